@@ -1,0 +1,32 @@
+"""Build of the compiled core: one C++17 file against CPython's limited API, optional at install.
+
+Without a compiler the install succeeds and the NumPy reference runs instead (``relift info`` says which).
+"""
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+
+
+class LimitedApiWheel(bdist_wheel):
+    """Tag the wheel ``cp311-abi3``: one file serves every Python from 3.11 on."""
+
+    def get_tag(self) -> tuple[str, str, str]:
+        python, abi, platform = super().get_tag()
+        return ("cp311", "abi3", platform) if python.startswith("cp") else (python, abi, platform)
+
+
+setup(
+    cmdclass={"bdist_wheel": LimitedApiWheel},
+    ext_modules=[
+        Extension(
+            "relift._core",
+            sources=["core/bindings/module.cpp"],
+            include_dirs=["core/include"],
+            language="c++",
+            extra_compile_args=["-std=c++17", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra"],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+            optional=True,
+        )
+    ],
+)

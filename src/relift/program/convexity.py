@@ -1,0 +1,153 @@
+r"""Is P positive semidefinite? A real check, sparse, cheapest test first, and a direction as proof when it is not.
+
+After scaling to unit diagonal, :math:`M = D^{-1/2} P D^{-1/2}`:
+
+1. a negative diagonal entry, or a zero one with anything beside it, is a proof of non-convexity;
+2. rows that are diagonally dominant (Gershgorin) need nothing more, if their whole component is;
+3. the rest is factorised: :math:`M + \delta I = L D L^\top` has only positive pivots if and only if
+   :math:`\lambda_{\min}(M) > -\delta`, up to rounding. :math:`\delta` is :data:`TOLERANCE`: what rounding of the
+   entries can do, and no more.
+
+Only when a pivot fails is an eigenvector computed, to name the variables at fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse import csgraph
+from scipy.sparse import linalg as sparse_linalg
+
+from relift.errors import NonConvexError
+
+TOLERANCE = 1e-11
+"""The most negative eigenvalue, after scaling to unit diagonal, that passes as rounding."""
+
+DENSE_SIZE = 1500
+"""Up to this size an eigenvector is computed by a dense routine."""
+
+
+def check_convex(P: Any, sense: str = "min", names: Sequence[str] | None = None) -> None:
+    """Refuse a P with a direction of negative curvature (positive, when maximising), and name its variables.
+
+    Parameters
+    ----------
+    P
+        Symmetric CSC array.
+    sense
+        ``"min"`` asks for a positive, ``"max"`` for a negative semidefinite P.
+    names
+        Names of the variables, for the message.
+
+    Raises
+    ------
+    NonConvexError
+        With the variables of a direction along which the curvature has the wrong sign.
+
+    Examples
+    --------
+    >>> check_convex(sparse.csc_array([[1.0, 1.0], [1.0, 1.0]]))
+    >>> check_convex(sparse.csc_array([[1.0, 2.0], [2.0, 1.0]]))
+    Traceback (most recent call last):
+    relift.errors.NonConvexError: P is not positive semidefinite: along x[0] = 0.707, x[1] = -0.707 the curvature is
+    -1. ...
+    """
+    direction = direction_of_negative_curvature(P if sense == "min" else -P)
+    if direction is None:
+        return
+    indices, values = direction
+    curvature = float(values @ (P[indices][:, indices] @ values))
+    largest = np.argsort(-np.abs(values), kind="stable")[:4]
+    shown = ", ".join(
+        f"{f'x[{indices[k]}]' if names is None else names[indices[k]]} = {values[k]:.3g}" for k in np.sort(largest)
+    )
+    more = f" (and {values.size - 4} more variables)" if values.size > 4 else ""
+    wanted = "positive" if sense == "min" else "negative"
+    raise NonConvexError(
+        f"P is not {wanted} semidefinite: along {shown}{more} the curvature is {curvature:.6g}.",
+        f"A {sense}imisation needs a {wanted} semidefinite P; if this is rounding in your data, repair P or pass assume_convex=True.",
+        "P",
+        tuple(int(indices[k]) for k in np.sort(largest)),
+    )
+
+
+def direction_of_negative_curvature(P: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]] | None:
+    """Variables and a unit vector v on them with v'Pv < 0, or None if P is positive semidefinite up to rounding."""
+    diagonal = P.diagonal()
+    row_sums = np.bincount(P.indices, weights=np.abs(P.data), minlength=diagonal.size)
+    beside = row_sums - np.abs(diagonal)
+    if np.all(diagonal >= beside):
+        return None
+    if diagonal.min() < 0:
+        return np.array([int(np.argmin(diagonal))]), np.array([1.0])
+    empty = np.flatnonzero((diagonal == 0) & (beside > 0))
+    if empty.size:
+        return _direction_through_zero_diagonal(P, diagonal, int(empty[0]))
+    doubtful = _components_of(P, np.flatnonzero(diagonal < beside * (1 - 1e-14)))
+    if doubtful.size == 0:
+        return None
+    scale = 1.0 / np.sqrt(diagonal[doubtful])
+    part = P if doubtful.size == diagonal.size else P[doubtful][:, doubtful]
+    M = (sparse.diags_array(scale) @ part @ sparse.diags_array(scale)).tocsc()
+    if _is_positive_definite(M, max(TOLERANCE, 4 * np.finfo(float).eps * doubtful.size)):
+        return None
+    value, vector = _smallest_eigenpair(M)
+    if value >= -TOLERANCE:
+        return None
+    vector *= scale
+    support = np.flatnonzero(np.abs(vector) > 1e-8 * np.abs(vector).max())
+    return doubtful[support], vector[support] / np.linalg.norm(vector[support])
+
+
+def _direction_through_zero_diagonal(
+    P: Any, diagonal: NDArray[np.float64], i: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """With P[i,i] = 0 and P[i,j] = a, the 2 x 2 block on i and j has determinant -a² < 0."""
+    column = slice(P.indptr[i], P.indptr[i + 1])
+    j = int(P.indices[column][np.argmax(np.abs(P.data[column]))])
+    block = np.array([[0.0, P[i, j]], [P[i, j], diagonal[j]]])
+    vector = np.linalg.eigh(block)[1][:, 0]
+    order = np.argsort([i, j])
+    vector = vector * np.sign(vector[order[0]])
+    return np.array([i, j])[order], vector[order]
+
+
+def _components_of(P: Any, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """All variables that are connected with the given ones."""
+    if rows.size == 0:
+        return rows
+    _, component = csgraph.connected_components(P, directed=False)
+    return np.flatnonzero(np.isin(component, np.unique(component[rows])))
+
+
+def _is_positive_definite(M: Any, shift: float) -> bool:
+    size = M.shape[0]
+    if M.nnz > 0.1 * size * size and size > 32:
+        dense = M.toarray(order="F")
+        dense[np.diag_indices(size)] += shift
+        return bool(linalg.lapack.dpotrf(dense, lower=1, overwrite_a=1)[1] == 0)
+    try:
+        factor = sparse_linalg.splu(
+            (M + shift * sparse.eye_array(size)).tocsc(),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError:  # exactly singular after the shift: a pivot was zero, so not positive definite
+        return False
+    return bool(np.array_equal(factor.perm_r, factor.perm_c) and factor.U.diagonal().min() > 0)
+
+
+def _smallest_eigenpair(M: Any) -> tuple[float, NDArray[np.float64]]:
+    size = M.shape[0]
+    if size <= DENSE_SIZE:
+        values, vectors = linalg.eigh(M.toarray(), subset_by_index=[0, 0])
+    else:
+        start = np.random.default_rng(0).standard_normal(size)
+        values, vectors = sparse_linalg.eigsh(M, k=1, which="SA", v0=start, tol=1e-6)
+    vector = vectors[:, 0] * np.sign(vectors[np.argmax(np.abs(vectors[:, 0]) > 1e-8), 0])
+    return float(values[0]), vector

@@ -1,0 +1,414 @@
+r"""The convex program, checked once when it is made and never changed afterwards.
+
+.. math:: \min\; \tfrac12 x^\top P x + q^\top x + r \quad\text{s.t.}\quad l \le A x \le u,\; lb \le x \le ub
+
+This is the convention of the solvers. Mladenov, Kleinhans and Kersting (2016) write the objective
+:math:`x^\top Q x + c^\top x`; here :math:`P = 2Q` and :math:`q = c`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, final, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeError
+from relift.program.convexity import check_convex
+from relift.settings import check_choice
+
+Sense = Literal["min", "max"]
+Triangle = Literal["upper", "lower"]
+Vector = NDArray[np.float64]
+
+
+@final
+class Program:
+    """A linear or convex quadratic program; immutable, with read-only arrays.
+
+    Arrays are taken over without a copy where they already have the right type (float64; CSC or CSR without
+    duplicates); anything else (lists, integers, other sparse formats) is converted.
+
+    Parameters
+    ----------
+    P
+        Symmetric n x n matrix of the quadratic part, or None for a linear program.
+    q
+        Linear part, length n; None for zeros.
+    A
+        Matrix of the rows, m x n; None for no rows.
+    l, u
+        Bounds of the rows, length m, or one number for all; None for unbounded. Equal entries make an equality.
+    lb, ub
+        Bounds of the variables, length n, or one number for all; None for unbounded.
+    r
+        Constant of the objective.
+    sense
+        ``"min"``, or ``"max"`` to maximise the same objective (P must then be negative semidefinite).
+    variable_names, row_names
+        Optional names, one for each variable or row.
+    triangle
+        Set to ``"upper"`` or ``"lower"`` if P holds only that triangle; the other is then filled in. It is never guessed.
+    assume_convex
+        Skip the convexity check of P, at your own risk.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1], A=[[1, 2], [2, 1]], l=[2, 2], lb=0)
+    >>> program
+    Program(LP, min, 2 variables, 2 rows, 4 nonzeros)
+    >>> Program(P=[[0, 1], [1, 0]])
+    Traceback (most recent call last):
+    relift.errors.NonConvexError: P is not positive semidefinite: along x[0] = 0.707, x[1] = -0.707 the curvature is
+    -1. ...
+    """
+
+    __slots__ = ("A", "P", "l", "lb", "q", "r", "row_names", "sense", "u", "ub", "variable_names")
+
+    P: Any
+    """CSC array, or None for a linear program."""
+    q: Vector
+    A: Any
+    """CSC or CSR array, as it was given."""
+    l: Vector
+    u: Vector
+    lb: Vector
+    ub: Vector
+    r: float
+    sense: Sense
+    variable_names: Sequence[str] | None
+    row_names: Sequence[str] | None
+
+    def __init__(
+        self,
+        P: Any = None,
+        q: ArrayLike | None = None,
+        A: Any = None,
+        l: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+        lb: ArrayLike | None = None,
+        ub: ArrayLike | None = None,
+        r: float = 0.0,
+        *,
+        sense: Sense = "min",
+        variable_names: Sequence[str] | None = None,
+        row_names: Sequence[str] | None = None,
+        triangle: Triangle | None = None,
+        assume_convex: bool = False,
+    ) -> None:
+        check_choice("sense", sense, get_args(Sense))
+        P = None if P is None else _as_matrix("P", P)
+        A = None if A is None else _as_matrix("A", A)
+        n = _number_of_variables(P, q, A, lb, ub, variable_names)
+        m = 0 if A is None else A.shape[0]
+        if A is None:
+            A = sparse.csc_array((0, n))
+            for name, bound in (("l", l), ("u", u)):
+                if bound is not None and np.size(bound) != 0:
+                    raise ShapeError(f"{name} is given, but there are no rows: A is None.", "Give A too.", argument=name)
+        if A.shape[1] != n:
+            raise ShapeError(f"A has {A.shape[1]} columns, but there are {n} variables.", "Each column of A is a variable.", "A")
+        if P is not None:
+            if P.shape != (n, n):
+                raise ShapeError(f"P is {P.shape[0]} x {P.shape[1]}, but there are {n} variables.", f"P must be {n} x {n}.", "P")
+            P = _symmetric(P, triangle)
+            P = None if P.nnz == 0 else P
+        values = {
+            "P": P,
+            "q": _as_vector("q", 0.0 if q is None else q, n, finite=True),
+            "A": A,
+            "l": _as_vector("l", -np.inf if l is None else l, m),
+            "u": _as_vector("u", np.inf if u is None else u, m),
+            "lb": _as_vector("lb", -np.inf if lb is None else lb, n),
+            "ub": _as_vector("ub", np.inf if ub is None else ub, n),
+            "r": _as_constant(r),
+            "sense": sense,
+            "variable_names": _as_names("variable_names", variable_names, n),
+            "row_names": _as_names("row_names", row_names, m),
+        }
+        _check_bounds("l", "u", values["l"], values["u"], "row", values["row_names"])
+        _check_bounds("lb", "ub", values["lb"], values["ub"], "variable", values["variable_names"])
+        if P is not None and not assume_convex:
+            check_convex(P, sense, values["variable_names"])
+        self._fill(values)
+
+    @classmethod
+    def trusted(
+        cls, P: Any, q: Vector, A: Any, l: Vector, u: Vector, lb: Vector, ub: Vector, r: float = 0.0, sense: Sense = "min"
+    ) -> Program:
+        """A program from parts that are known to be right: no check, no copy. For programs derived from a checked one."""
+        program = object.__new__(cls)
+        program._fill(
+            {"P": P, "q": q, "A": A, "l": l, "u": u, "lb": lb, "ub": ub, "r": r, "sense": sense}
+            | {"variable_names": None, "row_names": None}
+        )
+        return program
+
+    def _fill(self, values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            if sparse.issparse(value):
+                value.data, value.indices, value.indptr = map(_frozen, (value.data, value.indices, value.indptr))
+            object.__setattr__(self, name, _frozen(value) if isinstance(value, np.ndarray) else value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Program does not change: make a new one with replace({name}=...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a Program does not change")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, ({name: getattr(self, name) for name in self.__slots__},)
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables, n."""
+        return int(self.q.size)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, m; bounds of variables are not counted."""
+        return int(self.l.size)
+
+    @property
+    def n_nonzeros(self) -> int:
+        """Stored entries of A and P together."""
+        return int(self.A.nnz) + (0 if self.P is None else int(self.P.nnz))
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether there is no quadratic part."""
+        return self.P is None
+
+    @property
+    def kind(self) -> str:
+        """``"LP"`` or ``"QP"``."""
+        return "LP" if self.is_linear else "QP"
+
+    def objective(self, x: ArrayLike) -> float:
+        """Value of ½x'Px + q'x + r.
+
+        Examples
+        --------
+        >>> Program(P=[[2]], q=[1], r=3).objective([2])
+        9.0
+        """
+        point = np.asarray(x, dtype=np.float64)
+        quadratic = 0.0 if self.P is None else 0.5 * float(point @ (self.P @ point))
+        return quadratic + float(self.q @ point) + self.r
+
+    def minimisation(self) -> Program:
+        """The same program as a minimisation: itself, or with the objective negated."""
+        if self.sense == "min":
+            return self
+        P = None if self.P is None else -self.P
+        return Program.trusted(P, -self.q, self.A, self.l, self.u, self.lb, self.ub, -self.r)
+
+    def replace(self, **changes: Any) -> Program:
+        """A new, checked program with some parts changed.
+
+        Examples
+        --------
+        >>> Program(q=[1.0], lb=0).replace(ub=[3.0]).ub.tolist()
+        [3.0]
+        """
+        parts = {name: getattr(self, name) for name in self.__slots__} | changes
+        if "P" not in changes and "sense" not in changes:
+            parts["assume_convex"] = True
+        return Program(**parts)
+
+    def name_of_variable(self, j: int) -> str:
+        """The name of variable j, ``x[j]`` if it has none."""
+        return f"x[{j}]" if self.variable_names is None else self.variable_names[j]
+
+    def name_of_row(self, i: int) -> str:
+        """The name of row i, ``row[i]`` if it has none."""
+        return f"row[{i}]" if self.row_names is None else self.row_names[i]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Program) or (self.n_variables, self.n_rows) != (other.n_variables, other.n_rows):
+            return False
+        same_vectors = all(np.array_equal(getattr(self, k), getattr(other, k)) for k in ("q", "l", "u", "lb", "ub"))
+        same_rest = all(getattr(self, k) == getattr(other, k) for k in ("r", "sense"))
+        same_names = all(_names_equal(getattr(self, k), getattr(other, k)) for k in ("variable_names", "row_names"))
+        return same_vectors and same_rest and same_names and _same(self.P, other.P) and _same(self.A, other.A)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        sizes = f"{self.n_variables} variables, {self.n_rows} rows, {self.n_nonzeros} nonzeros"
+        return f"Program({self.kind}, {self.sense}, {sizes})"
+
+
+def _restore(values: dict[str, Any]) -> Program:
+    program = object.__new__(Program)
+    program._fill(values)
+    return program
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view; the caller's own array stays writeable."""
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def _same(M: Any, N: Any) -> bool:
+    if M is None or N is None:
+        return M is N
+    return M.shape == N.shape and (M.tocsc() != N.tocsc()).nnz == 0
+
+
+def _names_equal(names: Sequence[str] | None, others: Sequence[str] | None) -> bool:
+    if names is None or others is None:
+        return names is others
+    return list(names) == list(others)
+
+
+def _number_of_variables(P: Any, q: Any, A: Any, lb: Any, ub: Any, names: Sequence[str] | None) -> int:
+    if P is not None:
+        return int(P.shape[1])
+    if A is not None:
+        return int(A.shape[1])
+    for vector in (q, lb, ub, names):
+        if vector is not None and np.ndim(vector) == 1:
+            return len(vector)
+    raise ShapeError("the number of variables is not known.", "Give at least one of P, q, A, lb and ub as an array.")
+
+
+def _as_matrix(name: str, given: Any) -> Any:
+    """CSC or CSR array of float64 without duplicates or non-finite numbers; the caller's arrays are never changed."""
+    if sparse.issparse(given):
+        if given.ndim != 2:
+            raise ShapeError(f"{name} has {given.ndim} dimensions.", "A matrix has two.", name)
+        if np.iscomplexobj(given.data) or given.dtype.kind not in "fiub":
+            raise NotANumberError(f"{name} has entries of type {given.dtype}.", "Give real numbers.", name)
+        matrix = sparse.csr_array(given) if given.format == "csr" else sparse.csc_array(given)
+        if matrix.dtype != np.float64:
+            matrix = matrix.astype(np.float64)
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+    else:
+        dense = _as_floats(name, given)
+        if dense.ndim != 2:
+            raise ShapeError(f"{name} has {dense.ndim} dimensions.", "A matrix has two.", name)
+        matrix = sparse.csc_array(dense)
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        where = matrix.tocoo()
+        row, column = int(where.coords[0][bad[0]]), int(where.coords[1][bad[0]])
+        raise NotANumberError(
+            f"{name}[{row}, {column}] is {matrix.data[bad[0]]}.", "Every coefficient must be a finite number.", name, (row, column)
+        )
+    return matrix
+
+
+def _as_floats(name: str, given: Any) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(isinstance(v, str) for v in array.flat)):
+            raise TypeError
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise NotANumberError(f"{name} is not made of real numbers.", "Give a list, an array or a sparse matrix of numbers.", name) from error
+
+
+def _as_vector(name: str, given: Any, size: int, finite: bool = False) -> Vector:
+    if sparse.issparse(given):
+        given = given.toarray().ravel()
+    vector = _as_floats(name, given)
+    if vector.ndim == 0:
+        vector = np.full(size, float(vector))
+    if vector.ndim == 2 and 1 in vector.shape:
+        vector = vector.ravel()
+    if vector.shape != (size,):
+        found = " x ".join(map(str, vector.shape))
+        raise ShapeError(f"{name} has {found} entries, but {size} are needed.", "Give one number for each, or one for all.", name)
+    bad = np.flatnonzero(~np.isfinite(vector) if finite else np.isnan(vector))
+    if bad.size:
+        j = int(bad[0])
+        hint = "Every entry must be a finite number." if finite else "Write -inf or inf where there is no bound."
+        raise NotANumberError(f"{name}[{j}] is {vector[j]}.", hint, name, (j,))
+    return np.ascontiguousarray(vector)
+
+
+def _as_constant(r: Any) -> float:
+    constant = _as_floats("r", r)
+    if constant.ndim != 0 or not np.isfinite(constant):
+        raise NotANumberError(f"r is {r!r}.", "The constant of the objective must be one finite number.", "r")
+    return float(constant)
+
+
+def _as_names(name: str, names: Sequence[str] | None, size: int) -> Sequence[str] | None:
+    if names is not None and len(names) != size:
+        raise ShapeError(f"{name} has {len(names)} names, but {size} are needed.", "", name)
+    return names
+
+
+def _check_bounds(
+    lower_name: str, upper_name: str, lower: Vector, upper: Vector, thing: str, names: Sequence[str] | None
+) -> None:
+    crossed = lower > upper
+    wrong_side = (lower == np.inf) | (upper == -np.inf)
+    bad = np.flatnonzero(crossed | wrong_side)
+    if bad.size:
+        i = int(bad[0])
+        label = "" if names is None else f" ({thing} {names[i]!r})"
+        raise BoundsError(
+            f"{lower_name}[{i}] = {lower[i]:.17g} and {upper_name}[{i}] = {upper[i]:.17g}{label} leave no value.",
+            f"{bad.size} of {lower.size} {thing}s are bounded so." if bad.size > 1 else "",
+            lower_name,
+            (i,),
+        )
+
+
+def _symmetric(P: Any, triangle: Triangle | None) -> Any:
+    """P as a full symmetric CSC array; a triangle is completed only when the caller says that it is one."""
+    P = sparse.csc_array((P.data, P.indices, P.indptr), shape=P.shape).T.tocsc() if P.format == "csr" and triangle else P
+    if triangle is not None:
+        check_choice("triangle", triangle, get_args(Triangle))
+        P = sparse.csc_array(P)
+        other = sparse.tril(P, k=-1) if triangle == "upper" else sparse.triu(P, k=1)
+        if other.nnz and np.any(other.data != 0):
+            row, column = (int(c[np.flatnonzero(other.data)[0]]) for c in other.tocoo().coords)
+            raise AsymmetricError(
+                f"P[{row}, {column}] = {other.data[np.flatnonzero(other.data)[0]]:.17g} lies outside the {triangle} triangle.",
+                "Give that triangle only, or the full matrix without triangle=.",
+                "P",
+                (row, column),
+            )
+        off = sparse.triu(P, k=1) if triangle == "upper" else sparse.tril(P, k=-1)
+        full = sparse.csc_array(P + off.T)
+        full.sort_indices()
+        return full
+    # Rows and columns of a symmetric matrix hold the same, so CSR arrays serve as CSC ones once symmetry is known.
+    as_csc = sparse.csc_array((P.data, P.indices, P.indptr), shape=P.shape) if P.format == "csr" else P
+    if _is_diagonal(as_csc):
+        return as_csc
+    transposed = as_csc.T.tocsc()
+    same = (
+        np.array_equal(as_csc.indptr, transposed.indptr)
+        and np.array_equal(as_csc.indices, transposed.indices)
+        and np.array_equal(as_csc.data, transposed.data)
+    )
+    if not same:
+        difference = abs(as_csc - transposed).tocoo()
+        if difference.nnz and difference.data.max() > 0:
+            worst = int(np.argmax(difference.data))
+            i, j = int(difference.coords[0][worst]), int(difference.coords[1][worst])
+            i, j = (j, i) if P.format == "csr" else (i, j)
+            raise AsymmetricError(
+                f"P is not symmetric: P[{i}, {j}] = {P[i, j]:.17g} but P[{j}, {i}] = {P[j, i]:.17g}.",
+                "Pass (P + P.T) / 2 if that is what you mean, or triangle='upper' or 'lower' if P holds one triangle.",
+                "P",
+                (i, j),
+            )
+    return as_csc
+
+
+def _is_diagonal(P: Any) -> bool:
+    counts = np.diff(P.indptr)
+    return bool(counts.size == 0 or counts.max() <= 1) and np.array_equal(P.indices, np.flatnonzero(counts))

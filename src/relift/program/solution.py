@@ -1,0 +1,75 @@
+"""What a solver, and relift as a whole, answers: a status, a point, its multipliers, or a ray."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@final
+class Status(StrEnum):
+    """How a solve ended."""
+
+    OPTIMAL = "optimal"
+    OPTIMAL_INACCURATE = "optimal_inaccurate"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time_limit"
+    ITERATION_LIMIT = "iteration_limit"
+    FAILURE = "failure"
+
+    @property
+    def has_point(self) -> bool:
+        """Whether a point comes with it that may be read as an answer."""
+        return self in {Status.OPTIMAL, Status.OPTIMAL_INACCURATE}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A point with its multipliers, or a ray that proves that there is none.
+
+    Signs: for the minimisation form, stationarity reads ``Px + q + A'y + w = 0``; ``y[i] > 0`` presses on the upper
+    bound of row i, ``y[i] < 0`` on the lower one, and w does the same for the bounds of the variables. When maximising,
+    y and w belong to the equivalent minimisation of the negated objective, so their signs mean the same.
+
+    Parameters
+    ----------
+    status
+        How the solve ended.
+    x, y, w
+        Primal point, multipliers of the rows and of the variable bounds; None if there are none.
+    objective
+        Value of the objective at x, in the sense of the program; infinite for infeasible and unbounded programs.
+    ray_y, ray_w
+        For an infeasible program: ``A'y + w = 0`` and ``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻ < 0``.
+    ray_x
+        For an unbounded program: a direction d that keeps feasibility, with ``Pd = 0`` and ``q'd < 0`` (when minimising).
+    iterations
+        Iterations of the backend, if it tells them.
+    backend
+        Name of the backend that answered.
+    message
+        The backend's own word for its status, and anything worth telling.
+    statistics
+        Further facts by name.
+    """
+
+    status: Status
+    x: Vector | None = None
+    y: Vector | None = None
+    w: Vector | None = None
+    objective: float = float("nan")
+    ray_y: Vector | None = None
+    ray_w: Vector | None = None
+    ray_x: Vector | None = None
+    iterations: int | None = None
+    backend: str = ""
+    message: str = ""
+    statistics: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,127 @@
+"""Options and tolerances: frozen, with every default in this one place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, final, get_args
+
+from relift.errors import OptionError
+
+LiftMethod = Literal["equitable", "counting", "orbits", "none"]
+"""How variables are compared: by sums, by multisets, by the automorphism group, or not at all."""
+
+Reading = Literal["decimal", "bits"]
+"""What a float stands for: the shortest decimal that prints it, or its exact binary value."""
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of the choices, and list them.
+
+    Examples
+    --------
+    >>> check_choice("lift", "equitble", ("equitable", "none"))
+    Traceback (most recent call last):
+    relift.errors.OptionError: lift='equitble' is not known. Choose one of: equitable, none.
+    """
+    if value not in choices:
+        raise OptionError(f"{name}={value!r} is not known.", f"Choose one of: {', '.join(choices)}.")
+
+
+@final
+@dataclass(frozen=True)
+class LiftSettings:
+    """How symmetry is looked for.
+
+    Parameters
+    ----------
+    method
+        ``"equitable"`` (sums, the coarsest), ``"counting"`` (multisets), ``"orbits"`` (automorphisms) or ``"none"``.
+    values
+        How a float is read: ``"decimal"``, so that .1 + .2 = .3, or ``"bits"``.
+    digits
+        If given, numbers closer than ``10**-digits`` relative count as one; what was merged is reported.
+    scale_rows
+        Compare rows up to a factor, so that ``2x <= 2`` equals ``x <= 1``.
+    reduce
+        Substitute fixed variables, singleton rows and duplicate rows first; symmetry hides behind them.
+    seed
+        Seed of the random words; the classes found do not depend on it.
+    """
+
+    method: LiftMethod = "equitable"
+    values: Reading = "decimal"
+    digits: int | None = None
+    scale_rows: bool = True
+    reduce: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("lift", self.method, get_args(LiftMethod))
+        check_choice("values", self.values, get_args(Reading))
+        if self.digits is not None and not 1 <= self.digits <= 15:
+            raise OptionError(f"digits={self.digits!r} is out of range.", "Give a whole number from 1 to 15.")
+
+
+@final
+@dataclass(frozen=True)
+class SolverSettings:
+    """What every backend is told, the same words for all.
+
+    Parameters
+    ----------
+    tolerance
+        The largest relative residual of an answer that may be called optimal; backends are asked for more.
+    time_limit
+        Seconds of wall-clock time, or None.
+    iteration_limit
+        Iterations of the backend, or None for its own limit.
+    threads
+        Threads of the backend, or None for its own choice.
+    verbose
+        Let the backend print its log.
+    options
+        Handed to the backend as they are, by its own names; they win over the words above.
+    """
+
+    tolerance: float = 1e-6
+    time_limit: float | None = None
+    iteration_limit: int | None = None
+    threads: int | None = None
+    verbose: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.tolerance, (int, float)) and 0 < self.tolerance < 1):
+            raise OptionError(f"tolerance={self.tolerance!r} is out of range.", "Give a number between 0 and 1, such as 1e-6.")
+        if self.time_limit is not None and not (self.time_limit > 0 and not math.isnan(self.time_limit)):
+            raise OptionError(f"time_limit={self.time_limit!r} is out of range.", "Give a positive number of seconds, or None.")
+        if self.iteration_limit is not None and self.iteration_limit < 1:
+            raise OptionError(f"iteration_limit={self.iteration_limit!r} is out of range.", "Give a positive whole number, or None.")
+        if self.threads is not None and self.threads < 1:
+            raise OptionError(f"threads={self.threads!r} is out of range.", "Give a positive whole number, or None.")
+
+
+@final
+@dataclass(frozen=True)
+class Progress:
+    """What long work tells about itself while it runs.
+
+    Parameters
+    ----------
+    stage
+        Where in the pipeline: ``"reduce"``, ``"refine"``, ``"quotient"``, ``"solve"``, ``"expand"`` or ``"check"``.
+    message
+        What happens there.
+    round, classes
+        For refinement: how many rounds or splitters are done and how many classes are known.
+    """
+
+    stage: str
+    message: str = ""
+    round: int = 0
+    classes: int = 0
+
+
+ProgressCallback = Callable[[Progress], None]

@@ -1,0 +1,56 @@
+"""The interface behind which every solver stands."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from relift.program.program import Program
+from relift.program.solution import Solution, Vector
+from relift.settings import SolverSettings
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WarmStart:
+    """A point to start from, in the coordinates of the program that is solved."""
+
+    x: Vector | None = None
+    y: Vector | None = None
+    w: Vector | None = None
+
+
+class Backend(ABC):
+    """A solver of linear or convex quadratic programs.
+
+    A backend is given a minimisation (``program.sense == "min"``) that is already checked and answers with a
+    :class:`~relift.program.solution.Solution` of that very program, in the signs written there. It keeps no state between two calls:
+    settings are fresh in every solve. It reports what the solver said; whether the answer is good enough is decided by
+    the certificate, not here. Rays are returned where the solver gives them.
+    """
+
+    name: ClassVar[str]
+    """How users call it."""
+    package: ClassVar[str]
+    """The package to install for it."""
+    solves_quadratic: ClassVar[bool]
+    """Whether it takes a quadratic objective."""
+    is_first_order: ClassVar[bool] = False
+    """Whether it wants the isometric quotient, on which it behaves as on the ground program."""
+    uses_warm_start: ClassVar[bool] = False
+    """Whether a warm start changes anything."""
+
+    @abstractmethod
+    def version(self) -> str:
+        """Version of the solver.
+
+        Raises
+        ------
+        MissingPackageError
+            If it is not installed.
+        """
+
+    @abstractmethod
+    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+        """Solve a minimisation."""

@@ -1,0 +1,114 @@
+"""Classes of indistinguishable things, numbered so that equal partitions have equal labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from relift.errors import PartitionError
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Classes ``0 .. n_classes-1`` of ``0 .. size-1``, numbered by smallest member, so equal partitions have equal labels.
+
+    Parameters
+    ----------
+    labels
+        The class of each element; any hashable-by-value integers, renumbered on the way in by
+        :meth:`from_labels`. The constructor itself takes labels that already are in this form.
+
+    Examples
+    --------
+    >>> Partition.from_labels([7, 3, 7]).labels.tolist()
+    [0, 1, 0]
+    >>> Partition.from_labels([1, 0, 1]) == Partition.from_labels([5, 9, 5])
+    True
+    """
+
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def from_labels(cls, labels: ArrayLike) -> Partition:
+        """Renumber any integer labels by smallest member, in O(n log n)."""
+        given = np.asarray(labels)
+        if given.ndim != 1:
+            raise PartitionError(f"labels have {given.ndim} dimensions.", "Give one label for each element.")
+        _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
+        rank = np.empty(first.size, dtype=np.int64)
+        rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+        return cls(_read_only(rank[inverse]))
+
+    @classmethod
+    def discrete(cls, size: int) -> Partition:
+        """Every element alone."""
+        return cls(_read_only(np.arange(size, dtype=np.int64)))
+
+    @classmethod
+    def one_class(cls, size: int) -> Partition:
+        """All elements together."""
+        return cls(_read_only(np.zeros(size, dtype=np.int64)))
+
+    @property
+    def size(self) -> int:
+        """How many elements are partitioned."""
+        return int(self.labels.size)
+
+    @cached_property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return int(self.labels.max()) + 1 if self.labels.size else 0
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether every class has one member."""
+        return self.n_classes == self.size
+
+    @cached_property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """How many members each class has."""
+        return _read_only(np.bincount(self.labels, minlength=self.n_classes).astype(np.int64, copy=False))
+
+    @cached_property
+    def representatives(self) -> NDArray[np.int64]:
+        """The smallest member of each class."""
+        smallest = np.empty(self.n_classes, dtype=np.int64)
+        smallest[self.labels[::-1]] = np.arange(self.size - 1, -1, -1, dtype=np.int64)
+        return _read_only(smallest)
+
+    @cached_property
+    def indicator(self) -> Any:
+        """The 0/1 matrix (size x n_classes) of the classes, as ``scipy.sparse.csr_array``."""
+        return sparse.csr_array(
+            (np.ones(self.size), self.labels, np.arange(self.size + 1)), shape=(self.size, self.n_classes)
+        )
+
+    def members(self, label: int) -> NDArray[np.int64]:
+        """The elements of one class, in order."""
+        return np.flatnonzero(self.labels == label)
+
+    def refines(self, other: Partition) -> bool:
+        """Whether every class of this partition lies inside one class of the other."""
+        if self.size != other.size:
+            raise PartitionError(f"partitions of {self.size} and {other.size} elements cannot be compared.")
+        return bool(np.array_equal(other.labels, other.labels[self.representatives][self.labels]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Partition) and bool(np.array_equal(self.labels, other.labels))
+
+    def __hash__(self) -> int:
+        return hash(self.labels.tobytes())
+
+    def __repr__(self) -> str:
+        return f"Partition({self.size} elements in {self.n_classes} classes)"
+
+
+def _read_only(array: NDArray[np.int64]) -> NDArray[np.int64]:
+    array.flags.writeable = False
+    return array
