@@ -1,0 +1,416 @@
+r"""The coarsest equitable partition of a program or of a graph, by colour refinement (stage 3).
+
+Vertices start with a colour; two of one colour are parted when their neighbours differ, until nothing
+changes. "Differ" is meant in one of two ways:
+
+``"equitable"``
+    the *sums* of entries into some class differ. The result is the coarsest partition with
+    :math:`XP = PX` and :math:`YA = AX` (X, Y average over classes): what lifting needs.
+``"counting"``
+    the *multisets* of entries into some class differ, or the diagonal entries of P. Finer in general, and the
+    classical colour refinement (1-dimensional Weisfeiler-Leman) of weighted graphs.
+
+All sums are exact, in the field of :mod:`relift.symmetry.field`. Cost: O((nnz + n) log n) in the compiled
+core (``core/include/relift``); without it the NumPy twin
+:mod:`relift.symmetry.colour_refinement_reference` gives the same answer in more time.
+
+References
+----------
+Grohe, Kersting, Mladenov, Selman: Dimension Reduction via Colour Refinement, 2014.
+Berkholz, Bonsma, Grohe: Tight lower and upper bounds for the complexity of canonical colour refinement, 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.errors import OptionError, ShapeError
+from relift.settings import Reading, check_choice
+from relift.symmetry import field
+from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
+from relift.symmetry.field import Words
+from relift.symmetry.partition import Partition
+
+if field.CORE_IS_COMPILED:
+    from relift import _core
+
+Progress = Callable[[str, int, int], object]
+"""Called with (phase, rounds or splitters so far, classes so far)."""
+
+
+@final
+@dataclass(frozen=True)
+class RefinementStatistics:
+    """What a refinement cost.
+
+    Parameters
+    ----------
+    engine
+        ``"compiled"`` or ``"numpy"``.
+    rounds
+        Rounds over all vertices.
+    splitters
+        Classes that were taken from the worklist after the rounds.
+    extra_bytes
+        The most memory that the compiled core held at a time, the given and returned arrays not counted;
+        0 when not measured.
+    seconds
+        Wall-clock time.
+    """
+
+    engine: str
+    rounds: int
+    splitters: int
+    extra_bytes: int
+    seconds: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """Classes of variables and of rows, and what each row was divided by before it was compared.
+
+    Parameters
+    ----------
+    variables, rows
+        The classes.
+    row_scales
+        Row i, with its bounds, was compared after division by ``row_scales[i]``; 1.0 where unscaled. A
+        negative scale exchanges the two bounds.
+    row_scale_images
+        The same scales, exactly: field elements (:mod:`relift.symmetry.field`).
+    statistics
+        What it cost.
+    """
+
+    variables: Partition
+    rows: Partition
+    row_scales: NDArray[np.float64]
+    row_scale_images: Words
+    statistics: RefinementStatistics
+
+
+def core_is_compiled() -> bool:
+    """Whether the compiled core is installed; if not, NumPy does its work."""
+    return field.CORE_IS_COMPILED
+
+
+def refine(
+    P: Any,
+    A: Any,
+    variable_images: Sequence[Words],
+    row_lower_image: Words,
+    row_upper_image: Words,
+    l: NDArray[np.float64],
+    u: NDArray[np.float64],
+    *,
+    mode: Mode = "equitable",
+    reading: Reading = "decimal",
+    scale_rows: bool = True,
+    row_extra: Sequence[Words] = (),
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Refinement:
+    r"""Find the coarsest partition of variables and rows that no sum (or multiset) of entries tells apart.
+
+    Parameters
+    ----------
+    P
+        The symmetric n x n matrix of the objective as ``scipy.sparse`` (both triangles), or None.
+    A
+        The m x n matrix of the rows; CSC and CSR are used as they are, other formats are converted.
+    variable_images
+        Words of length n; the initial colour of a variable is the tuple of its words (images of q, lb, ub).
+    row_lower_image, row_upper_image
+        Images of l and u, see :func:`relift.symmetry.field.images`.
+    l, u
+        The same bounds as floats; used for the scales alone.
+    mode
+        ``"equitable"`` compares sums, ``"counting"`` multisets.
+    reading
+        How the floats in P and A are read, see :mod:`relift.symmetry.field`.
+    scale_rows
+        Compare rows up to a factor: row i is divided by :math:`T_i = \sum_j a_{ij}\omega_j`, with small
+        integers :math:`\omega_j` that depend on the initial colour of j; where T vanishes or is lost in
+        cancellation, by ``|u_i|``, ``|l_i|`` or 1, the first that is finite and nonzero.
+    row_extra
+        Further words of length m that tell rows apart; they are not scaled.
+    seed
+        Seed of the random words. The classes do not depend on it, unless two words collide (1 in 2^61 for
+        each pair compared): check the result and take another seed then.
+    progress
+        Called now and then with (phase, rounds or splitters so far, classes so far); what it raises ends the
+        refinement.
+
+    Raises
+    ------
+    ShapeError
+        If the arguments do not fit together.
+    OptionError
+        If ``mode`` or ``reading`` is not known.
+
+    Examples
+    --------
+    The rows 2x <= 2 and y <= 1 say the same of variables that nothing else tells apart:
+
+    >>> A = sparse.csr_array([[2.0, 0.0], [0.0, 1.0]])
+    >>> l, u = np.full(2, -np.inf), np.array([2.0, 1.0])
+    >>> found = refine(None, A, [], field.images(l), field.images(u), l, u)
+    >>> found.variables.labels.tolist(), found.rows.labels.tolist(), found.row_scales[0] / found.row_scales[1]
+    ([0, 0], [0, 0], np.float64(2.0))
+    """
+    check_choice("mode", mode, get_args(Mode))
+    check_choice("values", reading, get_args(Reading))
+    A = _compressed(A)
+    P = None if P is None or P.nnz == 0 else P if P.format in ("csc", "csr") else P.tocsc()
+    n_rows, n_variables = A.shape
+    if P is not None and P.shape != (n_variables, n_variables):
+        raise ShapeError(f"P has shape {P.shape} beside A of shape {A.shape}.", argument="P")
+    colours = [_checked_words("variable_images", words, n_variables) for words in variable_images]
+    lower = _checked_words("row_lower_image", row_lower_image, n_rows)
+    upper = _checked_words("row_upper_image", row_upper_image, n_rows)
+    extra = [_checked_words("row_extra", words, n_rows) for words in row_extra]
+    l, u = _checked_bounds("l", l, n_rows), _checked_bounds("u", u, n_rows)
+
+    start = perf_counter()
+    if not field.CORE_IS_COMPILED:
+        slow = refine_slowly(
+            P, A, colours, lower, upper, l, u,
+            mode=mode, reading=reading, scale_rows=scale_rows, row_extra=extra, seed=seed, progress=progress,
+        )  # fmt: skip
+        variables, rows, scales, scale_images = (
+            slow.variable_labels, slow.row_labels, slow.row_scales, slow.row_scale_images,
+        )  # fmt: skip
+        statistics = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start)
+    else:
+        variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+        scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
+        n_rounds, n_splitters, extra_bytes = _core.refine(
+            None if P is None else _core_arrays(P), _core_arrays(A), A.format == "csr", n_variables, n_rows,
+            tuple(colours), (lower, upper, *extra), (l, u),
+            mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, progress,
+            variables, rows, scales, scale_images,
+        )  # fmt: skip
+        statistics = RefinementStatistics(
+            "compiled", n_rounds, n_splitters, extra_bytes, perf_counter() - start
+        )
+    for array in (variables, rows, scales, scale_images):
+        array.flags.writeable = False
+    return Refinement(Partition(variables), Partition(rows), scales, scale_images, statistics)
+
+
+def colour_refinement(
+    graph: Any,
+    colours: Iterable[Hashable] | Mapping[Any, Hashable] | None = None,
+    *,
+    row_colours: Iterable[Hashable] | None = None,
+    mode: Mode = "equitable",
+    values: Reading = "decimal",
+    scale_rows: bool = False,
+) -> Any:
+    """Find the coarsest equitable partition of a graph or matrix.
+
+    Parameters
+    ----------
+    graph
+        A matrix (dense or ``scipy.sparse``), a networkx graph (edge attribute ``weight``, 1 where missing) or
+        an igraph graph (edge attribute ``weight``, 1 where there is none). Parallel edges are added up.
+    colours
+        The initial colour of each vertex (of each column, for a rectangular matrix): numbers, strings or
+        other hashable things; for a networkx graph also a mapping from nodes. None: all are alike.
+    row_colours
+        The same for the rows of a matrix. Giving it makes a square matrix be treated as a rectangular one.
+    mode
+        ``"equitable"`` compares sums of entries; ``"counting"`` compares multisets of entries and the
+        diagonal, the classical colour refinement of weighted graphs. They agree where all entries are equal.
+    values
+        ``"decimal"`` reads .1 as one tenth, ``"bits"`` as the binary number nearest to it.
+    scale_rows
+        Compare the rows of a rectangular matrix up to a factor.
+
+    Returns
+    -------
+    Partition or (Partition, Partition)
+        For a graph or a square matrix the classes of its vertices; those of an asymmetric matrix or a
+        directed graph agree in what goes in and what comes out. For a rectangular matrix the classes of its
+        rows and those of its columns.
+
+    Raises
+    ------
+    ShapeError
+        If the colours do not fit the graph.
+    OptionError
+        If ``scale_rows`` is asked for vertices of a graph, or an option is not known.
+
+    Examples
+    --------
+    A path of five vertices is its own mirror image, and a cycle looks the same everywhere:
+
+    >>> path = sparse.diags_array([1, 1], offsets=[-1, 1], shape=(5, 5), dtype=float)
+    >>> colour_refinement(path).labels.tolist()
+    [0, 1, 2, 1, 0]
+    >>> cycle = path + sparse.coo_array(([1, 1], ([0, 4], [4, 0])), shape=(5, 5))
+    >>> colour_refinement(cycle).n_classes
+    1
+    >>> colour_refinement(cycle, colours=["red", "blue", "blue", "blue", "blue"]).labels.tolist()
+    [0, 1, 2, 2, 1]
+
+    Weights are added, so .1 + .2 is as good as .3; counting sees the difference:
+
+    >>> weighted = [[0.1, 0.2], [0.2, 0.1], [0.3, 0.0], [0.0, 0.3]]
+    >>> rows, columns = colour_refinement(weighted)
+    >>> rows.labels.tolist(), columns.labels.tolist()
+    ([0, 0, 0, 0], [0, 0])
+    >>> rows, columns = colour_refinement(weighted, mode="counting")
+    >>> rows.labels.tolist(), columns.labels.tolist()
+    ([0, 0, 1, 1], [0, 0])
+    """
+    check_choice("mode", mode, get_args(Mode))
+    check_choice("values", values, get_args(Reading))
+    is_matrix = _library_of(graph) not in ("networkx", "igraph")
+    matrix = _matrix_of(graph)
+    if isinstance(colours, Mapping):
+        if _library_of(graph) != "networkx":
+            raise ShapeError("colours are a mapping.", "Give a sequence, one colour for each vertex.")
+        colours = [colours[node] for node in graph]
+    n_rows, n_columns = matrix.shape
+    column_words = [] if colours is None else [_colour_words("colours", colours, n_columns)]
+    if is_matrix and (n_rows != n_columns or row_colours is not None):
+        row_words = [] if row_colours is None else [_colour_words("row_colours", row_colours, n_rows)]
+        found = _refine_pattern(None, matrix, column_words, row_words, mode, values, scale_rows)
+        return found.rows, found.variables
+    if row_colours is not None:
+        raise OptionError("row_colours do not apply to a graph.", "Give colours, one for each vertex.")
+    if scale_rows:
+        raise OptionError("scale_rows=True does not apply to the vertices of a graph.")
+    if (matrix != matrix.T).nnz == 0:
+        no_rows = sparse.csr_array((0, n_columns))
+        return _refine_pattern(matrix, no_rows, column_words, [], mode, values, False).variables
+    return _refine_directed(matrix, column_words, mode, values)
+
+
+def _refine_directed(matrix: Any, colours: list[Words], mode: Mode, values: Reading) -> Partition:
+    """Vertex i is row i (what goes out) and column i (what comes in): refine, join the two, until stable."""
+    if mode == "counting":
+        diagonal = matrix.diagonal()
+        colours = [*colours, field.images(diagonal, values)]
+        matrix = (matrix - sparse.diags_array(diagonal)).tocsc()
+    n_vertices, n_before, vertices = matrix.shape[0], -1, Partition.one_class(matrix.shape[0])
+    while vertices.n_classes != n_before:
+        n_before = vertices.n_classes
+        found = _refine_pattern(None, matrix, colours, colours, mode, values, False)
+        vertices = Partition.from_labels(found.rows.labels * n_vertices + found.variables.labels)
+        colours = [vertices.labels.astype(np.uint64)]
+    return vertices
+
+
+def _refine_pattern(
+    P: Any,
+    A: Any,
+    variable_words: list[Words],
+    row_words: list[Words],
+    mode: Mode,
+    values: Reading,
+    scale_rows: bool,
+) -> Refinement:
+    """Refine a matrix that has no bounds."""
+    zeros = np.zeros(A.shape[0])
+    words = zeros.astype(np.uint64)
+    return refine(
+        P, A, variable_words, words, words, zeros, zeros,
+        mode=mode, reading=values, scale_rows=scale_rows, row_extra=row_words,
+    )  # fmt: skip
+
+
+def _library_of(graph: Any) -> str:
+    return next(
+        (
+            root
+            for cls in type(graph).__mro__
+            if (root := cls.__module__.split(".")[0]) in ("networkx", "igraph")
+        ),
+        "",
+    )
+
+
+def _matrix_of(graph: Any) -> Any:
+    """Take the matrix of a graph, or a matrix as it is: compressed, without double entries."""
+    match _library_of(graph):
+        case "networkx":
+            import networkx  # noqa: ICN001
+
+            if len(graph) == 0:
+                return sparse.csr_array((0, 0))
+            return networkx.to_scipy_sparse_array(graph, dtype=np.float64, weight="weight", format="csr")
+        case "igraph":
+            ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+            weight = np.array(graph.es["weight"] if graph.is_weighted() else [1.0] * len(ends), dtype=float)
+            source, target = ends.T
+            if not graph.is_directed():
+                is_loop = source == target
+                source, target = (
+                    np.concatenate([source, target[~is_loop]]),
+                    np.concatenate([target, source[~is_loop]]),
+                )
+                weight = np.concatenate([weight, weight[~is_loop]])
+            return sparse.coo_array((weight, (source, target)), shape=(graph.vcount(),) * 2).tocsr()
+        case _:
+            if not hasattr(graph, "tocsr"):
+                dense = np.asarray(graph, dtype=np.float64)
+                if dense.ndim != 2:
+                    raise ShapeError(f"the matrix has {dense.ndim} dimensions.", "Give one of two.")
+                return sparse.csr_array(dense)
+            compressed = _compressed(graph)
+            if not compressed.has_canonical_format:
+                compressed = compressed.copy()
+                compressed.sum_duplicates()
+            return compressed
+
+
+def _colour_words(name: str, colours: Iterable[Hashable], size: int) -> Words:
+    """Equal colours get equal words: numbers in order of first appearance."""
+    if isinstance(colours, np.ndarray) and colours.ndim == 1 and colours.dtype.kind in "iub":
+        words = Partition.from_labels(colours).labels.astype(np.uint64)
+    else:
+        number: dict[Hashable, int] = {}
+        words = np.array([number.setdefault(colour, len(number)) for colour in colours], dtype=np.uint64)
+    if words.size != size:
+        raise ShapeError(
+            f"{name} has {words.size} elements for {size} vertices.", "Give one for each.", argument=name
+        )
+    return words
+
+
+def _compressed(matrix: Any) -> Any:
+    return matrix if matrix.format in ("csc", "csr") else matrix.tocsc()
+
+
+def _core_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+    """Offsets, indices and values as the core takes them: no copies unless the types are unusual."""
+    kind = np.int32 if matrix.indices.dtype == matrix.indptr.dtype == np.int32 else np.int64
+    return (
+        np.ascontiguousarray(matrix.indptr, dtype=kind),
+        np.ascontiguousarray(matrix.indices, dtype=kind),
+        np.ascontiguousarray(matrix.data, dtype=np.float64),
+    )
+
+
+def _checked_words(name: str, words: Any, size: int) -> Words:
+    checked = np.ascontiguousarray(words, dtype=np.uint64)
+    if checked.shape != (size,):
+        raise ShapeError(f"{name} has shape {checked.shape}, not ({size},).", argument=name)
+    return checked
+
+
+def _checked_bounds(name: str, bounds: Any, size: int) -> NDArray[np.float64]:
+    checked = np.ascontiguousarray(bounds, dtype=np.float64)
+    if checked.shape != (size,):
+        raise ShapeError(f"{name} has shape {checked.shape}, not ({size},).", argument=name)
+    return checked

@@ -1,0 +1,240 @@
+r"""Colour refinement, slow and obvious: the twin of the compiled kernel, and what runs where there is none.
+
+Variables j and rows i carry colours. A round replaces each colour by itself and a signature of the
+neighbours,
+
+.. math:: \sigma_i = \sum_j h(c_j)\, a_{ij}, \qquad \sigma_j = \sum_i h(c_i)\, a_{ij}, \qquad
+          \tau_j = \sum_k h(c_k)\, P_{jk} \pmod p,
+
+with a random field element h for each colour: two signatures agree (but for a chance of 1 in 2^61) exactly
+when the sums into every class agree. Rounds are made until no class splits; the result is the coarsest
+equitable partition [1]_. In counting mode each distinct value is first replaced by a random element, so that
+multisets of values are compared instead of sums, and the diagonal of P is a colour, not an entry.
+
+.. [1] Grohe, Kersting, Mladenov, Selman: Dimension Reduction via Colour Refinement, 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.settings import Reading
+from relift.symmetry import field
+from relift.symmetry.field import Words
+
+Labels = NDArray[np.int64]
+Mode = Literal["equitable", "counting"]
+
+SMALLEST_SHARE = 1e-6
+"""A row is divided by its weighted sum only if this is at least such a share of its absolute values."""
+
+
+@final
+@dataclass(frozen=True)
+class ReferenceResult:
+    """Labels in order of first occurrence, the scales of the rows, and the rounds that were made."""
+
+    variable_labels: Labels
+    row_labels: Labels
+    row_scales: NDArray[np.float64]
+    row_scale_images: Words
+    rounds: int
+
+
+class Entries(NamedTuple):
+    """The entries of a sparse matrix, one by one: where, and the word that is added up."""
+
+    row: Labels
+    column: Labels
+    word: Words
+
+
+class Scales(NamedTuple):
+    """What each row is divided by: as floats, and exactly."""
+
+    floats: NDArray[np.float64]
+    images: Words
+
+
+def refine_slowly(
+    P: Any,
+    A: Any,
+    variable_images: Sequence[Words],
+    row_lower_image: Words,
+    row_upper_image: Words,
+    l: NDArray[np.float64],
+    u: NDArray[np.float64],
+    *,
+    mode: Mode,
+    reading: Reading,
+    scale_rows: bool,
+    row_extra: Sequence[Words] = (),
+    seed: int = 0,
+    progress: Callable[[str, int, int], object] | None = None,
+) -> ReferenceResult:
+    """Find the coarsest equitable (or counting) partition by naive rounds, each O(nnz log n).
+
+    The arguments are those of :func:`relift.symmetry.colour_refinement.refine`.
+    """
+    n_rows, n_variables = A.shape
+    entries_A, entries_P = _entries(A, reading), None if P is None else _entries(P, reading)
+    scales = _no_scales(n_rows)
+    if scale_rows:
+        scales = _scales_of_rows(A, entries_A, variable_images, row_upper_image, row_lower_image, l, u)
+        entries_A = entries_A._replace(
+            word=field.multiply(entries_A.word, field.inverse(scales.images)[entries_A.row])
+        )
+    row_colours = [*_scaled_bounds(row_lower_image, row_upper_image, scales), *row_extra]
+    variable_colours = list(variable_images)
+    random = np.random.default_rng(seed)
+    if mode == "counting":
+        entries_A = _words_for_values(entries_A, random)
+        if entries_P is not None:
+            on_diagonal = entries_P.row == entries_P.column
+            diagonal = np.zeros(n_variables, dtype=np.uint64)
+            diagonal[entries_P.row[on_diagonal]] = entries_P.word[on_diagonal]
+            variable_colours.append(diagonal)
+            entries_P = _words_for_values(Entries(*(part[~on_diagonal] for part in entries_P)), random)
+
+    variables = _classes(n_variables, variable_colours)
+    rows = _classes(n_rows, row_colours)
+    rounds = 0
+    while True:
+        rounds += 1
+        n_before = _n_classes(variables) + _n_classes(rows)
+        word_of_variable = _random_words(random, _n_classes(variables))[variables]
+        word_of_row = _random_words(random, _n_classes(rows))[rows]
+        into_rows = _sums(n_rows, entries_A.row, word_of_variable[entries_A.column], entries_A.word)
+        into_variables = _sums(n_variables, entries_A.column, word_of_row[entries_A.row], entries_A.word)
+        signatures = [variables, into_variables]
+        if entries_P is not None:
+            signatures.append(
+                _sums(n_variables, entries_P.row, word_of_variable[entries_P.column], entries_P.word)
+            )
+        variables, rows = _classes(n_variables, signatures), _classes(n_rows, [rows, into_rows])
+        n_after = _n_classes(variables) + _n_classes(rows)
+        if progress is not None:
+            progress("rounds", rounds, n_after)
+        if n_after == n_before:
+            break
+    return ReferenceResult(variables, rows, scales.floats, scales.images, rounds)
+
+
+def variable_weights(n_variables: int, variable_images: Sequence[Words]) -> Labels:
+    """Give each variable a small positive integer that depends on its initial colour alone.
+
+    The images of a variable are mixed by the finaliser of splitmix64, one after the other; the top 20 bits of
+    the result, plus one, are the weight.
+    """
+    mixed = np.zeros(n_variables, dtype=np.uint64)
+    for words in variable_images:
+        mixed = mixed ^ np.asarray(words, dtype=np.uint64)
+        mixed = mixed + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed = mixed ^ (mixed >> np.uint64(31))
+    return (mixed >> np.uint64(44)).astype(np.int64) + 1
+
+
+def _entries(matrix: Any, reading: Reading) -> Entries:
+    """List the nonzero entries with the images of their values."""
+    listed = matrix.tocoo()
+    nonzero = listed.data != 0
+    return Entries(
+        listed.row[nonzero].astype(np.int64),
+        listed.col[nonzero].astype(np.int64),
+        field.images(listed.data[nonzero], reading),
+    )
+
+
+def _no_scales(n_rows: int) -> Scales:
+    return Scales(np.ones(n_rows), np.ones(n_rows, dtype=np.uint64))
+
+
+def _scales_of_rows(
+    A: Any,
+    entries: Entries,
+    variable_images: Sequence[Words],
+    row_upper_image: Words,
+    row_lower_image: Words,
+    l: NDArray[np.float64],
+    u: NDArray[np.float64],
+) -> Scales:
+    r"""Choose what each row is divided by so that rows that say the same look the same.
+
+    The scale is :math:`T_i = \sum_j a_{ij} \omega_j` with weights :math:`\omega_j` that depend on the initial
+    colour of variable j. T is the same for all rows of a class of any equitable partition, so dividing by it
+    merges classes but splits none. Where T vanishes, or is lost in cancellation, the size of a finite,
+    nonzero right-hand side takes its place, and 1 where there is none.
+    """
+    n_rows, n_variables = A.shape
+    weights = variable_weights(n_variables, variable_images)
+    exact = _sums(n_rows, entries.row, weights.astype(np.uint64)[entries.column], entries.word)
+    listed = A.tocoo()
+    terms = listed.data.astype(np.longdouble) * weights[listed.col]
+    total, size = np.zeros(n_rows, dtype=np.longdouble), np.zeros(n_rows, dtype=np.longdouble)
+    np.add.at(total, listed.row, terms)
+    np.add.at(size, listed.row, np.abs(terms))
+    by_total = (exact != 0) & (np.abs(total) >= SMALLEST_SHARE * size)
+
+    floats, images = np.ones(n_rows), np.ones(n_rows, dtype=np.uint64)
+    for bound, image in ((l, row_lower_image), (u, row_upper_image)):  # the upper one wins
+        usable = np.isfinite(bound) & (bound != 0)
+        floats = np.where(usable, np.abs(bound), floats)
+        images = np.where(usable, np.where(bound < 0, field.negate(image), image), images)
+    return Scales(np.where(by_total, total.astype(np.float64), floats), np.where(by_total, exact, images))
+
+
+def _scaled_bounds(lower: Words, upper: Words, scales: Scales) -> tuple[Words, Words]:
+    """Divide the bounds by the scales; a negative scale exchanges the two, and the infinities."""
+    reciprocal, is_negative = field.inverse(scales.images), scales.floats < 0
+
+    def divided(image: Words) -> Words:
+        is_finite = image < field.MODULUS
+        finite = field.multiply(np.where(is_finite, image, np.uint64(0)), reciprocal)
+        return np.where(is_finite, finite, np.where(is_negative, field.negate(image), image))
+
+    lower, upper = divided(lower), divided(upper)
+    return np.where(is_negative, upper, lower), np.where(is_negative, lower, upper)
+
+
+def _words_for_values(entries: Entries, random: np.random.Generator) -> Entries:
+    """Replace each distinct value by a random word: sums of such words tell multisets apart."""
+    distinct, which = np.unique(entries.word, return_inverse=True)
+    return entries._replace(word=_random_words(random, distinct.size)[which])
+
+
+def _random_words(random: np.random.Generator, size: int) -> Words:
+    return random.integers(1, field.MODULUS, size=size, dtype=np.uint64)
+
+
+def _sums(size: int, target: Labels, factor: Words, word: Words) -> Words:
+    """Add up the products factor x word of each target, exactly; halves of 32 bits cannot overflow."""
+    product = field.multiply(factor, word)
+    low, high = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64)
+    np.add.at(low, target, product & np.uint64(0xFFFFFFFF))
+    np.add.at(high, target, product >> np.uint64(32))
+    shifted = field.multiply(high % np.uint64(field.MODULUS), np.uint64(1 << 32))
+    return field.add(low % np.uint64(field.MODULUS), shifted)
+
+
+def _classes(size: int, columns: Sequence[NDArray[Any]]) -> Labels:
+    """Label equal tuples, numbered by smallest member."""
+    labels = np.zeros(size, dtype=np.int64)
+    for column in columns:
+        _, which = np.unique(column, return_inverse=True)
+        n_values = int(which.max()) + 1 if size else 1
+        _, first, labels = np.unique(labels * n_values + which, return_index=True, return_inverse=True)
+        rank = np.empty(first.size, dtype=np.int64)
+        rank[np.argsort(first)] = np.arange(first.size)
+        labels = rank[labels]
+    return labels
+
+
+def _n_classes(labels: Labels) -> int:
+    return int(labels.max()) + 1 if labels.size else 0

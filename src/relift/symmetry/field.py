@@ -1,0 +1,196 @@
+r"""Numbers that can be added exactly: rationals read into the field of p = 2^61 - 1 elements.
+
+Sums of floats depend on their order, so classes found by comparing them do too. Here every coefficient is
+read as an exact rational a/b and stands for a b^{-1} mod p; 2 and 10 are invertible, so each float has an
+image:
+
+.. math:: \iota(x + y) = \iota(x) + \iota(y), \qquad \iota(x y) = \iota(x)\,\iota(y) \pmod p
+
+Two readings of a float are offered. ``"decimal"`` takes the shortest decimal that prints it, so that the
+image of .1 plus that of .2 is that of .3; ``"bits"`` takes its exact binary value, for which this is false.
+
+Infinities are no field elements. They get two words of their own, p + 1 and p + 2, which no sum or product
+can yield; :func:`negate` exchanges them, and no other operation here may be given them.
+
+The compiled core does this work when it is installed; the same functions in NumPy stand below.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relift.errors import NotANumberError
+from relift.settings import Reading
+
+try:
+    from relift import _core
+
+    CORE_IS_COMPILED = True
+except ImportError:  # no compiler at install: the NumPy functions below do everything
+    CORE_IS_COMPILED = False
+
+Words = NDArray[np.uint64]
+
+MODULUS = (1 << 61) - 1
+"""The number of elements, a Mersenne prime."""
+
+PLUS_INFINITY = MODULUS + 1
+"""The word that stands for +infinity."""
+
+MINUS_INFINITY = MODULUS + 2
+"""The word that stands for -infinity."""
+
+_P = np.uint64(MODULUS)
+
+
+def images(values: ArrayLike, reading: Reading = "decimal") -> Words:
+    """Read each float as an exact rational and give its field element.
+
+    Parameters
+    ----------
+    values
+        Floats of any shape; infinities become the two reserved words, -0.0 is 0.0.
+    reading
+        ``"decimal"``: the shortest decimal that prints the float; ``"bits"``: its exact binary value.
+
+    Raises
+    ------
+    NotANumberError
+        If a value is NaN.
+
+    Examples
+    --------
+    >>> a, b, c = images([0.1, 0.2, 0.3])
+    >>> bool(add(a, b) == c)
+    True
+    >>> a, b, c = images([0.1, 0.2, 0.3], "bits")
+    >>> bool(add(a, b) == c)
+    False
+    """
+    floats = np.asarray(values, dtype=np.float64)
+    if np.isnan(floats).any():
+        raise NotANumberError("a value to be compared exactly is NaN.", "Replace it by a number or drop it.")
+    if not CORE_IS_COMPILED:
+        return _images_in_numpy(floats, reading)
+    flat = np.ascontiguousarray(floats).ravel()
+    words = np.empty(flat.size, dtype=np.uint64)
+    _core.images(flat, reading == "decimal", words)
+    return words.reshape(floats.shape)
+
+
+def add(left: ArrayLike, right: ArrayLike) -> Words:
+    """Add, element by element.
+
+    Examples
+    --------
+    >>> int(add(MODULUS - 1, 3))
+    2
+    """
+    return _reduced(_words(left) + _words(right))
+
+
+def subtract(left: ArrayLike, right: ArrayLike) -> Words:
+    """Subtract, element by element.
+
+    Examples
+    --------
+    >>> int(subtract(2, 3)) == MODULUS - 1
+    True
+    """
+    return _reduced(_words(left) + (_P - _words(right)))
+
+
+def negate(values: ArrayLike) -> Words:
+    """Change the sign, element by element; +infinity and -infinity change places.
+
+    Examples
+    --------
+    >>> negate([0, 1, PLUS_INFINITY]).tolist() == [0, MODULUS - 1, MINUS_INFINITY]
+    True
+    """
+    words = _words(values)
+    negated = np.where((words == 0) | (words > _P), words, _P - np.minimum(words, _P))
+    negated = np.where(words == PLUS_INFINITY, np.uint64(MINUS_INFINITY), negated)
+    return np.where(words == MINUS_INFINITY, np.uint64(PLUS_INFINITY), negated)
+
+
+def multiply(left: ArrayLike, right: ArrayLike) -> Words:
+    """Multiply, element by element.
+
+    Examples
+    --------
+    >>> tenth, third = images([0.1, 0.3])
+    >>> bool(multiply(tenth, 3) == third)
+    True
+    """
+    a, b = np.broadcast_arrays(_words(left), _words(right))
+    if not CORE_IS_COMPILED:
+        return _product_in_numpy(a, b)
+    product = np.empty(a.size, dtype=np.uint64)
+    _core.multiply(np.ascontiguousarray(a).ravel(), np.ascontiguousarray(b).ravel(), product)
+    return product.reshape(a.shape)
+
+
+def inverse(values: ArrayLike) -> Words:
+    """Invert, element by element; 0 has no inverse and gives 0.
+
+    Examples
+    --------
+    >>> int(multiply(inverse(7), 7)), int(inverse(0))
+    (1, 0)
+    """
+    words = _words(values)
+    if not CORE_IS_COMPILED:
+        return _inverse_in_numpy(words)
+    reciprocal = np.empty(words.size, dtype=np.uint64)
+    _core.inverse(np.ascontiguousarray(words).ravel(), reciprocal)
+    return reciprocal.reshape(words.shape)
+
+
+def _words(values: ArrayLike) -> Words:
+    return np.asarray(values, dtype=np.uint64)
+
+
+def _reduced(words: Words) -> Words:
+    """Reduce 64-bit words mod p: 2^61 = 1, so the upper bits are added to the lower ones."""
+    folded = np.asarray((words & _P) + (words >> np.uint64(61)))
+    np.subtract(folded, _P, out=folded, where=folded >= _P)
+    return folded
+
+
+def _images_in_numpy(floats: NDArray[np.float64], reading: Reading) -> Words:
+    """Take every distinct value through a fraction; slow when all values differ."""
+    distinct, where = np.unique(floats + 0.0, return_inverse=True)
+    words = np.array([_image_of(value, reading) for value in distinct.tolist()], dtype=np.uint64)
+    return words[where].reshape(floats.shape)
+
+
+def _image_of(value: float, reading: Reading) -> int:
+    if value in (np.inf, -np.inf):
+        return PLUS_INFINITY if value > 0 else MINUS_INFINITY
+    exact = Fraction(repr(value)) if reading == "decimal" else Fraction(value)
+    return exact.numerator * pow(exact.denominator, -1, MODULUS) % MODULUS
+
+
+def _product_in_numpy(a: Words, b: Words) -> Words:
+    """Multiply by 32-bit limbs: with 2^64 = 8 and 2^61 = 1 every part stays below 2^64."""
+    low_bits, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    a_high, a_low, b_high, b_low = a >> half, a & low_bits, b >> half, b & low_bits
+    middle = a_high * b_low + a_low * b_high
+    middle_high, middle_low = middle >> np.uint64(29), middle & np.uint64((1 << 29) - 1)
+    low = a_low * b_low
+    folded = (low & _P) + (low >> np.uint64(61)) + middle_high + (middle_low << half)
+    return _reduced(folded + (a_high * b_high << np.uint64(3)))
+
+
+def _inverse_in_numpy(words: Words) -> Words:
+    """Raise to the power p - 2 (Fermat)."""
+    power, result = words, np.ones_like(words)
+    for bit in range(61):
+        if (MODULUS - 2) >> bit & 1:
+            result = _product_in_numpy(result, power)
+        power = _product_in_numpy(power, power)
+    return np.where(words == 0, np.uint64(0), result)
