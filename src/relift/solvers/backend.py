@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 from relift.program.program import Program
 from relift.program.solution import Solution, Vector
@@ -25,20 +25,20 @@ class Backend(ABC):
     """A solver of linear or convex quadratic programs.
 
     A backend is given a minimisation (``program.sense == "min"``) that is already checked and answers with a
-    :class:`~relift.program.solution.Solution` of that very program, in the signs written there. It keeps no state between two calls:
-    settings are fresh in every solve. It reports what the solver said; whether the answer is good enough is decided by
-    the certificate, not here. Rays are returned where the solver gives them.
+    :class:`~relift.program.solution.Solution` of that very program, in the signs written there. It keeps no
+    state between two calls: settings are fresh in every solve. It reports what the solver said; whether the
+    answer is good enough is decided by the certificate, not here. Rays are given where the solver has them.
     """
 
-    name: ClassVar[str]
+    name: str
     """How users call it."""
-    package: ClassVar[str]
+    package: str
     """The package to install for it."""
-    solves_quadratic: ClassVar[bool]
+    solves_quadratic: bool
     """Whether it takes a quadratic objective."""
-    is_first_order: ClassVar[bool] = False
+    is_first_order: bool = False
     """Whether it wants the isometric quotient, on which it behaves as on the ground program."""
-    uses_warm_start: ClassVar[bool] = False
+    uses_warm_start: bool = False
     """Whether a warm start changes anything."""
 
     @abstractmethod
@@ -52,5 +52,24 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    def solve(
+        self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None
+    ) -> Solution:
         """Solve a minimisation."""
+
+    def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
+        """Return settings to try again with when an answer failed its certificate.
+
+        Parameters
+        ----------
+        settings
+            Those of the first try; what the caller wrote into ``options`` is kept.
+        attempt
+            1 for the first repetition, 2 for the second, and so on.
+
+        Returns
+        -------
+        SolverSettings or None
+            None if the solver has nothing better to offer: then another backend should be tried.
+        """
+        return None

@@ -1,0 +1,131 @@
+"""Clarabel, an interior-point method in conic form: the default backend for quadratic programs.
+
+The program becomes ``Kx + s = b``, s in the zero cone (equalities, fixed variables) or the nonnegative one.
+For infeasible programs its z, for unbounded ones its x is the ray.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, final
+
+from scipy import sparse
+
+from relift.errors import BackendError
+from relift.program.program import Program
+from relift.program.solution import Solution, Status
+from relift.settings import SolverSettings
+from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.forms import (
+    Conic,
+    check_option_names,
+    csc,
+    infeasible,
+    missing_package,
+    option_refused,
+    quadratic_part,
+    solution_without_variables,
+    unbounded,
+    with_point,
+)
+
+_STATUS = {
+    "Solved": Status.OPTIMAL,
+    "AlmostSolved": Status.OPTIMAL_INACCURATE,
+    "PrimalInfeasible": Status.INFEASIBLE,
+    "AlmostPrimalInfeasible": Status.FAILURE,
+    "DualInfeasible": Status.UNBOUNDED,
+    "AlmostDualInfeasible": Status.FAILURE,
+    "MaxTime": Status.TIME_LIMIT,
+    "MaxIterations": Status.ITERATION_LIMIT,
+    # It got stuck on the way to a tighter tolerance than asked for by the user; the certificate decides.
+    "InsufficientProgress": Status.OPTIMAL_INACCURATE,
+    "NumericalError": Status.FAILURE,
+}
+
+
+@final
+class ClarabelBackend(Backend):
+    """Clarabel."""
+
+    name = "clarabel"
+    package = "clarabel"
+    solves_quadratic = True
+
+    def version(self) -> str:
+        """Version of Clarabel."""
+        return str(_clarabel().__version__)
+
+    def solve(
+        self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None
+    ) -> Solution:
+        """Solve a minimisation; a warm start is of no use to an interior-point method."""
+        answer = solution_without_variables(program, self.name)
+        if answer is not None:
+            return answer
+        clarabel = _clarabel()
+        conic = Conic.from_program(program)
+        cones = []
+        if conic.n_equalities:
+            cones.append(clarabel.ZeroConeT(conic.n_equalities))
+        if conic.n_inequalities:
+            cones.append(clarabel.NonnegativeConeT(conic.n_inequalities))
+        P = csc(sparse.triu(quadratic_part(program)))
+        found = _run(clarabel, P, program.q.copy(), conic, cones, _settings(clarabel, settings))
+        status = str(found.status)
+        n = program.n_variables
+        facts: dict[str, Any] = {"iterations": int(found.iterations), "message": status}
+        match _STATUS.get(status, Status.FAILURE):
+            case Status.INFEASIBLE:
+                return infeasible(program, self.name, conic.split(found.z, n), **facts)
+            case Status.UNBOUNDED:
+                return unbounded(self.name, found.x, **facts)
+            case answered:
+                y, w = conic.split(found.z, n)
+                return with_point(program, self.name, answered, found.x, y, w, **facts)
+
+    def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
+        """Tolerances at the limit of double precision; then less regularisation too."""
+        steps: tuple[dict[str, Any], ...] = ({},)
+        if not 1 <= attempt <= len(steps):
+            return None
+        return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def _run(clarabel: Any, P: Any, q: Any, conic: Conic, cones: list[Any], settings: Any) -> Any:
+    try:
+        return clarabel.DefaultSolver(P, q, conic.K, conic.b, cones, settings).solve()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        # A panic inside Clarabel reaches Python as an exception that is no Exception.
+        raise BackendError(f"Clarabel stopped: {error}.") from error
+
+
+def _settings(clarabel: Any, settings: SolverSettings) -> Any:
+    own = clarabel.DefaultSettings()
+    tolerance = max(1e-12, min(1e-8, settings.tolerance * 1e-2))
+    own.verbose = bool(settings.verbose)
+    own.tol_gap_abs = own.tol_gap_rel = own.tol_feas = tolerance
+    if settings.time_limit is not None:
+        own.time_limit = float(settings.time_limit)
+    if settings.iteration_limit is not None:
+        own.max_iter = int(settings.iteration_limit)
+    if settings.threads is not None and hasattr(own, "max_threads"):
+        own.max_threads = int(settings.threads)
+    names = [name for name in dir(own) if not name.startswith("_") and not callable(getattr(own, name))]
+    check_option_names("clarabel", settings.options, names)
+    for option, value in settings.options.items():
+        try:
+            setattr(own, option, value)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise option_refused("clarabel", option, value, error) from error
+    return own
+
+
+def _clarabel() -> Any:
+    try:
+        import clarabel
+    except ImportError as error:
+        raise missing_package("clarabel", "clarabel", "") from error
+    return clarabel

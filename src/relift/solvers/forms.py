@@ -1,0 +1,294 @@
+r"""The forms in which solvers want a program, and the way back from their multipliers and options.
+
+Three forms cover every solver here:
+
+- as it is, rows and variable bounds apart (HiGHS, PIQP, qpsolvers);
+- *stacked*, the bounds of variables as further rows, :math:`l \le Gx \le u` with :math:`G = [A; I]` (OSQP);
+- *conic*, :math:`Kx + s = b` with s zero for equalities and nonnegative otherwise (Clarabel, SCS, CVXPY).
+
+In all of them multipliers return to the signs of :class:`~relift.program.solution.Solution`:
+:math:`Px + q + A^\top y + w = 0`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.errors import BackendError, MissingPackageError, OptionError
+from relift.program.program import Program
+from relift.program.solution import Solution, Status, Vector
+
+
+def csc(matrix: Any, index_type: Any = np.int32) -> Any:
+    """Convert to a CSC matrix with sorted indices of the wanted type, in arrays the solver may write to.
+
+    PIQP returns wrong points for unsorted indices, and several solvers read 64-bit indices as 32-bit ones.
+    """
+    columns = matrix.tocsc()
+    if not columns.has_sorted_indices:
+        columns = columns.sorted_indices()
+    if index_type is np.int32 and columns.nnz > np.iinfo(np.int32).max:
+        raise BackendError(f"the matrix has {columns.nnz} nonzeros, more than 32-bit indices can count.")
+    parts = (
+        np.array(columns.data, dtype=np.float64),
+        np.array(columns.indices, dtype=index_type),
+        np.array(columns.indptr, dtype=index_type),
+    )
+    return sparse.csc_matrix(parts, shape=columns.shape)
+
+
+def quadratic_part(program: Program) -> Any:
+    """P, or an empty matrix of its size for a linear program."""
+    n = program.n_variables
+    return sparse.csc_array((n, n)) if program.P is None else program.P
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """Rows of A, then one row for each variable that has a bound: ``l <= Gx <= u``.
+
+    Parameters
+    ----------
+    G
+        CSC matrix of m + len(bounded) rows.
+    l, u
+        Bounds of these rows.
+    bounded
+        The variables whose bounds follow the rows of A, ascending.
+    """
+
+    G: Any
+    l: Vector
+    u: Vector
+    bounded: NDArray[np.int64]
+
+    @classmethod
+    def from_program(cls, program: Program) -> Stacked:
+        """Append the finite bounds of the variables to the rows."""
+        n = program.n_variables
+        bounded = np.flatnonzero(np.isfinite(program.lb) | np.isfinite(program.ub))
+        identity = sparse.csr_array(
+            (np.ones(bounded.size), (np.arange(bounded.size), bounded)), shape=(bounded.size, n)
+        )
+        G = csc(sparse.vstack([program.A, identity], format="csc") if bounded.size else program.A)
+        l, u = (
+            np.concatenate([program.l, program.lb[bounded]]),
+            np.concatenate([program.u, program.ub[bounded]]),
+        )
+        return cls(G, l, u, bounded)
+
+    def split(self, multipliers: Any, n: int) -> tuple[Vector, Vector]:
+        """(y, w) from the multipliers of all rows."""
+        values = np.asarray(multipliers, dtype=np.float64).ravel()
+        m = self.l.size - self.bounded.size
+        w = np.zeros(n)
+        w[self.bounded] = values[m:]
+        return values[:m].copy(), w
+
+    def joined(self, y: Vector | None, w: Vector | None) -> Vector | None:
+        """Multipliers of all rows from (y, w); None if either is missing."""
+        return None if y is None or w is None else np.concatenate([y, w[self.bounded]])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Conic:
+    """``Kx + s = b``, s zero in the first ``n_equalities`` rows and nonnegative in the rest.
+
+    Parameters
+    ----------
+    K, b
+        Equalities first, then upper bounds as ``g'x + s = u``, then lower ones as ``-g'x + s = -l``.
+    n_equalities
+        How many rows are equalities.
+    equal, upper, lower
+        The rows of the stacked form they stand for.
+    stacked
+        The stacked form.
+    """
+
+    K: Any
+    b: Vector
+    n_equalities: int
+    equal: NDArray[np.int64]
+    upper: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    stacked: Stacked
+
+    @classmethod
+    def from_program(cls, program: Program) -> Conic:
+        """Sort the finite bounds of rows and variables into cones; infinite ones disappear."""
+        stacked = Stacked.from_program(program)
+        is_equal = stacked.l == stacked.u
+        equal = np.flatnonzero(is_equal)
+        upper = np.flatnonzero(np.isfinite(stacked.u) & ~is_equal)
+        lower = np.flatnonzero(np.isfinite(stacked.l) & ~is_equal)
+        rows = stacked.G.tocsr()
+        K = csc(sparse.vstack([rows[equal], rows[upper], -rows[lower]], format="csc"))
+        b = np.concatenate([stacked.u[equal], stacked.u[upper], -stacked.l[lower]])
+        return cls(K, b, int(equal.size), equal, upper, lower, stacked)
+
+    @property
+    def n_inequalities(self) -> int:
+        """How many rows are inequalities."""
+        return int(self.b.size) - self.n_equalities
+
+    def split(self, z: Any, n: int) -> tuple[Vector, Vector]:
+        """(y, w) from the multipliers z of the conic rows, z >= 0 for inequalities."""
+        values = np.asarray(z, dtype=np.float64).ravel()
+        multipliers = np.zeros(self.stacked.l.size)
+        first, second = self.n_equalities, self.n_equalities + self.upper.size
+        multipliers[self.equal] = values[:first]
+        multipliers[self.upper] += values[first:second]
+        multipliers[self.lower] -= values[second:]
+        return self.stacked.split(multipliers, n)
+
+    def joined(self, y: Vector | None, w: Vector | None) -> Vector | None:
+        """Multipliers of the conic rows from (y, w)."""
+        all_rows = self.stacked.joined(y, w)
+        if all_rows is None:
+            return None
+        return np.concatenate(
+            [all_rows[self.equal], np.maximum(all_rows[self.upper], 0), np.maximum(-all_rows[self.lower], 0)]
+        )
+
+
+def solution_without_variables(program: Program, backend: str) -> Solution | None:
+    """Answer a program with no variables, so that no solver meets one; None if it has variables.
+
+    Examples
+    --------
+    >>> solution_without_variables(Program(A=[[], []], l=[-1, 0], u=[1, 2], r=3), "highs").objective
+    3.0
+    >>> solution_without_variables(Program(A=[[], []], l=[-1, 1], u=[1, 2]), "highs").ray_y.tolist()
+    [0.0, -1.0]
+    """
+    if program.n_variables:
+        return None
+    empty = np.zeros(0)
+    zeros = np.zeros(program.n_rows)
+    wrong = np.flatnonzero((program.l > 0) | (program.u < 0))
+    message = "no variables: answered without the solver"
+    if wrong.size:
+        ray_y = zeros.copy()
+        ray_y[wrong[0]] = -1.0 if program.l[wrong[0]] > 0 else 1.0
+        return Solution(
+            Status.INFEASIBLE,
+            objective=float("inf"),
+            ray_y=ray_y,
+            ray_w=empty,
+            iterations=0,
+            backend=backend,
+            message=message,
+        )
+    return Solution(
+        Status.OPTIMAL,
+        empty,
+        zeros,
+        empty,
+        objective=program.r,
+        iterations=0,
+        backend=backend,
+        message=message,
+    )
+
+
+def farkas_value(program: Program, ray_y: Vector, ray_w: Vector) -> float:
+    """``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻``: negative proves infeasibility, infinite if a missing bound is used."""
+    bounds = ((ray_y, program.l, program.u), (ray_w, program.lb, program.ub))
+    total = 0.0
+    for ray, lower, upper in bounds:
+        up, down = ray > 0, ray < 0
+        total += float(upper[up] @ ray[up]) + float(lower[down] @ ray[down])
+    return total
+
+
+def without_dust(ray: Vector, lower: Vector, upper: Vector) -> Vector:
+    """Clear a ray of the dust that rounding leaves on bounds that do not exist."""
+    dust = 1e-9 * float(np.max(np.abs(ray), initial=0.0))
+    missing = ((ray > 0) & ~np.isfinite(upper)) | ((ray < 0) & ~np.isfinite(lower))
+    return np.where(missing & (np.abs(ray) <= dust), 0.0, ray)
+
+
+def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None, **facts: Any) -> Solution:
+    """Answer infeasible, with its ray (scaled to largest entry 1) where there is one."""
+    ray_y, ray_w = (None, None) if ray is None else ray
+    if ray_y is not None and ray_w is not None:
+        size = max(np.max(np.abs(ray_y), initial=0.0), np.max(np.abs(ray_w), initial=0.0))
+        if not (np.isfinite(size) and size > 0):
+            ray_y = ray_w = None
+        else:
+            ray_y = without_dust(ray_y / size, program.l, program.u)
+            ray_w = without_dust(ray_w / size, program.lb, program.ub)
+    return Solution(
+        Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, backend=backend, **facts
+    )
+
+
+def unbounded(backend: str, ray_x: Any, **facts: Any) -> Solution:
+    """Answer unbounded, with its ray (scaled to largest entry 1) where there is one."""
+    if ray_x is not None:
+        ray_x = np.asarray(ray_x, dtype=np.float64).ravel()
+        size = np.max(np.abs(ray_x), initial=0.0)
+        ray_x = ray_x / size if np.isfinite(size) and size > 0 else None
+    return Solution(Status.UNBOUNDED, objective=float("-inf"), ray_x=ray_x, backend=backend, **facts)
+
+
+def with_point(
+    program: Program, backend: str, status: Status, x: Any, y: Vector | None, w: Vector | None, **facts: Any
+) -> Solution:
+    """Answer with a point; one with NaN or infinity is dropped, and with it the claim to be optimal."""
+    point = np.asarray(x, dtype=np.float64).ravel()
+    if not np.all(np.isfinite(point)):
+        return Solution(Status.FAILURE if status.has_point else status, backend=backend, **facts)
+    if y is not None and w is not None and not (np.all(np.isfinite(y)) and np.all(np.isfinite(w))):
+        y = w = None
+    return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)
+
+
+def check_option_names(backend: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuse an option that the solver does not have, and name the nearest.
+
+    Examples
+    --------
+    >>> check_option_names("clarabel", {"max_iters": 3}, ["max_iter", "verbose"])
+    Traceback (most recent call last):
+    relift.errors.OptionError: clarabel has no option 'max_iters'. Did you mean 'max_iter'?
+    """
+    names = sorted(known)
+    for option in options:
+        if option not in names:
+            near = difflib.get_close_matches(option, names, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(names)}."
+            raise OptionError(f"{backend} has no option {option!r}.", hint)
+
+
+def option_refused(backend: str, option: str, value: object, reason: object = "") -> OptionError:
+    """Make the error for an option that exists but does not take the value."""
+    detail = f" ({reason})" if str(reason) else ""
+    return OptionError(
+        f"{backend} refuses {option}={value!r}{detail}.", "See the documentation of the solver."
+    )
+
+
+def missing_package(backend: str, package: str, extra: str) -> MissingPackageError:
+    """Make the error for a solver that is not installed.
+
+    Examples
+    --------
+    >>> print(missing_package("osqp", "osqp", "backends"))
+    the backend 'osqp' needs the package osqp, which is not installed.
+    Install it: pip install "relift[backends]"
+    """
+    return MissingPackageError(
+        f"the backend {backend!r} needs the package {package}, which is not installed.",
+        f'Install it: pip install "relift[{extra}]"' if extra else f"Install it: pip install {package}",
+    )

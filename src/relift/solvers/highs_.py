@@ -1,0 +1,297 @@
+"""HiGHS by highspy: simplex for linear programs (their default backend), active set for quadratic ones.
+
+HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both multipliers change sign here.
+Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
+or unbounded.
+
+Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not
+end in minutes); without a ``time_limit`` nothing stops it. Clarabel is the default for quadratic programs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, final
+
+import numpy as np
+from scipy import sparse
+
+from relift.errors import BackendError
+from relift.program.program import Program
+from relift.program.solution import Solution, Status, Vector
+from relift.settings import SolverSettings
+from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.forms import (
+    check_option_names,
+    csc,
+    farkas_value,
+    infeasible,
+    missing_package,
+    option_refused,
+    solution_without_variables,
+    unbounded,
+    with_point,
+)
+
+_STATUS = {
+    "kOptimal": Status.OPTIMAL,
+    "kInfeasible": Status.INFEASIBLE,
+    "kUnbounded": Status.UNBOUNDED,
+    "kTimeLimit": Status.TIME_LIMIT,
+    "kIterationLimit": Status.ITERATION_LIMIT,
+}
+
+
+@final
+class HighsBackend(Backend):
+    """HiGHS."""
+
+    name = "highs"
+    package = "highspy"
+    solves_quadratic = True
+    uses_warm_start = True
+
+    def version(self) -> str:
+        """Return the version of HiGHS."""
+        return str(_highs().version())
+
+    def solve(
+        self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None
+    ) -> Solution:
+        """Solve a minimisation; infeasible and unbounded are told apart, with a ray for linear programs."""
+        answer = solution_without_variables(program, self.name)
+        if answer is not None:
+            return answer
+        highs = load(program, settings)
+        if program.is_linear and warm_start is not None and warm_start.x is not None:
+            set_basis(highs, program, warm_start)
+        status = run(highs)
+        if status in {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}:
+            if program.is_linear:
+                return _with_ray(highs, program, status, settings)
+            if status != "kUnbounded":
+                # Feasibility does not depend on the objective: a linear program decides and gives the ray.
+                return self._quadratic_without_solution(program, settings, status)
+        return solution_of(highs, program, self.name, status)
+
+    def _quadratic_without_solution(
+        self, program: Program, settings: SolverSettings, status: str
+    ) -> Solution:
+        feasibility = _feasibility_program(program)
+        linear_options = {key: value for key, value in settings.options.items() if key not in {"solver"}}
+        found = self.solve(feasibility, dataclasses.replace(settings, options=linear_options))
+        if found.status is Status.OPTIMAL:
+            if status == "kInfeasible":
+                return Solution(
+                    Status.FAILURE, backend=self.name, message="kInfeasible, yet a feasible point exists"
+                )
+            return unbounded(self.name, None, iterations=found.iterations, message=status)
+        return dataclasses.replace(found, message=f"{status}; {found.message}")
+
+    def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
+        """Tighter tolerances without presolve; then the interior-point method with crossover."""
+        tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+        steps: tuple[dict[str, Any], ...] = (
+            {**tight, "presolve": "off", "qp_regularization_value": 0.0},
+            {**tight, "solver": "ipm", "run_crossover": "on", "ipm_optimality_tolerance": 1e-11},
+        )
+        if not 1 <= attempt <= len(steps):
+            return None
+        return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def load(program: Program, settings: SolverSettings) -> Any:
+    """Make a fresh HiGHS object that holds the program and the settings."""
+    highspy = _highspy()
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", bool(settings.verbose))
+    _set_options(highs, program, settings)
+    A = csc(program.A)
+    n, m = program.n_variables, program.n_rows
+    try:
+        status = highs.passModel(
+            n, m, A.nnz, 1, 1, program.r, program.q.copy(), program.lb.copy(), program.ub.copy(),
+            program.l.copy(), program.u.copy(), A.indptr, A.indices, A.data, np.zeros(n, dtype=np.int32),
+        )  # fmt: skip
+        if status != highspy.HighsStatus.kError and program.P is not None:
+            L = csc(sparse.tril(program.P))
+            status = highs.passHessian(n, L.nnz, 1, L.indptr, L.indices, L.data)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise BackendError(f"HiGHS refuses the program: {error}.") from error
+    if status == highspy.HighsStatus.kError:
+        raise BackendError("HiGHS refuses the program.", "Pass verbose=True to read why.")
+    return highs
+
+
+def run(highs: Any) -> str:
+    """Run HiGHS and return the name of its model status."""
+    try:
+        highs.run()
+    except (RuntimeError, ValueError, MemoryError) as error:
+        raise BackendError(f"HiGHS stopped: {error}.") from error
+    return str(highs.getModelStatus().name)
+
+
+def solution_of(highs: Any, program: Program, name: str, status: str) -> Solution:
+    """Read the point and multipliers that HiGHS holds, in the signs of relift."""
+    info, point = highs.getInfo(), highs.getSolution()
+    facts: dict[str, Any] = {"iterations": _iterations(info), "message": status}
+    answer = _STATUS.get(status, Status.FAILURE)
+    if answer is Status.UNBOUNDED:
+        return unbounded(name, None, **facts)
+    if status == "kUnknown" and point.value_valid and point.dual_valid:
+        # HiGHS ends so when its own check of the final residuals fails by a little; the certificate decides.
+        answer = Status.OPTIMAL_INACCURATE
+    if not point.value_valid or len(point.col_value) != program.n_variables:
+        return Solution(Status.FAILURE if answer.has_point else answer, backend=name, **facts)
+    y = w = None
+    if point.dual_valid:
+        y, w = -np.asarray(point.row_dual, dtype=np.float64), -np.asarray(point.col_dual, dtype=np.float64)
+    return with_point(program, name, answer, point.col_value, y, w, **facts)
+
+
+def set_basis(highs: Any, program: Program, point: WarmStart) -> None:
+    """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); it is repaired where it is none."""
+    highspy = _highspy()
+    status = highspy.HighsBasisStatus
+    if point.x is None:
+        return
+    basis = highspy.HighsBasis()
+    y = np.zeros(program.n_rows) if point.y is None else point.y
+    w = np.zeros(program.n_variables) if point.w is None else point.w
+    basis.col_status = _basis_status(status, point.x, w, program.lb, program.ub)
+    basis.row_status = _basis_status(status, program.A @ point.x, y, program.l, program.u)
+    basis.valid = True
+    basis.alien = True
+    highs.setBasis(basis)
+
+
+def _basis_status(status: Any, value: Vector, multiplier: Vector, lower: Vector, upper: Vector) -> list[Any]:
+    near = 1e-6 * np.maximum(1.0, np.abs(value))
+    at_lower = (value - lower <= near) & ~((lower < upper) & (multiplier > 1e-9) & (upper - value <= near))
+    at_upper = (upper - value <= near) & ~at_lower
+    codes = np.where(at_lower, 0, np.where(at_upper, 1, 2))
+    names = (status.kLower, status.kUpper, status.kBasic)
+    return [names[code] for code in codes]
+
+
+def _with_ray(highs: Any, program: Program, status: str, settings: SolverSettings) -> Solution:
+    """Infeasible or unbounded, one of the two, with the ray that simplex without presolve leaves."""
+    for option, value in (("presolve", "off"), ("solver", "simplex")):
+        highs.setOptionValue(option, value)
+    again = run(highs)
+    if again == "kUnboundedOrInfeasible":
+        feasibility = load(_feasibility_program(program), settings)
+        for option, value in (("presolve", "off"), ("solver", "simplex")):
+            feasibility.setOptionValue(option, value)
+        decided = run(feasibility)
+        if decided == "kInfeasible":
+            highs, again = feasibility, decided
+        elif decided == "kOptimal":
+            again = "kUnbounded"
+    facts: dict[str, Any] = {
+        "iterations": _iterations(highs.getInfo()),
+        "message": status if again == status else f"{status}, then {again} without presolve",
+    }
+    if again == "kInfeasible":
+        return infeasible(program, "highs", _dual_ray(highs, program), **facts)
+    if again == "kUnbounded":
+        _, exists, ray = highs.getPrimalRay()
+        return unbounded("highs", ray if exists else None, **facts)
+    if again in {"kTimeLimit", "kIterationLimit"}:
+        # The first run has decided already; only the ray is missing.
+        if status == "kInfeasible":
+            return infeasible(program, "highs", None, **facts)
+        if status == "kUnbounded":
+            return unbounded("highs", None, **facts)
+        return Solution(_STATUS[again], backend="highs", **facts)
+    answer = solution_of(highs, program, "highs", again)
+    return dataclasses.replace(answer, message=facts["message"])
+
+
+def _dual_ray(highs: Any, program: Program) -> tuple[Vector, Vector] | None:
+    _, exists, ray = highs.getDualRay()
+    if not exists or len(ray) != program.n_rows:
+        return _ray_of_empty_row(program)
+    ray_y = -np.asarray(ray, dtype=np.float64)
+    ray_w = -(program.A.T @ ray_y)
+    size = max(np.max(np.abs(ray_y), initial=0.0), np.max(np.abs(ray_w), initial=0.0))
+    # Cancellation in A'y leaves dust on columns without a bound; a proof cannot use those.
+    missing = ((ray_w > 0) & ~np.isfinite(program.ub)) | ((ray_w < 0) & ~np.isfinite(program.lb))
+    ray_w = np.where(missing & (np.abs(ray_w) <= 1e-9 * size), 0.0, ray_w)
+    return (ray_y, ray_w) if farkas_value(program, ray_y, ray_w) < 0 else None
+
+
+def _ray_of_empty_row(program: Program) -> tuple[Vector, Vector] | None:
+    """Blame a row without entries whose bounds exclude 0; HiGHS sees it before it has a ray."""
+    entries = np.diff(program.A.tocsr().indptr)
+    wrong = np.flatnonzero((entries == 0) & ((program.l > 0) | (program.u < 0)))
+    if not wrong.size:
+        return None
+    ray_y = np.zeros(program.n_rows)
+    ray_y[wrong[0]] = -1.0 if program.l[wrong[0]] > 0 else 1.0
+    return ray_y, np.zeros(program.n_variables)
+
+
+def _feasibility_program(program: Program) -> Program:
+    zeros = np.zeros(program.n_variables)
+    return Program.trusted(None, zeros, program.A, program.l, program.u, program.lb, program.ub)
+
+
+def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None:
+    highspy = _highspy()
+    tolerance = max(1e-10, min(1e-7, settings.tolerance * 1e-2))
+    values: dict[str, Any] = {
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+        "ipm_optimality_tolerance": max(1e-12, tolerance * 0.1),
+        # By default HiGHS drops coefficients up to 1e-9 and refuses those from 1e15 on.
+        "small_matrix_value": 1e-12,
+        "large_matrix_value": float("inf"),
+    }
+    if settings.time_limit is not None:
+        values["time_limit"] = float(settings.time_limit)
+    if settings.iteration_limit is not None:
+        limits = (
+            "simplex_iteration_limit",
+            "ipm_iteration_limit",
+            "pdlp_iteration_limit",
+            "qp_iteration_limit",
+        )
+        values |= dict.fromkeys(limits, int(settings.iteration_limit))
+    if settings.threads is not None:
+        # The pool of threads is global to the process and keeps its first size unless it is reset.
+        highspy.Highs.resetGlobalScheduler(True)
+        values["threads"] = int(settings.threads)
+    check_option_names("highs", settings.options, _option_names(highs, settings.options))
+    for option, value in {**values, **settings.options}.items():
+        if highs.setOptionValue(option, value) == highspy.HighsStatus.kError and option in settings.options:
+            raise option_refused("highs", option, value)
+
+
+def _option_names(highs: Any, wanted: Any) -> list[str]:
+    """Names that HiGHS knows: it is asked one by one, since highspy lists only some of them."""
+    listed = [name for name in dir(highs.getOptions()) if not name.startswith("_")]
+    highspy = _highspy()
+    asked = [name for name in wanted if highs.getOptionType(name)[0] == highspy.HighsStatus.kOk]
+    return [*listed, *asked]
+
+
+def _iterations(info: Any) -> int:
+    names = ("simplex_iteration_count", "ipm_iteration_count", "qp_iteration_count", "pdlp_iteration_count")
+    counts = [int(getattr(info, name, 0)) for name in names]
+    return sum(count for count in counts if count > 0)
+
+
+def _highspy() -> Any:
+    try:
+        import highspy
+    except ImportError as error:
+        raise missing_package("highs", "highspy", "") from error
+    return highspy
+
+
+def _highs() -> Any:
+    highs = _highspy().Highs()
+    highs.setOptionValue("output_flag", False)
+    return highs

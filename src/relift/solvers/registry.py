@@ -1,0 +1,200 @@
+"""Which backends there are: one line for each.
+
+To add a backend: write its file, add its line to ``_BACKENDS``, and say so in the changelog. The tables
+of the documentation and of ``relift backends`` are made from here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+from dataclasses import dataclass
+from typing import final
+
+from relift.errors import MissingPackageError, OptionError
+from relift.program.program import Program
+from relift.solvers.backend import Backend
+from relift.solvers.forms import missing_package
+
+
+@final
+@dataclass(frozen=True)
+class BackendLine:
+    """What the registry knows of a backend without importing its solver.
+
+    Parameters
+    ----------
+    name
+        How users call it; one that ends in ``:`` is a family, completed by the name of a solver.
+    location
+        Module and class that implement it.
+    package
+        The Python package it needs.
+    extra
+        The extra of relift that installs this package; empty if relift always does.
+    description
+        One line for tables.
+    """
+
+    name: str
+    location: str
+    package: str
+    extra: str
+    description: str
+
+    @property
+    def is_family(self) -> bool:
+        """Whether a solver name must follow."""
+        return self.name.endswith(":")
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether its package can be imported."""
+        return importlib.util.find_spec(self.package) is not None
+
+
+_BACKENDS: tuple[BackendLine, ...] = (
+    BackendLine(
+        "highs", "highs_.HighsBackend", "highspy", "", "HiGHS: simplex; default for LPs, active set for QPs"
+    ),
+    BackendLine(
+        "clarabel", "clarabel_.ClarabelBackend", "clarabel", "", "Clarabel: interior point; default for QPs"
+    ),
+    BackendLine("osqp", "osqp_.OsqpBackend", "osqp", "backends", "OSQP: ADMM, first order, warm start"),
+    BackendLine("piqp", "piqp_.PiqpBackend", "piqp", "backends", "PIQP: proximal interior point"),
+    BackendLine(
+        "scs", "scs_.ScsBackend", "scs", "backends", "SCS: ADMM on the homogeneous embedding, first order"
+    ),
+    BackendLine(
+        "qpsolvers:", "qpsolvers_.QpsolversBackend", "qpsolvers", "backends", "any solver of qpsolvers"
+    ),
+    BackendLine("cvxpy:", "cvxpy_.CvxpyBackend", "cvxpy", "cvxpy", "any QP or conic solver of CVXPY"),
+)
+
+
+@final
+@dataclass(frozen=True)
+class BackendInfo:
+    """One row of the table of backends.
+
+    Parameters
+    ----------
+    name
+        How users call it.
+    package
+        The Python package it needs.
+    version
+        Version of the solver; empty if it is not installed.
+    description
+        What it is.
+    install
+        The command that installs it; empty if it is installed.
+    """
+
+    name: str
+    package: str
+    version: str
+    description: str
+    install: str
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it can be used now."""
+        return not self.install
+
+
+def get_backend(name: str) -> Backend:
+    """Return the backend of that name.
+
+    Parameters
+    ----------
+    name
+        For example ``"highs"``, ``"clarabel"``, ``"qpsolvers:piqp"`` or ``"cvxpy:CLARABEL"``.
+
+    Raises
+    ------
+    OptionError
+        If no backend has that name.
+    MissingPackageError
+        If it needs a package that is not installed.
+
+    Examples
+    --------
+    >>> get_backend("clarabel").name
+    'clarabel'
+    >>> get_backend("clarable")
+    Traceback (most recent call last):
+    relift.errors.OptionError: there is no backend 'clarable'. Did you mean 'clarabel'? Known: highs,
+    clarabel, osqp, piqp, scs, qpsolvers:<name>, cvxpy:<NAME>.
+    """
+    text = str(name)
+    for line in _BACKENDS:
+        if line.is_family and text.startswith(line.name) and len(text) > len(line.name):
+            return _made(line, text[len(line.name) :])
+        if not line.is_family and text == line.name:
+            return _made(line)
+    near = difflib.get_close_matches(text.lower(), [line.name for line in _BACKENDS], n=1)
+    suggestion = f"Did you mean {_shown(near[0])!r}? " if near else ""
+    known = ", ".join(_shown(line.name) for line in _BACKENDS)
+    raise OptionError(f"there is no backend {text!r}.", f"{suggestion}Known: {known}.")
+
+
+def backend_names(*, installed: bool = False) -> tuple[str, ...]:
+    """Names of the backends, families of pass-throughs left out.
+
+    Parameters
+    ----------
+    installed
+        Leave out those whose package is not installed.
+
+    Examples
+    --------
+    >>> backend_names()
+    ('highs', 'clarabel', 'osqp', 'piqp', 'scs')
+    """
+    return tuple(
+        line.name for line in _BACKENDS if not line.is_family and (line.is_installed or not installed)
+    )
+
+
+def default_backend(program: Program) -> Backend:
+    """HiGHS for linear programs, Clarabel for quadratic ones.
+
+    Examples
+    --------
+    >>> default_backend(Program(q=[1.0], lb=0)).name, default_backend(Program(P=[[1.0]])).name
+    ('highs', 'clarabel')
+    """
+    return get_backend("highs" if program.is_linear else "clarabel")
+
+
+def backend_table() -> tuple[BackendInfo, ...]:
+    """Every backend with its version or the command that installs it."""
+    return tuple(_info(line) for line in _BACKENDS)
+
+
+def _info(line: BackendLine) -> BackendInfo:
+    version = ""
+    install = str(missing_package(line.name, line.package, line.extra).hint).removeprefix("Install it: ")
+    if line.is_installed:
+        try:
+            version = _made(line, "").version()
+            install = ""
+        except MissingPackageError:
+            version = ""
+    return BackendInfo(_shown(line.name), line.package, version, line.description, install)
+
+
+def _made(line: BackendLine, solver: str | None = None) -> Backend:
+    if not line.is_installed:
+        raise missing_package(line.name + (solver or ""), line.package, line.extra)
+    module, _, name = line.location.partition(".")
+    maker = getattr(importlib.import_module(f"relift.solvers.{module}"), name)
+    backend: Backend = maker(solver) if line.is_family else maker()
+    return backend
+
+
+def _shown(name: str) -> str:
+    placeholder = {"qpsolvers:": "<name>", "cvxpy:": "<NAME>"}
+    return name + placeholder.get(name, "")
