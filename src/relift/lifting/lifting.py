@@ -1,0 +1,265 @@
+"""A lifted program: what was substituted, which classes were found, the small program, and the way back.
+
+The stages, each with its inverse: snap (only with ``digits``) -> reduce -> find classes, checked -> quotient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relift.lifting.quotient import IsometricForm, Quotient, quotient
+from relift.lifting.reduction import Reduction, reduce, unreduced
+from relift.program.program import Program
+from relift.program.solution import Solution
+from relift.settings import LiftSettings, Progress, ProgressCallback
+from relift.symmetry.equitable import TOLERANCE, distance_from_equitable
+from relift.symmetry.find import Symmetry, find_symmetry, no_symmetry
+from relift.symmetry.partition import Partition
+from relift.symmetry.snapping import SnapReport, snap
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Lifting:
+    """A program together with its small quotient and the way back.
+
+    Parameters
+    ----------
+    program
+        The ground program, as given.
+    reduction
+        What was substituted before classes were looked for.
+    quotient
+        The classes and the small program.
+    settings
+        How classes were looked for.
+    timings
+        Seconds of each stage.
+    snapped
+        What ``digits`` made equal, or None.
+    notes
+        Anything out of the ordinary, in sentences.
+    """
+
+    program: Program
+    reduction: Reduction
+    quotient: Quotient
+    settings: LiftSettings
+    timings: dict[str, float] = field(default_factory=dict)
+    snapped: SnapReport | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def small(self) -> Program:
+        """The small program, a minimisation."""
+        return self.quotient.program
+
+    @property
+    def symmetry(self) -> Symmetry:
+        """The classes of the reduced program."""
+        return self.quotient.symmetry
+
+    @property
+    def variables(self) -> Partition:
+        """Classes of the variables that were not substituted (``reduction.variables`` names them)."""
+        return self.symmetry.variables
+
+    @property
+    def rows(self) -> Partition:
+        """Classes of the rows that were not substituted (``reduction.rows`` names them)."""
+        return self.symmetry.rows
+
+    @property
+    def class_of_variable(self) -> NDArray[np.int64]:
+        """For each ground variable its class, which is its number in the small program; -1 where substituted."""
+        return _ground_labels(self.program.n_variables, self.reduction.variables, self.variables)
+
+    @property
+    def class_of_row(self) -> NDArray[np.int64]:
+        """For each ground row its class, which is its number in the small program; -1 where substituted."""
+        return _ground_labels(self.program.n_rows, self.reduction.rows, self.rows)
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether the small program is as large as the ground program."""
+        return self.reduction.is_trivial and self.symmetry.is_discrete
+
+    def isometric(self) -> IsometricForm:
+        """The small program in the coordinates that first-order solvers should get."""
+        return IsometricForm.of(self.quotient)
+
+    def expand(self, solution: Solution) -> Solution:
+        """From an answer for the small program to one for the ground program: points, multipliers and rays."""
+        expanded = self.reduction.restore(self.quotient.expand(solution))
+        if expanded.x is not None and expanded.status.has_point:
+            expanded = replace(expanded, objective=self.program.objective(expanded.x))
+        return expanded
+
+    def restrict(self, solution: Solution) -> Solution:
+        """From a point of the ground program to one of the small program, by averages: for a warm start."""
+        return self.quotient.average(self.reduction.restrict(solution))
+
+    def update(
+        self,
+        *,
+        q: ArrayLike | None = None,
+        l: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+        lb: ArrayLike | None = None,
+        ub: ArrayLike | None = None,
+        r: float | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Lifting:
+        """The lifting of the same program with other vectors; matrices, and classes where they still hold, are re-used.
+
+        New vectors are checked, substituted and compared with the classes in O(nnz). Where they are constant on the
+        classes, these stay and only the vectors of the small program are made anew; where not, the classes are refined from
+        where they stand. Classes never grow coarser by an update: call :func:`lift` for the coarsest ones.
+
+        Parameters
+        ----------
+        q, l, u, lb, ub, r
+            What changes; the rest stays.
+        progress
+            Told about the stages.
+
+        Examples
+        --------
+        >>> program = Program(q=[1, 1, 1], A=[[1, 1, 1]], l=[3], lb=0)
+        >>> lifting = lift(program)
+        >>> lifting.small.n_variables, lifting.update(l=[6]).small.l.tolist(), lifting.update(q=[1, 1, 2]).small.n_variables
+        (1, [6.0], 2)
+        """
+        changes = {"q": q, "l": l, "u": u, "lb": lb, "ub": ub, "r": r}
+        changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
+        return _lift(changed, self.settings, progress, previous=self)
+
+
+def lift(program: Program, settings: LiftSettings | None = None, progress: ProgressCallback | None = None) -> Lifting:
+    """Find what is indistinguishable in a program and merge it.
+
+    Parameters
+    ----------
+    program
+        The ground program.
+    settings
+        How to look; see :class:`~relift.settings.LiftSettings`.
+    progress
+        Told about stages, rounds and classes.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0)
+    >>> lifting = lift(program)
+    >>> lifting.small, lifting.class_of_variable.tolist()
+    (Program(LP, min, 1 variables, 1 rows, 1 nonzeros), [0, 0, 0])
+    """
+    return _lift(program, settings or LiftSettings(), progress)
+
+
+def _lift(
+    program: Program, settings: LiftSettings, progress: ProgressCallback | None, previous: Lifting | None = None
+) -> Lifting:
+    clock = _Clock(progress)
+    minimisation, report = program.minimisation(), None
+    if settings.digits is not None:
+        with clock.stage("snap"):
+            minimisation, report = snap(minimisation, settings.digits)
+    with clock.stage("reduce"):
+        is_wanted = settings.reduce and settings.method != "none"
+        reduction = reduce(minimisation, settings.values) if is_wanted else unreduced(minimisation, settings.values)
+    old = previous if previous is not None and _has_same_reduction(reduction, previous.reduction) else None
+    notes: list[str] = []
+    with clock.stage("refine"):
+        symmetry = _kept_symmetry(reduction, old) if old is not None else None
+        if symmetry is None:
+            symmetry = _checked_symmetry(reduction, settings, notes, progress, old)
+    with clock.stage("quotient"):
+        merged = quotient(reduction.program, symmetry)
+    return Lifting(program, reduction, merged, settings, clock.seconds, report, tuple(notes))
+
+
+def _checked_symmetry(
+    reduction: Reduction,
+    settings: LiftSettings,
+    notes: list[str],
+    progress: ProgressCallback | None,
+    old: Lifting | None = None,
+) -> Symmetry:
+    """Classes that passed the independent check; a partition that fails it is never used.
+
+    Words of 61 bits can collide in principle, and a number can be a multiple of the modulus. Then another seed is tried,
+    then counting, which compares values by other words; then nothing is merged.
+    """
+    program, images = reduction.program, reduction.images
+    variable_images, row_extra = [images.q, images.lb, images.ub], []
+    if old is not None:
+        variable_images.append(old.variables.labels.astype(np.uint64))
+        row_extra.append(old.rows.labels.astype(np.uint64))
+    counting = replace(settings, method="counting") if settings.method == "equitable" else settings
+    for attempt, how in enumerate((settings, settings, counting)):
+        symmetry = find_symmetry(
+            program, variable_images, (images.l, images.u), how,
+            row_extra=row_extra, seed=settings.seed + attempt, progress=progress,
+        )  # fmt: skip
+        if symmetry.is_discrete:
+            return symmetry
+        distance = distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales)
+        if distance <= TOLERANCE:
+            return symmetry
+        notes.append(f"classes found by {how.method} with seed {settings.seed + attempt} failed their check ({distance:.1g}).")
+    notes.append("no classes passed their check: the program is solved as it is.")
+    return no_symmetry(program)
+
+
+def _has_same_reduction(new: Reduction, old: Reduction) -> bool:
+    """Whether the same variables and rows are left, so that the matrices are the same."""
+    return np.array_equal(new.variables, old.variables) and np.array_equal(new.rows, old.rows)
+
+
+def _kept_symmetry(reduction: Reduction, old: Lifting) -> Symmetry | None:
+    """The old classes, if the new vectors are constant on them."""
+    symmetry = old.symmetry
+    if symmetry.method == "none" or symmetry.is_discrete:
+        return symmetry
+    distance = distance_from_equitable(reduction.program, symmetry.variables, symmetry.rows, symmetry.row_scales)
+    return symmetry if distance <= TOLERANCE and _is_exactly_constant(reduction, symmetry) else None
+
+
+def _is_exactly_constant(reduction: Reduction, symmetry: Symmetry) -> bool:
+    """Whether images are constant on classes; rows of one class with different scales count as not constant."""
+    images, variables, rows = reduction.images, symmetry.variables, symmetry.rows
+    vectors = ((images.q, variables), (images.lb, variables), (images.ub, variables), (images.l, rows), (images.u, rows))
+    vectors += ((symmetry.row_scales, rows),)  # type: ignore[assignment]
+    return all(np.array_equal(v, v[classes.representatives][classes.labels]) for v, classes in vectors)
+
+
+def _ground_labels(size: int, kept: NDArray[np.int64], partition: Partition) -> NDArray[np.int64]:
+    labels = np.full(size, -1, np.int64)
+    labels[kept] = partition.labels
+    return labels
+
+
+class _Clock:
+    """Times stages and announces them."""
+
+    def __init__(self, progress: ProgressCallback | None) -> None:
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        if self.progress is not None:
+            self.progress(Progress(name))
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start

@@ -1,0 +1,246 @@
+r"""From a program and its classes to the smaller program, and back (stages 4 and 6).
+
+With S and R the 0/1 indicators of the variable and row classes, :math:`D_S = S^\top S`, and row i of a class being
+:math:`d_i / d_r` times its representative r (row scales d, all 1 without scaling):
+
+.. math:: \hat P = S^\top P S,\quad \hat q = S^\top q,\quad \hat A_r = (A S)_r,\quad \hat l, \hat u, \hat{lb}, \hat{ub}
+   \text{ those of the representatives}
+
+.. math:: x = S z, \qquad y_i = \hat y_r \, \frac{d_r}{d_i\,|class(i)|}, \qquad w_j = \frac{\hat w}{|class(j)|}
+
+solve the ground program if z and its multipliers solve the quotient (Theorem 1 of Mladenov, Kleinhans, Kersting, 2016,
+with multipliers shared, not copied). First-order solvers get the *isometric* form, in which lengths are those of the
+ground program: variables :math:`\sqrt{|class|}\, z`, rows of :math:`\hat A` multiplied by
+:math:`\sqrt{\sum_i (d_i/d_r)^2}`, which is :math:`\sqrt{|class|}` where rows are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from scipy import sparse
+
+from relift.errors import PartitionError
+from relift.program.program import Program
+from relift.program.solution import Solution, Vector
+from relift.symmetry.find import Symmetry
+from relift.symmetry.partition import Partition
+
+CANCELLED = 1e-14
+"""A sum this small against its terms is a zero that rounding left over."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """The small program and the way back to the program it came from.
+
+    Parameters
+    ----------
+    ground
+        The program before.
+    symmetry
+        Its classes.
+    program
+        The small program.
+    """
+
+    ground: Program
+    symmetry: Symmetry
+    program: Program
+
+    @cached_property
+    def _shares(self) -> tuple[Vector, Vector]:
+        """What part of a class's multiplier each row and each variable gets."""
+        rows, scales = self.symmetry.rows, self.symmetry.row_scales
+        leader = scales[rows.representatives][rows.labels]
+        row_share = leader / (scales * rows.class_sizes[rows.labels])
+        variables = self.symmetry.variables
+        return row_share, 1.0 / variables.class_sizes[variables.labels]
+
+    def expand(self, solution: Solution) -> Solution:
+        """From an answer for the small program to one for the program it came from."""
+        if self.symmetry.is_discrete:
+            return solution
+        row_share, variable_share = self._shares
+        rows, variables = self.symmetry.rows.labels, self.symmetry.variables.labels
+
+        def spread(point: Vector | None) -> Vector | None:
+            return None if point is None else point[variables]
+
+        def share_rows(multipliers: Vector | None) -> Vector | None:
+            return None if multipliers is None else multipliers[rows] * row_share
+
+        def share_bounds(multipliers: Vector | None) -> Vector | None:
+            return None if multipliers is None else multipliers[variables] * variable_share
+
+        return replace(
+            solution,
+            x=spread(solution.x),
+            y=share_rows(solution.y),
+            w=share_bounds(solution.w),
+            ray_x=spread(solution.ray_x),
+            ray_y=share_rows(solution.ray_y),
+            ray_w=share_bounds(solution.ray_w),
+        )
+
+    def average(self, solution: Solution) -> Solution:
+        """From a point of the ground program to one of the small program, by class averages: for a warm start."""
+        if self.symmetry.is_discrete:
+            return solution
+        row_share, _ = self._shares
+        rows, variables = self.symmetry.rows, self.symmetry.variables
+
+        def mean(point: Vector | None) -> Vector | None:
+            if point is None:
+                return None
+            return np.bincount(variables.labels, point, variables.n_classes) / variables.class_sizes
+
+        def total(multipliers: Vector | None) -> Vector | None:
+            return None if multipliers is None else np.bincount(variables.labels, multipliers, variables.n_classes)
+
+        y = solution.y
+        if y is not None:
+            y = np.bincount(rows.labels, y / (row_share * rows.class_sizes[rows.labels]), rows.n_classes)
+        return replace(solution, x=mean(solution.x), y=y, w=total(solution.w))
+
+
+def quotient(program: Program, symmetry: Symmetry) -> Quotient:
+    """Merge each class of variables and each class of rows into one, in O(nnz).
+
+    Parameters
+    ----------
+    program
+        The ground program, a minimisation.
+    symmetry
+        Classes of its columns and of its rows; that they are equitable is the caller's promise
+        (:func:`relift.symmetry.equitable.distance_from_equitable` checks it).
+
+    Raises
+    ------
+    PartitionError
+        If a partition has another size than the program.
+
+    Examples
+    --------
+    >>> program = Program(P=[[2, 0], [0, 2]], q=[-2, -2], A=[[1, 1]], u=[1])
+    >>> classes = Symmetry(Partition.one_class(2), Partition.one_class(1), np.ones(1), "by hand")
+    >>> small = quotient(program, classes).program
+    >>> small.P.toarray().tolist(), small.q.tolist(), small.A.toarray().tolist(), small.u.tolist()
+    ([[4.0]], [-4.0], [[2.0]], [1.0])
+    """
+    variables, rows = symmetry.variables, symmetry.rows
+    if (variables.size, rows.size) != (program.n_variables, program.n_rows):
+        raise PartitionError(
+            f"classes of {variables.size} variables and {rows.size} rows do not fit a program with "
+            f"{program.n_variables} variables and {program.n_rows} rows."
+        )
+    if symmetry.is_discrete:
+        return Quotient(program, symmetry, program)
+    j, i = variables.representatives, rows.representatives
+    small = Program.trusted(
+        None if program.P is None else _quotient_of_P(program.P, variables),
+        program.q[j] * variables.class_sizes,
+        _quotient_of_A(program.A, rows, variables),
+        program.l[i],
+        program.u[i],
+        program.lb[j],
+        program.ub[j],
+        program.r,
+    )
+    return Quotient(program, symmetry, small)
+
+
+def _quotient_of_A(A: Any, rows: Partition, variables: Partition) -> Any:
+    """The representatives' rows, with entries of one variable class added."""
+    chosen = rows.representatives
+    if A.format == "csr":
+        part = A if rows.is_discrete else A[chosen]
+        owner = np.repeat(np.arange(chosen.size), np.diff(part.indptr))
+        return _summed(owner, variables.labels[part.indices], part.data, (chosen.size, variables.n_classes))
+    position = np.full(A.shape[0], -1, np.int64)
+    position[chosen] = np.arange(chosen.size)
+    row = position[A.indices]
+    column = np.repeat(variables.labels, np.diff(A.indptr))
+    if not rows.is_discrete:
+        wanted = row >= 0
+        return _summed(row[wanted], column[wanted], A.data[wanted], (chosen.size, variables.n_classes))
+    return _summed(row, column, A.data, (chosen.size, variables.n_classes))
+
+
+def _quotient_of_P(P: Any, variables: Partition) -> Any:
+    """S'PS from the representatives' columns alone: the sum over a class is its size times any member's column."""
+    part = P[:, variables.representatives]
+    column = np.repeat(np.arange(variables.n_classes), np.diff(part.indptr))
+    data = part.data * variables.class_sizes[column].astype(np.float64)
+    summed = _summed(variables.labels[part.indices], column, data, (variables.n_classes, variables.n_classes))
+    if summed.nnz == 0:
+        return None
+    symmetric = ((summed + summed.T) * 0.5).tocsc()  # equal up to rounding already
+    symmetric.sort_indices()
+    return symmetric
+
+
+def _summed(row: Any, column: Any, data: Vector, shape: tuple[int, int]) -> Any:
+    """CSC matrix of the sums of equal positions, without sums that cancelled to rounding."""
+    total = sparse.coo_array((data, (row, column)), shape=shape).tocsc()
+    if data.size and data.min() < 0 < data.max():
+        terms = sparse.coo_array((np.abs(data), (row, column)), shape=shape).tocsc()
+        total.data[np.abs(total.data) <= CANCELLED * terms.data] = 0.0
+    total.eliminate_zeros()
+    return total
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class IsometricForm:
+    """A quotient in coordinates in which lengths are those of the ground program.
+
+    Parameters
+    ----------
+    program
+        What the first-order solver gets.
+    variable_length, row_length
+        By which variables and rows of the plain quotient were multiplied.
+    """
+
+    program: Program
+    variable_length: Vector
+    row_length: Vector
+
+    @classmethod
+    def of(cls, quotient_: Quotient) -> IsometricForm:
+        """Scale variables by √|class| and rows by the length of their scales."""
+        symmetry, small = quotient_.symmetry, quotient_.program
+        length = np.sqrt(symmetry.variables.class_sizes.astype(np.float64))
+        scales, rows = symmetry.row_scales, symmetry.rows
+        row_length = np.sqrt(np.bincount(rows.labels, scales**2, rows.n_classes)) / np.abs(scales[rows.representatives])
+        shrink = sparse.diags_array(1.0 / length)
+        program = Program.trusted(
+            None if small.P is None else (shrink @ small.P @ shrink).tocsc(),
+            small.q / length,
+            (sparse.diags_array(row_length) @ small.A @ shrink).tocsc(),
+            small.l * row_length,
+            small.u * row_length,
+            small.lb * length,
+            small.ub * length,
+            small.r,
+        )
+        return cls(program, length, row_length)
+
+    def to_plain(self, solution: Solution) -> Solution:
+        """From these coordinates to those of the plain quotient."""
+        return _scaled(solution, 1.0 / self.variable_length, self.row_length, self.variable_length)
+
+    def from_plain(self, solution: Solution) -> Solution:
+        """From the coordinates of the plain quotient to these."""
+        return _scaled(solution, self.variable_length, 1.0 / self.row_length, 1.0 / self.variable_length)
+
+
+def _scaled(solution: Solution, x: Vector, y: Vector, w: Vector) -> Solution:
+    factors = {"x": x, "ray_x": x, "y": y, "ray_y": y, "w": w, "ray_w": w}
+    values = {name: getattr(solution, name) for name in factors}
+    return replace(solution, **{name: None if v is None else v * factors[name] for name, v in values.items()})

@@ -1,0 +1,518 @@
+r"""What is already known is substituted before symmetry is looked for (stage 2); symmetry hides behind it.
+
+- a variable with lb = ub is replaced by its value;
+- a row with one remaining entry is a bound of that variable;
+- a row with no remaining entry is dropped, if 0 satisfies it;
+- of rows that are multiples of each other one stays, with the tightest bounds.
+
+Each step keeps its inverse. Values shift in floats *and* in exact field elements, since the refinement that
+follows must not see rounding. A step that would leave no value (crossing bounds, ``0 >= 1``) is not taken: the row stays
+and the solver gives the proof of infeasibility.
+
+The way back of multipliers: with :math:`\rho = Px + q + A^\top y + w`, a multiplier of a bound that came from row i
+(entry a) belongs to that row, :math:`y_i = w_j / a`; a substituted variable gets the w that makes its own
+:math:`\rho_j` vanish; steps are undone last first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.lifting.images import VectorImages
+from relift.program.program import Program
+from relift.program.solution import Solution, Vector
+from relift.settings import Reading
+from relift.symmetry import field as exact
+from relift.symmetry.field import Words
+
+Indices = NDArray[np.int64]
+
+MAX_PASSES = 16
+"""Chains of substitutions longer than this are left to the backend's presolve."""
+
+NO_ROW = -1
+"""The bound is the variable's own."""
+
+SLACK = 1e-9
+"""A row without entries whose bounds miss 0 by no more than this, relatively, is rounding of a satisfied one."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FixedVariables:
+    """Variables that one pass replaced by their values, with the rows that their two bounds came from."""
+
+    indices: Indices
+    lower_source: Indices
+    upper_source: Indices
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A smaller program, its exact vectors, and the way back to the ground program.
+
+    Parameters
+    ----------
+    ground
+        The program before.
+    program
+        The program after; the very same object when nothing was found.
+    images
+        Exact images of the vectors of ``program``.
+    variables, rows
+        Which variables and rows of the ground program were kept, in order.
+    values
+        Ground length: the value of each substituted variable, 0 elsewhere.
+    lower_source, upper_source
+        Ground length: the row that the bound of a kept variable came from, or ``NO_ROW``.
+    source_entry
+        Ground rows: the entry by which a row bounds its variable.
+    fixed
+        The substituted variables, pass by pass.
+    duplicate_lower, duplicate_upper
+        For each kept row, the ground row that its lower and its upper bound came from.
+    duplicate_factor
+        For each ground row, its multiple of the kept row that stands for it.
+    """
+
+    ground: Program
+    program: Program
+    images: VectorImages
+    variables: Indices
+    rows: Indices
+    values: Vector
+    lower_source: Indices
+    upper_source: Indices
+    source_entry: Vector
+    fixed: tuple[FixedVariables, ...] = ()
+    duplicate_lower: Indices = field(default_factory=lambda: np.empty(0, np.int64))
+    duplicate_upper: Indices = field(default_factory=lambda: np.empty(0, np.int64))
+    duplicate_factor: Vector = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def is_trivial(self) -> bool:
+        """Whether nothing was substituted."""
+        return self.program is self.ground
+
+    def restore(self, solution: Solution) -> Solution:
+        """From an answer for the reduced program to one for the ground program."""
+        if self.is_trivial:
+            return solution
+        restored: dict[str, Vector | None] = {}
+        x, ray_x = solution.x, solution.ray_x
+        if x is not None:
+            restored["x"] = self._restore_point(x, self.values)
+        if ray_x is not None:
+            restored["ray_x"] = self._restore_point(ray_x, np.zeros_like(self.values))
+        if solution.y is not None and solution.w is not None and restored.get("x") is not None:
+            gradient = _gradient(self.ground, restored["x"])
+            restored["y"], restored["w"] = self._restore_multipliers(solution.y, solution.w, gradient)
+        if solution.ray_y is not None and solution.ray_w is not None:
+            nothing = np.zeros(self.ground.n_variables)
+            restored["ray_y"], restored["ray_w"] = self._restore_multipliers(solution.ray_y, solution.ray_w, nothing)
+        return replace(solution, **restored)  # type: ignore[arg-type]
+
+    def restrict(self, solution: Solution) -> Solution:
+        """From a point of the ground program to one of the reduced program, for a warm start."""
+        if self.is_trivial:
+            return solution
+        return replace(
+            solution,
+            x=None if solution.x is None else solution.x[self.variables],
+            y=None if solution.y is None else solution.y[self.rows],
+            w=None if solution.w is None else solution.w[self.variables],
+        )
+
+    def _restore_point(self, point: Vector, substituted: Vector) -> Vector:
+        full = substituted.copy()
+        full[self.variables] = point
+        return full
+
+    def _restore_multipliers(self, y: Vector, w: Vector, gradient: Vector) -> tuple[Vector, Vector]:
+        full_y, full_w = np.zeros(self.ground.n_rows), np.zeros(self.ground.n_variables)
+        source = np.where(y > 0, self.duplicate_upper, self.duplicate_lower)
+        full_y[source] = y / self.duplicate_factor[source]
+        full_w[self.variables] = w
+        self._hand_to_rows(full_y, full_w, self.variables, self.lower_source, self.upper_source)
+        A = self.ground.A.tocsc() if self.fixed else None
+        for step in reversed(self.fixed):
+            j = step.indices
+            full_w[j] = -(gradient[j] + A[:, j].T @ full_y)
+            self._hand_to_rows(full_y, full_w, j, step.lower_source, step.upper_source)
+        return full_y, full_w
+
+    def _hand_to_rows(self, y: Vector, w: Vector, j: Indices, lower_source: Indices, upper_source: Indices) -> None:
+        """Give the multiplier of each bound that a row implied to that row."""
+        row = np.where(w[j] > 0, upper_source, lower_source)
+        implied = (row != NO_ROW) & (w[j] != 0)
+        row, j = row[implied], j[implied]
+        y[row] += w[j] / self.source_entry[row]
+        w[j] = 0.0
+
+
+def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
+    """Substitute fixed variables, singleton rows, empty rows and duplicate rows, in O(nnz) a pass.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    reading
+        How floats are read, see :mod:`relift.symmetry.field`.
+
+    Examples
+    --------
+    The first row fixes x[0] = 2, so the second one bounds x[1] by 3:
+
+    >>> program = Program(q=[1, -1], A=[[2, 0], [1, 1]], l=[4, 0], u=[4, 5], lb=0)
+    >>> reduction = reduce(program)
+    >>> reduction.program, reduction.program.ub.tolist(), reduction.values.tolist()
+    (Program(LP, min, 1 variables, 0 rows, 0 nonzeros), [3.0], [2.0, 0.0])
+    """
+    work = _Work(program, reading)
+    work.substitute()
+    return work.finish()
+
+
+def unreduced(program: Program, reading: Reading = "decimal") -> Reduction:
+    """A reduction that changes nothing."""
+    return _trivial(program, VectorImages.of(program, reading))
+
+
+def _trivial(program: Program, images: VectorImages) -> Reduction:
+    n, m = program.n_variables, program.n_rows
+    own = np.full(n, NO_ROW, np.int64)
+    return Reduction(program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m))
+
+
+class _Work:
+    """The bounds while passes tighten them; matrices are not touched until the end."""
+
+    def __init__(self, program: Program, reading: Reading) -> None:
+        self.program, self.reading = program, reading
+        images = VectorImages.of(program, reading)
+        self.images = images
+        self.q, self.l, self.u, self.lb, self.ub = program.q, program.l, program.u, program.lb, program.ub
+        self.q_image, self.l_image, self.u_image = images.q, images.l, images.u
+        self.lb_image, self.ub_image = images.lb, images.ub
+        self.r = program.r
+        n, m = program.n_variables, program.n_rows
+        self.has_changed = False
+        self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
+        self.lower_source = self.upper_source = np.empty(0, np.int64)
+        self.values = np.zeros(n)
+        self.fixed: list[FixedVariables] = []
+        self.counts = _row_counts(program.A)
+        self.left_alone = np.zeros(m, bool)
+
+    def copy_vectors(self) -> None:
+        """Make the vectors our own, the first time that something is about to change."""
+        if self.has_changed:
+            return
+        self.has_changed = True
+        for name in ("q", "l", "u", "lb", "ub", "q_image", "l_image", "u_image", "lb_image", "ub_image"):
+            setattr(self, name, getattr(self, name).copy())
+        self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
+        self.upper_source = self.lower_source.copy()
+        self.source_entry = np.zeros(self.program.n_rows)
+
+    def substitute(self) -> None:
+        for _ in range(MAX_PASSES):
+            singletons = np.flatnonzero((self.counts == 1) & self.row_alive & ~self.left_alone)
+            empty = np.flatnonzero((self.counts == 0) & self.row_alive & ~self.left_alone)
+            fixed = np.flatnonzero(self.variable_alive & (self.lb == self.ub))
+            if singletons.size + empty.size + fixed.size == 0:
+                return
+            self.copy_vectors()
+            if empty.size:
+                self.drop_empty(empty)
+            if singletons.size:
+                self.rows_to_bounds(singletons)
+                fixed = np.flatnonzero(self.variable_alive & (self.lb == self.ub))
+            if fixed.size:
+                self.fix(fixed)
+
+    def drop_empty(self, rows: Indices) -> None:
+        size = 1.0 + np.maximum(np.abs(_finite(self.program.l[rows])), np.abs(_finite(self.program.u[rows])))
+        holds = (self.l[rows] <= SLACK * size) | (self.l_image[rows] == 0)
+        holds &= (self.u[rows] >= -SLACK * size) | (self.u_image[rows] == 0)
+        self.row_alive[rows[holds]] = False
+        self.left_alone[rows[~holds]] = True
+
+    def rows_to_bounds(self, rows: Indices) -> None:
+        columns, entries, entry_images = self.remaining_entry(rows)
+        inverse = exact.inverse(entry_images)
+        low, high = self.l[rows] / entries, self.u[rows] / entries
+        low_image = _scaled_image(self.l_image[rows], inverse, entries)
+        high_image = _scaled_image(self.u_image[rows], inverse, entries)
+        negative = entries < 0
+        low, high = np.where(negative, high, low), np.where(negative, low, high)
+        low_image, high_image = np.where(negative, high_image, low_image), np.where(negative, low_image, high_image)
+        # Several rows may bound one variable: the tightest wins. Where they leave no value, all stay rows.
+        lb, lower_row = _tightest(self.lb, low, columns, np.maximum)
+        ub, upper_row = _tightest(self.ub, high, columns, np.minimum)
+        crossed = (lb > ub)[columns]
+        self.left_alone[rows[crossed]] = True
+        keep = ~crossed
+        for bounds, images, sources, best_row, best, best_image in (
+            (self.lb, self.lb_image, self.lower_source, lower_row, low, low_image),
+            (self.ub, self.ub_image, self.upper_source, upper_row, high, high_image),
+        ):
+            tighter = np.flatnonzero(keep & (best_row[columns] == np.arange(rows.size)) & (best != bounds[columns]))
+            bounds[columns[tighter]] = best[tighter]
+            images[columns[tighter]] = best_image[tighter]
+            sources[columns[tighter]] = rows[tighter]
+        self.source_entry[rows[keep]] = entries[keep]
+        self.row_alive[rows[keep]] = False
+
+    def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, Words]:
+        """Column, value and image of the one entry that each of these rows still has."""
+        part = self.program.A.tocsr()[rows].tocoo() if self.program.A.format == "csr" else _rows_of_csc(self.program.A, rows)
+        row, column = part.coords
+        alive = self.variable_alive[column] & (part.data != 0)
+        row, column, entry = row[alive], column[alive], part.data[alive]
+        order = np.argsort(row, kind="stable")
+        column, entry = column[order].astype(np.int64), entry[order]
+        return column, entry, exact.images(entry, self.reading)
+
+    def fix(self, variables: Indices) -> None:
+        """Replace variables by their values in l, u, q and r."""
+        program, value, value_image = self.program, self.lb[variables], self.lb_image[variables]
+        self.fixed.append(FixedVariables(variables, self.lower_source[variables], self.upper_source[variables]))
+        self.values[variables] = value
+        self.variable_alive[variables] = False
+        self.r += float(self.q[variables] @ value)
+        columns = program.A.tocsc()[:, variables].tocoo()
+        shift, shift_image = self.products(columns, value, value_image, program.n_rows)
+        touched = np.unique(columns.coords[0])
+        for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
+            moved = touched[np.isfinite(bound[touched])]
+            bound[moved] -= shift[moved]
+            image[moved] = exact.subtract(image[moved], shift_image[moved])
+        nonzero = columns.data != 0
+        self.counts = self.counts - np.bincount(columns.coords[0][nonzero], minlength=program.n_rows)
+        if program.P is not None:
+            columns = program.P[:, variables].tocoo()
+            shift, shift_image = self.products(columns, value, value_image, program.n_variables)
+            self.r += 0.5 * float(shift[variables] @ value)
+            self.q += shift
+            self.q_image = exact.add(self.q_image, shift_image)
+
+    def products(self, columns: Any, value: Vector, value_image: Words, size: int) -> tuple[Vector, Words]:
+        """The sum over these columns of column times value, in floats and exactly."""
+        rows, column = columns.coords
+        floats = np.bincount(rows, weights=columns.data * value[column], minlength=size)
+        terms = exact.multiply(exact.images(columns.data, self.reading), value_image[column])
+        return floats, _exact_sums(rows, terms, size)
+
+    def finish(self) -> Reduction:
+        program = self.program
+        variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
+        A = _submatrix(program.A, rows, variables)
+        duplicates = _find_duplicates(A, self.reading)
+        if not self.has_changed and duplicates is None:
+            return _trivial(program, self.images)
+        self.copy_vectors()
+        factor = np.ones(program.n_rows)
+        lower_row = upper_row = rows
+        if duplicates is not None:
+            stays, lower_row, upper_row = self.merge(rows, duplicates, factor)
+            A, rows = _submatrix(A, stays, None), rows[stays]
+        P = program.P
+        if P is not None and variables.size < program.n_variables:
+            P = P[variables][:, variables].tocsc()
+            P = None if P.nnz == 0 else P
+        reduced = Program.trusted(
+            P, self.q[variables], A, self.l[rows], self.u[rows], self.lb[variables], self.ub[variables], self.r
+        )
+        images = VectorImages(
+            self.q_image[variables], self.l_image[rows], self.u_image[rows], self.lb_image[variables], self.ub_image[variables]
+        )
+        return Reduction(
+            program, reduced, images, variables, rows, self.values,
+            self.lower_source[variables], self.upper_source[variables], self.source_entry,
+            tuple(self.fixed), lower_row, upper_row, factor,
+        )  # fmt: skip
+
+    def merge(self, rows: Indices, duplicates: _Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
+        """Give the first of each group of multiples the tightest bounds of the group."""
+        member, leader = duplicates.member, duplicates.leader
+        ratio, ratio_inverse = duplicates.ratio, exact.inverse(duplicates.ratio_image)
+        i = rows[member]
+        low, high = self.l[i] / ratio, self.u[i] / ratio
+        low_image = _scaled_image(self.l_image[i], ratio_inverse, ratio)
+        high_image = _scaled_image(self.u_image[i], ratio_inverse, ratio)
+        negative = ratio < 0
+        low, high = np.where(negative, high, low), np.where(negative, low, high)
+        low_image, high_image = np.where(negative, high_image, low_image), np.where(negative, low_image, high_image)
+        l, lower = _tightest(self.l[rows], low, leader, np.maximum)
+        u, upper = _tightest(self.u[rows], high, leader, np.minimum)
+        apart = (l > u)[leader]  # the group leaves no value: keep it as it is, the solver will prove it
+        merged = np.ones(rows.size, bool)
+        merged[member[~apart]] = False
+        lower_row, upper_row = rows.copy(), rows.copy()
+        for bound, image, best, best_image, winner, source in (
+            (self.l, self.l_image, low, low_image, lower, lower_row),
+            (self.u, self.u_image, high, high_image, upper, upper_row),
+        ):
+            wins = np.flatnonzero(~apart & (winner[leader] == np.arange(member.size)) & (best != bound[rows[leader]]))
+            target = rows[leader[wins]]
+            bound[target], image[target] = best[wins], best_image[wins]
+            source[leader[wins]] = i[wins]
+        factor[i] = ratio
+        stays = np.flatnonzero(merged)
+        return stays, lower_row[stays], upper_row[stays]
+
+
+@dataclass(frozen=True, eq=False)
+class _Duplicates:
+    """Rows ``member`` that are ``ratio`` times the row ``leader``, which comes first."""
+
+    member: Indices
+    leader: Indices
+    ratio: Vector
+    ratio_image: Words
+
+
+def _find_duplicates(A: Any, reading: Reading) -> _Duplicates | None:
+    """Rows that are exact multiples of an earlier row.
+
+    Each row is divided, in the field, by its entry in its first column; equal rows then have equal words
+    sum_j h_j a_ij mod 2^64 with random h. Candidates are compared entry by entry before they are believed.
+    """
+    m, n = A.shape
+    if m < 2 or A.nnz == 0:
+        return None
+    random_words = np.random.default_rng(0x5EED).integers(1, 1 << 63, n, dtype=np.uint64) | np.uint64(1)
+    pattern = type(A)((np.ones(A.nnz, np.uint64), A.indices, A.indptr), shape=A.shape)
+    candidates = _repeated(pattern @ random_words, _row_counts(A) > 0)
+    if candidates is None:
+        return None
+    part = A[candidates] if A.format == "csr" else _rows_of_csc(A, candidates).tocsr()
+    if np.any(part.data == 0):
+        part = part.copy()
+        part.eliminate_zeros()
+    part.sort_indices()
+    occupied = np.flatnonzero(np.diff(part.indptr))
+    part, candidates = part[occupied], candidates[occupied]
+    if candidates.size < 2:
+        return None
+    first = part.indptr[:-1]
+    words = exact.images(part.data, reading)
+    row_of = np.repeat(np.arange(candidates.size), np.diff(part.indptr))
+    words = exact.multiply(words, exact.inverse(words[first])[row_of])
+    scaled = sparse.csr_array((words, part.indices, part.indptr), shape=part.shape)
+    keys = scaled @ random_words
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.r_[True, keys[order][1:] != keys[order][:-1]])
+    leader = np.empty(candidates.size, np.int64)
+    leader[order] = np.repeat(order[starts], np.diff(np.r_[starts, candidates.size]))
+    member = np.flatnonzero(leader != np.arange(candidates.size))
+    if member.size == 0:
+        return None
+    same = _rows_equal(scaled, member, leader[member])
+    member = member[same]
+    if member.size == 0:
+        return None
+    lead = leader[member]
+    ratio = part.data[first[member]] / part.data[first[lead]]
+    original = exact.images(part.data[first], reading)
+    ratio_image = exact.multiply(original[member], exact.inverse(original[lead]))
+    return _Duplicates(candidates[member], candidates[lead], ratio, ratio_image)
+
+
+def _repeated(keys: Words, eligible: NDArray[np.bool_]) -> Indices | None:
+    """The eligible rows whose key occurs more than once."""
+    rows = np.flatnonzero(eligible)
+    order = rows[np.argsort(keys[rows], kind="stable")]
+    same = keys[order][1:] == keys[order][:-1]
+    if not same.any():
+        return None
+    repeated = np.zeros(order.size, bool)
+    repeated[1:] |= same
+    repeated[:-1] |= same
+    return np.sort(order[repeated])
+
+
+def _rows_equal(rows: Any, first: Indices, second: Indices) -> NDArray[np.bool_]:
+    """Whether rows first[k] and second[k] of a CSR matrix hold the same indices and words."""
+    lengths = np.diff(rows.indptr)
+    same = lengths[first] == lengths[second]
+    k = np.flatnonzero(same)
+    count = lengths[first[k]]
+    owner = np.repeat(np.arange(k.size), count)
+    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    here, there = rows.indptr[first[k]][owner] + offset, rows.indptr[second[k]][owner] + offset
+    differs = (rows.indices[here] != rows.indices[there]) | (rows.data[here] != rows.data[there])
+    same[k[owner[differs]]] = False
+    return same
+
+
+def _gradient(program: Program, x: Vector | None) -> Vector:
+    assert x is not None
+    return program.q if program.P is None else program.P @ x + program.q
+
+
+def _row_counts(A: Any) -> Indices:
+    """Number of nonzero entries of each row."""
+    if A.format == "csr" and not np.any(A.data == 0):
+        return np.diff(A.indptr).astype(np.int64)
+    rows = A.indices if A.format == "csc" else A.tocoo().coords[0]
+    zero = A.data == 0
+    return np.bincount(rows[~zero] if zero.any() else rows, minlength=A.shape[0])
+
+
+def _rows_of_csc(A: Any, rows: Indices) -> Any:
+    """Some rows of a CSC matrix as COO, without building the transpose of all of it."""
+    position = np.full(A.shape[0], -1, np.int64)
+    position[rows] = np.arange(rows.size)
+    wanted = np.flatnonzero(position[A.indices] >= 0)
+    column = np.searchsorted(A.indptr, wanted, side="right") - 1
+    return sparse.coo_array((A.data[wanted], (position[A.indices[wanted]], column)), shape=(rows.size, A.shape[1]))
+
+
+def _submatrix(A: Any, rows: Indices, columns: Indices | None) -> Any:
+    if rows.size < A.shape[0]:
+        A = A[rows] if A.format == "csr" else _rows_of_csc(A, rows).tocsc()
+    if columns is not None and columns.size < A.shape[1]:
+        A = A[:, columns]
+    return A
+
+
+def _tightest(bounds: Vector, candidates: Vector, target: Indices, better: np.ufunc) -> tuple[Vector, Indices]:
+    """The bounds after all candidates, and for each target the first candidate that attains its new bound."""
+    tight = bounds.copy()
+    better.at(tight, target, candidates)
+    winner = np.full(bounds.size, -1, np.int64)
+    attains = np.flatnonzero(candidates == tight[target])[::-1]
+    winner[target[attains]] = attains
+    return tight, winner
+
+
+def _scaled_image(image: Words, inverse: Words, divisor: Vector) -> Words:
+    """Image of bound / divisor; infinities keep their words, exchanged by a negative divisor."""
+    infinite = image >= exact.MODULUS
+    scaled = exact.multiply(np.where(infinite, np.uint64(0), image), inverse)
+    flipped = np.where(divisor < 0, exact.negate(image), image)
+    return np.where(infinite, flipped, scaled)
+
+
+def _finite(bounds: Vector) -> Vector:
+    return np.where(np.isfinite(bounds), bounds, 0.0)
+
+
+def _exact_sums(target: Indices, terms: Words, size: int) -> Words:
+    """Sums of field elements by target, exactly: two halves of 31 and 30 bits are added as integers, then joined."""
+    low, high = terms & np.uint64((1 << 31) - 1), terms >> np.uint64(31)
+    gather = sparse.csr_array(
+        (np.ones(terms.size, np.uint64), (target, np.arange(terms.size))), shape=(size, terms.size), dtype=np.uint64
+    )
+    low_sum, high_sum = gather @ low, gather @ high
+    modulus = np.uint64(exact.MODULUS)
+    return exact.add(low_sum % modulus, exact.multiply(high_sum % modulus, np.full(size, 1 << 31, np.uint64)))

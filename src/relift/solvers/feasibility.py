@@ -1,0 +1,39 @@
+"""The two linear programs that turn a solver's claim into a proof, both solved by HiGHS.
+
+A program is infeasible if and only if the same rows and bounds with a zero objective are; a convex program with a feasible point
+is unbounded if and only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from relift.program.program import Program
+from relift.program.solution import Solution, Status, Vector
+from relift.settings import SolverSettings
+from relift.solvers.registry import get_backend
+
+
+def find_point_or_proof(program: Program, settings: SolverSettings) -> Solution:
+    """A feasible point of the program, or a ray that proves that there is none."""
+    nothing = np.zeros(program.n_variables)
+    rest = Program.trusted(None, nothing, program.A, program.l, program.u, program.lb, program.ub)
+    return get_backend("highs").solve(rest, settings)
+
+
+def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:
+    """A direction along which a feasible program's objective falls for ever, or None."""
+    A, l, u = _cone(program.A, program.l, program.u)
+    if program.P is not None:
+        A = sparse.vstack([A, program.P]).tocsc()
+        flat = np.zeros(program.n_variables)
+        l, u = np.concatenate([l, flat]), np.concatenate([u, flat])
+    lb, ub = np.where(np.isfinite(program.lb), 0.0, -1.0), np.where(np.isfinite(program.ub), 0.0, 1.0)
+    found = get_backend("highs").solve(Program.trusted(None, program.q, A, l, u, lb, ub), settings)
+    return found.x if found.status == Status.OPTIMAL else None
+
+
+def _cone(A: object, l: Vector, u: Vector) -> tuple[object, Vector, Vector]:
+    """The rows with every finite bound replaced by 0."""
+    return A, np.where(np.isfinite(l), 0.0, -np.inf), np.where(np.isfinite(u), 0.0, np.inf)

@@ -1,0 +1,79 @@
+r"""Is a pair of partitions equitable? Checked on the floats, independently of how the classes were found.
+
+With X and Y the averages over variable and row classes, an equitable pair has :math:`XP = PX`, :math:`YA = AX` and
+vectors that are constant on classes. For random numbers g, one for each class, this means that
+
+.. math:: A\,g_{class} \text{ is constant on row classes},\quad A^\top h_{class},\; P\,g_{class} \text{ on variable classes}
+
+(Freivalds' test, O(nnz)); a partition that is wrong by more than rounding fails it with probability one. Rows are compared
+after division by their scales.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.program.program import Program
+from relift.symmetry.partition import Partition
+
+Vector = NDArray[np.float64]
+
+TOLERANCE = 1e-10
+"""The largest relative difference inside a class that passes as rounding."""
+
+
+def distance_from_equitable(program: Program, variables: Partition, rows: Partition, row_scales: Vector) -> float:
+    """The largest relative difference inside a class, over all conditions; rounding only, if the pair is equitable.
+
+    Examples
+    --------
+    >>> program = Program(P=[[2, 1], [1, 2]], q=[1, 1], A=[[1, 1]], u=[1])
+    >>> distance_from_equitable(program, Partition.one_class(2), Partition.one_class(1), np.ones(1))
+    0.0
+    """
+    distance = 0.0
+    for vector in (program.q, program.lb, program.ub):
+        distance = max(distance, _spread(vector, np.abs(vector), variables))
+    lower = np.where(row_scales > 0, program.l, program.u) / row_scales
+    upper = np.where(row_scales > 0, program.u, program.l) / row_scales
+    for vector in (lower, upper):
+        distance = max(distance, _spread(vector, np.abs(vector), rows))
+    random = np.random.default_rng(20160613)
+    g, h = random.uniform(1.0, 2.0, variables.n_classes), random.uniform(1.0, 2.0, rows.n_classes)
+    g *= random.choice([-1.0, 1.0], g.size)
+    h *= random.choice([-1.0, 1.0], h.size)
+    if program.P is not None:
+        distance = max(distance, _spread(program.P @ g[variables.labels], _row_sizes(program.P, 0), variables))
+    if program.A.nnz:
+        from_variables = (program.A @ g[variables.labels]) / row_scales
+        distance = max(distance, _spread(from_variables, _row_sizes(program.A, 1) / np.abs(row_scales), rows))
+        from_rows = program.A.T @ (h[rows.labels] / row_scales)
+        sizes = np.abs(program.A).T @ (1.0 / np.abs(row_scales))
+        distance = max(distance, _spread(from_rows, sizes, variables))
+    return distance
+
+
+def is_constant_on_classes(vector: NDArray[Any], partition: Partition) -> bool:
+    """Whether all members of each class have the same entry, exactly."""
+    return bool(np.array_equal(vector, vector[partition.representatives][partition.labels]))
+
+
+def _row_sizes(matrix: Any, axis: int) -> Vector:
+    """Sums of absolute entries: of each column (axis 0) or row (axis 1)."""
+    return np.asarray(np.abs(matrix).sum(axis=axis), dtype=np.float64)
+
+
+def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:
+    """Largest difference between a member and its class's first member, relative to the terms that were added."""
+    first = vector[partition.representatives][partition.labels]
+    infinite = ~(np.isfinite(vector) & np.isfinite(first))
+    if infinite.any():
+        if np.any(vector[infinite] != first[infinite]):
+            return np.inf
+        vector, first, sizes = vector[~infinite], first[~infinite], sizes[~infinite]
+    difference = np.abs(vector - first)
+    worst = np.divide(difference, sizes, out=np.where(difference > 0, np.inf, 0.0), where=sizes > 0)
+    return float(worst.max(initial=0.0))

@@ -1,0 +1,115 @@
+"""Numbers that differ only in their last digits, made equal on request, with a report of what was changed.
+
+Data that passed through a computation often hides symmetry behind differences of 1e-13. ``digits=k`` clusters the sorted
+magnitudes of each array; neighbours closer than 10^-k relatively join. A chain of neighbours whose ends are farther
+apart than that is refused whole: closeness is not transitive, and where to cut it would be arbitrary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.program.program import Program
+
+Vector = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True)
+class SnapReport:
+    """What ``digits`` changed.
+
+    Parameters
+    ----------
+    digits
+        As given.
+    n_values_merged
+        How many distinct magnitudes lost their own value.
+    n_chains_refused
+        How many chains of close values were too wide and left as they were.
+    largest_change
+        The largest relative change of a number.
+    """
+
+    digits: int
+    n_values_merged: int = 0
+    n_chains_refused: int = 0
+    largest_change: float = 0.0
+
+    def __str__(self) -> str:
+        refused = f", {self.n_chains_refused} chains refused as too wide" if self.n_chains_refused else ""
+        return f"digits={self.digits}: {self.n_values_merged} values merged, largest relative change {self.largest_change:.2g}{refused}"
+
+
+def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
+    """The program with close numbers made equal, array by array.
+
+    Parameters
+    ----------
+    program
+        The program.
+    digits
+        Numbers closer than ``10**-digits`` relatively become the most frequent of them.
+
+    Examples
+    --------
+    >>> program = Program(q=[1.0, 1.0000000000001, 2.0], lb=0)
+    >>> snapped, report = snap(program, 9)
+    >>> snapped.q.tolist(), report.n_values_merged
+    ([1.0, 1.0, 2.0], 1)
+    """
+    reports: list[SnapReport] = []
+
+    def snapped(values: Vector) -> Vector:
+        result, report = snap_values(values, digits)
+        reports.append(report)
+        return result
+
+    def snapped_matrix(M: Any) -> Any:
+        return type(M)((snapped(M.data), M.indices, M.indptr), shape=M.shape)
+
+    changed = Program.trusted(
+        None if program.P is None else snapped_matrix(program.P),
+        snapped(program.q),
+        snapped_matrix(program.A),
+        *np.split(snapped(np.concatenate([program.l, program.u])), 2),
+        *np.split(snapped(np.concatenate([program.lb, program.ub])), 2),
+        program.r,
+        program.sense,
+    )
+    report = SnapReport(
+        digits,
+        sum(r.n_values_merged for r in reports),
+        sum(r.n_chains_refused for r in reports),
+        max(r.largest_change for r in reports),
+    )
+    return changed, report
+
+
+def snap_values(values: Vector, digits: int) -> tuple[Vector, SnapReport]:
+    """One array with close magnitudes made equal; signs, zeros and infinities stay."""
+    width = 10.0**-digits
+    magnitudes, inverse, counts = np.unique(np.abs(values), return_inverse=True, return_counts=True)
+    eligible = np.isfinite(magnitudes) & (magnitudes > 0)
+    if eligible.sum() < 2:
+        return values, SnapReport(digits)
+    joins = np.zeros(magnitudes.size, bool)  # whether k joins k - 1
+    joins[1:] = eligible[1:] & eligible[:-1]
+    with np.errstate(invalid="ignore"):
+        joins[1:] &= np.diff(magnitudes) <= width * magnitudes[1:]
+    chain = np.cumsum(~joins) - 1
+    starts = np.flatnonzero(~joins)
+    ends = np.r_[starts[1:], magnitudes.size] - 1
+    too_wide = (ends > starts) & (magnitudes[ends] - magnitudes[starts] > width * magnitudes[ends])
+    # The most frequent member stands for its chain, the smallest among equals.
+    order = np.lexsort((magnitudes, -counts, chain))
+    leader = magnitudes[order[np.searchsorted(chain[order], np.arange(starts.size))]]
+    merged = np.where(too_wide[chain], magnitudes, leader[chain])
+    changed = merged != magnitudes
+    change = np.abs(merged[changed] - magnitudes[changed]) / magnitudes[changed]
+    report = SnapReport(digits, int(changed.sum()), int(too_wide.sum()), float(change.max(initial=0.0)))
+    return np.copysign(merged[inverse], values), report
