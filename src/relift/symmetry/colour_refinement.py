@@ -192,8 +192,10 @@ def refine(
     else:
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
+        index_type = _index_type(A, P)
         n_rounds, n_splitters, extra_bytes = _core.refine(
-            None if P is None else _core_arrays(P), _core_arrays(A), A.format == "csr", n_variables, n_rows,
+            None if P is None else _core_arrays(P, index_type), _core_arrays(A, index_type),
+            A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, progress,
             variables, rows, scales, scale_images,
@@ -392,12 +394,19 @@ def _compressed(matrix: Any) -> Any:
     return matrix if matrix.format in ("csc", "csr") else matrix.tocsc()
 
 
-def _core_arrays(matrix: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+def _index_type(*matrices: Any) -> type[np.int32] | type[np.int64]:
+    given = [matrix for matrix in matrices if matrix is not None]
+    is_narrow = all(matrix.indices.dtype == matrix.indptr.dtype == np.int32 for matrix in given)
+    return np.int32 if is_narrow else np.int64
+
+
+def _core_arrays(
+    matrix: Any, index_type: type[np.int32] | type[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
     """Offsets, indices and values as the core takes them: no copies unless the types are unusual."""
-    kind = np.int32 if matrix.indices.dtype == matrix.indptr.dtype == np.int32 else np.int64
     return (
-        np.ascontiguousarray(matrix.indptr, dtype=kind),
-        np.ascontiguousarray(matrix.indices, dtype=kind),
+        np.ascontiguousarray(matrix.indptr, dtype=index_type),
+        np.ascontiguousarray(matrix.indices, dtype=index_type),
         np.ascontiguousarray(matrix.data, dtype=np.float64),
     )
 

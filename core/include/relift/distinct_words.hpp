@@ -1,0 +1,154 @@
+// How many distinct words an array holds, whether all are distinct, and which are equal.
+#pragma once
+#include "counted_memory.hpp"
+
+namespace relift {
+
+inline u32 power_of_two_above(u64 n) {
+    u32 power = 64;
+    while (power < n) power *= 2;
+    return power;
+}
+
+inline u64 spread(u64 word) { return word * 0x9E3779B97F4A7C15u; }
+
+// A number of distinct words: exact up to most_exact of them, beyond that estimated.
+struct DistinctCount {
+    u64 number;
+    bool is_exact;
+};
+
+class DistinctCounter {
+public:
+    static constexpr u32 most_exact = 4096;
+
+    // Counts never fall from round to round: once estimated, always estimated (skip_exact).
+    DistinctCount count(const u64* words, u32 size, bool skip_exact = false) {
+        u64 number = 0;
+        if (!skip_exact && count_exactly(words, size, number)) return {number, true};
+        return {estimate(words, size), false};
+    }
+
+private:
+    bool count_exactly(const u64* words, u32 size, u64& number) {
+        const u32 capacity = power_of_two_above(std::min<u64>(4 * u64(size), 4 * most_exact));
+        const int shift = 64 - __builtin_ctz(capacity);
+        table_.assign(capacity, 0);
+        bool zero_seen = false;
+        u64 last = size ? ~words[0] : 0;
+        for (u32 i = 0; i < size; ++i) {
+            const u64 word = words[i];
+            if (word == last) continue;
+            last = word;
+            if (word == 0) { number += !zero_seen; zero_seen = true; continue; }
+            u64 at = spread(word) >> shift;
+            while (table_[at] && table_[at] != word) at = (at + 1) & (capacity - 1);
+            if (table_[at]) continue;
+            table_[at] = word;
+            if (++number > most_exact) return false;
+        }
+        return true;
+    }
+    // Counts the words in a slice of hash space that holds about 4096 of them if all are distinct.
+    u64 estimate(const u64* words, u32 size) {
+        int halvings = 0;
+        while (size >> halvings > 4096) ++halvings;
+        const u64 outside = halvings ? ~u64(0) << (64 - halvings) : 0;
+        constexpr u32 capacity = 1 << 15;
+        table_.assign(capacity, 0);
+        u64 number = 0;
+        for (u32 i = 0; i < size; ++i) {
+            const u64 hash = spread(words[i]);
+            if (hash & outside) continue;
+            if (number > capacity / 2) break;
+            u64 at = hash >> 8 & (capacity - 1);
+            while (table_[at] && table_[at] != (hash | 1)) at = (at + 1) & (capacity - 1);
+            if (!table_[at]) { table_[at] = hash | 1; ++number; }
+        }
+        return std::min<u64>(number << halvings, size);
+    }
+    Array<u64> table_;
+};
+
+// Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table.
+inline bool all_distinct(const u64* words, u32 size) {
+    int log_buckets = 0;
+    while (size >> log_buckets > 4096 && log_buckets < 12) ++log_buckets;
+    const u32 n_buckets = 1u << log_buckets;
+    const auto bucket_of = [&](u64 word) { return log_buckets ? u32(spread(word) >> (64 - log_buckets)) : 0; };
+    Array<u32> start(n_buckets + 1, 0);
+    for (u32 i = 0; i < size; ++i) ++start[bucket_of(words[i]) + 1];
+    u32 largest = 0;
+    for (u32 b = 0; b < n_buckets; ++b) {
+        largest = std::max(largest, start[b + 1]);
+        start[b + 1] += start[b];
+    }
+    Array<u64> sorted(size), table(power_of_two_above(2 * u64(largest) + 2));
+    {
+        Array<u32> next(start.begin(), start.end() - 1);
+        for (u32 i = 0; i < size; ++i) sorted[next[bucket_of(words[i])]++] = words[i];
+    }
+    for (u32 b = 0; b < n_buckets; ++b) {
+        const u32 capacity = power_of_two_above(2 * u64(start[b + 1] - start[b]));
+        std::fill_n(table.begin(), capacity, 0);
+        bool zero_seen = false;
+        for (u32 i = start[b]; i < start[b + 1]; ++i) {
+            const u64 word = sorted[i];
+            if (word == 0) {
+                if (zero_seen) return false;
+                zero_seen = true;
+                continue;
+            }
+            u32 at = u32((word * 0xC2B2AE3D27D4EB4Fu) >> 32) & (capacity - 1);
+            while (table[at]) {
+                if (table[at] == word) return false;
+                at = (at + 1) & (capacity - 1);
+            }
+            table[at] = word;
+        }
+    }
+    return true;
+}
+
+// Classes of equal words, numbered by smallest member.
+struct Grouping {
+    Array<u32> sizes, representatives;
+    u32 n_classes() const { return u32(sizes.size()); }
+};
+
+// Groups equal words and writes the label of each; expected is a guess at the number of classes.
+inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
+    struct Slot { u64 word; u32 label; };
+    constexpr u32 none = ~u32(0);
+    Grouping grouping;
+    for (u32 capacity = power_of_two_above(2 * expected + 16);; capacity *= 4) {
+        Array<Slot> table(capacity, Slot{0, none});
+        const int shift = 64 - __builtin_ctz(capacity);
+        const bool prefetch = u64(capacity) * sizeof(Slot) > (u64(1) << 19);
+        grouping.sizes.clear();
+        grouping.representatives.clear();
+        u64 last = size ? ~words[0] : 0;
+        u32 label = 0, i = 0;
+        for (; i < size; ++i) {
+            const u64 word = words[i];
+            if (prefetch && i + 12 < size) __builtin_prefetch(&table[spread(words[i + 12]) >> shift], 1);
+            if (word != last) {
+                last = word;
+                u64 at = spread(word) >> shift;
+                while (table[at].label != none && table[at].word != word) at = (at + 1) & (capacity - 1);
+                if (table[at].label == none) {
+                    if (u64(grouping.n_classes()) * 4 > u64(capacity) * 3) break;
+                    table[at] = {word, grouping.n_classes()};
+                    grouping.sizes.push_back(0);
+                    grouping.representatives.push_back(i);
+                }
+                label = table[at].label;
+            }
+            labels[i] = label;
+            ++grouping.sizes[label];
+        }
+        if (i == size) return grouping;
+    }
+}
+
+}  // namespace relift

@@ -1,0 +1,126 @@
+// A float as an exact rational, and its image in the field mod p = 2^61 - 1.
+//
+// Reading::bits takes the binary value m 2^e: multiplication by 2^e is a rotation of 61 bits.
+// Reading::decimal takes the shortest decimal m 10^k that rounds to the float, so that .1 + .2 = .3 holds for the
+// images. At most 17 digits are needed, hence m < 10^17 < p, and no nonzero float has the image 0.
+#pragma once
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "field.hpp"
+
+namespace relift {
+
+enum class Reading { decimal, bits };
+
+inline u64 bits_of(double x) {
+    x += 0.0;  // -0.0 becomes 0.0
+    u64 word;
+    std::memcpy(&word, &x, sizeof word);
+    return word;
+}
+
+// 10^k mod p for -400 <= k <= 400.
+class PowersOfTen {
+public:
+    static u64 at(int exponent) {
+        static const PowersOfTen powers;
+        return powers.table_[exponent + 400];
+    }
+
+private:
+    PowersOfTen() {
+        const u64 tenth = field_inverse(10);
+        table_[400] = 1;
+        for (int k = 1; k <= 400; ++k) {
+            table_[400 + k] = field_multiply(table_[399 + k], 10);
+            table_[400 - k] = field_multiply(table_[401 - k], tenth);
+        }
+    }
+    std::array<u64, 801> table_;
+};
+
+// |x| = m 2^e with a 53-bit integer m.
+inline u64 magnitude_by_bits(double x) {
+    const u64 word = bits_of(x);
+    const int biased = int(word >> 52 & 2047);
+    const u64 fraction = word & ((u64(1) << 52) - 1);
+    const u64 m = biased ? fraction | u64(1) << 52 : fraction;
+    int shift = ((biased ? biased : 1) - 1075) % 61;
+    if (shift < 0) shift += 61;
+    return field_reduce(shift ? ((m << shift) & modulus) + (m >> (61 - shift)) : m);
+}
+
+// By the digits that std::to_chars prints: the shortest ones that read back as x.
+inline u64 magnitude_by_printing(double x) {
+    char text[40];
+    const char* end = std::to_chars(text, text + sizeof text, std::fabs(x), std::chars_format::scientific).ptr;
+    const char* at = text;
+    u64 digits = 0;
+    int exponent = 0;
+    bool after_point = false;
+    for (; at < end && *at != 'e'; ++at) {
+        if (*at == '.') { after_point = true; continue; }
+        digits = digits * 10 + u64(*at - '0');
+        exponent -= after_point;
+    }
+    if (at < end) {
+        const bool negative = *++at == '-';
+        int printed = 0;
+        for (++at; at < end; ++at) printed = printed * 10 + (*at - '0');
+        exponent += negative ? -printed : printed;
+    }
+    return field_multiply(digits, PowersOfTen::at(exponent));
+}
+
+// A decimal m 10^-k of at most 15 digits that rounds to x is the only such one, so it is the shortest: try a few
+// k, and keep what survives the (correctly rounded) division m / 10^k.
+inline u64 magnitude_by_decimal(double x) {
+    x = std::fabs(x);
+    static constexpr struct { double power; int exponent; } tries[] = {{1e3, 3}, {1e7, 7}, {1e12, 12}};
+    for (const auto& t : tries) {
+        const double scaled = x * t.power;
+        if (!(scaled < 1e15)) break;
+        const double rounded = std::nearbyint(scaled);
+        if (rounded != 0 && rounded / t.power == x)
+            return field_multiply(u64(rounded), PowersOfTen::at(-t.exponent));
+    }
+    return magnitude_by_printing(x);
+}
+
+// The image of a float; throws std::invalid_argument for NaN.
+inline u64 image_of(double x, Reading reading) {
+    if (std::isnan(x)) throw std::invalid_argument("a value is NaN");
+    if (std::isinf(x)) return x > 0 ? plus_infinity : minus_infinity;
+    const double size = std::fabs(x);
+    u64 magnitude;
+    if (size < 9007199254740992.0 && size == double(u64(size)))
+        magnitude = u64(size);
+    else
+        magnitude = reading == Reading::bits ? magnitude_by_bits(x) : magnitude_by_decimal(x);
+    return x < 0 ? field_negate(magnitude) : magnitude;
+}
+
+// Images of many values, most of which were seen before: a direct-mapped cache in front of image_of.
+class ValueReader {
+public:
+    explicit ValueReader(Reading reading) : reading_(reading) {
+        for (Slot& slot : slots_) slot = {0, 0};  // the image of 0.0 is 0
+    }
+    u64 operator()(double x) {
+        const u64 bits = bits_of(x);
+        Slot& slot = slots_[bits * 0x9E3779B97F4A7C15u >> 55];
+        if (slot.bits != bits) slot = {bits, image_of(x, reading_)};
+        return slot.image;
+    }
+
+private:
+    struct Slot { u64 bits, image; };
+    Reading reading_;
+    std::array<Slot, 512> slots_;
+};
+
+}  // namespace relift

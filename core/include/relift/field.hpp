@@ -1,0 +1,67 @@
+// The field of p = 2^61 - 1 elements, in which coefficients are added exactly.
+//
+// Because 2^61 = 1 mod p, a number is reduced by adding its upper bits to its lower 61; a product of two elements
+// has 122 bits and takes one 64 x 64 -> 128 bit multiplication and one such fold.
+#pragma once
+#include <cstdint>
+
+namespace relift {
+
+using u8 = std::uint8_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+__extension__ typedef unsigned __int128 u128;
+
+constexpr u64 modulus = (u64(1) << 61) - 1;
+
+// Infinities are no field elements: two words that no sum or product yields.
+constexpr u64 plus_infinity = modulus + 1;
+constexpr u64 minus_infinity = modulus + 2;
+
+// Any 64-bit word mod p.
+inline u64 field_reduce(u64 x) {
+    x = (x & modulus) + (x >> 61);
+    return x >= modulus ? x - modulus : x;
+}
+
+// Any 128-bit word mod p.
+inline u64 field_reduce(u128 x) {
+    x = (x & modulus) + (x >> 61);              // below 2^67 + 2^61
+    return field_reduce(u64(x & modulus) + u64(x >> 61));
+}
+
+inline u64 field_add(u64 a, u64 b) {
+    const u64 sum = a + b;
+    return sum >= modulus ? sum - modulus : sum;
+}
+
+inline u64 field_negate(u64 a) { return a ? modulus - a : 0; }
+
+inline u64 field_multiply(u64 a, u64 b) {
+    const u128 product = u128(a) * b;
+    const u64 sum = (u64(product) & modulus) + u64(product >> 61);
+    return sum >= modulus ? sum - modulus : sum;
+}
+
+inline u64 field_power(u64 base, u64 exponent) {
+    u64 result = 1;
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1) result = field_multiply(result, base);
+        base = field_multiply(base, base);
+    }
+    return result;
+}
+
+// The reciprocal by Fermat, a^(p-2); 0 gives 0.
+inline u64 field_inverse(u64 a) { return field_power(a, modulus - 2); }
+
+// The finaliser of splitmix64: a bijection of 64-bit words that looks random.
+inline u64 mix(u64 x) {
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+}  // namespace relift

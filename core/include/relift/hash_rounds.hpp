@@ -1,0 +1,183 @@
+// Rounds of colour refinement on 64-bit colours, without keeping a partition.
+//
+// A round gives every row the new colour mix(old colour, sum_j colour_j a_ij) and then every variable
+// mix(old colour, sum_i colour_i a_ij + sum_k colour_k P_kj): equal colours mean equal sums into every class, but
+// for collisions. A matrix is used in the orientation in which it is given; sums along its majors are gathered,
+// the others scattered. Rows that are compared up to a factor have their sums, or colours, multiplied by the
+// inverse scale once for each row.
+//
+// Rounds go on while they multiply the number of classes. They end when
+//   stable    the (exactly counted) number of classes stays: nothing splits any more;
+//   discrete  all variables have distinct colours: only rows are left to be told apart;
+//   slow      the number of classes grows by less than growth_to_go_on: a worklist does the rest.
+#pragma once
+#include "algebra.hpp"
+#include "distinct_words.hpp"
+#include "monitor.hpp"
+#include "problem.hpp"
+#include "weights.hpp"
+
+namespace relift {
+
+constexpr u32 prefetch_distance = 24;
+constexpr u64 bytes_that_stay_in_cache = u64(1) << 19;
+
+// sums[major] (+)= sum over its entries of source[minor] * weight.
+template <class Algebra, bool prefetch, class Index, class Weight>
+void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums, bool add) {
+    const Index* const indices = matrix.indices;
+    const u64 last = matrix.n_entries();
+    for (u32 major = 0; major < matrix.n_major; ++major) {
+        typename Algebra::Accumulator sum = add ? sums[major] : 0;
+        u64 e = u64(matrix.offsets[major]);
+        const u64 end = u64(matrix.offsets[major + 1]);
+        while (e < end) {
+            const u64 stop = std::min<u64>(end, e + Algebra::products_between_folds);
+            for (; e < stop; ++e) {
+                if (prefetch) __builtin_prefetch(&source[indices[std::min(e + prefetch_distance, last - 1)]]);
+                if constexpr (Weight::is_unit) Algebra::add(sum, source[indices[e]]);
+                else Algebra::add_product(sum, source[indices[e]], weight(e));
+            }
+            Algebra::fold(sum);
+        }
+        sums[major] = Algebra::value(sum);
+    }
+}
+
+// sums[minor] += source[major] * weight for all entries; the sums stay loose.
+template <class Algebra, bool prefetch, class Index, class Weight>
+void scatter_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums) {
+    const Index* const indices = matrix.indices;
+    const u64 last = matrix.n_entries();
+    for (u32 major = 0; major < matrix.n_major; ++major) {
+        const u64 word = source[major];
+        for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
+            if (prefetch) __builtin_prefetch(&sums[indices[std::min(e + prefetch_distance, last - 1)]], 1);
+            u64& sum = sums[indices[e]];
+            if constexpr (Weight::is_unit) sum = Algebra::loose_add(sum, word);
+            else sum = Algebra::loose_add_product(sum, word, weight(e));
+        }
+    }
+}
+
+template <class Algebra, class Index>
+void gather(const SparseView<Index>& matrix, const Weights& weights, const u64* source, u64* sums, bool add) {
+    const bool prefetch = u64(matrix.n_minor) * sizeof(u64) > bytes_that_stay_in_cache;
+    with_weight(weights, [&](auto weight) {
+        prefetch ? gather_entries<Algebra, true>(matrix, weight, source, sums, add)
+                 : gather_entries<Algebra, false>(matrix, weight, source, sums, add);
+    });
+}
+
+template <class Algebra, class Index>
+void scatter(const SparseView<Index>& matrix, const Weights& weights, const u64* source, u64* sums) {
+    const bool prefetch = u64(matrix.n_minor) * sizeof(u64) > bytes_that_stay_in_cache;
+    std::fill_n(sums, matrix.n_minor, 0);
+    with_weight(weights, [&](auto weight) {
+        prefetch ? scatter_entries<Algebra, true>(matrix, weight, source, sums)
+                 : scatter_entries<Algebra, false>(matrix, weight, source, sums);
+    });
+    for (u32 minor = 0; minor < matrix.n_minor; ++minor) sums[minor] = Algebra::tight(sums[minor]);
+}
+
+template <class Index, class Algebra>
+class HashRounds {
+public:
+    enum class Verdict { stable, discrete, slow };
+
+    // inverse_scales is null where rows are compared as they are.
+    HashRounds(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights,
+               const u64* inverse_scales, Monitor& monitor)
+        : problem_(problem), P_weights_(P_weights), A_weights_(A_weights), inverse_scales_(inverse_scales),
+          monitor_(monitor), variables_(problem.n_variables), spare_variables_(problem.n_variables),
+          rows_(problem.n_rows), spare_rows_(problem.n_rows) {}
+
+    // The current colours, to be filled with the initial ones; after a round also those before it.
+    Array<u64>& variables() { return variables_; }
+    Array<u64>& rows() { return rows_; }
+    const Array<u64>& variables_before() const { return spare_variables_; }
+
+    u64 n_rounds() const { return n_rounds_; }
+    // Guesses at the numbers of classes.
+    u64 expected_variable_classes() const { return n_variable_classes_.number; }
+    u64 expected_row_classes() const { return n_row_classes_.number; }
+
+    Verdict run(double growth_to_go_on) {
+        n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
+        n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
+        for (bool is_first = true;; is_first = false) {
+            const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
+            colour_rows();
+            n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows, !rows_before.is_exact);
+            // The variables are stable under the rows as they were: if those have not changed, all is done.
+            if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_)) return Verdict::stable;
+            colour_variables();
+            n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
+            ++n_rounds_;
+            const u64 n_classes = n_variable_classes_.number + n_row_classes_.number;
+            monitor_.did(u64(1) << 17, "rounds", n_rounds_, n_classes);
+            // The rows are stable under the variables as they were.
+            if (stayed(variables_before, n_variable_classes_)) return Verdict::stable;
+            if (variables_are_distinct()) return Verdict::discrete;
+            if (double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
+                return Verdict::slow;
+        }
+    }
+
+    void colour_rows() {
+        if (problem_.n_rows == 0) return;
+        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, variables_.data(), spare_rows_.data(), false);
+        else scatter<Algebra>(problem_.A, A_weights_, variables_.data(), spare_rows_.data());
+        for (u32 i = 0; i < problem_.n_rows; ++i) {
+            const u64 sum = inverse_scales_ ? Algebra::multiply(spare_rows_[i], inverse_scales_[i]) : spare_rows_[i];
+            rows_[i] = next_colour(rows_[i], sum);
+        }
+    }
+
+    void colour_variables() {
+        u64* const sums = spare_variables_.data();
+        bool has_sums = false;
+        if (problem_.n_rows) {
+            const u64* source = rows_.data();
+            if (inverse_scales_) {
+                for (u32 i = 0; i < problem_.n_rows; ++i)
+                    spare_rows_[i] = Algebra::multiply(rows_[i], inverse_scales_[i]);
+                source = spare_rows_.data();
+            }
+            if (problem_.A_is_by_rows) scatter<Algebra>(problem_.A, A_weights_, source, sums);
+            else gather<Algebra>(problem_.A, A_weights_, source, sums, false);
+            has_sums = true;
+        }
+        if (problem_.has_P()) {
+            gather<Algebra>(problem_.P, P_weights_, variables_.data(), sums, has_sums);
+            has_sums = true;
+        }
+        for (u32 j = 0; j < problem_.n_variables; ++j)
+            sums[j] = next_colour(variables_[j], has_sums ? sums[j] : 0);
+        variables_.swap(spare_variables_);
+    }
+
+private:
+    static u64 next_colour(u64 colour, u64 sum) {
+        return Algebra::colour(mix(colour * 0xD6E8FEB86659FD93u + (sum ^ (sum >> 29)) * 0xFF51AFD7ED558CCDu));
+    }
+    static bool stayed(DistinctCount before, DistinctCount now) {
+        return before.is_exact && now.is_exact && before.number == now.number;
+    }
+    bool variables_are_distinct() const {
+        const u64 n = problem_.n_variables;
+        if (n_variable_classes_.is_exact) return n_variable_classes_.number == n;
+        return double(n_variable_classes_.number) > 0.95 * double(n) && all_distinct(variables_.data(), u32(n));
+    }
+
+    const Problem<Index>& problem_;
+    const Weights &P_weights_, &A_weights_;
+    const u64* inverse_scales_;
+    Monitor& monitor_;
+    DistinctCounter counter_;
+    Array<u64> variables_, spare_variables_, rows_, spare_rows_;
+    DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
+    u64 n_rounds_ = 0;
+};
+
+}  // namespace relift

@@ -1,0 +1,55 @@
+// What is refined, how, and what comes back.
+//
+// Vertices are the n variables and the m rows of a program; edges are the entries of the symmetric P between
+// variables and those of A between rows and variables.
+#pragma once
+#include <vector>
+
+#include "exact_values.hpp"
+#include "sparse_view.hpp"
+
+namespace relift {
+
+template <class Index>
+struct Problem {
+    u32 n_variables = 0, n_rows = 0;
+    SparseView<Index> P;                       // n x n, both triangles; without offsets if there is none
+    SparseView<Index> A;                       // m x n, by columns or by rows
+    bool A_is_by_rows = false;
+    std::vector<const u64*> variable_images;   // the initial colour of a variable is the tuple of its words
+    const u64 *row_lower = nullptr, *row_upper = nullptr;  // images of l and u
+    std::vector<const u64*> row_extra;         // further words of the rows
+    const double *l = nullptr, *u = nullptr;
+
+    bool has_P() const { return P.offsets != nullptr; }
+};
+
+struct Options {
+    bool counting = false;  // compare multisets of entries, not sums
+    Reading reading = Reading::decimal;
+    bool scale_rows = false;
+    u64 seed = 0;
+};
+
+struct Output {
+    i64 *variable_labels, *row_labels;  // numbered by smallest member
+    double* row_scales;                 // what each row was divided by
+    u64* row_scale_images;              // the same, exactly
+};
+
+struct Statistics {
+    u64 rounds = 0, splitters = 0, peak_bytes = 0;
+};
+
+// Calls work(row, column, entry) for every stored entry of A.
+template <class Index, class Work>
+void for_each_entry_of_A(const Problem<Index>& problem, Work&& work) {
+    const auto& A = problem.A;
+    for (u32 major = 0; major < A.n_major; ++major)
+        for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e) {
+            const u32 minor = u32(A.indices[e]);
+            problem.A_is_by_rows ? work(major, minor, e) : work(minor, major, e);
+        }
+}
+
+}  // namespace relift

@@ -1,0 +1,292 @@
+// Colour refinement of a program: encode the values, make hash rounds, finish by a worklist where needed.
+//
+// The result is the coarsest partition of variables and rows that refines their initial colours and in which, within
+// each class, the sums (counting: multisets) of entries into every class agree. It does not depend on the seed, on
+// the order of entries or on the orientation of A, but for collisions of random words, which callers must rule out.
+#pragma once
+#include <memory>
+
+#include "hash_rounds.hpp"
+#include "row_scales.hpp"
+#include "worklist.hpp"
+
+namespace relift {
+
+// The matrix as u32 arrays seen from its majors: the given arrays where they are of that width, else copies.
+template <class Index>
+struct MajorSide {
+    Array<u32> own_offsets, own_indices;
+    const u32 *offsets, *indices;
+
+    explicit MajorSide(const SparseView<Index>& matrix) {
+        if constexpr (sizeof(Index) == sizeof(u32)) {
+            offsets = reinterpret_cast<const u32*>(matrix.offsets);
+            indices = reinterpret_cast<const u32*>(matrix.indices);
+        } else {
+            own_offsets.assign(matrix.offsets, matrix.offsets + matrix.n_major + 1);
+            own_indices.assign(matrix.indices, matrix.indices + matrix.n_entries());
+            offsets = own_offsets.data();
+            indices = own_indices.data();
+        }
+    }
+};
+
+// The matrix seen from its minors, with weights in that order.
+template <class Index>
+struct MinorSide {
+    Array<u32> offsets, indices;
+    Weights weights;
+
+    MinorSide(const SparseView<Index>& matrix, const Weights& given) {
+        const u64 n_entries = matrix.n_entries();
+        offsets.assign(u64(matrix.n_minor) + 1, 0);
+        for (u64 e = 0; e < n_entries; ++e) ++offsets[matrix.indices[e]];
+        u32 start = 0;
+        for (u32& offset : offsets) start += std::exchange(offset, start);
+        indices.resize(n_entries);
+        weights.kind = given.kind;
+        weights.table = given.table;
+        if (given.kind == WeightKind::table) weights.ids.resize(n_entries);
+        if (given.kind == WeightKind::words) weights.words.resize(n_entries);
+        for (u32 major = 0; major < matrix.n_major; ++major)
+            for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
+                const u32 at = offsets[matrix.indices[e]]++;
+                indices[at] = major;
+                if (given.kind == WeightKind::table) weights.ids[at] = given.ids[e];
+                if (given.kind == WeightKind::words) weights.words[at] = given.words[e];
+            }
+        for (u32 minor = matrix.n_minor; minor > 0; --minor) offsets[minor] = offsets[minor - 1];  // ends to starts
+        offsets[0] = 0;
+    }
+};
+
+template <class Index>
+class Refiner {
+public:
+    Refiner(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor)
+        : problem_(problem), options_(options), output_(output), monitor_(monitor) {}
+
+    Statistics run() {
+        memory_count() = MemoryCount();
+        if (u64(problem_.n_variables) + problem_.n_rows >= most_vertices)
+            throw std::invalid_argument("there are 2^30 variables and rows or more");
+        encode_matrices();
+        if (needs_field()) refine<FieldAlgebra>();
+        else refine<WrappingAlgebra>();
+        statistics_.peak_bytes = memory_count().peak;
+        return statistics_;
+    }
+
+private:
+    // ------------------------------------------------------------------------------------ values
+    void encode_matrices() {
+        std::fill_n(output_.row_scales, problem_.n_rows, 1.0);
+        std::fill_n(output_.row_scale_images, problem_.n_rows, 1);
+        if (problem_.has_P()) {
+            if (options_.counting) take_diagonal();
+            P_weights_ = encode_values(problem_.P, !diagonal_.empty());
+        }
+        A_weights_ = encode_values(problem_.A, false);
+        if (!options_.scale_rows || problem_.n_rows == 0) return;
+
+        find_scales();
+        inverse_scales_ = inverses(output_.row_scale_images, problem_.n_rows);
+        const u64* scales = output_.row_scale_images;
+        entries_are_scaled_ = std::any_of(scales, scales + problem_.n_rows, [&](u64 s) { return s != scales[0]; });
+        if (options_.counting && entries_are_scaled_) encode_scaled_values();
+    }
+
+    // Counting compares diagonals as colours: their entries count as absent.
+    void take_diagonal() {
+        const auto& P = problem_.P;
+        ValueReader image(options_.reading);
+        for (u32 j = 0; j < P.n_major; ++j)
+            for (u64 e = u64(P.offsets[j]), end = u64(P.offsets[j + 1]); e < end; ++e)
+                if (u32(P.indices[e]) == j && P.values[e] != 0) {
+                    if (diagonal_.empty()) diagonal_.assign(problem_.n_variables, 0);
+                    diagonal_[j] = finite_image(image, P.values[e]);
+                }
+    }
+
+    static u64 finite_image(ValueReader& image, double value) {
+        const u64 word = image(value);
+        if (word >= modulus) throw std::invalid_argument("an entry of a matrix is infinite");
+        return word;
+    }
+
+    u64 value_word(u64 key) const { return key ? mix(key ^ mix(options_.seed + 1)) | 1 : 0; }
+
+    Weights encode_values(const SparseView<Index>& matrix, bool without_diagonal) {
+        const u64 n_entries = matrix.n_entries();
+        const double* const values = matrix.values;
+        ValueReader image(options_.reading);
+        const auto word_of = [&](u64 key) {
+            double value;
+            std::memcpy(&value, &key, sizeof value);
+            const u64 word = finite_image(image, value);
+            return options_.counting ? value_word(word) : word;
+        };
+        if (without_diagonal)
+            return encode(n_entries, [&](auto&& visit) {
+                for (u32 j = 0; j < matrix.n_major; ++j)
+                    for (u64 e = u64(matrix.offsets[j]), end = u64(matrix.offsets[j + 1]); e < end; ++e)
+                        if (!visit(u32(matrix.indices[e]) == j ? 0 : bits_of(values[e]))) return;
+            }, word_of);
+        if (n_entries && values[0] != 0 && word_of(bits_of(values[0])) &&
+            std::all_of(values, values + n_entries, [&](double x) { return x == values[0]; }))
+            return Weights();
+        return encode(n_entries, [&](auto&& visit) {
+            for (u64 e = 0; e < n_entries; ++e)
+                if (!visit(bits_of(values[e]))) return;
+        }, word_of);
+    }
+
+    void find_scales() {
+        double* const scales = output_.row_scales;
+        u64* const exact = output_.row_scale_images;
+        ValueReader image(options_.reading);
+        const double* const values = problem_.A.values;
+        if (options_.counting) {
+            find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
+        } else if (A_weights_.kind == WeightKind::unit) {
+            const u64 word = problem_.A.n_entries() ? image(values[0]) : 0;
+            find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
+        } else {
+            with_weight(A_weights_, [&](auto weight) { find_row_scales(problem_, weight, scales, exact); });
+        }
+    }
+
+    void encode_scaled_values() {
+        const double* const values = problem_.A.values;
+        ValueReader image(options_.reading);
+        release(A_weights_.words);
+        A_weights_ = encode(problem_.A.n_entries(), [&](auto&& visit) {
+            bool go_on = true;
+            for_each_entry_of_A(problem_, [&](u32 row, u32, u64 entry) {
+                go_on = go_on && visit(field_multiply(image(values[entry]), inverse_scales_[row]));
+            });
+        }, [&](u64 key) { return value_word(key); });
+    }
+
+    bool needs_field() const {
+        return !options_.counting && (A_weights_.kind != WeightKind::unit || P_weights_.kind != WeightKind::unit ||
+                                      entries_are_scaled_);
+    }
+
+    // Multiply the sums of rows, or their colours; null where that is not needed.
+    const u64* row_factors() const {
+        return !options_.counting && entries_are_scaled_ ? inverse_scales_.data() : nullptr;
+    }
+
+    // ------------------------------------------------------------------------------------ colours
+    template <class Algebra>
+    void colour_initially(Array<u64>& variables, Array<u64>& rows) const {
+        const auto absorb = [](u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u ^ mix(word)); };
+        const u64 first_variable = mix(options_.seed ^ 0x76617269), first_row = mix(options_.seed ^ 0x726F7773);
+        for (u32 j = 0; j < problem_.n_variables; ++j) {
+            u64 colour = first_variable;
+            for (const u64* words : problem_.variable_images) colour = absorb(colour, words[j]);
+            if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);
+            variables[j] = Algebra::colour(colour);
+        }
+        for (u32 i = 0; i < problem_.n_rows; ++i) {
+            ScaledBounds bounds{problem_.row_lower[i], problem_.row_upper[i]};
+            if (!inverse_scales_.empty())
+                bounds = scaled_bounds(bounds.lower, bounds.upper, inverse_scales_[i], output_.row_scales[i] < 0);
+            u64 colour = absorb(absorb(first_row, bounds.lower), bounds.upper);
+            for (const u64* words : problem_.row_extra) colour = absorb(colour, words[i]);
+            rows[i] = Algebra::colour(colour);
+        }
+    }
+
+    // ------------------------------------------------------------------------------------ refinement
+    template <class Algebra>
+    void refine() {
+        using Rounds = HashRounds<Index, Algebra>;
+        auto rounds = std::make_unique<Rounds>(problem_, P_weights_, A_weights_, row_factors(), monitor_);
+        colour_initially<Algebra>(rounds->variables(), rounds->rows());
+        const auto verdict = rounds->run(growth_to_go_on);
+        statistics_.rounds = rounds->n_rounds();
+        const u32 n = problem_.n_variables, m = problem_.n_rows;
+        if (verdict == Rounds::Verdict::discrete) {
+            for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
+            rounds->colour_rows();
+            if (m) group(rounds->rows().data(), m, m, output_.row_labels);
+            return;
+        }
+        Grouping variables = group(rounds->variables().data(), n, rounds->expected_variable_classes(),
+                                   output_.variable_labels);
+        const Grouping rows = group(rounds->rows().data(), m, rounds->expected_row_classes(), output_.row_labels);
+        if (verdict == Rounds::Verdict::stable || (rows.n_classes() == m && !problem_.has_P())) return;
+        Array<u32> splitters = new_cells_but_the_largest(variables, rounds->variables_before());
+        if (splitters.empty()) return;
+        rounds.reset();
+        release(variables.representatives);
+        Array<u32> sizes = std::move(variables.sizes);
+        const u32 n_variable_cells = u32(sizes.size());
+        sizes.insert(sizes.end(), rows.sizes.begin(), rows.sizes.end());
+        finish_by_worklist<Algebra>(std::move(sizes), n_variable_cells, std::move(splitters));
+    }
+
+    // All classes are stable under the variable classes before the last round: of the parts of each of these all
+    // but the largest may split something.
+    static Array<u32> new_cells_but_the_largest(const Grouping& classes, const Array<u64>& colours_before) {
+        Array<u64> before(classes.n_classes());
+        for (u32 c = 0; c < classes.n_classes(); ++c) before[c] = colours_before[classes.representatives[c]];
+        Array<i64> parent(classes.n_classes());
+        const Grouping parents = group(before.data(), classes.n_classes(), classes.n_classes() / 2, parent.data());
+        Array<u32> largest(parents.representatives);
+        for (u32 c = 0; c < classes.n_classes(); ++c)
+            if (classes.sizes[c] > classes.sizes[largest[parent[c]]]) largest[parent[c]] = c;
+        Array<u32> splitters;
+        for (u32 c = 0; c < classes.n_classes(); ++c)
+            if (largest[parent[c]] != c) splitters.push_back(c);
+        return splitters;
+    }
+
+    template <class Algebra>
+    void finish_by_worklist(Array<u32>&& sizes, u32 n_variable_cells, Array<u32>&& splitters) {
+        const u32 n = problem_.n_variables, m = problem_.n_rows;
+        const MajorSide<Index> majors(problem_.A);
+        const MinorSide<Index> minors(problem_.A, A_weights_);
+        std::unique_ptr<MajorSide<Index>> P;
+        if (problem_.has_P()) P = std::make_unique<MajorSide<Index>>(problem_.P);
+
+        Adjacency of_majors{majors.offsets, majors.indices, &A_weights_, 0, 0, nullptr};
+        Adjacency of_minors{minors.offsets.data(), minors.indices.data(), &minors.weights, 0, 0, nullptr};
+        Adjacency columns = problem_.A_is_by_rows ? of_minors : of_majors;
+        Adjacency rows = problem_.A_is_by_rows ? of_majors : of_minors;
+        columns.first_target = rows.first_source = n;
+        rows.source_factors = row_factors();
+        if (m == 0) columns = rows = Adjacency();
+        const Adjacency within = P ? Adjacency{P->offsets, P->indices, &P_weights_, 0, 0, nullptr} : Adjacency();
+
+        Worklist<Algebra> worklist(n, m, within, columns, rows, row_factors(), monitor_);
+        const i64 *variable_labels = output_.variable_labels, *row_labels = output_.row_labels;
+        worklist.start(
+            [=](u32 v) { return v < n ? u32(variable_labels[v]) : n_variable_cells + u32(row_labels[v - n]); },
+            std::move(sizes), std::move(splitters));
+        worklist.run();
+        statistics_.splitters = worklist.n_splitters();
+        worklist.labels(output_.variable_labels, output_.row_labels);
+    }
+
+    static constexpr double growth_to_go_on = 4;
+
+    const Problem<Index>& problem_;
+    const Options& options_;
+    const Output& output_;
+    Monitor& monitor_;
+    Statistics statistics_;
+    Weights P_weights_, A_weights_;
+    Array<u64> diagonal_;        // counting: images of diag(P); empty if all are zero
+    Array<u64> inverse_scales_;  // empty if rows are not scaled
+    bool entries_are_scaled_ = false;
+};
+
+template <class Index>
+Statistics refine(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor) {
+    return Refiner<Index>(problem, options, output, monitor).run();
+}
+
+}  // namespace relift

@@ -1,0 +1,41 @@
+// Compressed matrices as they are given: offsets, indices and values that belong to the caller.
+//
+// "Major" are the columns of a CSC and the rows of a CSR matrix, "minor" the others. Nothing is sorted or copied.
+#pragma once
+#include <stdexcept>
+
+#include "field.hpp"
+
+namespace relift {
+
+constexpr u64 most_vertices = u64(1) << 30;
+constexpr u64 most_entries = u64(1) << 32;
+
+template <class Index>
+struct SparseView {
+    u32 n_major = 0, n_minor = 0;
+    const Index* offsets = nullptr;  // n_major + 1
+    const Index* indices = nullptr;
+    const double* values = nullptr;
+
+    u64 n_entries() const { return n_major ? u64(offsets[n_major]) : 0; }
+};
+
+// Throws unless every access that the kernel makes stays inside the arrays.
+template <class Index>
+void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values) {
+    if (n_offsets != u64(matrix.n_major) + 1) throw std::invalid_argument("indptr has a wrong length");
+    if (matrix.offsets[0] != 0) throw std::invalid_argument("indptr does not start at 0");
+    bool ascending = true;
+    for (u32 j = 0; j < matrix.n_major; ++j) ascending &= matrix.offsets[j] <= matrix.offsets[j + 1];
+    if (!ascending) throw std::invalid_argument("indptr decreases");
+    const u64 n_entries = u64(matrix.offsets[matrix.n_major]);
+    if (n_entries > n_indices || n_entries > n_values)
+        throw std::invalid_argument("indptr ends behind the indices or the values");
+    if (n_entries >= most_entries) throw std::invalid_argument("the matrix has 2^32 entries or more");
+    bool inside = true;
+    for (u64 e = 0; e < n_entries; ++e) inside &= u64(i64(matrix.indices[e])) < matrix.n_minor;
+    if (!inside) throw std::invalid_argument("an index lies outside the matrix");
+}
+
+}  // namespace relift

@@ -1,0 +1,109 @@
+// The values of a matrix as words that are added up, encoded once.
+//
+// Three forms, so that the loops over entries read as little as they can: no words at all where all values are
+// equal (sums are then as good as counts), one byte for each entry where there are at most 256 values, else 64
+// bits. The word 0 stands for an entry that counts as absent: an explicit zero, say.
+#pragma once
+#include "counted_memory.hpp"
+
+namespace relift {
+
+enum class WeightKind { unit, table, words };
+
+struct Weights {
+    WeightKind kind = WeightKind::unit;
+    Array<u8> ids;      // table: the number of the value of each entry
+    Array<u64> table;   // table: the word of each value, always 256 of them
+    Array<u64> words;   // words: the word of each entry
+};
+
+// What the loops over entries read.
+struct UnitWeight {
+    static constexpr bool is_unit = true;
+    u64 operator()(u64) const { return 1; }
+};
+struct TableWeight {
+    static constexpr bool is_unit = false;
+    const u8* ids;
+    const u64* table;
+    u64 operator()(u64 entry) const { return table[ids[entry]]; }
+};
+struct WordWeight {
+    static constexpr bool is_unit = false;
+    const u64* words;
+    u64 operator()(u64 entry) const { return words[entry]; }
+};
+
+// Calls work(weight) with the form at hand.
+template <class Work>
+void with_weight(const Weights& weights, Work&& work) {
+    switch (weights.kind) {
+        case WeightKind::unit: work(UnitWeight{}); break;
+        case WeightKind::table: work(TableWeight{weights.ids.data(), weights.table.data()}); break;
+        case WeightKind::words: work(WordWeight{weights.words.data()}); break;
+    }
+}
+
+// Numbers at most 256 distinct keys in order of appearance, by a small open table.
+class KeyNumbers {
+public:
+    static constexpr int none = -1;
+    KeyNumbers() { std::fill(std::begin(slots_), std::end(slots_), Slot{0, none}); }
+    // The number of a key, or none if it would be the 257th.
+    int number(u64 key) {
+        u32 at = u32(key * 0x9E3779B97F4A7C15u >> 54);
+        while (slots_[at].number != none && slots_[at].key != key) at = (at + 1) & 1023;
+        if (slots_[at].number == none) {
+            if (size_ == 256) return none;
+            slots_[at] = {key, size_++};
+        }
+        return slots_[at].number;
+    }
+    int size() const { return size_; }
+
+private:
+    struct Slot { u64 key; int number; };
+    Slot slots_[1024];
+    int size_ = 0;
+};
+
+// Encodes entries 0 .. n_entries-1 in the order in which for_each_key(visit) gives their keys; word_of(key) is
+// the word of a key. visit returns whether to go on.
+template <class ForEachKey, class WordOf>
+Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
+    Weights weights;
+    if (n_entries == 0) return weights;
+    weights.ids.resize(n_entries);
+    weights.table.assign(256, 0);
+    KeyNumbers numbers;
+    u64 entry = 0, last_key = 0;
+    int last_number = KeyNumbers::none;
+    for_each_key([&](u64 key) {
+        if (key != last_key || last_number == KeyNumbers::none) {
+            const int known = numbers.size();
+            last_number = numbers.number(key);
+            last_key = key;
+            if (last_number == KeyNumbers::none) return false;
+            if (last_number == known) weights.table[known] = word_of(key);
+        }
+        weights.ids[entry++] = u8(last_number);
+        return true;
+    });
+    if (entry == n_entries) {
+        const bool is_unit = numbers.size() == 1 && weights.table[0] != 0;
+        weights.kind = is_unit ? WeightKind::unit : WeightKind::table;
+        if (is_unit) release(weights.ids);
+        return weights;
+    }
+    release(weights.ids);
+    weights.kind = WeightKind::words;
+    weights.words.resize(n_entries);
+    entry = 0;
+    for_each_key([&](u64 key) {
+        weights.words[entry++] = word_of(key);
+        return true;
+    });
+    return weights;
+}
+
+}  // namespace relift
