@@ -3,8 +3,8 @@ r"""Is this answer right? Computed on the ground program alone, trusting neither
 For a point with multipliers, :math:`\rho = Px + q + A^\top y + w`:
 
 - *primal residual*: how far x breaks a row or bound, relative to 1 + the bound;
-- *dual residual*: :math:`|\rho_j|` relative to 1 + the largest term of its sum, and multipliers that press on an
-  infinite bound;
+- *dual residual*: the largest :math:`|\rho_j|`, and the largest multiplier that presses on an infinite bound, relative to
+  1 + the largest entry of Px, q, A'y and w;
 - *duality gap*: :math:`\sum_i |y_i| |a_i x - b_i| + \sum_j |w_j| |x_j - b_j| + \sum_j |\rho_j x_j|` relative to
   1 + |objective|, with b the bound that the sign of the multiplier presses on. The terms of the gap are added by size, so
   that a violated row and a loose one cannot cancel: tiny violations under huge multipliers, which solvers overlook
@@ -130,8 +130,8 @@ def _dual_residual_and_gap(program: Program, x: Vector, y: Vector, w: Vector) ->
     Px = np.zeros_like(x) if program.P is None else program.P @ x
     Aty = program.A.T @ y
     rho = Px + program.q + Aty + w
-    size = 1.0 + np.max([np.abs(Px), np.abs(program.q), np.abs(Aty), np.abs(w)], axis=0)
-    dual = float((np.abs(rho) / size).max(initial=0.0))
+    size = 1.0 + max(float(np.abs(term).max(initial=0.0)) for term in (Px, program.q, Aty, w))
+    dual = float(np.abs(rho).max(initial=0.0)) / size
     gap = float(np.abs(rho * x).sum())
     objective = 0.5 * float(x @ Px) + float(program.q @ x) + program.r
     for multiplier, value, lower, upper in (
@@ -141,7 +141,7 @@ def _dual_residual_and_gap(program: Program, x: Vector, y: Vector, w: Vector) ->
         bound = np.where(multiplier > 0, upper, lower)
         presses = multiplier != 0
         nothing = presses & np.isinf(bound)
-        dual = max(dual, float(np.abs(multiplier[nothing]).max(initial=0.0)))
+        dual = max(dual, float(np.abs(multiplier[nothing]).max(initial=0.0)) / size)
         real = presses & ~nothing
         gap += float(np.abs(multiplier[real] * (value[real] - bound[real])).sum())
     return dual, gap / (1.0 + abs(objective))
