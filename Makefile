@@ -1,0 +1,46 @@
+# Two commands do everything, from a clean clone with Python 3.11+ and a C++ compiler:
+#   make demo   sets up and runs the main job
+#   make test   sets up and runs every check and every test
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildcard core/bindings/*.cpp)
+JOBS ?= 2
+
+.PHONY: demo test check docs benchmark clean
+
+demo: $(VENV)/.relift
+	$(RUN)/python examples/charging_fleet.py
+
+test: $(VENV)/.dev check
+	$(RUN)/python -m pytest -n $(JOBS) --dist worksteal
+
+check: $(VENV)/.dev
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+	$(RUN)/python docs/generate.py --check
+
+docs: $(VENV)/.dev
+	$(RUN)/python docs/generate.py
+
+benchmark: $(VENV)/.dev
+	$(RUN)/python -m benchmarks
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "relift needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install --quiet --upgrade pip
+
+# The stamps are renewed when the build files or the C++ sources change.
+$(VENV)/.relift: $(VENV)/bin/python $(SOURCES)
+	$(RUN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
+	$(RUN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@ $(VENV)/.relift
+
+clean:
+	rm -rf $(VENV) build results src/relift/*.so src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
