@@ -220,7 +220,7 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         throw;
     }
     PyEval_RestoreThread(thread);
-    return Py_BuildValue("KKK", (unsigned long long)statistics.rounds, (unsigned long long)statistics.splitters,
+    return Py_BuildValue("KKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
                          (unsigned long long)statistics.peak_bytes);
 }
 
@@ -248,7 +248,7 @@ PyMethodDef methods[] = {
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
      "scale_rows, seed, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
-     "returns (rounds, splitters, extra bytes)."},
+     "returns (passes, splitters, extra bytes)."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_core", "Exact field arithmetic and colour refinement.", -1,

@@ -97,7 +97,10 @@ public:
     Array<u64>& rows() { return rows_; }
     const Array<u64>& variables_before() const { return spare_variables_; }
 
-    u64 n_rounds() const { return n_rounds_; }
+    // How often all entries were gone through.
+    u64 n_passes() const { return n_passes_; }
+    // The next round need not look at the rows: they would learn nothing.
+    void skip_first_rows() { skips_first_rows_ = true; }
     // Guesses at the numbers of classes.
     u64 expected_variable_classes() const { return n_variable_classes_.number; }
     u64 expected_row_classes() const { return n_row_classes_.number; }
@@ -107,25 +110,27 @@ public:
         n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
-            colour_rows();
+            if (!(is_first && skips_first_rows_)) colour_rows();
             n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows, !rows_before.is_exact);
             // The variables are stable under the rows as they were: if those have not changed, all is done.
             if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_)) return Verdict::stable;
             colour_variables();
             n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
-            ++n_rounds_;
             const u64 n_classes = n_variable_classes_.number + n_row_classes_.number;
-            monitor_.did(u64(1) << 17, "rounds", n_rounds_, n_classes);
+            monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes);
             // The rows are stable under the variables as they were.
             if (stayed(variables_before, n_variable_classes_)) return Verdict::stable;
-            if (variables_are_distinct()) return Verdict::discrete;
+            if (are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
             if (double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
                 return Verdict::slow;
         }
     }
 
+    bool rows_are_distinct() { return are_distinct(rows_, counter_.count(rows_.data(), problem_.n_rows)); }
+
     void colour_rows() {
         if (problem_.n_rows == 0) return;
+        ++n_passes_;
         if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, variables_.data(), spare_rows_.data(), false);
         else scatter<Algebra>(problem_.A, A_weights_, variables_.data(), spare_rows_.data());
         for (u32 i = 0; i < problem_.n_rows; ++i) {
@@ -136,6 +141,7 @@ public:
 
     void colour_variables() {
         u64* const sums = spare_variables_.data();
+        ++n_passes_;
         bool has_sums = false;
         if (problem_.n_rows) {
             const u64* source = rows_.data();
@@ -164,10 +170,10 @@ private:
     static bool stayed(DistinctCount before, DistinctCount now) {
         return before.is_exact && now.is_exact && before.number == now.number;
     }
-    bool variables_are_distinct() const {
-        const u64 n = problem_.n_variables;
-        if (n_variable_classes_.is_exact) return n_variable_classes_.number == n;
-        return double(n_variable_classes_.number) > 0.95 * double(n) && all_distinct(variables_.data(), u32(n));
+    static bool are_distinct(const Array<u64>& colours, DistinctCount count) {
+        const u64 size = colours.size();
+        if (count.is_exact) return count.number == size;
+        return double(count.number) > 0.95 * double(size) && all_distinct(colours.data(), u32(size));
     }
 
     const Problem<Index>& problem_;
@@ -177,7 +183,8 @@ private:
     DistinctCounter counter_;
     Array<u64> variables_, spare_variables_, rows_, spare_rows_;
     DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
-    u64 n_rounds_ = 0;
+    u64 n_passes_ = 0;
+    bool skips_first_rows_ = false;
 };
 
 }  // namespace relift

@@ -38,18 +38,20 @@ struct Output {
 };
 
 struct Statistics {
-    u64 rounds = 0, splitters = 0, peak_bytes = 0;
+    u64 passes = 0, splitters = 0, peak_bytes = 0;  // a pass goes over all entries once; two make a round
 };
 
 // Calls work(row, column, entry) for every stored entry of A.
 template <class Index, class Work>
 void for_each_entry_of_A(const Problem<Index>& problem, Work&& work) {
-    const auto& A = problem.A;
-    for (u32 major = 0; major < A.n_major; ++major)
-        for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e) {
-            const u32 minor = u32(A.indices[e]);
-            problem.A_is_by_rows ? work(major, minor, e) : work(minor, major, e);
-        }
+    const auto A = problem.A;
+    const auto walk = [&](auto&& visit) {
+        for (u32 major = 0; major < A.n_major; ++major)
+            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
+                visit(major, u32(A.indices[e]), e);
+    };
+    if (problem.A_is_by_rows) walk([&](u32 major, u32 minor, u64 e) { work(major, minor, e); });
+    else walk([&](u32 major, u32 minor, u64 e) { work(minor, major, e); });
 }
 
 }  // namespace relift

@@ -147,12 +147,14 @@ private:
         ValueReader image(options_.reading);
         const double* const values = problem_.A.values;
         if (options_.counting) {
-            find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
+            scales_are_totals_ = find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
         } else if (A_weights_.kind == WeightKind::unit) {
             const u64 word = problem_.A.n_entries() ? image(values[0]) : 0;
-            find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
+            scales_are_totals_ = find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
         } else {
-            with_weight(A_weights_, [&](auto weight) { find_row_scales(problem_, weight, scales, exact); });
+            with_weight(A_weights_, [&](auto weight) {
+                scales_are_totals_ = find_row_scales(problem_, weight, scales, exact);
+            });
         }
     }
 
@@ -205,13 +207,17 @@ private:
         using Rounds = HashRounds<Index, Algebra>;
         auto rounds = std::make_unique<Rounds>(problem_, P_weights_, A_weights_, row_factors(), monitor_);
         colour_initially<Algebra>(rounds->variables(), rounds->rows());
+        if (sums_are_known(rounds->variables())) rounds->skip_first_rows();
         const auto verdict = rounds->run(growth_to_go_on);
-        statistics_.rounds = rounds->n_rounds();
+        statistics_.passes = rounds->n_passes();
         const u32 n = problem_.n_variables, m = problem_.n_rows;
         if (verdict == Rounds::Verdict::discrete) {
             for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
-            rounds->colour_rows();
-            if (m) group(rounds->rows().data(), m, m, output_.row_labels);
+            if (rounds->rows_are_distinct() || (rounds->colour_rows(), rounds->rows_are_distinct()))
+                for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
+            else
+                group(rounds->rows().data(), m, m, output_.row_labels);
+            statistics_.passes = rounds->n_passes();
             return;
         }
         Grouping variables = group(rounds->variables().data(), n, rounds->expected_variable_classes(),
@@ -226,6 +232,12 @@ private:
         const u32 n_variable_cells = u32(sizes.size());
         sizes.insert(sizes.end(), rows.sizes.begin(), rows.sizes.end());
         finish_by_worklist<Algebra>(std::move(sizes), n_variable_cells, std::move(splitters));
+    }
+
+    // Rows that were divided by their sums have equal sums of equal colours: the first look at them tells nothing.
+    bool sums_are_known(const Array<u64>& colours) const {
+        return row_factors() && scales_are_totals_ &&
+               std::all_of(colours.begin(), colours.end(), [&](u64 colour) { return colour == colours[0]; });
     }
 
     // All classes are stable under the variable classes before the last round: of the parts of each of these all
@@ -281,7 +293,7 @@ private:
     Weights P_weights_, A_weights_;
     Array<u64> diagonal_;        // counting: images of diag(P); empty if all are zero
     Array<u64> inverse_scales_;  // empty if rows are not scaled
-    bool entries_are_scaled_ = false;
+    bool entries_are_scaled_ = false, scales_are_totals_ = false;
 };
 
 template <class Index>

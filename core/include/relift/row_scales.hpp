@@ -5,6 +5,7 @@
 // classes and splits none (division by the largest entry would split mixtures of permutation matrices). Where T
 // vanishes, or is lost in cancellation, |u_i|, |l_i| or 1 takes its place: the first that is finite and nonzero.
 #pragma once
+#include "algebra.hpp"
 #include "counted_memory.hpp"
 #include "problem.hpp"
 
@@ -25,29 +26,67 @@ Array<u32> variable_weights(const Problem<Index>& problem) {
     return weights;
 }
 
-// T and the sum of |a_ij| w_j in floats.
-template <class Float> struct RowTotal { Float total, size; };
+// T, exactly and in floats, and the sum of |a_ij| w_j.
+struct RowTotal {
+    u64 exact;
+    double total, size;
+    bool is_cancelled_below(double share) const { return std::fabs(total) < share * size; }
+};
 
-template <class Float, class Index>
-Array<RowTotal<Float>> row_totals(const Problem<Index>& problem, const Array<u32>& weights) {
-    Array<RowTotal<Float>> totals(problem.n_rows, RowTotal<Float>{0, 0});
+// image_at(entry) is the image of an entry of A.
+template <class Index, class ImageAt>
+Array<RowTotal> row_totals(const Problem<Index>& problem, const Array<u32>& weights, ImageAt&& image_at) {
+    Array<RowTotal> totals(problem.n_rows, RowTotal{0, 0, 0});
+    const double* const values = problem.A.values;
     for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
-        const Float term = Float(problem.A.values[entry]) * Float(weights[column]);
-        totals[row].total += term;
-        totals[row].size += term < 0 ? -term : term;
+        RowTotal& row_total = totals[row];
+        const double term = values[entry] * double(i64(weights[column]));
+        row_total.total += term;
+        row_total.size += std::fabs(term);
+        row_total.exact = FieldAlgebra::loose_add_product(row_total.exact, image_at(entry), weights[column]);
     });
     return totals;
 }
 
-// Writes the scales, exact[i] holding T_i on the way in and the exact scale on the way out.
-template <class Float, class Index>
-void choose_scales(const Problem<Index>& problem, const Array<RowTotal<Float>>& totals, double* scales, u64* exact) {
+// Adds the floats of rows with cancellation again, in more digits.
+template <class Index>
+void sharpen(const Problem<Index>& problem, const Array<u32>& weights, Array<RowTotal>& totals) {
+    constexpr u32 none = ~u32(0);
+    Array<u32> place(problem.n_rows, none), poor_rows;
+    for (u32 i = 0; i < problem.n_rows; ++i)
+        if (totals[i].is_cancelled_below(0.01)) {
+            place[i] = u32(poor_rows.size());
+            poor_rows.push_back(i);
+        }
+    if (poor_rows.empty()) return;
+    struct Sharp { long double total, size; };
+    Array<Sharp> sharp(poor_rows.size(), Sharp{0, 0});
+    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
+        if (place[row] == none) return;
+        const long double term = (long double)(problem.A.values[entry]) * weights[column];
+        sharp[place[row]].total += term;
+        sharp[place[row]].size += std::fabs(term);
+    });
+    for (u32 k = 0; k < poor_rows.size(); ++k) {
+        totals[poor_rows[k]].total = double(sharp[k].total);
+        totals[poor_rows[k]].size = double(sharp[k].size);
+    }
+}
+
+// Writes the scales; returns whether every row is divided by its T.
+template <class Index, class ImageAt>
+bool find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact) {
+    const Array<u32> weights = variable_weights(problem);
+    Array<RowTotal> totals = row_totals(problem, weights, image_at);
+    sharpen(problem, weights, totals);
+    bool all_are_totals = true;
     for (u32 i = 0; i < problem.n_rows; ++i) {
-        const Float total = totals[i].total, magnitude = total < 0 ? -total : total;
-        if (exact[i] != 0 && magnitude >= Float(smallest_share) * totals[i].size) {
-            scales[i] = double(total);
+        exact[i] = field_reduce(totals[i].exact);
+        if (exact[i] != 0 && !totals[i].is_cancelled_below(smallest_share)) {
+            scales[i] = totals[i].total;
             continue;
         }
+        all_are_totals = false;
         const auto take = [&](double bound, u64 image) {
             if (!std::isfinite(bound) || bound == 0 || image == 0 || image >= modulus) return false;
             scales[i] = std::fabs(bound);
@@ -58,27 +97,7 @@ void choose_scales(const Problem<Index>& problem, const Array<RowTotal<Float>>& 
         scales[i] = 1;
         exact[i] = 1;
     }
-}
-
-// image_at(entry) is the image of an entry of A.
-template <class Index, class ImageAt>
-void find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact) {
-    const Array<u32> weights = variable_weights(problem);
-    std::fill_n(exact, problem.n_rows, 0);
-    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
-        const u128 product = u128(image_at(entry)) * weights[column];
-        const u64 sum = exact[row] + (u64(product) & modulus) + u64(product >> 61);
-        exact[row] = (sum & modulus) + (sum >> 61);
-    });
-    for (u32 i = 0; i < problem.n_rows; ++i) exact[i] = field_reduce(exact[i]);
-
-    const auto totals = row_totals<double>(problem, weights);
-    bool is_accurate = true;  // without cancellation doubles are good enough
-    for (const auto& t : totals) is_accurate &= !(std::fabs(t.total) < 0.01 * t.size);
-    if (is_accurate)
-        choose_scales(problem, totals, scales, exact);
-    else
-        choose_scales(problem, row_totals<long double>(problem, weights), scales, exact);
+    return all_are_totals;
 }
 
 // The reciprocals of nonzero field elements: one inversion, three multiplications each.

@@ -47,11 +47,19 @@ void with_weight(const Weights& weights, Work&& work) {
 // Numbers at most 256 distinct keys in order of appearance, by a small open table.
 class KeyNumbers {
 public:
-    static constexpr int none = -1;
+    static constexpr u32 none = ~u32(0);
     KeyNumbers() { std::fill(std::begin(slots_), std::end(slots_), Slot{0, none}); }
     // The number of a key, or none if it would be the 257th.
-    int number(u64 key) {
-        u32 at = u32(key * 0x9E3779B97F4A7C15u >> 54);
+    u32 number(u64 key) {
+        const u32 at = u32(key * 0x9E3779B97F4A7C15u >> 54);
+        if (slots_[at].key == key && slots_[at].number != none) return slots_[at].number;
+        return number_from(at, key);
+    }
+    u32 size() const { return size_; }
+
+private:
+    struct Slot { u64 key; u32 number; };
+    u32 number_from(u32 at, u64 key) {
         while (slots_[at].number != none && slots_[at].key != key) at = (at + 1) & 1023;
         if (slots_[at].number == none) {
             if (size_ == 256) return none;
@@ -59,12 +67,8 @@ public:
         }
         return slots_[at].number;
     }
-    int size() const { return size_; }
-
-private:
-    struct Slot { u64 key; int number; };
     Slot slots_[1024];
-    int size_ = 0;
+    u32 size_ = 0;
 };
 
 // Encodes entries 0 .. n_entries-1 in the order in which for_each_key(visit) gives their keys; word_of(key) is
@@ -76,19 +80,18 @@ Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
     weights.ids.resize(n_entries);
     weights.table.assign(256, 0);
     KeyNumbers numbers;
-    u64 entry = 0, last_key = 0;
-    int last_number = KeyNumbers::none;
+    u8* id = weights.ids.data();
+    u32 n_known = 0;
     for_each_key([&](u64 key) {
-        if (key != last_key || last_number == KeyNumbers::none) {
-            const int known = numbers.size();
-            last_number = numbers.number(key);
-            last_key = key;
-            if (last_number == KeyNumbers::none) return false;
-            if (last_number == known) weights.table[known] = word_of(key);
+        const u32 number = numbers.number(key);
+        if (number >= n_known) {  // new, or one too many
+            if (number == KeyNumbers::none) return false;
+            weights.table[n_known++] = word_of(key);
         }
-        weights.ids[entry++] = u8(last_number);
+        *id++ = u8(number);
         return true;
     });
+    u64 entry = u64(id - weights.ids.data());
     if (entry == n_entries) {
         const bool is_unit = numbers.size() == 1 && weights.table[0] != 0;
         weights.kind = is_unit ? WeightKind::unit : WeightKind::table;

@@ -55,7 +55,7 @@ class RefinementStatistics:
     engine
         ``"compiled"`` or ``"numpy"``.
     rounds
-        Rounds over all vertices.
+        Rounds over all entries of A and P; half of one looks at the rows alone, or at the variables.
     splitters
         Classes that were taken from the worklist after the rounds.
     extra_bytes
@@ -66,7 +66,7 @@ class RefinementStatistics:
     """
 
     engine: str
-    rounds: int
+    rounds: float
     splitters: int
     extra_bytes: int
     seconds: float
@@ -193,7 +193,7 @@ def refine(
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
         index_type = _index_type(A, P)
-        n_rounds, n_splitters, extra_bytes = _core.refine(
+        n_passes, n_splitters, extra_bytes = _core.refine(
             None if P is None else _core_arrays(P, index_type), _core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
@@ -201,7 +201,7 @@ def refine(
             variables, rows, scales, scale_images,
         )  # fmt: skip
         statistics = RefinementStatistics(
-            "compiled", n_rounds, n_splitters, extra_bytes, perf_counter() - start
+            "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start
         )
     for array in (variables, rows, scales, scale_images):
         array.flags.writeable = False
