@@ -1,0 +1,287 @@
+"""NumPy archives (.npz) of programs: relift's own, qpsolvers', the benchmark collection's (stage 0).
+
+- relift's own: ``relift_format`` = 1, ``shape`` = (rows, variables), ``P_data, P_indices, P_indptr`` (CSC,
+  absent for an
+  LP), ``A_data, A_indices, A_indptr`` (CSC), ``q, l, u, lb, ub, r, sense`` and, if there are names,
+  ``variable_names`` and ``row_names``. No pickles.
+- qpsolvers' ``Problem.save``: ``P, q, G, h, A, b, lb, ub``, where what is missing, and a sparse matrix, is
+  a pickled
+  object. Those are read by an unpickler that knows arrays and sparse matrices and refuses everything else.
+- the benchmark collection: as ours without ``lb`` and ``ub``; the last rows of A are the identity and hold
+  the bounds.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, final
+
+import numpy as np
+from scipy import sparse
+
+from relift.errors import FileFormatError
+from relift.program.program import Program
+
+FORMAT = 1
+"""Version of relift's own layout."""
+
+_PICKLE_GLOBALS = {
+    (module, name)
+    for modules, names in (
+        (("numpy.core.multiarray", "numpy._core.multiarray"), ("_reconstruct", "scalar")),
+        (("numpy",), ("ndarray", "dtype")),
+        (("scipy.sparse._csc", "scipy.sparse.csc"), ("csc_matrix", "csc_array")),
+        (("scipy.sparse._csr", "scipy.sparse.csr"), ("csr_matrix", "csr_array")),
+    )
+    for module in modules
+    for name in names
+}
+
+
+@final
+class _ArraysOnly(pickle.Unpickler):
+    """An unpickler that makes arrays and compressed sparse matrices, and calls nothing else."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _PICKLE_GLOBALS:
+            raise pickle.UnpicklingError(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+def program_from_npz(file: BinaryIO, source: str) -> Program:
+    """Read a NumPy archive in any of the three layouts, told apart by their keys.
+
+    Parameters
+    ----------
+    file
+        The open file.
+    source
+        How to call the file in messages.
+
+    Raises
+    ------
+    FileFormatError
+        If it is no archive, is damaged, or its keys fit none of the layouts.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> _ = write_npz(Program(q=[1.0], lb=0, sense="max", ub=2), file)
+    >>> program_from_npz(file, "tiny.npz")
+    Program(LP, max, 1 variables, 0 rows, 0 nonzeros)
+    """
+    arrays = _arrays(file, source)
+    if "relift_format" in arrays:
+        return _own(arrays, source)
+    if "A_data" in arrays and "shape" in arrays:
+        return _benchmark(arrays, source)
+    if "P" in arrays and "q" in arrays:
+        return _qpsolvers(arrays, source)
+    raise FileFormatError(
+        f"{source} is an archive without a program: its keys are {', '.join(sorted(arrays)) or 'none'}.",
+        "Write programs with relift.write_program or qpsolvers' Problem.save.",
+    )
+
+
+def _arrays(file: BinaryIO, source: str) -> dict[str, Any]:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return {
+                name.removesuffix(".npy"): _array(archive.read(name), source, name)
+                for name in archive.namelist()
+                if name.endswith(".npy")
+            }
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise FileFormatError(
+            f"{source} is no NumPy archive, or it is cut off or damaged ({error}).",
+            "Copy or write the file again.",
+        ) from None
+
+
+def _array(data: bytes, source: str, name: str) -> Any:
+    file = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(file)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_header(file)
+        if dtype.hasobject:
+            value = _ArraysOnly(file).load()
+            return value.item() if isinstance(value, np.ndarray) and shape == () else value
+        file.seek(0)
+        return np.lib.format.read_array(file, allow_pickle=False)
+    except pickle.UnpicklingError as error:
+        raise FileFormatError(
+            f"{source}: {name} holds a pickled {error}, which is not read because it could run code.",
+            "Write the program with relift.write_program.",
+        ) from None
+    except (ValueError, EOFError, TypeError, AttributeError, KeyError, IndexError) as error:
+        raise FileFormatError(f"{source}: {name} is damaged ({error}).", "Copy or write the file again.") from None
+
+
+def _need(arrays: Mapping[str, Any], names: tuple[str, ...], source: str) -> None:
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise FileFormatError(f"{source} lacks {', '.join(missing)}; its keys are {', '.join(sorted(arrays))}.")
+
+
+def _compressed(arrays: Mapping[str, Any], letter: str, shape: tuple[int, int], source: str) -> Any:
+    _need(arrays, tuple(f"{letter}_{part}" for part in ("data", "indices", "indptr")), source)
+    try:
+        matrix = sparse.csc_array(
+            (arrays[f"{letter}_data"], arrays[f"{letter}_indices"], arrays[f"{letter}_indptr"]), shape=shape
+        )
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError) as error:
+        raise FileFormatError(f"{source}: {letter} is no sparse matrix of {shape[0]} x {shape[1]} ({error}).") from None
+    return matrix
+
+
+def _shape(arrays: Mapping[str, Any], source: str) -> tuple[int, int]:
+    shape = np.asarray(arrays["shape"]).ravel()
+    if shape.size != 2 or shape.dtype.kind not in "iu" or np.any(shape < 0):
+        raise FileFormatError(f"{source}: shape is {shape.tolist()}, but must be (rows, variables).")
+    return int(shape[0]), int(shape[1])
+
+
+def _own(arrays: Mapping[str, Any], source: str) -> Program:
+    version = np.asarray(arrays["relift_format"])
+    if version.size != 1 or version.dtype.kind not in "iu" or int(version.ravel()[0]) != FORMAT:
+        raise FileFormatError(
+            f"{source} has layout {version.tolist()}, but this version of relift reads layout {FORMAT}.",
+            "Update relift.",
+        )
+    _need(arrays, ("shape", "q", "l", "u", "lb", "ub", "r", "sense"), source)
+    m, n = _shape(arrays, source)
+    names = {
+        key: None if key not in arrays else [str(name) for name in np.asarray(arrays[key]).ravel().tolist()]
+        for key in ("variable_names", "row_names")
+    }
+    return Program(
+        _compressed(arrays, "P", (n, n), source) if "P_data" in arrays else None,
+        arrays["q"],
+        _compressed(arrays, "A", (m, n), source),
+        *(arrays[key] for key in ("l", "u", "lb", "ub", "r")),
+        sense=str(arrays["sense"]),  # type: ignore[arg-type]
+        variable_names=names["variable_names"],
+        row_names=names["row_names"],
+    )
+
+
+def _benchmark(arrays: Mapping[str, Any], source: str) -> Program:
+    _need(arrays, ("q", "l", "u"), source)
+    rows, n = _shape(arrays, source)
+    m = rows - n
+    stacked = _compressed(arrays, "A", (rows, n), source)
+    upper = stacked.tocsr()
+    below = upper[max(m, 0) :].tocsc()
+    is_identity = (
+        m >= 0 and below.nnz == n and bool(np.all(below.indices == np.arange(n)) and np.all(below.data == 1.0))
+    )
+    if not is_identity:
+        raise FileFormatError(
+            f"{source}: the last {n} rows of A are not the identity, which holds the bounds in this layout.",
+            "Write the program with relift.write_program.",
+        )
+    l, u = np.asarray(arrays["l"]).ravel(), np.asarray(arrays["u"]).ravel()
+    if l.size != rows or u.size != rows:
+        raise FileFormatError(f"{source}: l and u have {l.size} and {u.size} entries, but A has {rows} rows.")
+    P = _compressed(arrays, "P", (n, n), source) if np.size(arrays.get("P_data", ())) else None
+    return Program(P, arrays["q"], upper[:m].tocsc(), l[:m], u[:m], l[m:], u[m:], float(arrays.get("r", 0.0)))
+
+
+def _qpsolvers(arrays: Mapping[str, Any], source: str) -> Program:
+    parts: dict[str, Any] = {key: arrays.get(key) for key in ("P", "q", "G", "h", "A", "b", "lb", "ub")}
+    for key in ("P", "G", "A"):
+        if sparse.issparse(parts[key]):
+            try:
+                parts[key] = sparse.csc_array(parts[key])
+                parts[key].check_format(full_check=True)
+            except (ValueError, TypeError, AttributeError) as error:
+                raise FileFormatError(f"{source}: {key} is a damaged sparse matrix ({error}).") from None
+    return program_from_parts(**parts)
+
+
+def program_from_parts(
+    P: Any = None,
+    q: Any = None,
+    G: Any = None,
+    h: Any = None,
+    A: Any = None,
+    b: Any = None,
+    lb: Any = None,
+    ub: Any = None,
+) -> Program:
+    """Make the program of ``Gx <= h``, ``Ax = b``, ``lb <= x <= ub``: rows of G first, then those of A.
+
+    Examples
+    --------
+    >>> program = program_from_parts([[2.0]], [1.0], G=[[1.0]], h=[4.0], A=[[3.0]], b=[6.0])
+    >>> program.A.toarray().tolist(), program.l.tolist(), program.u.tolist()
+    ([[1.0], [3.0]], [-inf, 6.0], [4.0, 6.0])
+    """
+    for matrix, vector, names in ((G, h, "G and h"), (A, b, "A and b")):
+        if (matrix is None) != (vector is None):
+            from relift.errors import ShapeError
+
+            raise ShapeError(f"{names} must be given together.", "Give both or none.", names[0])
+    blocks, lower, upper = [], [], []
+    for name, matrix, vector, is_equality in (("G", G, h, False), ("A", A, b, True)):
+        if matrix is None:
+            continue
+        block, right = _block(name, matrix, vector)
+        blocks.append(block)
+        lower.append(right if is_equality else np.full(right.size, -np.inf))
+        upper.append(right)
+    if not blocks:
+        return Program(P, q, lb=lb, ub=ub)
+    rows = sparse.vstack(blocks, format="csc") if len(blocks) > 1 else blocks[0]
+    return Program(P, q, rows, np.concatenate(lower), np.concatenate(upper), lb, ub)
+
+
+def _block(name: str, matrix: Any, vector: Any) -> tuple[Any, Any]:
+    """Make one block of rows, checked by making a program of it, so that messages speak of G, h, A and b."""
+    from relift.errors import ProgramError
+
+    other = "h" if name == "G" else "b"
+    given = matrix if sparse.issparse(matrix) else np.atleast_2d(np.asarray(matrix))
+    try:
+        checked = Program(A=given, u=np.asarray(vector, dtype=np.float64).ravel())
+    except ProgramError as error:
+        translated = {"A": name, "u": other}.get(error.argument, error.argument)
+        raise type(error)(
+            error.message.replace(error.argument, translated, 1), error.hint, translated, error.entry
+        ) from None
+    return checked.A, checked.u
+
+
+def write_npz(program: Program, file: str | Path | BinaryIO) -> None:
+    """Write relift's own layout.
+
+    Parameters
+    ----------
+    program
+        What to write.
+    file
+        Where: a name ending in ``.npz``, or an open file.
+    """
+    A = program.A.tocsc()
+    arrays: dict[str, Any] = {
+        "relift_format": np.int64(FORMAT),
+        "shape": np.array(A.shape, dtype=np.int64),
+        **{key: getattr(program, key) for key in ("q", "l", "u", "lb", "ub")},
+        "r": np.float64(program.r),
+        "sense": np.str_(program.sense),
+        **{f"A_{part}": getattr(A, part) for part in ("data", "indices", "indptr")},
+    }
+    if program.P is not None:
+        arrays |= {f"P_{part}": getattr(program.P, part) for part in ("data", "indices", "indptr")}
+    for key in ("variable_names", "row_names"):
+        if getattr(program, key) is not None:
+            arrays[key] = np.array(list(getattr(program, key)), dtype=np.str_)
+    np.savez_compressed(file, **arrays)

@@ -1,0 +1,160 @@
+"""Programs in files: which format is meant is told by the end of the name (stage 0)."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from relift.adapters.atomic import write_atomically
+from relift.adapters.file_lp import lp_lines, program_from_lp
+from relift.adapters.file_mps import mps_lines, program_from_mps
+from relift.adapters.file_npz import program_from_npz, write_npz
+from relift.adapters.names import names_for_lp, names_for_mps
+from relift.errors import FileFormatError
+from relift.program.program import Program
+
+SUFFIXES = (".mps", ".qps", ".lp", ".npz", ".mps.gz", ".qps.gz", ".lp.gz")
+"""The ends of file names that are known; capital letters make no difference."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZIP_MAGIC = b"PK"
+
+
+def read_program(path: str | Path, relax_integers: bool = False) -> Program:
+    """Read a program from an MPS, QPS, LP or NumPy file; MPS, QPS and LP may be compressed by gzip.
+
+    Parameters
+    ----------
+    path
+        The file; its name must end in one of :data:`SUFFIXES`.
+    relax_integers
+        Read integer variables as continuous ones instead of refusing them.
+
+    Returns
+    -------
+    Program
+        With the names of its variables and rows, where the file has them.
+
+    Raises
+    ------
+    FileFormatError
+        If the content is not what the name says; the message names the file, and the line where one can be
+        named.
+    OSError
+        If there is no such file, or it may not be read.
+    ProgramError
+        If the numbers make no convex program.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name, "tiny.mps.gz")
+    >>> write_program(Program(q=[1, 2], A=[[1, 1]], l=[1], lb=0, variable_names=["apples", "pears"]), path)
+    ()
+    >>> read_program(path).variable_names
+    ['apples', 'pears']
+    >>> folder.cleanup()
+    """
+    path = Path(path)
+    if not path.exists() or path.is_dir():
+        path.read_bytes()  # raises the error that says which
+    suffix = _suffix(path)
+    data = path.read_bytes()
+    source = str(path)
+    if not data:
+        raise FileFormatError(f"{source} is empty.")
+    if suffix == ".npz":
+        return program_from_npz(io.BytesIO(data), source)
+    if suffix.endswith(".gz"):
+        data = _decompressed(data, source)
+    text = _text(data, source)
+    read = program_from_lp if suffix.startswith(".lp") else program_from_mps
+    return read(text, source, relax_integers)
+
+
+def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
+    """Write a program as MPS, LP or NumPy file, as the end of the name says.
+
+    The file appears all at once: if writing fails, an older file of that name is still there. Numbers are
+    written so that they read back as the same floats.
+
+    Parameters
+    ----------
+    program
+        What to write.
+    path
+        Where to; its name must end in one of :data:`SUFFIXES`.
+
+    Returns
+    -------
+    tuple of str
+        What a reader of the file should know: names that had to be replaced, rows that had to be split.
+        Often empty.
+
+    Raises
+    ------
+    FileFormatError
+        If the end of the name is not known.
+    """
+    path = Path(path)
+    suffix = _suffix(path)
+    notes: list[str] = []
+    if suffix == ".npz":
+        with write_atomically(path) as file:
+            write_npz(program, file)
+        return ()
+    is_lp = suffix.startswith(".lp")
+    if program.n_variables == 0:
+        raise FileFormatError(f"{path}: a program without variables cannot be written as {suffix}.", "Write .npz.")
+    names = names_for_lp(program) if is_lp else names_for_mps(program)
+    if names.replaced:
+        old, new = names.replaced[0]
+        notes.append(
+            f"{len(names.replaced)} names that {'LP' if is_lp else 'MPS'} cannot hold were replaced, such as"
+            f" {old!r} by {new!r}; the comments at the head of the file list them."
+        )
+    two_sided = int(((program.l > -float("inf")) & (program.u < float("inf")) & (program.l != program.u)).sum())
+    if is_lp and two_sided:
+        notes.append(f"{two_sided} rows with two sides were each written as two rows, .lower and .upper.")
+    lines: Iterable[str] = lp_lines(program, names) if is_lp else mps_lines(program, names)
+    with write_atomically(path) as file:
+        if suffix.endswith(".gz"):
+            # No name and no time inside: equal programs make equal files.
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                packed.writelines(line.encode("utf-8") for line in lines)
+        else:
+            file.writelines(line.encode("utf-8") for line in lines)
+    return tuple(notes)
+
+
+def _suffix(path: Path) -> str:
+    name = path.name.lower()
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if name.endswith(suffix):
+            return suffix
+    raise FileFormatError(f"{path}: the end of the name does not tell a format.", f"Known are {', '.join(SUFFIXES)}.")
+
+
+def _decompressed(data: bytes, source: str) -> bytes:
+    if not data.startswith(_GZIP_MAGIC):
+        raise FileFormatError(f"{source} is not compressed by gzip, although its name ends in .gz.", "Rename the file.")
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileFormatError(f"{source} is cut off or damaged ({error}).", "Copy or write the file again.") from None
+
+
+def _text(data: bytes, source: str) -> str:
+    if data.startswith(_GZIP_MAGIC):
+        raise FileFormatError(f"{source} is compressed by gzip.", "Add .gz to its name.")
+    if b"\0" in data or data.startswith(_ZIP_MAGIC):
+        raise FileFormatError(f"{source} is no text file.", "Is this the right file?")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Old files: every byte is a character in Latin-1, and only names and comments can be touched.
+        return data.decode("latin-1")

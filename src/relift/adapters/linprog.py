@@ -1,0 +1,240 @@
+r"""``scipy.optimize.linprog`` with lifting: the same signature, the same result.
+
+A SciPy program ``min c'x, A_ub x <= b_ub, A_eq x = b_eq`` is the relift program with both blocks stacked.
+SciPy's *marginals* are derivatives of the optimum by right-hand sides and bounds; with relift's multipliers
+(``Px + q + A'y + w = 0``) :math:`\partial f/\partial b = -y`, :math:`\partial f/\partial lb = \max(-w, 0)`,
+:math:`\partial f/\partial ub = -\max(w, 0)`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from relift.errors import OptionError, ShapeError
+from relift.program.program import Program, Vector
+from relift.program.solution import Status
+from relift.settings import LiftMethod, check_choice
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+    from relift.pipeline import Result
+
+_METHODS = {"highs": {}, "highs-ds": {"solver": "simplex"}, "highs-ipm": {"solver": "ipm"}}
+_WORDS = {"maxiter": "iteration_limit", "time_limit": "time_limit", "disp": "verbose", "tol": "tolerance"}
+_CODES = {
+    Status.OPTIMAL: (0, "Optimization terminated successfully."),
+    Status.ITERATION_LIMIT: (1, "The iteration limit was reached."),
+    Status.TIME_LIMIT: (1, "The time limit was reached."),
+    Status.INFEASIBLE: (2, "The problem is infeasible."),
+    Status.UNBOUNDED: (3, "The problem is unbounded."),
+    Status.OPTIMAL_INACCURATE: (4, "The answer does not pass its check."),
+    Status.FAILURE: (4, "Numerical difficulties encountered."),
+}
+
+
+def linprog(
+    c: Any,
+    A_ub: Any = None,
+    b_ub: Any = None,
+    A_eq: Any = None,
+    b_eq: Any = None,
+    bounds: Any = (0, None),
+    method: str = "highs",
+    callback: Any = None,
+    options: Mapping[str, Any] | None = None,
+    x0: Any = None,
+    integrality: Any = None,
+    *,
+    lift: LiftMethod = "equitable",
+    backend: str = "auto",
+) -> OptimizeResult:
+    """Minimise a linear objective, as :func:`scipy.optimize.linprog` does, after merging what is symmetric.
+
+    Parameters
+    ----------
+    c
+        Costs.
+    A_ub, b_ub
+        Rows ``A_ub @ x <= b_ub``.
+    A_eq, b_eq
+        Rows ``A_eq @ x == b_eq``.
+    bounds
+        One pair ``(min, max)`` for all variables or one for each; None is no bound. The default is ``(0,
+        None)``.
+    method
+        ``"highs"`` (the backend's own choice), ``"highs-ds"`` or ``"highs-ipm"``; see `backend` for other
+        solvers.
+    callback
+        Not supported, as with SciPy's HiGHS methods.
+    options
+        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are handed to the backend by its own names.
+    x0
+        Not used, as with SciPy's HiGHS methods.
+    integrality
+        Must be zero: relift solves continuous programs.
+    lift
+        How symmetry is looked for; ``"none"`` switches it off.
+    backend
+        The solver of the small program.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        ``x, fun, slack, con, status, success, message, nit`` and ``ineqlin, eqlin, lower, upper`` with
+        ``residual`` and ``marginals``, as SciPy; and in ``relift`` the :class:`relift.Result` with its
+        certificate. The point is in general no vertex. Status 0 is only given to an answer that passed its
+        check on the full program.
+
+    Raises
+    ------
+    ProgramError
+        If the arrays do not fit, or hold NaN. It is also a ValueError, as SciPy raises.
+    OptionError
+        If an argument asks for what relift does not do.
+
+    Examples
+    --------
+    >>> result = linprog([-1, -1], A_ub=[[1, 2], [2, 1]], b_ub=[3, 3])
+    >>> result.status, result.x.round(6).tolist(), round(result.fun, 6)
+    (0, [1.0, 1.0], -2.0)
+    >>> result.ineqlin.marginals.round(6).tolist()
+    [-0.333333, -0.333333]
+    >>> result.relift.lifting.small.n_variables
+    1
+    """
+    check_choice("method", method, tuple(_METHODS))
+    if callback is not None:
+        raise OptionError("callback is not supported.", "Use relift.solve(..., progress=...) to follow long work.")
+    if integrality is not None and np.any(np.asarray(integrality) != 0):
+        raise OptionError(
+            "integrality is not zero everywhere.", "relift solves continuous programs; leave it out to relax."
+        )
+    if x0 is not None:
+        from scipy.optimize import OptimizeWarning
+
+        warnings.warn("x0 is not used.", OptimizeWarning, stacklevel=2)
+    crossed, program, n_inequalities = _program(c, A_ub, b_ub, A_eq, b_eq, bounds)
+    if crossed:
+        return _scipy_result(Status.INFEASIBLE, crossed, program, None, n_inequalities)
+    given = dict(options or {})
+    settings = {_WORDS[name]: given.pop(name) for name in list(given) if name in _WORDS and given[name] is not None}
+    given = {name: value for name, value in given.items() if value is not None}
+    if _METHODS[method]:
+        backend = "highs" if backend == "auto" else backend
+        given = {**_METHODS[method], **given}
+    from relift.pipeline import solve
+
+    result = solve(program, lift=lift, backend=backend, backend_options=given or None, **settings)
+    return _scipy_result(result.status, result.message, program, result, n_inequalities)
+
+
+def _program(c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> tuple[str, Program, int]:
+    """Find crossed bounds (to SciPy: infeasible), the program, and its number of inequalities."""
+    costs = np.atleast_1d(np.squeeze(np.asarray(c, dtype=np.float64)))
+    if costs.ndim != 1:
+        raise ShapeError(f"c has {costs.ndim} dimensions.", "Give one cost for each variable.", "c")
+    n = costs.size
+    upper, right = _rows("A_ub", "b_ub", A_ub, b_ub, n)
+    equal, values = _rows("A_eq", "b_eq", A_eq, b_eq, n)
+    lb, ub = _bounds(bounds, n)
+    A = (
+        sparse.vstack([upper, equal], format="csc")
+        if equal.shape[0] and upper.shape[0]
+        else (upper if upper.shape[0] else equal)
+    )
+    l = np.concatenate([np.full(right.size, -np.inf), values])
+    crossed = ""
+    if np.any(lb > ub):
+        j = int(np.argmax(lb > ub))
+        crossed = f"bounds[{j}] is ({lb[j]:.17g}, {ub[j]:.17g}), which leaves no value"
+        lb, ub = np.full(n, -np.inf), np.full(n, np.inf)
+    return crossed, Program(None, costs, A, l, np.concatenate([right, values]), lb, ub), right.size
+
+
+def _rows(matrix_name: str, vector_name: str, matrix: Any, vector: Any, n: int) -> tuple[Any, Vector]:
+    is_empty = matrix is None or (not sparse.issparse(matrix) and np.size(matrix) == 0)
+    right = np.zeros(0) if vector is None else np.atleast_1d(np.squeeze(np.asarray(vector, dtype=np.float64)))
+    if is_empty:
+        if right.size:
+            raise ShapeError(f"{vector_name} is given, but {matrix_name} is not.", "Give both or none.", matrix_name)
+        return sparse.csc_array((0, n)), np.zeros(0)
+    block: Any = matrix
+    if not sparse.issparse(matrix):
+        block = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
+    if block.ndim != 2 or block.shape[1] != n:
+        raise ShapeError(
+            f"{matrix_name} must have {n} columns, as c has entries; its shape is {block.shape}.",
+            "",
+            matrix_name,
+        )
+    if right.shape != (block.shape[0],):
+        raise ShapeError(
+            f"{vector_name} has {right.size} entries, but {matrix_name} has {block.shape[0]} rows.",
+            "",
+            vector_name,
+        )
+    return sparse.csc_array(block), right
+
+
+def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
+    if bounds is None or np.size(np.asarray(bounds, dtype=object)) == 0:
+        bounds = (0, None)
+    try:
+        pairs = np.array(bounds, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError("bounds is neither one pair (min, max) nor one for each variable.", "", "bounds") from error
+    if pairs.shape in {(2,), (1, 2)}:
+        pairs = np.tile(pairs.reshape(1, 2), (n, 1))
+    if pairs.shape != (n, 2):
+        raise ShapeError(
+            f"bounds has shape {pairs.shape}.",
+            f"Give one pair (min, max), or {n} pairs, one for each variable.",
+            "bounds",
+        )
+    # None has become NaN: no bound.
+    lb = np.where(np.isnan(pairs[:, 0]), -np.inf, pairs[:, 0])
+    ub = np.where(np.isnan(pairs[:, 1]), np.inf, pairs[:, 1])
+    return lb, ub
+
+
+def _scipy_result(status: Status, note: str, program: Program, result: Result | None, n_inequalities: int) -> Any:
+    code, message = _CODES[status]
+    x = y = w = None
+    if result is not None and status.has_point:
+        x, y, w = result.x, result.y, result.w
+    activity = None if x is None else np.asarray(program.A @ x)
+    slack = None if activity is None else program.u[:n_inequalities] - activity[:n_inequalities]
+    con = None if activity is None else program.u[n_inequalities:] - activity[n_inequalities:]
+
+    def side(residual: Vector | None, marginals: Vector | None) -> Any:
+        return _mapping(residual=residual, marginals=marginals)
+
+    return _mapping(
+        x=x,
+        fun=None if x is None else float(program.q @ x),
+        slack=slack,
+        con=con,
+        status=code,
+        success=code == 0,
+        message=f"{message} ({note})" if note else message,
+        nit=0 if result is None else result.iterations or 0,
+        ineqlin=side(slack, None if y is None else 0.0 - y[:n_inequalities]),
+        eqlin=side(con, None if y is None else 0.0 - y[n_inequalities:]),
+        lower=side(None if x is None else x - program.lb, None if w is None else np.maximum(0.0 - w, 0.0)),
+        upper=side(None if x is None else program.ub - x, None if w is None else np.minimum(0.0 - w, 0.0)),
+        relift=result,
+    )
+
+
+def _mapping(**entries: Any) -> Any:
+    from scipy.optimize import OptimizeResult
+
+    result: Any = OptimizeResult()
+    result.update(entries)
+    return result

@@ -1,0 +1,175 @@
+"""What a model is made of: kinds of rows and variables, ranges of numbers, classes by each method."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from relift.adapters.solution_files import sizes_of
+from relift.cli.options import LiftChoice, ValuesChoice, lift_words
+from relift.cli.work import lift_model
+from relift.errors import ReliftError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from relift.lifting.lifting import Lifting
+    from relift.program.program import Program
+
+ORBITS_LIMIT = 20_000
+"""Orbits are only looked for unasked up to this many variables and rows."""
+
+
+def inspection(
+    program: Program,
+    values: ValuesChoice,
+    digits: int | None,
+    no_reduce: bool,
+    no_scale_rows: bool,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Find out what a model is made of, in the layout of ``relift inspect --json``.
+
+    Parameters
+    ----------
+    program
+        The model.
+    values, digits, no_reduce, no_scale_rows
+        How classes are looked for.
+    quiet
+        Show no progress.
+    """
+
+    def count(mask: Any) -> int:
+        return int(np.count_nonzero(mask))
+
+    l, u, lb, ub = program.l, program.u, program.lb, program.ub
+    ranges: dict[str, list[float]] = {}
+    finite = np.concatenate([vector[np.isfinite(vector)] for vector in (l, u, lb, ub)])
+    parts = (
+        ("A", program.A.data),
+        ("P", () if program.P is None else program.P.data),
+        ("q", program.q),
+        ("bounds", finite),
+    )
+    for name, data in parts:
+        sizes = np.abs(np.asarray(data, dtype=np.float64))
+        sizes = sizes[sizes > 0]
+        if sizes.size:
+            ranges[name] = [float(sizes.min()), float(sizes.max())]
+    classes: dict[str, Any] = {}
+    largest: dict[str, Any] = {"variables": [], "rows": []}
+    for method in (LiftChoice.equitable, LiftChoice.counting, LiftChoice.orbits):
+        if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
+            classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
+            continue
+        words = lift_words(method, values, digits, no_reduce, no_scale_rows)
+        start = time.perf_counter()
+        try:
+            lifting = lift_model(program, words, quiet)
+        except ReliftError as error:
+            classes[method] = {"message": str(error)}
+            continue
+        seconds = time.perf_counter() - start
+        classes[method] = {
+            "variables": lifting.variables.n_classes,
+            "rows": lifting.rows.n_classes,
+            "seconds": seconds,
+        }
+        if method == LiftChoice.equitable:
+            largest = _largest_classes(program, lifting)
+    return {
+        "format": "relift-inspect",
+        "version": 1,
+        "kind": program.kind,
+        "sense": program.sense,
+        "sizes": sizes_of(program),
+        "rows": {
+            "equalities": count(l == u),
+            "one_sided": count(np.isfinite(l) != np.isfinite(u)),
+            "two_sided": count(np.isfinite(l) & np.isfinite(u) & (l != u)),
+            "free": count(np.isinf(l) & np.isinf(u)),
+        },
+        "variables": {
+            "fixed": count(lb == ub),
+            "one_sided": count(np.isfinite(lb) != np.isfinite(ub)),
+            "boxed": count(np.isfinite(lb) & np.isfinite(ub) & (lb != ub)),
+            "free": count(np.isinf(lb) & np.isinf(ub)),
+        },
+        "convexity": "linear" if program.is_linear else "convex (checked)",
+        "ranges": ranges,
+        "classes": {str(name): found for name, found in classes.items()},
+        "largest_classes": largest,
+        "timings": {},
+    }
+
+
+def _largest_classes(program: Program, lifting: Lifting, n_classes: int = 5, n_members: int = 4) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for thing, partition, kept, name_of in (
+        ("variables", lifting.variables, lifting.reduction.variables, program.name_of_variable),
+        ("rows", lifting.rows, lifting.reduction.rows, program.name_of_row),
+    ):
+        sizes = partition.class_sizes
+        order = np.argsort(-sizes, kind="stable")[:n_classes]
+        found[thing] = [
+            {
+                "size": int(sizes[c]),
+                "members": [name_of(int(kept[k])) for k in partition.members(int(c))[:n_members]],
+            }
+            for c in order
+            if sizes[c] > 1
+        ]
+    return found
+
+
+def show_inspection(console: Console, program: Program, document: dict[str, Any]) -> None:
+    """Print what :func:`inspection` found.
+
+    Parameters
+    ----------
+    console
+        Where to.
+    program
+        The model.
+    document
+        What was found.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from relift.report.summary import key_value_table, seconds_text
+
+    kinds = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in document["rows"].items() if count)
+    bounds = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in document["variables"].items() if count)
+    lines = [
+        ("model", f"{program.kind}, {'minimise' if program.sense == 'min' else 'maximise'}"),
+        ("variables", f"{program.n_variables:,}" + (f" ({bounds})" if bounds else "")),
+        ("rows", f"{program.n_rows:,}" + (f" ({kinds})" if kinds else "")),
+        ("nonzeros", f"{program.n_nonzeros:,}"),
+        ("convexity", document["convexity"]),
+    ]
+    lines += [
+        (f"|{name}|", f"{low:.3g} to {high:.3g}" if low != high else f"{low:.3g}")
+        for name, (low, high) in document["ranges"].items()
+    ]
+    console.print(key_value_table(lines))
+    table = Table(box=None, pad_edge=False, title_justify="left", padding=(0, 2, 0, 0))
+    for heading in ("classes by", "variables", "rows", "seconds"):
+        table.add_column(heading, justify="left" if heading == "classes by" else "right", header_style="cyan")
+    for name, found in document["classes"].items():
+        if "message" in found:
+            table.add_row(name, Text(found["message"]), "", "")
+        else:
+            table.add_row(name, f"{found['variables']:,}", f"{found['rows']:,}", seconds_text(found["seconds"]))
+    console.print()
+    console.print(table)
+    for thing in ("variables", "rows"):
+        largest = document["largest_classes"][thing]
+        if largest:
+            console.print(f"\nlargest classes of {thing} (equitable):")
+        for found in largest:
+            more = ", ..." if found["size"] > len(found["members"]) else ""
+            console.print(f"  {found['size']:,}: {', '.join(found['members'])}{more}", soft_wrap=False)

@@ -1,0 +1,126 @@
+"""Work that may take long: beside the main thread, with progress on a terminal, and away from stdout."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from relift.errors import ProgramError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from relift.lifting.lifting import Lifting
+    from relift.program.program import Program
+    from relift.settings import Progress
+
+T = TypeVar("T")
+
+
+def console() -> Console:
+    """Make a console for results: stdout, plain when that is no terminal."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False, soft_wrap=False)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one line of strict JSON."""
+    print(json.dumps(document, allow_nan=False))
+
+
+def read_model(model: Path, relax: bool, quiet: bool) -> tuple[Program, float]:
+    """Read a model and take the time; errors in its numbers name the file."""
+    start = time.perf_counter()
+
+    def job(_: Callable[[Progress], None]) -> Program:
+        from relift.adapters.files import read_program
+
+        try:
+            return read_program(model, relax_integers=relax)
+        except ProgramError as error:
+            error.message = f"{model}: {error.message}"
+            raise
+
+    program = run_beside(job, quiet, f"reading {model.name}")
+    return program, time.perf_counter() - start
+
+
+def lift_model(program: Program, words: dict[str, Any], quiet: bool) -> Lifting:
+    """Lift a program, with progress."""
+    from relift.pipeline import lift
+
+    return run_beside(lambda progress: lift(program, progress=progress, **words), quiet)
+
+
+def run_beside(job: Callable[[Callable[[Progress], None]], T], quiet: bool, first_message: str = "") -> T:
+    """Run a job beside the main thread, which stays free for Ctrl-C and for showing progress."""
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+    latest = [first_message]
+
+    def told(event: Progress) -> None:
+        count = f", {event.classes:,} classes" if event.classes else ""
+        latest[0] = f"{event.stage}{': ' if event.message else ''}{event.message}{count}"
+
+    def run() -> None:
+        try:
+            outcome.append(job(told))
+        except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
+            failure.append(error)
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    with _progress(quiet) as show:
+        while worker.is_alive():
+            worker.join(0.05)
+            show(latest[0])
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+@contextlib.contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show what is being done, on stderr, if that is a terminal and the work takes more than a moment."""
+    start = time.perf_counter()
+    spinner: list[Any] = []
+
+    def show(message: str) -> None:
+        if quiet or not sys.stderr.isatty() or time.perf_counter() - start < 0.5:
+            return
+        from rich.text import Text
+
+        if not spinner:
+            from rich.console import Console
+
+            spinner.append(Console(stderr=True, highlight=False, markup=False).status(Text(message)))
+            spinner[0].start()
+        spinner[0].update(Text(f"{message} ({time.perf_counter() - start:.0f} s)"))
+
+    try:
+        yield show
+    finally:
+        for status in spinner:
+            status.stop()
+
+
+@contextlib.contextmanager
+def prints_on_stderr() -> Iterator[None]:
+    """Send what solvers print, also from compiled code, to stderr: stdout is for the answer."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -1,0 +1,1 @@
+"""What people read at the end: tables of sizes, times and residuals."""
