@@ -52,9 +52,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def solve(
-        self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None
-    ) -> Solution:
+    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
         """Solve a minimisation."""
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:

@@ -218,6 +218,35 @@ def without_dust(ray: Vector, lower: Vector, upper: Vector) -> Vector:
     return np.where(missing & (np.abs(ray) <= dust), 0.0, ray)
 
 
+def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, Vector] | None:
+    """Multipliers that have grown without bound, as a ray, if they point along a proof of infeasibility."""
+    size = max(np.max(np.abs(y), initial=0.0), np.max(np.abs(w), initial=0.0))
+    if not (np.isfinite(size) and size > 1e6):
+        return None
+    ray_y = without_dust(y / size, program.l, program.u)
+    ray_w = without_dust(w / size, program.lb, program.ub)
+    remainder = np.max(np.abs(program.A.T @ ray_y + ray_w), initial=0.0)
+    return (ray_y, ray_w) if remainder <= 1e-8 and farkas_value(program, ray_y, ray_w) < -1e-6 else None
+
+
+def direction_of_divergence(program: Program, x: Any) -> Vector | None:
+    """Where a point runs off to, if that direction keeps feasibility and improves for ever."""
+    point = np.asarray(x, dtype=np.float64).ravel()
+    size = np.max(np.abs(point), initial=0.0)
+    if point.size != program.n_variables or not (np.isfinite(size) and size > 1e6):
+        return None
+    d: Vector = point / size
+    curvature = 0.0 if program.P is None else np.max(np.abs(program.P @ d)) / (1.0 + np.max(np.abs(program.P.data)))
+    leaves = 0.0
+    for along, lower, upper in ((program.A @ d, program.l, program.u), (d, program.lb, program.ub)):
+        wrong = np.where(np.isfinite(upper), np.maximum(along, 0.0), 0.0)
+        wrong += np.where(np.isfinite(lower), np.maximum(-along, 0.0), 0.0)
+        leaves = max(leaves, float(np.max(wrong, initial=0.0)))
+    entries = np.max(np.abs(program.A.data), initial=0.0)
+    is_ray = curvature <= 1e-8 and leaves <= 1e-8 * (1.0 + entries) and float(program.q @ d) < -1e-6
+    return d if is_ray else None
+
+
 def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None, **facts: Any) -> Solution:
     """Answer infeasible, with its ray (scaled to largest entry 1) where there is one."""
     ray_y, ray_w = (None, None) if ray is None else ray
@@ -228,9 +257,7 @@ def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None
         else:
             ray_y = without_dust(ray_y / size, program.l, program.u)
             ray_w = without_dust(ray_w / size, program.lb, program.ub)
-    return Solution(
-        Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, backend=backend, **facts
-    )
+    return Solution(Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, backend=backend, **facts)
 
 
 def unbounded(backend: str, ray_x: Any, **facts: Any) -> Solution:
@@ -274,9 +301,7 @@ def check_option_names(backend: str, options: Mapping[str, Any], known: Iterable
 def option_refused(backend: str, option: str, value: object, reason: object = "") -> OptionError:
     """Make the error for an option that exists but does not take the value."""
     detail = f" ({reason})" if str(reason) else ""
-    return OptionError(
-        f"{backend} refuses {option}={value!r}{detail}.", "See the documentation of the solver."
-    )
+    return OptionError(f"{backend} refuses {option}={value!r}{detail}.", "See the documentation of the solver.")
 
 
 def missing_package(backend: str, package: str, extra: str) -> MissingPackageError:

@@ -24,6 +24,7 @@ from relift.solvers.backend import Backend, WarmStart
 from relift.solvers.forms import (
     check_option_names,
     csc,
+    direction_of_divergence,
     farkas_value,
     infeasible,
     missing_package,
@@ -55,9 +56,7 @@ class HighsBackend(Backend):
         """Return the version of HiGHS."""
         return str(_highs().version())
 
-    def solve(
-        self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None
-    ) -> Solution:
+    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
         """Solve a minimisation; infeasible and unbounded are told apart, with a ray for linear programs."""
         answer = solution_without_variables(program, self.name)
         if answer is not None:
@@ -74,25 +73,21 @@ class HighsBackend(Backend):
                 return self._quadratic_without_solution(program, settings, status)
         return solution_of(highs, program, self.name, status)
 
-    def _quadratic_without_solution(
-        self, program: Program, settings: SolverSettings, status: str
-    ) -> Solution:
+    def _quadratic_without_solution(self, program: Program, settings: SolverSettings, status: str) -> Solution:
         feasibility = _feasibility_program(program)
         linear_options = {key: value for key, value in settings.options.items() if key not in {"solver"}}
         found = self.solve(feasibility, dataclasses.replace(settings, options=linear_options))
         if found.status is Status.OPTIMAL:
             if status == "kInfeasible":
-                return Solution(
-                    Status.FAILURE, backend=self.name, message="kInfeasible, yet a feasible point exists"
-                )
+                return Solution(Status.FAILURE, backend=self.name, message="kInfeasible, yet a feasible point exists")
             return unbounded(self.name, None, iterations=found.iterations, message=status)
         return dataclasses.replace(found, message=f"{status}; {found.message}")
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
-        """Tighter tolerances without presolve; then the interior-point method with crossover."""
-        tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+        """Tighter tolerances without presolve and HiGHS's own regularisation of QPs; then interior point."""
+        tight = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
         steps: tuple[dict[str, Any], ...] = (
-            {**tight, "presolve": "off", "qp_regularization_value": 0.0},
+            {**tight, "presolve": "off", "qp_regularization_value": 1e-7},
             {**tight, "solver": "ipm", "run_crossover": "on", "ipm_optimality_tolerance": 1e-11},
         )
         if not 1 <= attempt <= len(steps):
@@ -137,6 +132,11 @@ def solution_of(highs: Any, program: Program, name: str, status: str) -> Solutio
     info, point = highs.getInfo(), highs.getSolution()
     facts: dict[str, Any] = {"iterations": _iterations(info), "message": status}
     answer = _STATUS.get(status, Status.FAILURE)
+    if program.P is not None and point.value_valid:
+        # Its regularisation can hold a point that would run off to infinity, and then it says optimal.
+        direction = direction_of_divergence(program, point.col_value)
+        if direction is not None:
+            return unbounded(name, direction, **facts)
     if answer is Status.UNBOUNDED:
         return unbounded(name, None, **facts)
     if status == "kUnknown" and point.value_valid and point.dual_valid:
@@ -197,7 +197,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
         return infeasible(program, "highs", _dual_ray(highs, program), **facts)
     if again == "kUnbounded":
         _, exists, ray = highs.getPrimalRay()
-        return unbounded("highs", ray if exists else None, **facts)
+        return unbounded("highs", ray if exists else _ray_of_empty_column(program), **facts)
     if again in {"kTimeLimit", "kIterationLimit"}:
         # The first run has decided already; only the ray is missing.
         if status == "kInfeasible":
@@ -233,6 +233,19 @@ def _ray_of_empty_row(program: Program) -> tuple[Vector, Vector] | None:
     return ray_y, np.zeros(program.n_variables)
 
 
+def _ray_of_empty_column(program: Program) -> Vector | None:
+    """Follow a variable that no row holds; HiGHS answers programs without rows before it has a ray."""
+    entries = np.diff(program.A.tocsc().indptr)
+    up = (entries == 0) & (program.q < 0) & np.isposinf(program.ub)
+    down = (entries == 0) & (program.q > 0) & np.isneginf(program.lb)
+    free = np.flatnonzero(up | down)
+    if not free.size:
+        return None
+    ray = np.zeros(program.n_variables)
+    ray[free[0]] = -np.sign(program.q[free[0]])
+    return ray
+
+
 def _feasibility_program(program: Program) -> Program:
     zeros = np.zeros(program.n_variables)
     return Program.trusted(None, zeros, program.A, program.l, program.u, program.lb, program.ub)
@@ -240,7 +253,8 @@ def _feasibility_program(program: Program) -> Program:
 
 def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None:
     highspy = _highspy()
-    tolerance = max(1e-10, min(1e-7, settings.tolerance * 1e-2))
+    # The active-set QP method cycles more often with tighter tolerances than these.
+    tolerance = max(1e-10, min(1e-7, settings.tolerance * (1e-2 if program.is_linear else 1e-1)))
     values: dict[str, Any] = {
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
@@ -248,6 +262,9 @@ def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None
         # By default HiGHS drops coefficients up to 1e-9 and refuses those from 1e15 on.
         "small_matrix_value": 1e-12,
         "large_matrix_value": float("inf"),
+        # HiGHS adds 1e-7 to the diagonal of P, so multipliers are that much off and some optima by a percent;
+        # with less it fails more often, but says so.
+        "qp_regularization_value": 1e-11,
     }
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)

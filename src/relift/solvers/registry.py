@@ -55,20 +55,12 @@ class BackendLine:
 
 
 _BACKENDS: tuple[BackendLine, ...] = (
-    BackendLine(
-        "highs", "highs_.HighsBackend", "highspy", "", "HiGHS: simplex; default for LPs, active set for QPs"
-    ),
-    BackendLine(
-        "clarabel", "clarabel_.ClarabelBackend", "clarabel", "", "Clarabel: interior point; default for QPs"
-    ),
+    BackendLine("highs", "highs_.HighsBackend", "highspy", "", "HiGHS: simplex; default for LPs, active set for QPs"),
+    BackendLine("clarabel", "clarabel_.ClarabelBackend", "clarabel", "", "Clarabel: interior point; default for QPs"),
     BackendLine("osqp", "osqp_.OsqpBackend", "osqp", "backends", "OSQP: ADMM, first order, warm start"),
     BackendLine("piqp", "piqp_.PiqpBackend", "piqp", "backends", "PIQP: proximal interior point"),
-    BackendLine(
-        "scs", "scs_.ScsBackend", "scs", "backends", "SCS: ADMM on the homogeneous embedding, first order"
-    ),
-    BackendLine(
-        "qpsolvers:", "qpsolvers_.QpsolversBackend", "qpsolvers", "backends", "any solver of qpsolvers"
-    ),
+    BackendLine("scs", "scs_.ScsBackend", "scs", "backends", "SCS: ADMM on the homogeneous embedding, first order"),
+    BackendLine("qpsolvers:", "qpsolvers_.QpsolversBackend", "qpsolvers", "backends", "any solver of qpsolvers"),
     BackendLine("cvxpy:", "cvxpy_.CvxpyBackend", "cvxpy", "cvxpy", "any QP or conic solver of CVXPY"),
 )
 
@@ -153,9 +145,7 @@ def backend_names(*, installed: bool = False) -> tuple[str, ...]:
     >>> backend_names()
     ('highs', 'clarabel', 'osqp', 'piqp', 'scs')
     """
-    return tuple(
-        line.name for line in _BACKENDS if not line.is_family and (line.is_installed or not installed)
-    )
+    return tuple(line.name for line in _BACKENDS if not line.is_family and (line.is_installed or not installed))
 
 
 def default_backend(program: Program) -> Backend:

@@ -1,0 +1,139 @@
+"""Any solver that CVXPY has installed, as ``cvxpy:<NAME>``.
+
+The rows are handed over as equalities, upper and lower bounds; CVXPY's multipliers are those of ``lhs - rhs``
+for ``==`` and ``<=`` and of ``rhs - lhs`` for ``>=``, which are relift's up to the sign of the last. There
+are no rays.
+"""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from typing import Any, final
+
+import numpy as np
+
+from relift.errors import BackendError, OptionError
+from relift.program.program import Program
+from relift.program.solution import Solution, Status
+from relift.settings import SolverSettings
+from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.forms import (
+    Stacked,
+    csc,
+    infeasible,
+    missing_package,
+    option_refused,
+    solution_without_variables,
+    unbounded,
+    with_point,
+)
+from relift.solvers.pass_through import options_in_own_words, own_words
+
+_STATUS = {
+    "optimal": Status.OPTIMAL,
+    "optimal_inaccurate": Status.OPTIMAL_INACCURATE,
+    "infeasible": Status.INFEASIBLE,
+    "unbounded": Status.UNBOUNDED,
+}
+
+
+@final
+class CvxpyBackend(Backend):
+    """A solver behind CVXPY.
+
+    Parameters
+    ----------
+    solver
+        Its name there, for example ``"CLARABEL"``; empty to ask for the version of CVXPY only.
+    """
+
+    package = "cvxpy"
+    solves_quadratic = True
+
+    def __init__(self, solver: str) -> None:
+        available = list(_cvxpy().installed_solvers())
+        if solver and solver not in available:
+            near = difflib.get_close_matches(solver.upper(), available, n=1)
+            hint = f"Did you mean 'cvxpy:{near[0]}'? " if near else ""
+            raise OptionError(f"CVXPY has no solver {solver!r} installed.", f"{hint}Installed: {', '.join(available)}.")
+        self.solver = solver
+        self.name = f"cvxpy:{solver}"
+        self.is_first_order = own_words(solver).is_first_order
+
+    def version(self) -> str:
+        """Return the version of CVXPY."""
+        return str(_cvxpy().__version__)
+
+    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+        """Solve a minimisation."""
+        answer = solution_without_variables(program, self.name)
+        if answer is not None:
+            return answer
+        cvxpy = _cvxpy()
+        options = options_in_own_words(self.name, self.solver, settings)
+        stacked = Stacked.from_program(program)
+        rows = stacked.G.tocsr()
+        is_equal = stacked.l == stacked.u
+        equal = np.flatnonzero(is_equal)
+        upper = np.flatnonzero(np.isfinite(stacked.u) & ~is_equal)
+        lower = np.flatnonzero(np.isfinite(stacked.l) & ~is_equal)
+        x = cvxpy.Variable(program.n_variables)
+        constraints = {
+            "equal": csc(rows[equal]) @ x == stacked.u[equal],
+            "upper": csc(rows[upper]) @ x <= stacked.u[upper],
+            "lower": csc(rows[lower]) @ x >= stacked.l[lower],
+        }
+        sizes = {"equal": equal.size, "upper": upper.size, "lower": lower.size}
+        used = {key: constraint for key, constraint in constraints.items() if sizes[key]}
+        objective = program.q @ x
+        if program.P is not None:
+            objective = objective + 0.5 * cvxpy.quad_form(x, cvxpy.psd_wrap(csc(program.P)))
+        problem = cvxpy.Problem(cvxpy.Minimize(objective), list(used.values()))
+        failure = self._run(cvxpy, problem, settings, options)
+        status = str(problem.status)
+        facts: dict[str, Any] = {"message": failure or status}
+        statistics = problem.solver_stats
+        if statistics is not None and isinstance(statistics.num_iters, int):
+            facts["iterations"] = statistics.num_iters
+        answered = _STATUS.get(status, Status.FAILURE)
+        if status == "user_limit" or (failure and settings.iteration_limit is not None):
+            answered = Status.TIME_LIMIT if settings.iteration_limit is None else Status.ITERATION_LIMIT
+        if answered is Status.INFEASIBLE:
+            return infeasible(program, self.name, None, **facts)
+        if answered is Status.UNBOUNDED:
+            return unbounded(self.name, None, **facts)
+        if failure or x.value is None:
+            return Solution(Status.FAILURE if answered.has_point else answered, backend=self.name, **facts)
+        multipliers = np.zeros(stacked.l.size)
+        has_duals = all(constraint.dual_value is not None for constraint in used.values())
+        if has_duals:
+            for key, at, sign in (("equal", equal, 1.0), ("upper", upper, 1.0), ("lower", lower, -1.0)):
+                if key in used:
+                    multipliers[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
+        y, w = stacked.split(multipliers, program.n_variables) if has_duals else (None, None)
+        return with_point(program, self.name, answered, x.value, y, w, **facts)
+
+    def _run(self, cvxpy: Any, problem: Any, settings: SolverSettings, options: dict[str, Any]) -> str:
+        """Solve; return the message if the solver failed, an empty text if not."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                problem.solve(solver=self.solver, verbose=bool(settings.verbose), **options)
+        except cvxpy.error.SolverError as error:
+            return str(error)
+        except (TypeError, AttributeError, KeyError, ValueError) as error:
+            if settings.options:
+                raise option_refused(self.name, "options", dict(settings.options), error) from error
+            raise BackendError(f"{self.name} stopped: {error}.") from error
+        except Exception as error:
+            raise BackendError(f"{self.name} stopped: {error}.") from error
+        return ""
+
+
+def _cvxpy() -> Any:
+    try:
+        import cvxpy
+    except ImportError as error:
+        raise missing_package("cvxpy", "cvxpy", "cvxpy") from error
+    return cvxpy
