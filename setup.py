@@ -11,6 +11,7 @@ class LimitedApiWheel(bdist_wheel):
     """Tag the wheel ``cp311-abi3``: one file serves every Python from 3.11 on."""
 
     def get_tag(self) -> tuple[str, str, str]:
+        """Tag of the wheel; a build without the extension keeps its own."""
         python, abi, platform = super().get_tag()
         return ("cp311", "abi3", platform) if python.startswith("cp") else (python, abi, platform)
 

@@ -1,11 +1,12 @@
 """The demo: charging a fleet of electric cars overnight, solved as it stands and lifted.
 
-A depot charges its cars over a night of quarter-hour slots. Cars of one type share battery, charger, arrival and departure; the depot pays
-for energy by the slot, for its peak, and, quadratically, for wear of the batteries. Nobody tells the solver that there are only a few types: relift finds
-it in the numbers.
+A depot charges its cars over a night of quarter-hour slots. Cars of one type share battery, charger, arrival and
+departure; the depot pays for energy by the slot, for its peak, and, quadratically, for wear of the batteries. Nobody
+tells the solver that there are only a few types: relift finds it in the numbers.
 
     minimise   sum price[t] load[t] + peak_price * peak + sum wear_c x[c,t]^2
-    subject to sum_t x[c,t] = demand_c,   load[t] = base[t] + sum_c x[c,t],   load[t] <= peak,   0 <= x[c,t] <= charger_c
+    subject to sum_t x[c,t] = demand_c,   load[t] = base[t] + sum_c x[c,t],   load[t] <= peak,
+               0 <= x[c,t] <= charger_c
 """
 
 from __future__ import annotations

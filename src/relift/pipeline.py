@@ -5,8 +5,8 @@
     Program ─ reduce ─ find classes, check them ─ quotient ─▶ small Program ─ backend ─┐
     Result  ◀─ certify on the ground program ◀─ restore ◀─ expand ◀────────────────────┘
 
-1. ``lift`` (:mod:`relift.lifting.lifting`): what is known is substituted (:mod:`~relift.lifting.reduction`), indistinguishable
-   variables and rows are found (:mod:`relift.symmetry.find`), checked independently
+1. ``lift`` (:mod:`relift.lifting.lifting`): what is known is substituted (:mod:`~relift.lifting.reduction`),
+   indistinguishable variables and rows are found (:mod:`relift.symmetry.find`), checked independently
    (:mod:`relift.symmetry.equitable`) and merged (:mod:`~relift.lifting.quotient`).
 2. A backend (:mod:`relift.solvers`) solves the small program, without knowing that it is one.
 3. Its answer is expanded to the ground program: point, multipliers, rays.
@@ -264,14 +264,21 @@ def solve(
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
     return Result(
-        lifting.program, solution, run.certificate, lifting, lifting.timings | run.seconds, tuple(run.attempts)
+        lifting.program,
+        solution,
+        run.certificate,
+        lifting,
+        lifting.timings | run.seconds,
+        tuple(run.attempts),
     )
 
 
 class _Run:
     """One solve: asks backends until an answer passes its check."""
 
-    def __init__(self, lifting: Lifting, settings: SolverSettings, start: float, progress: ProgressCallback | None) -> None:
+    def __init__(
+        self, lifting: Lifting, settings: SolverSettings, start: float, progress: ProgressCallback | None
+    ) -> None:
         self.lifting, self.settings, self.start, self.progress = lifting, settings, start, progress
         self.attempts: list[Attempt] = []
         self.seconds: dict[str, float] = {"solve": 0.0, "expand": 0.0, "check": 0.0}
@@ -284,10 +291,12 @@ class _Run:
             left = self._time_left()
             if left is not None and left <= 0:
                 break
-            answer, certificate = self._ask(backend, replace(settings, time_limit=_least(left, settings.time_limit)), start_point)
+            answer, certificate = self._ask(
+                backend, replace(settings, time_limit=_least(left, settings.time_limit)), start_point
+            )
             if not self.attempts[1:] or _is_better(answer, certificate, best, best_certificate):
                 best, best_certificate = answer, certificate
-            if best.status != Status.FAILURE and not best.status == Status.OPTIMAL_INACCURATE:
+            if best.status not in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
                 break
         self.certificate = best_certificate
         return best
@@ -307,7 +316,9 @@ class _Run:
                 yield backend, harder
                 attempt += 1
 
-    def _ask(self, backend: Backend, settings: SolverSettings, start_point: Solution | None) -> tuple[Solution, Certificate]:
+    def _ask(
+        self, backend: Backend, settings: SolverSettings, start_point: Solution | None
+    ) -> tuple[Solution, Certificate]:
         """One call of a backend, expanded and certified; the status is ours, not the backend's."""
         small, isometric = self.lifting.small, None
         if self.progress is not None:
@@ -317,7 +328,9 @@ class _Run:
             isometric = self.lifting.isometric()
         try:
             answer = backend.solve(
-                small if isometric is None else isometric.program, settings, self._warm_start(start_point, isometric)
+                small if isometric is None else isometric.program,
+                settings,
+                self._warm_start(start_point, isometric),
             )
         except BackendError as error:
             answer = Solution(Status.FAILURE, backend=backend.name, message=str(error))
@@ -332,7 +345,9 @@ class _Run:
         certificate = certify(self.lifting.program, expanded, settings.tolerance)
         judged = _judge(expanded, certificate, settings, self.lifting.program)
         self.seconds["check"] += perf_counter() - spread
-        residual = certificate.ray_residual if said in {Status.INFEASIBLE, Status.UNBOUNDED} else certificate.worst_residual
+        residual = (
+            certificate.ray_residual if said in {Status.INFEASIBLE, Status.UNBOUNDED} else certificate.worst_residual
+        )
         self.attempts.append(Attempt(backend.name, said, solved - start, residual, answer.message))
         return judged, certificate
 
@@ -363,12 +378,15 @@ class _Run:
         if moved.status.has_point and certificate.is_optimal:
             self.certificate = certificate
             return replace(moved, backend=f"{solution.backend}, crossover by highs")
-        return replace(solution, message=f"{solution.message}; crossover did not reach a certified vertex: {moved.message}")
+        return replace(
+            solution,
+            message=f"{solution.message}; crossover did not reach a certified vertex: {moved.message}",
+        )
 
 
 def _backends_in_order(program: Program) -> list[Backend]:
     """The default backend, then those to turn to when its answers fail."""
-    names = ("highs", "clarabel") if program.is_linear else ("clarabel", "piqp", "highs")
+    names = ("highs", "clarabel") if program.is_linear else ("clarabel",)
     return [get_backend(name) for name in names if name in backend_names(installed=True)]
 
 
@@ -381,7 +399,11 @@ def _with_proof(small: Program, answer: Solution, settings: SolverSettings) -> S
         found = find_point_or_proof(small, settings)
         if found.status == Status.INFEASIBLE:
             return replace(answer, ray_y=found.ray_y, ray_w=found.ray_w)
-        return replace(answer, status=Status.FAILURE, message=f"{answer.backend} called a program with a feasible point infeasible")
+        return replace(
+            answer,
+            status=Status.FAILURE,
+            message=f"{answer.backend} called a program with a feasible point infeasible",
+        )
     found = find_point_or_proof(small, settings)
     if found.status == Status.INFEASIBLE:
         return replace(found, backend=answer.backend)
@@ -419,7 +441,10 @@ def _is_better(answer: Solution, certificate: Certificate, best: Solution, best_
     new, old = rank.get(answer.status, 0), rank.get(best.status, 0)
     if new != old:
         return new < old
-    return bool(np.nan_to_num(certificate.worst_residual, nan=np.inf) < np.nan_to_num(best_certificate.worst_residual, nan=np.inf))
+    return bool(
+        np.nan_to_num(certificate.worst_residual, nan=np.inf)
+        < np.nan_to_num(best_certificate.worst_residual, nan=np.inf)
+    )
 
 
 def _least(*limits: float | None) -> float | None:

@@ -94,11 +94,20 @@ class SolverSettings:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.tolerance, (int, float)) and 0 < self.tolerance < 1):
-            raise OptionError(f"tolerance={self.tolerance!r} is out of range.", "Give a number between 0 and 1, such as 1e-6.")
+            raise OptionError(
+                f"tolerance={self.tolerance!r} is out of range.",
+                "Give a number between 0 and 1, such as 1e-6.",
+            )
         if self.time_limit is not None and not (self.time_limit > 0 and not math.isnan(self.time_limit)):
-            raise OptionError(f"time_limit={self.time_limit!r} is out of range.", "Give a positive number of seconds, or None.")
+            raise OptionError(
+                f"time_limit={self.time_limit!r} is out of range.",
+                "Give a positive number of seconds, or None.",
+            )
         if self.iteration_limit is not None and self.iteration_limit < 1:
-            raise OptionError(f"iteration_limit={self.iteration_limit!r} is out of range.", "Give a positive whole number, or None.")
+            raise OptionError(
+                f"iteration_limit={self.iteration_limit!r} is out of range.",
+                "Give a positive whole number, or None.",
+            )
         if self.threads is not None and self.threads < 1:
             raise OptionError(f"threads={self.threads!r} is out of range.", "Give a positive whole number, or None.")
 

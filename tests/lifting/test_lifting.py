@@ -22,8 +22,16 @@ SEEDS = st.integers(0, 10**6)
 
 
 @settings(max_examples=150, deadline=None)
-@given(seed=SEEDS, quadratic=st.booleans(), scaled=st.booleans(), disguised=st.booleans(), copies=st.integers(1, 5))
-def test_lifted_and_ground_optimum_agree(seed: int, quadratic: bool, scaled: bool, disguised: bool, copies: int) -> None:
+@given(
+    seed=SEEDS,
+    quadratic=st.booleans(),
+    scaled=st.booleans(),
+    disguised=st.booleans(),
+    copies=st.integers(1, 5),
+)
+def test_lifted_and_ground_optimum_agree(
+    seed: int, quadratic: bool, scaled: bool, disguised: bool, copies: int
+) -> None:
     case = symmetric_program(seed, quadratic=quadratic, scaled_rows=scaled, disguised=disguised, copies=copies)
     lifted = relift.solve(case.program)
     ground = relift.solve(case.program, lift="none")
@@ -103,7 +111,14 @@ def test_a_partition_that_is_not_equitable_is_seen() -> None:
 
 def test_numbers_that_collide_in_the_field_are_not_merged() -> None:
     # 2^61 has the image of 1 in the field mod 2^61 - 1 when floats are read as bits: the independent check must see it.
-    program = Program(q=[1, 1], A=sparse.csc_array(np.array([[1.0, 0.0], [0.0, 2.0**61]])), l=[-1, -1], u=[1, 1], lb=-5, ub=5)
+    program = Program(
+        q=[1, 1],
+        A=sparse.csc_array(np.array([[1.0, 0.0], [0.0, 2.0**61]])),
+        l=[-1, -1],
+        u=[1, 1],
+        lb=-5,
+        ub=5,
+    )
     result = relift.solve(program, values="bits", reduce=False, scale_rows=False)
     assert result.lifting.variables.n_classes == 2
     assert result.objective == pytest.approx(-1.0, abs=1e-6)
@@ -114,7 +129,12 @@ def test_infeasible_programs_come_with_a_ray_that_is_checked_on_the_ground(quadr
     n = 12
     A = sparse.vstack([sparse.eye_array(n), np.ones((1, n)), np.ones((1, n))]).tocsc()
     program = Program(
-        P=sparse.eye_array(n) if quadratic else None, q=np.ones(n), A=A, l=np.r_[np.zeros(n), 5, -1], u=np.r_[np.full(n, np.inf), np.inf, 4], lb=0
+        P=sparse.eye_array(n) if quadratic else None,
+        q=np.ones(n),
+        A=A,
+        l=np.r_[np.zeros(n), 5, -1],
+        u=np.r_[np.full(n, np.inf), np.inf, 4],
+        lb=0,
     )
     result = relift.solve(program)
     assert result.status == Status.INFEASIBLE
@@ -123,7 +143,10 @@ def test_infeasible_programs_come_with_a_ray_that_is_checked_on_the_ground(quadr
     assert result.ray_y is not None
     assert result.ray_w is not None
     np.testing.assert_allclose(program.A.T @ result.ray_y + result.ray_w, 0, atol=1e-7)
-    support = program.u[result.ray_y > 0] @ result.ray_y[result.ray_y > 0] + program.l[result.ray_y < 0] @ result.ray_y[result.ray_y < 0]
+    support = (
+        program.u[result.ray_y > 0] @ result.ray_y[result.ray_y > 0]
+        + program.l[result.ray_y < 0] @ result.ray_y[result.ray_y < 0]
+    )
     assert support + 0.0 < 0
 
 
@@ -166,7 +189,12 @@ def test_a_false_answer_is_never_certified() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=SEEDS, quadratic=st.booleans(), disguised=st.booleans(), change=st.sampled_from(["q", "q one", "l u", "bounds"]))
+@given(
+    seed=SEEDS,
+    quadratic=st.booleans(),
+    disguised=st.booleans(),
+    change=st.sampled_from(["q", "q one", "l u", "bounds"]),
+)
 def test_update_gives_what_a_fresh_solve_gives(seed: int, quadratic: bool, disguised: bool, change: str) -> None:
     case = symmetric_program(seed, quadratic=quadratic, disguised=disguised, copies=3)
     program = case.program

@@ -3,16 +3,16 @@ r"""Is this answer right? Computed on the ground program alone, trusting neither
 For a point with multipliers, :math:`\rho = Px + q + A^\top y + w`:
 
 - *primal residual*: how far x breaks a row or bound, relative to 1 + the bound;
-- *dual residual*: the largest :math:`|\rho_j|`, and the largest multiplier that presses on an infinite bound, relative to
-  1 + the largest entry of Px, q, A'y and w;
+- *dual residual*: the largest :math:`|\rho_j|`, and the largest multiplier that presses on an infinite bound,
+  relative to 1 + the largest entry of Px, q, A'y and w;
 - *duality gap*: :math:`\sum_i |y_i| |a_i x - b_i| + \sum_j |w_j| |x_j - b_j| + \sum_j |\rho_j x_j|` relative to
-  1 + |objective|, with b the bound that the sign of the multiplier presses on. The terms of the gap are added by size, so
-  that a violated row and a loose one cannot cancel: tiny violations under huge multipliers, which solvers overlook
-  (LISWET, YAO), show here.
+  1 + |objective|, with b the bound that the sign of the multiplier presses on. The terms of the gap are added by
+  size, so that a violated row and a loose one cannot cancel: tiny violations under huge multipliers, which solvers
+  overlook (LISWET, YAO), show here.
 
 For an infeasible program, w is set to :math:`-A^\top y` where the bounds allow it; then
-:math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^-) > 0` is a proof, up to the *ray residual*: what w could
-not take, divided by β. A feasible point would need a 1-norm of at least 1 / residual.
+:math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^-) > 0` is a proof, up to the *ray residual*: what
+w could not take, divided by β. A feasible point would need a 1-norm of at least 1 / residual.
 For an unbounded one, d must keep rows and bounds, Pd = 0 and q'd < 0, relative to |q'd|.
 """
 

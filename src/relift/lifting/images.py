@@ -29,4 +29,6 @@ class VectorImages:
     @classmethod
     def of(cls, program: Program, reading: Reading) -> VectorImages:
         """Read the floats of a program."""
-        return cls(*(field.images(vector, reading) for vector in (program.q, program.l, program.u, program.lb, program.ub)))
+        return cls(
+            *(field.images(vector, reading) for vector in (program.q, program.l, program.u, program.lb, program.ub))
+        )

@@ -120,8 +120,8 @@ class Lifting:
         """The lifting of the same program with other vectors; matrices, and classes where they still hold, are re-used.
 
         New vectors are checked, substituted and compared with the classes in O(nnz). Where they are constant on the
-        classes, these stay and only the vectors of the small program are made anew; where not, the classes are refined from
-        where they stand. Classes never grow coarser by an update: call :func:`lift` for the coarsest ones.
+        classes, these stay and only the vectors of the small program are made anew; where not, the classes are refined
+        from where they stand. Classes never grow coarser by an update: call :func:`lift` for the coarsest ones.
 
         Parameters
         ----------
@@ -134,8 +134,10 @@ class Lifting:
         --------
         >>> program = Program(q=[1, 1, 1], A=[[1, 1, 1]], l=[3], lb=0)
         >>> lifting = lift(program)
-        >>> lifting.small.n_variables, lifting.update(l=[6]).small.l.tolist(), lifting.update(q=[1, 1, 2]).small.n_variables
-        (1, [6.0], 2)
+        >>> lifting.small.n_variables, lifting.update(l=[6]).small.l.tolist()
+        (1, [6.0])
+        >>> lifting.update(q=[1, 1, 2]).small.n_variables
+        2
         """
         changes = {"q": q, "l": l, "u": u, "lb": lb, "ub": ub, "r": r}
         changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
@@ -165,7 +167,10 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
 
 
 def _lift(
-    program: Program, settings: LiftSettings, progress: ProgressCallback | None, previous: Lifting | None = None
+    program: Program,
+    settings: LiftSettings,
+    progress: ProgressCallback | None,
+    previous: Lifting | None = None,
 ) -> Lifting:
     clock = _Clock(progress)
     minimisation, report = program.minimisation(), None
@@ -195,8 +200,8 @@ def _checked_symmetry(
 ) -> Symmetry:
     """Classes that passed the independent check; a partition that fails it is never used.
 
-    Words of 61 bits can collide in principle, and a number can be a multiple of the modulus. Then another seed is tried,
-    then counting, which compares values by other words; then nothing is merged.
+    Words of 61 bits can collide in principle, and a number can be a multiple of the modulus. Then another seed is
+    tried, then counting, which compares values by other words; then nothing is merged.
     """
     program, images = reduction.program, reduction.images
     variable_images, row_extra = [images.q, images.lb, images.ub], []
@@ -214,7 +219,9 @@ def _checked_symmetry(
         distance = distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales)
         if distance <= TOLERANCE:
             return symmetry
-        notes.append(f"classes found by {how.method} with seed {settings.seed + attempt} failed their check ({distance:.1g}).")
+        notes.append(
+            f"classes found by {how.method} with seed {settings.seed + attempt} failed their check ({distance:.1g})."
+        )
     notes.append("no classes passed their check: the program is solved as it is.")
     return no_symmetry(program)
 
@@ -236,7 +243,13 @@ def _kept_symmetry(reduction: Reduction, old: Lifting) -> Symmetry | None:
 def _is_exactly_constant(reduction: Reduction, symmetry: Symmetry) -> bool:
     """Whether images are constant on classes; rows of one class with different scales count as not constant."""
     images, variables, rows = reduction.images, symmetry.variables, symmetry.rows
-    vectors = ((images.q, variables), (images.lb, variables), (images.ub, variables), (images.l, rows), (images.u, rows))
+    vectors = (
+        (images.q, variables),
+        (images.lb, variables),
+        (images.ub, variables),
+        (images.l, rows),
+        (images.u, rows),
+    )
     vectors += ((symmetry.row_scales, rows),)  # type: ignore[assignment]
     return all(np.array_equal(v, v[classes.representatives][classes.labels]) for v, classes in vectors)
 

@@ -97,14 +97,14 @@ class Quotient:
         def mean(point: Vector | None) -> Vector | None:
             if point is None:
                 return None
-            return np.bincount(variables.labels, point, variables.n_classes) / variables.class_sizes
+            return _class_sums(point, variables) / variables.class_sizes
 
         def total(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else np.bincount(variables.labels, multipliers, variables.n_classes)
+            return None if multipliers is None else _class_sums(multipliers, variables)
 
         y = solution.y
         if y is not None:
-            y = np.bincount(rows.labels, y / (row_share * rows.class_sizes[rows.labels]), rows.n_classes)
+            y = _class_sums(y / (row_share * rows.class_sizes[rows.labels]), rows)
         return replace(solution, x=mean(solution.x), y=y, w=total(solution.w))
 
 
@@ -152,6 +152,10 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
         program.r,
     )
     return Quotient(program, symmetry, small)
+
+
+def _class_sums(vector: Vector, partition: Partition) -> Vector:
+    return np.asarray(np.bincount(partition.labels, vector, partition.n_classes), dtype=np.float64)
 
 
 def _quotient_of_A(A: Any, rows: Partition, variables: Partition) -> Any:
@@ -217,7 +221,7 @@ class IsometricForm:
         symmetry, small = quotient_.symmetry, quotient_.program
         length = np.sqrt(symmetry.variables.class_sizes.astype(np.float64))
         scales, rows = symmetry.row_scales, symmetry.rows
-        row_length = np.sqrt(np.bincount(rows.labels, scales**2, rows.n_classes)) / np.abs(scales[rows.representatives])
+        row_length = np.sqrt(_class_sums(scales**2, rows)) / np.abs(scales[rows.representatives])
         shrink = sparse.diags_array(1.0 / length)
         program = Program.trusted(
             None if small.P is None else (shrink @ small.P @ shrink).tocsc(),
@@ -241,6 +245,15 @@ class IsometricForm:
 
 
 def _scaled(solution: Solution, x: Vector, y: Vector, w: Vector) -> Solution:
-    factors = {"x": x, "ray_x": x, "y": y, "ray_y": y, "w": w, "ray_w": w}
-    values = {name: getattr(solution, name) for name in factors}
-    return replace(solution, **{name: None if v is None else v * factors[name] for name, v in values.items()})
+    def times(vector: Vector | None, factor: Vector) -> Vector | None:
+        return None if vector is None else vector * factor
+
+    return replace(
+        solution,
+        x=times(solution.x, x),
+        y=times(solution.y, y),
+        w=times(solution.w, w),
+        ray_x=times(solution.ray_x, x),
+        ray_y=times(solution.ray_y, y),
+        ray_w=times(solution.ray_w, w),
+    )

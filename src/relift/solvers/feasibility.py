@@ -1,7 +1,7 @@
 """The two linear programs that turn a solver's claim into a proof, both solved by HiGHS.
 
-A program is infeasible if and only if the same rows and bounds with a zero objective are; a convex program with a feasible point
-is unbounded if and only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
+A program is infeasible if and only if the same rows and bounds with a zero objective are; a convex program with a
+feasible point is unbounded if and only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ def find_point_or_proof(program: Program, settings: SolverSettings) -> Solution:
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:
     """A direction along which a feasible program's objective falls for ever, or None."""
-    A, l, u = _cone(program.A, program.l, program.u)
+    A, l, u = program.A, _without_offset(program.l), _without_offset(program.u)
     if program.P is not None:
         A = sparse.vstack([A, program.P]).tocsc()
         flat = np.zeros(program.n_variables)
         l, u = np.concatenate([l, flat]), np.concatenate([u, flat])
-    lb, ub = np.where(np.isfinite(program.lb), 0.0, -1.0), np.where(np.isfinite(program.ub), 0.0, 1.0)
+    lb, ub = np.maximum(_without_offset(program.lb), -1.0), np.minimum(_without_offset(program.ub), 1.0)
     found = get_backend("highs").solve(Program.trusted(None, program.q, A, l, u, lb, ub), settings)
     return found.x if found.status == Status.OPTIMAL else None
 
 
-def _cone(A: object, l: Vector, u: Vector) -> tuple[object, Vector, Vector]:
-    """The rows with every finite bound replaced by 0."""
-    return A, np.where(np.isfinite(l), 0.0, -np.inf), np.where(np.isfinite(u), 0.0, np.inf)
+def _without_offset(bounds: Vector) -> Vector:
+    """Every finite bound replaced by 0: what it asks of a direction."""
+    return np.where(np.isfinite(bounds), 0.0, bounds)

@@ -3,10 +3,11 @@ r"""Is a pair of partitions equitable? Checked on the floats, independently of h
 With X and Y the averages over variable and row classes, an equitable pair has :math:`XP = PX`, :math:`YA = AX` and
 vectors that are constant on classes. For random numbers g, one for each class, this means that
 
-.. math:: A\,g_{class} \text{ is constant on row classes},\quad A^\top h_{class},\; P\,g_{class} \text{ on variable classes}
+.. math:: A\,g_{class} \text{ is constant on row classes},\quad A^\top h_{class},\; P\,g_{class}
+   \text{ on variable classes}
 
-(Freivalds' test, O(nnz)); a partition that is wrong by more than rounding fails it with probability one. Rows are compared
-after division by their scales.
+(Freivalds' test, O(nnz)); a partition that is wrong by more than rounding fails it with probability one. Rows are
+compared after division by their scales.
 """
 
 from __future__ import annotations

@@ -93,7 +93,12 @@ def find_symmetry(
         reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_extra, seed=seed, progress=tell,
     )  # fmt: skip
     cost = found.statistics
-    statistics = {"engine": cost.engine, "rounds": cost.rounds, "splitters": cost.splitters, "extra_bytes": cost.extra_bytes}
+    statistics = {
+        "engine": cost.engine,
+        "rounds": cost.rounds,
+        "splitters": cost.splitters,
+        "extra_bytes": cost.extra_bytes,
+    }
     variables, rows = found.variables, found.rows
     if settings.method == "orbits":
         variables, rows = orbits(program, found, settings.values)

@@ -44,7 +44,9 @@ def orbits(program: Program, counting: Refinement, reading: Reading = "decimal")
     try:
         import igraph
     except ImportError as error:
-        raise MissingPackageError("orbits need the package igraph.", 'Install it with: pip install "relift[orbits]"') from error
+        raise MissingPackageError(
+            "orbits need the package igraph.", 'Install it with: pip install "relift[orbits]"'
+        ) from error
     n, m = program.n_variables, program.n_rows
     if counting.variables.is_discrete and counting.rows.is_discrete:
         return counting.variables, counting.rows
@@ -64,7 +66,9 @@ def orbits(program: Program, counting: Refinement, reading: Reading = "decimal")
     return Partition.from_labels(labels[:n]), Partition.from_labels(labels[n : n + m])
 
 
-def _coloured_edges(program: Program, counting: Refinement, reading: Reading) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+def _coloured_edges(
+    program: Program, counting: Refinement, reading: Reading
+) -> tuple[NDArray[Any], NDArray[np.uint64]]:
     """Pairs of vertices and the exact value between them; the diagonal of P is in the vertex colours already."""
     n = program.n_variables
     A = program.A.tocoo()
@@ -89,4 +93,4 @@ def _orbit_labels(generators: list[list[int]], size: int) -> NDArray[np.int64]:
     start = np.tile(np.arange(size), len(generators))
     joined = coo_array((np.ones(images.size, np.int8), (start, images.ravel())), shape=(size, size))
     _, labels = csgraph.connected_components(joined, directed=False)
-    return labels.astype(np.int64)
+    return np.asarray(labels, dtype=np.int64)

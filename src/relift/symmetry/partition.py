@@ -16,7 +16,7 @@ from relift.errors import PartitionError
 @final
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Classes ``0 .. n_classes-1`` of ``0 .. size-1``, numbered by smallest member, so equal partitions have equal labels.
+    """Classes ``0 .. n_classes-1`` of ``0 .. size-1``, by smallest member, so that equal partitions have equal labels.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Numbers that differ only in their last digits, made equal on request, with a report of what was changed.
 
-Data that passed through a computation often hides symmetry behind differences of 1e-13. ``digits=k`` clusters the sorted
-magnitudes of each array; neighbours closer than 10^-k relatively join. A chain of neighbours whose ends are farther
-apart than that is refused whole: closeness is not transitive, and where to cut it would be arbitrary.
+Data that passed through a computation often hides symmetry behind differences of 1e-13. ``digits=k`` clusters the
+sorted magnitudes of each array; neighbours closer than 10^-k relatively join. A chain of neighbours whose ends are
+farther apart than that is refused whole: closeness is not transitive, and where to cut it would be arbitrary.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class SnapReport:
 
     def __str__(self) -> str:
         refused = f", {self.n_chains_refused} chains refused as too wide" if self.n_chains_refused else ""
-        return f"digits={self.digits}: {self.n_values_merged} values merged, largest relative change {self.largest_change:.2g}{refused}"
+        change = f"largest relative change {self.largest_change:.2g}"
+        return f"digits={self.digits}: {self.n_values_merged} values merged, {change}{refused}"
 
 
 def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
@@ -72,15 +73,11 @@ def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
     def snapped_matrix(M: Any) -> Any:
         return type(M)((snapped(M.data), M.indices, M.indptr), shape=M.shape)
 
-    changed = Program.trusted(
-        None if program.P is None else snapped_matrix(program.P),
-        snapped(program.q),
-        snapped_matrix(program.A),
-        *np.split(snapped(np.concatenate([program.l, program.u])), 2),
-        *np.split(snapped(np.concatenate([program.lb, program.ub])), 2),
-        program.r,
-        program.sense,
-    )
+    l, u = np.split(snapped(np.concatenate([program.l, program.u])), 2)
+    lb, ub = np.split(snapped(np.concatenate([program.lb, program.ub])), 2)
+    P = None if program.P is None else snapped_matrix(program.P)
+    q, A = snapped(program.q), snapped_matrix(program.A)
+    changed = Program.trusted(P, q, A, l, u, lb, ub, program.r, program.sense)
     report = SnapReport(
         digits,
         sum(r.n_values_merged for r in reports),

@@ -1,8 +1,8 @@
 """Random programs with known symmetry, for property-based tests; seeded, so that a failure can be repeated.
 
-A *symmetric* program starts from a small one: every variable and row of it becomes a class, every entry a block with constant row and
-column sums (a mixture of permutation matrices), then rows and columns are shuffled. Feasibility is built in: bounds
-are put around a known point.
+A *symmetric* program starts from a small one: every variable and row of it becomes a class, every entry a block with
+constant row and column sums (a mixture of permutation matrices), then rows and columns are shuffled. Feasibility is
+built in: bounds are put around a known point.
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ def symmetric_program(
     random = np.random.default_rng(seed)
     base = random.choice(SHORT_NUMBERS, (m_classes, n_classes)) * (random.random((m_classes, n_classes)) < 0.7)
     A = _blown_up(base, copies, random)
-    variable_labels, row_labels = np.repeat(np.arange(n_classes), copies), np.repeat(np.arange(m_classes), copies)
+    variable_labels, row_labels = (
+        np.repeat(np.arange(n_classes), copies),
+        np.repeat(np.arange(m_classes), copies),
+    )
     centre = random.choice([-1.0, 0.0, 0.5, 1.0, 2.0], n_classes)
     point = centre[variable_labels]
     lb = (centre - random.choice([0.0, 0.5, 1.0, 3.0], n_classes))[variable_labels]
@@ -98,7 +101,7 @@ def symmetric_program(
     program = Program(
         P=None if P is None else sparse.csc_array(P[np.ix_(columns, columns)]),
         q=q[columns],
-        A=random.choice([sparse.csc_array, sparse.csr_array])(A[np.ix_(rows, columns)]),
+        A=(sparse.csc_array if random.random() < 0.5 else sparse.csr_array)(A[np.ix_(rows, columns)]),
         l=l[rows],
         u=u[rows],
         lb=lb[columns],
@@ -143,7 +146,17 @@ def _block(entry: float, copies: int, random: np.random.Generator) -> NDArray[np
 
 
 def _disguised(
-    A: Any, P: Any, q: Any, l: Any, u: Any, lb: Any, ub: Any, point: Any, variables: Any, rows: Any, random: np.random.Generator
+    A: Any,
+    P: Any,
+    q: Any,
+    l: Any,
+    u: Any,
+    lb: Any,
+    ub: Any,
+    point: Any,
+    variables: Any,
+    rows: Any,
+    random: np.random.Generator,
 ) -> tuple[Any, ...]:
     """Hide the symmetry behind fixed variables that touch some rows, singleton rows, duplicates and empty rows."""
     n, m = q.size, l.size
@@ -184,4 +197,3 @@ def _disguised(
     return (
         np.vstack([A, *extra]), P, q, np.concatenate([l, extra_l]), np.concatenate([u, extra_u]), lb, ub, point, variables, rows,
     )  # fmt: skip
-

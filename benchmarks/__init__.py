@@ -1,0 +1,1 @@
+"""Measurements: ground against lifted, side by side in one process. Run ``python -m benchmarks --help``."""

@@ -1,0 +1,92 @@
+"""``python -m benchmarks``: ground against lifted for each family and backend.
+
+Also: ``python -m benchmarks.refinement`` (the kernel alone) and ``python -m benchmarks.attempt`` (what an attempt
+costs where there is no symmetry).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import relift
+from benchmarks.data import real_programs
+from benchmarks.families import FAMILIES
+from benchmarks.measure import Measurement, measure
+from relift.solvers.registry import backend_names
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ground against lifted, side by side.")
+    parser.add_argument(
+        "--families", default="", help="only families whose name contains one of these, comma-separated"
+    )
+    parser.add_argument("--backends", default="highs,clarabel,osqp,piqp", help="comma-separated")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one solve")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--real", action="store_true", help="also the real programs of RELIFT_DATA that have symmetry")
+    parser.add_argument("--out", type=Path, help="folder for results.json")
+    arguments = parser.parse_args()
+
+    console = Console()
+    wanted = [part.strip() for part in arguments.families.split(",") if part.strip()]
+    backends = [name for name in arguments.backends.split(",") if name in backend_names(installed=True)]
+    programs = [(f"{f.name} {size}", lambda f=f, size=size: f.build(size)) for f in FAMILIES for size in f.sizes]
+    if arguments.real:
+        programs += [(name, lambda p=program: p) for name, program in real_programs("lp_symmetric", "maros_meszaros")]
+    measurements: list[Measurement] = []
+    for name, build in programs:
+        if wanted and not any(part in name for part in wanted):
+            continue
+        program = build()
+        for backend in backends:
+            if backend == "highs" and not program.is_linear:
+                continue  # its QP solver may not end; see `relift backends`
+            console.print(f"[dim]{name}, {backend} ...[/]", end="\r")
+            measurements.append(measure(name, program, backend, arguments.time_limit, arguments.repeats))
+    console.print(table(measurements))
+    if arguments.out is not None:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        facts = {
+            "relift": relift.__version__,
+            "python": platform.python_version(),
+            "machine": platform.machine(),
+        }
+        text = json.dumps({"facts": facts, "measurements": [m.as_dict() for m in measurements]}, indent=1)
+        (arguments.out / "results.json").write_text(text + "\n", encoding="utf-8")
+
+
+def table(measurements: list[Measurement]) -> Table:
+    result = Table(title="ground against lifted (lifted time includes finding the symmetry)")
+    for column in (
+        "program",
+        "backend",
+        "variables",
+        "rows",
+        "ground s",
+        "lifted s",
+        "of it lifting",
+        "speed-up",
+    ):
+        result.add_column(column, justify="left" if column in ("program", "backend") else "right")
+    for m in measurements:
+        result.add_row(
+            m.program, m.backend, f"{m.n_variables:,} → {m.small_variables:,}", f"{m.n_rows:,} → {m.small_rows:,}",
+            _seconds(m.ground_seconds, m.ground_status), _seconds(m.lifted_seconds, m.lifted_status),
+            f"{m.lift_seconds:.4f}",
+            "–" if m.speed_up is None else f"{m.speed_up:.2f}x",
+        )  # fmt: skip
+    return result
+
+
+def _seconds(seconds: float | None, status: str) -> str:
+    return f"({status})" if seconds is None else f"{seconds:.4f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Ground against lifted, in turn, in one process; finding the symmetry is counted; no time for a wrong answer."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from time import perf_counter
+
+import relift
+from relift.program.program import Program
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One program and one backend."""
+
+    program: str
+    backend: str
+    n_variables: int
+    n_rows: int
+    n_nonzeros: int
+    small_variables: int
+    small_rows: int
+    ground_seconds: float | None
+    lifted_seconds: float | None
+    lift_seconds: float
+    ground_status: str
+    lifted_status: str
+    difference: float | None
+    """Relative difference of the two objectives, floor 1."""
+
+    @property
+    def speed_up(self) -> float | None:
+        if self.ground_seconds is None or self.lifted_seconds is None:
+            return None
+        return self.ground_seconds / self.lifted_seconds
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self) | {"speed_up": self.speed_up}
+
+
+def measure(name: str, program: Program, backend: str, time_limit: float, repeats: int = 3) -> Measurement:
+    """The smallest time of several repeats; a side that is not certified optimal gets no time."""
+    ground_times, lifted_times, lift_times = [], [], []
+    ground = lifted = None
+    for repeat in range(repeats):
+        start = perf_counter()
+        lifted = relift.solve(program, backend=backend, time_limit=time_limit)
+        lifted_times.append(perf_counter() - start)
+        lift_times.append(sum(lifted.lifting.timings.values()))
+        if repeat == 0 or ground_times[0] < time_limit / 10:
+            start = perf_counter()
+            ground = relift.solve(program, backend=backend, time_limit=time_limit, lift="none", reduce=False)
+            ground_times.append(perf_counter() - start)
+    assert ground is not None
+    assert lifted is not None
+    both = ground.status == lifted.status == "optimal"
+    difference = abs(ground.objective - lifted.objective) / max(1.0, abs(ground.objective)) if both else None
+    agrees = difference is None or difference <= 1e-5
+    small = lifted.lifting.small
+    return Measurement(
+        name, backend, program.n_variables, program.n_rows, program.n_nonzeros, small.n_variables, small.n_rows,
+        min(ground_times) if ground.status == "optimal" and agrees else None,
+        min(lifted_times) if lifted.status == "optimal" and agrees else None,
+        min(lift_times), str(ground.status), str(lifted.status), difference,
+    )  # fmt: skip
