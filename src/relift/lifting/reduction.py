@@ -6,8 +6,8 @@ r"""What is already known is substituted before symmetry is looked for (stage 2)
 - of rows that are multiples of each other one stays, with the tightest bounds.
 
 Each step keeps its inverse. Values shift in floats *and* in exact field elements, since the refinement that
-follows must not see rounding. A step that would leave no value (crossing bounds, ``0 >= 1``) is not taken: the row stays
-and the solver gives the proof of infeasibility.
+follows must not see rounding. A step that would leave no value (crossing bounds, ``0 >= 1``) is not taken: the row
+stays and the solver gives the proof of infeasibility.
 
 The way back of multipliers: with :math:`\rho = Px + q + A^\top y + w`, a multiplier of a bound that came from row i
 (entry a) belongs to that row, :math:`y_i = w_j / a`; a substituted variable gets the w that makes its own
@@ -37,6 +37,9 @@ MAX_PASSES = 16
 
 NO_ROW = -1
 """The bound is the variable's own."""
+
+ROUNDING = 1e-12
+"""Floats that stand for one exact number differ by no more than this, relative to the terms that were added."""
 
 SLACK = 1e-9
 """A row without entries whose bounds miss 0 by no more than this, relatively, is rounding of a satisfied one."""
@@ -221,6 +224,10 @@ class _Work:
         self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
         self.upper_source = self.lower_source.copy()
         self.source_entry = np.zeros(self.program.n_rows)
+        self.row_terms, self.variable_terms = (
+            np.zeros(self.program.n_rows),
+            np.zeros(self.program.n_variables),
+        )
 
     def substitute(self) -> None:
         for _ in range(MAX_PASSES):
@@ -247,33 +254,39 @@ class _Work:
 
     def rows_to_bounds(self, rows: Indices) -> None:
         columns, entries, entry_images = self.remaining_entry(rows)
-        inverse = exact.inverse(entry_images)
-        low, high = self.l[rows] / entries, self.u[rows] / entries
-        low_image = _scaled_image(self.l_image[rows], inverse, entries)
-        high_image = _scaled_image(self.u_image[rows], inverse, entries)
-        negative = entries < 0
-        low, high = np.where(negative, high, low), np.where(negative, low, high)
-        low_image, high_image = np.where(negative, high_image, low_image), np.where(negative, low_image, high_image)
+        bounds = _Scaled.of(
+            self.l[rows],
+            self.u[rows],
+            self.l_image[rows],
+            self.u_image[rows],
+            entries,
+            exact.inverse(entry_images),
+        )
         # Several rows may bound one variable: the tightest wins. Where they leave no value, all stay rows.
-        lb, lower_row = _tightest(self.lb, low, columns, np.maximum)
-        ub, upper_row = _tightest(self.ub, high, columns, np.minimum)
-        crossed = (lb > ub)[columns]
-        self.left_alone[rows[crossed]] = True
-        keep = ~crossed
-        for bounds, images, sources, best_row, best, best_image in (
-            (self.lb, self.lb_image, self.lower_source, lower_row, low, low_image),
-            (self.ub, self.ub_image, self.upper_source, upper_row, high, high_image),
+        lower = _tightest(self.lb, self.lb_image, bounds.low, bounds.low_image, columns, np.maximum)
+        upper = _tightest(self.ub, self.ub_image, bounds.high, bounds.high_image, columns, np.minimum)
+        crossed = _leave_no_value(lower, upper)
+        crossed[columns[bounds.is_lost]] = True
+        keep = ~crossed[columns]
+        self.left_alone[rows[~keep]] = True
+        j = np.unique(columns[keep])
+        for tight, values, images, sources in (
+            (lower, self.lb, self.lb_image, self.lower_source),
+            (upper, self.ub, self.ub_image, self.upper_source),
         ):
-            tighter = np.flatnonzero(keep & (best_row[columns] == np.arange(rows.size)) & (best != bounds[columns]))
-            bounds[columns[tighter]] = best[tighter]
-            images[columns[tighter]] = best_image[tighter]
-            sources[columns[tighter]] = rows[tighter]
+            values[j], images[j] = tight.values[j], tight.images[j]
+            won = j[tight.winner[j] >= 0]
+            sources[won] = rows[tight.winner[won]]
         self.source_entry[rows[keep]] = entries[keep]
         self.row_alive[rows[keep]] = False
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, Words]:
         """Column, value and image of the one entry that each of these rows still has."""
-        part = self.program.A.tocsr()[rows].tocoo() if self.program.A.format == "csr" else _rows_of_csc(self.program.A, rows)
+        part = (
+            self.program.A.tocsr()[rows].tocoo()
+            if self.program.A.format == "csr"
+            else _rows_of_csc(self.program.A, rows)
+        )
         row, column = part.coords
         alive = self.variable_alive[column] & (part.data != 0)
         row, column, entry = row[alive], column[alive], part.data[alive]
@@ -289,27 +302,51 @@ class _Work:
         self.variable_alive[variables] = False
         self.r += float(self.q[variables] @ value)
         columns = program.A.tocsc()[:, variables].tocoo()
-        shift, shift_image = self.products(columns, value, value_image, program.n_rows)
+        shift, shift_image, size = self.products(columns, value, value_image, program.n_rows)
+        self.row_terms += size
         touched = np.unique(columns.coords[0])
         for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
             moved = touched[np.isfinite(bound[touched])]
             bound[moved] -= shift[moved]
             image[moved] = exact.subtract(image[moved], shift_image[moved])
+            self.settle(bound, image, moved, self.row_terms)
         nonzero = columns.data != 0
         self.counts = self.counts - np.bincount(columns.coords[0][nonzero], minlength=program.n_rows)
         if program.P is not None:
             columns = program.P[:, variables].tocoo()
-            shift, shift_image = self.products(columns, value, value_image, program.n_variables)
+            shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
+            self.variable_terms += size
             self.r += 0.5 * float(shift[variables] @ value)
             self.q += shift
             self.q_image = exact.add(self.q_image, shift_image)
+            self.settle(self.q, self.q_image, np.unique(columns.coords[0]), self.variable_terms)
 
-    def products(self, columns: Any, value: Vector, value_image: Words, size: int) -> tuple[Vector, Words]:
-        """The sum over these columns of column times value, in floats and exactly."""
+    def products(self, columns: Any, value: Vector, value_image: Words, size: int) -> tuple[Vector, Words, Vector]:
+        """The sum over these columns of column times value, in floats and exactly, and the size of its terms."""
         rows, column = columns.coords
-        floats = np.bincount(rows, weights=columns.data * value[column], minlength=size)
+        product = columns.data * value[column]
+        floats = np.asarray(np.bincount(rows, weights=product, minlength=size), np.float64)
+        sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=size), np.float64)
         terms = exact.multiply(exact.images(columns.data, self.reading), value_image[column])
-        return floats, _exact_sums(rows, terms, size)
+        return floats, _exact_sums(rows, terms, size), sizes
+
+    def settle(self, values: Vector, images: Words, moved: Indices, terms: Vector) -> None:
+        """Make floats equal that stand for one exact number: .3 - .1 - .1 - .1 and .3 - .3 are both 0.
+
+        Where terms cancel, what rounding left is large against the rest, and classes that are right in exact numbers
+        would fail their check in floats. Of equal numbers, the float that reads as the exact one is taken, if any.
+        """
+        if moved.size == 0:
+            return
+        floats, words = values[moved], images[moved]
+        is_read = exact.images(floats, self.reading) == words
+        order = np.lexsort((~is_read, words))
+        first = np.r_[True, words[order][1:] != words[order][:-1]]
+        chosen = np.empty(moved.size)
+        chosen[order] = floats[order][first][np.cumsum(first) - 1]
+        chosen[words == 0] = 0.0
+        is_rounding = np.abs(chosen - floats) <= ROUNDING * (np.abs(floats) + terms[moved])
+        values[moved] = np.where(is_rounding, chosen, floats)
 
     def finish(self) -> Reduction:
         program = self.program
@@ -329,10 +366,21 @@ class _Work:
             P = P[variables][:, variables].tocsc()
             P = None if P.nnz == 0 else P
         reduced = Program.trusted(
-            P, self.q[variables], A, self.l[rows], self.u[rows], self.lb[variables], self.ub[variables], self.r
+            P,
+            self.q[variables],
+            A,
+            self.l[rows],
+            self.u[rows],
+            self.lb[variables],
+            self.ub[variables],
+            self.r,
         )
         images = VectorImages(
-            self.q_image[variables], self.l_image[rows], self.u_image[rows], self.lb_image[variables], self.ub_image[variables]
+            self.q_image[variables],
+            self.l_image[rows],
+            self.u_image[rows],
+            self.lb_image[variables],
+            self.ub_image[variables],
         )
         return Reduction(
             program, reduced, images, variables, rows, self.values,
@@ -342,31 +390,34 @@ class _Work:
 
     def merge(self, rows: Indices, duplicates: _Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
         """Give the first of each group of multiples the tightest bounds of the group."""
-        member, leader = duplicates.member, duplicates.leader
-        ratio, ratio_inverse = duplicates.ratio, exact.inverse(duplicates.ratio_image)
+        member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
         i = rows[member]
-        low, high = self.l[i] / ratio, self.u[i] / ratio
-        low_image = _scaled_image(self.l_image[i], ratio_inverse, ratio)
-        high_image = _scaled_image(self.u_image[i], ratio_inverse, ratio)
-        negative = ratio < 0
-        low, high = np.where(negative, high, low), np.where(negative, low, high)
-        low_image, high_image = np.where(negative, high_image, low_image), np.where(negative, low_image, high_image)
-        l, lower = _tightest(self.l[rows], low, leader, np.maximum)
-        u, upper = _tightest(self.u[rows], high, leader, np.minimum)
-        apart = (l > u)[leader]  # the group leaves no value: keep it as it is, the solver will prove it
-        merged = np.ones(rows.size, bool)
-        merged[member[~apart]] = False
+        bounds = _Scaled.of(
+            self.l[i],
+            self.u[i],
+            self.l_image[i],
+            self.u_image[i],
+            ratio,
+            exact.inverse(duplicates.ratio_image),
+        )
+        lower = _tightest(self.l[rows], self.l_image[rows], bounds.low, bounds.low_image, leader, np.maximum)
+        upper = _tightest(self.u[rows], self.u_image[rows], bounds.high, bounds.high_image, leader, np.minimum)
+        apart = _leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
+        apart[leader[bounds.is_lost]] = True
+        merged = ~apart[leader]
+        stays_mask = np.ones(rows.size, bool)
+        stays_mask[member[merged]] = False
+        heads = np.unique(leader[merged])
         lower_row, upper_row = rows.copy(), rows.copy()
-        for bound, image, best, best_image, winner, source in (
-            (self.l, self.l_image, low, low_image, lower, lower_row),
-            (self.u, self.u_image, high, high_image, upper, upper_row),
+        for tight, values, images, source in (
+            (lower, self.l, self.l_image, lower_row),
+            (upper, self.u, self.u_image, upper_row),
         ):
-            wins = np.flatnonzero(~apart & (winner[leader] == np.arange(member.size)) & (best != bound[rows[leader]]))
-            target = rows[leader[wins]]
-            bound[target], image[target] = best[wins], best_image[wins]
-            source[leader[wins]] = i[wins]
-        factor[i] = ratio
-        stays = np.flatnonzero(merged)
+            values[rows[heads]], images[rows[heads]] = tight.values[heads], tight.images[heads]
+            won = heads[tight.winner[heads] >= 0]
+            source[won] = i[tight.winner[won]]
+        factor[i[merged]] = ratio[merged]
+        stays = np.flatnonzero(stays_mask)
         return stays, lower_row[stays], upper_row[stays]
 
 
@@ -430,10 +481,11 @@ def _find_duplicates(A: Any, reading: Reading) -> _Duplicates | None:
 def _repeated(keys: Words, eligible: NDArray[np.bool_]) -> Indices | None:
     """The eligible rows whose key occurs more than once."""
     rows = np.flatnonzero(eligible)
+    in_order = np.sort(keys[rows])  # much quicker than an argsort, and mostly all that is needed
+    if not np.any(in_order[1:] == in_order[:-1]):
+        return None
     order = rows[np.argsort(keys[rows], kind="stable")]
     same = keys[order][1:] == keys[order][:-1]
-    if not same.any():
-        return None
     repeated = np.zeros(order.size, bool)
     repeated[1:] |= same
     repeated[:-1] |= same
@@ -485,14 +537,70 @@ def _submatrix(A: Any, rows: Indices, columns: Indices | None) -> Any:
     return A
 
 
-def _tightest(bounds: Vector, candidates: Vector, target: Indices, better: np.ufunc) -> tuple[Vector, Indices]:
-    """The bounds after all candidates, and for each target the first candidate that attains its new bound."""
+@dataclass(frozen=True, eq=False)
+class _Scaled:
+    """Bounds of rows divided by a factor each, floats and exact; exchanged where it is negative."""
+
+    low: Vector
+    high: Vector
+    low_image: Words
+    high_image: Words
+    is_lost: NDArray[np.bool_]
+    """Whether a finite bound became too large for a float."""
+
+    @classmethod
+    def of(cls, l: Vector, u: Vector, l_image: Words, u_image: Words, divisor: Vector, inverse: Words) -> _Scaled:
+        with np.errstate(over="ignore"):
+            low, high = l / divisor, u / divisor
+        is_lost = (np.isinf(low) & np.isfinite(l)) | (np.isinf(high) & np.isfinite(u))
+        low_image, high_image = (
+            _scaled_image(l_image, inverse, divisor),
+            _scaled_image(u_image, inverse, divisor),
+        )
+        negative = divisor < 0
+        return cls(
+            np.where(negative, high, low), np.where(negative, low, high),
+            np.where(negative, high_image, low_image), np.where(negative, low_image, high_image), is_lost,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Tightest:
+    """Bounds after all candidates, exact too, and the candidate that each came from; -1 where the old one stays."""
+
+    values: Vector
+    images: Words
+    winner: Indices
+
+
+def _tightest(
+    bounds: Vector,
+    images: Words,
+    candidates: Vector,
+    candidate_images: Words,
+    target: Indices,
+    better: np.ufunc,
+) -> _Tightest:
+    """The tightest of each target's own bound and its candidates; the first of equal candidates."""
     tight = bounds.copy()
     better.at(tight, target, candidates)
     winner = np.full(bounds.size, -1, np.int64)
-    attains = np.flatnonzero(candidates == tight[target])[::-1]
+    attains = np.flatnonzero((candidates == tight[target]) & (candidates != bounds[target]))[::-1]
     winner[target[attains]] = attains
-    return tight, winner
+    tight_images = images.copy()
+    won = np.flatnonzero(winner >= 0)
+    tight_images[won] = candidate_images[winner[won]]
+    return _Tightest(tight, tight_images, winner)
+
+
+def _leave_no_value(lower: _Tightest, upper: _Tightest) -> NDArray[np.bool_]:
+    """Where lower bounds lie above upper ones; those that are equal exactly, and parted by rounding, are joined."""
+    crossed = lower.values > upper.values
+    k = np.flatnonzero(crossed & (lower.images == upper.images))
+    k = k[lower.values[k] - upper.values[k] <= ROUNDING * np.abs(lower.values[k])]
+    upper.values[k] = lower.values[k]
+    crossed[k] = False
+    return crossed
 
 
 def _scaled_image(image: Words, inverse: Words, divisor: Vector) -> Words:
@@ -511,7 +619,9 @@ def _exact_sums(target: Indices, terms: Words, size: int) -> Words:
     """Sums of field elements by target, exactly: two halves of 31 and 30 bits are added as integers, then joined."""
     low, high = terms & np.uint64((1 << 31) - 1), terms >> np.uint64(31)
     gather = sparse.csr_array(
-        (np.ones(terms.size, np.uint64), (target, np.arange(terms.size))), shape=(size, terms.size), dtype=np.uint64
+        (np.ones(terms.size, np.uint64), (target, np.arange(terms.size))),
+        shape=(size, terms.size),
+        dtype=np.uint64,
     )
     low_sum, high_sum = gather @ low, gather @ high
     modulus = np.uint64(exact.MODULUS)
