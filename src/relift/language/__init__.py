@@ -1,0 +1,1 @@
+"""The relational language: text or Python to a checked model."""
