@@ -22,62 +22,99 @@ namespace relift {
 constexpr u32 prefetch_distance = 24;
 constexpr u64 bytes_that_stay_in_cache = u64(1) << 19;
 
+// The words that sources add to the sums: their colours, or no words at all if all have the same (its multiple is
+// then taken once for each sum).
+struct Source {
+    const u64* words;
+    bool is_uniform;
+};
+
+// How the loops below work, chosen once for each pass.
+template <class Algebra_, bool uniform_, bool prefetch_>
+struct Pass {
+    using Algebra = Algebra_;
+    static constexpr bool uniform = uniform_, prefetch = prefetch_;
+};
+
 // sums[major] (+)= sum over its entries of source[minor] * weight.
-template <class Algebra, bool prefetch, class Index, class Weight>
+template <class Pass, class Index, class Weight>
 void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums, bool add) {
+    using Algebra = typename Pass::Algebra;
     const Index* const indices = matrix.indices;
-    const u64 last = matrix.n_entries();
+    const u64 last = matrix.n_entries() - 1;
+    const auto add_entries = [&](typename Algebra::Accumulator& sum, u64 e, u64 end) {
+        for (; e < end; ++e) {
+            if (Pass::prefetch) __builtin_prefetch(&source[indices[std::min(e + prefetch_distance, last)]]);
+            if constexpr (Pass::uniform) Algebra::add(sum, weight(e));
+            else if constexpr (Weight::is_unit) Algebra::add(sum, source[indices[e]]);
+            else Algebra::add_product(sum, source[indices[e]], weight(e));
+        }
+    };
     for (u32 major = 0; major < matrix.n_major; ++major) {
-        typename Algebra::Accumulator sum = add ? sums[major] : 0;
+        typename Algebra::Accumulator sum = 0;
         u64 e = u64(matrix.offsets[major]);
         const u64 end = u64(matrix.offsets[major + 1]);
-        while (e < end) {
-            const u64 stop = std::min<u64>(end, e + Algebra::products_between_folds);
-            for (; e < stop; ++e) {
-                if (prefetch) __builtin_prefetch(&source[indices[std::min(e + prefetch_distance, last - 1)]]);
-                if constexpr (Weight::is_unit) Algebra::add(sum, source[indices[e]]);
-                else Algebra::add_product(sum, source[indices[e]], weight(e));
+        if (Pass::uniform && Weight::is_unit) {
+            sum = end - e;
+        } else {
+            for (; end - e > Algebra::products_between_folds; e += Algebra::products_between_folds) {
+                add_entries(sum, e, e + Algebra::products_between_folds);
+                Algebra::fold(sum);
             }
-            Algebra::fold(sum);
+            add_entries(sum, e, end);
         }
-        sums[major] = Algebra::value(sum);
+        u64 value = Algebra::value(sum);
+        if (Pass::uniform) value = Algebra::multiply(value, source[0]);
+        sums[major] = add ? Algebra::tight(Algebra::loose_add(sums[major], value)) : value;
     }
 }
 
-// sums[minor] += source[major] * weight for all entries; the sums stay loose.
-template <class Algebra, bool prefetch, class Index, class Weight>
+// sums[minor] = sum over its entries of source[major] * weight.
+template <class Pass, class Index, class Weight>
 void scatter_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums) {
+    using Algebra = typename Pass::Algebra;
     const Index* const indices = matrix.indices;
-    const u64 last = matrix.n_entries();
+    const u64 last = matrix.n_entries() - 1;
+    std::fill_n(sums, matrix.n_minor, 0);
     for (u32 major = 0; major < matrix.n_major; ++major) {
-        const u64 word = source[major];
+        const u64 word = Pass::uniform ? 1 : source[major];
         for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
-            if (prefetch) __builtin_prefetch(&sums[indices[std::min(e + prefetch_distance, last - 1)]], 1);
+            if (Pass::prefetch) __builtin_prefetch(&sums[indices[std::min(e + prefetch_distance, last)]], 1);
             u64& sum = sums[indices[e]];
-            if constexpr (Weight::is_unit) sum = Algebra::loose_add(sum, word);
+            if constexpr (Pass::uniform) sum = Algebra::loose_add(sum, weight(e));
+            else if constexpr (Weight::is_unit) sum = Algebra::loose_add(sum, word);
             else sum = Algebra::loose_add_product(sum, word, weight(e));
         }
     }
+    for (u32 minor = 0; minor < matrix.n_minor; ++minor) {
+        sums[minor] = Algebra::tight(sums[minor]);
+        if (Pass::uniform) sums[minor] = Algebra::multiply(sums[minor], source[0]);
+    }
 }
 
-template <class Algebra, class Index>
-void gather(const SparseView<Index>& matrix, const Weights& weights, const u64* source, u64* sums, bool add) {
+// Calls work(pass, weight) with the loops that fit the matrix and the source.
+template <class Algebra, class Index, class Work>
+void with_pass(const SparseView<Index>& matrix, const Weights& weights, bool is_uniform, Work&& work) {
     const bool prefetch = u64(matrix.n_minor) * sizeof(u64) > bytes_that_stay_in_cache;
     with_weight(weights, [&](auto weight) {
-        prefetch ? gather_entries<Algebra, true>(matrix, weight, source, sums, add)
-                 : gather_entries<Algebra, false>(matrix, weight, source, sums, add);
+        if (is_uniform) work(Pass<Algebra, true, false>(), weight);
+        else if (prefetch) work(Pass<Algebra, false, true>(), weight);
+        else work(Pass<Algebra, false, false>(), weight);
     });
 }
 
 template <class Algebra, class Index>
-void scatter(const SparseView<Index>& matrix, const Weights& weights, const u64* source, u64* sums) {
-    const bool prefetch = u64(matrix.n_minor) * sizeof(u64) > bytes_that_stay_in_cache;
-    std::fill_n(sums, matrix.n_minor, 0);
-    with_weight(weights, [&](auto weight) {
-        prefetch ? scatter_entries<Algebra, true>(matrix, weight, source, sums)
-                 : scatter_entries<Algebra, false>(matrix, weight, source, sums);
+void gather(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums, bool add) {
+    with_pass<Algebra>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
+        gather_entries<decltype(pass)>(matrix, weight, source.words, sums, add);
     });
-    for (u32 minor = 0; minor < matrix.n_minor; ++minor) sums[minor] = Algebra::tight(sums[minor]);
+}
+
+template <class Algebra, class Index>
+void scatter(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums) {
+    with_pass<Algebra>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
+        scatter_entries<decltype(pass)>(matrix, weight, source.words, sums);
+    });
 }
 
 template <class Index, class Algebra>
@@ -131,8 +168,9 @@ public:
     void colour_rows() {
         if (problem_.n_rows == 0) return;
         ++n_passes_;
-        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, variables_.data(), spare_rows_.data(), false);
-        else scatter<Algebra>(problem_.A, A_weights_, variables_.data(), spare_rows_.data());
+        const Source source{variables_.data(), is_one_class(n_variable_classes_)};
+        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, source, spare_rows_.data(), false);
+        else scatter<Algebra>(problem_.A, A_weights_, source, spare_rows_.data());
         for (u32 i = 0; i < problem_.n_rows; ++i) {
             const u64 sum = inverse_scales_ ? Algebra::multiply(spare_rows_[i], inverse_scales_[i]) : spare_rows_[i];
             rows_[i] = next_colour(rows_[i], sum);
@@ -144,18 +182,19 @@ public:
         ++n_passes_;
         bool has_sums = false;
         if (problem_.n_rows) {
-            const u64* source = rows_.data();
+            Source source{rows_.data(), is_one_class(n_row_classes_)};
             if (inverse_scales_) {
                 for (u32 i = 0; i < problem_.n_rows; ++i)
                     spare_rows_[i] = Algebra::multiply(rows_[i], inverse_scales_[i]);
-                source = spare_rows_.data();
+                source = {spare_rows_.data(), false};
             }
             if (problem_.A_is_by_rows) scatter<Algebra>(problem_.A, A_weights_, source, sums);
             else gather<Algebra>(problem_.A, A_weights_, source, sums, false);
             has_sums = true;
         }
         if (problem_.has_P()) {
-            gather<Algebra>(problem_.P, P_weights_, variables_.data(), sums, has_sums);
+            const Source source{variables_.data(), is_one_class(n_variable_classes_)};
+            gather<Algebra>(problem_.P, P_weights_, source, sums, has_sums);
             has_sums = true;
         }
         for (u32 j = 0; j < problem_.n_variables; ++j)
@@ -167,6 +206,7 @@ private:
     static u64 next_colour(u64 colour, u64 sum) {
         return Algebra::colour(mix(colour * 0xD6E8FEB86659FD93u + (sum ^ (sum >> 29)) * 0xFF51AFD7ED558CCDu));
     }
+    static bool is_one_class(DistinctCount count) { return count.is_exact && count.number == 1; }
     static bool stayed(DistinctCount before, DistinctCount now) {
         return before.is_exact && now.is_exact && before.number == now.number;
     }

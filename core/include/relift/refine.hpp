@@ -104,7 +104,7 @@ private:
             for (u64 e = u64(P.offsets[j]), end = u64(P.offsets[j + 1]); e < end; ++e)
                 if (u32(P.indices[e]) == j && P.values[e] != 0) {
                     if (diagonal_.empty()) diagonal_.assign(problem_.n_variables, 0);
-                    diagonal_[j] = finite_image(image, P.values[e]);
+                    diagonal_[j] = field_add(diagonal_[j], finite_image(image, P.values[e]));
                 }
     }
 

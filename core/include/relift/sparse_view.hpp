@@ -3,6 +3,7 @@
 // "Major" are the columns of a CSC and the rows of a CSR matrix, "minor" the others. Nothing is sorted or copied.
 #pragma once
 #include <stdexcept>
+#include <type_traits>
 
 #include "field.hpp"
 
@@ -33,9 +34,11 @@ void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indic
     if (n_entries > n_indices || n_entries > n_values)
         throw std::invalid_argument("indptr ends behind the indices or the values");
     if (n_entries >= most_entries) throw std::invalid_argument("the matrix has 2^32 entries or more");
-    bool inside = true;
-    for (u64 e = 0; e < n_entries; ++e) inside &= u64(i64(matrix.indices[e])) < matrix.n_minor;
-    if (!inside) throw std::invalid_argument("an index lies outside the matrix");
+    using Unsigned = std::make_unsigned_t<Index>;
+    const Unsigned last = Unsigned(matrix.n_minor) - 1;
+    Unsigned signs = 0;  // the sign bit is set where an index, or its distance from the last one, is negative
+    for (u64 e = 0; e < n_entries; ++e) signs |= Unsigned(matrix.indices[e]) | (last - Unsigned(matrix.indices[e]));
+    if (signs >> (8 * sizeof(Index) - 1)) throw std::invalid_argument("an index lies outside the matrix");
 }
 
 }  // namespace relift

@@ -34,7 +34,7 @@ from scipy import sparse
 from relift.errors import OptionError, ShapeError
 from relift.settings import Reading, check_choice
 from relift.symmetry import field
-from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
+from relift.symmetry.colour_refinement_reference import Mode, exact_sums, refine_slowly
 from relift.symmetry.field import Words
 from relift.symmetry.partition import Partition
 
@@ -125,7 +125,8 @@ def refine(
     P
         The symmetric n x n matrix of the objective as ``scipy.sparse`` (both triangles), or None.
     A
-        The m x n matrix of the rows; CSC and CSR are used as they are, other formats are converted.
+        The m x n matrix of the rows; CSC and CSR are used as they are, other formats are converted. Double
+        entries count as so many entries: they add up in equitable mode.
     variable_images
         Words of length n; the initial colour of a variable is the tuple of its words (images of q, lb, ub).
     row_lower_image, row_upper_image
@@ -223,7 +224,8 @@ def colour_refinement(
     ----------
     graph
         A matrix (dense or ``scipy.sparse``), a networkx graph (edge attribute ``weight``, 1 where missing) or
-        an igraph graph (edge attribute ``weight``, 1 where there is none). Parallel edges are added up.
+        an igraph graph (edge attribute ``weight``, 1 where there is none). Parallel edges add up exactly in
+        equitable mode; counting compares them one by one, and adds up loops.
     colours
         The initial colour of each vertex (of each column, for a rectangular matrix): numbers, strings or
         other hashable things; for a networkx graph also a mapping from nodes. None: all are alike.
@@ -292,7 +294,8 @@ def colour_refinement(
         raise OptionError("row_colours do not apply to a graph.", "Give colours, one for each vertex.")
     if scale_rows:
         raise OptionError("scale_rows=True does not apply to the vertices of a graph.")
-    if (matrix != matrix.T).nnz == 0:
+    is_known_symmetric = not is_matrix and not graph.is_directed()
+    if is_known_symmetric or (matrix != matrix.T).nnz == 0:
         no_rows = sparse.csr_array((0, n_columns))
         return _refine_pattern(matrix, no_rows, column_words, [], mode, values, False).variables
     return _refine_directed(matrix, column_words, mode, values)
@@ -300,11 +303,14 @@ def colour_refinement(
 
 def _refine_directed(matrix: Any, colours: list[Words], mode: Mode, values: Reading) -> Partition:
     """Vertex i is row i (what goes out) and column i (what comes in): refine, join the two, until stable."""
-    if mode == "counting":
-        diagonal = matrix.diagonal()
-        colours = [*colours, field.images(diagonal, values)]
-        matrix = (matrix - sparse.diags_array(diagonal)).tocsc()
     n_vertices, n_before, vertices = matrix.shape[0], -1, Partition.one_class(matrix.shape[0])
+    if mode == "counting":
+        listed = matrix.tocoo()
+        is_loop = listed.row == listed.col
+        loops = field.images(listed.data[is_loop], values)
+        colours = [*colours, exact_sums(n_vertices, listed.row[is_loop], np.ones_like(loops), loops)]
+        others = (listed.data[~is_loop], (listed.row[~is_loop], listed.col[~is_loop]))
+        matrix = _stacked(sparse.coo_array(others, shape=matrix.shape))
     while vertices.n_classes != n_before:
         n_before = vertices.n_classes
         found = _refine_pattern(None, matrix, colours, colours, mode, values, False)
@@ -332,48 +338,48 @@ def _refine_pattern(
 
 
 def _library_of(graph: Any) -> str:
-    return next(
-        (
-            root
-            for cls in type(graph).__mro__
-            if (root := cls.__module__.split(".")[0]) in ("networkx", "igraph")
-        ),
-        "",
-    )
+    """Name the library of a graph object, without importing any."""
+    roots = {cls.__module__.split(".")[0] for cls in type(graph).__mro__}
+    return next(iter(roots & {"networkx", "igraph"}), "")
 
 
 def _matrix_of(graph: Any) -> Any:
-    """Take the matrix of a graph, or a matrix as it is: compressed, without double entries."""
+    """Take the matrix of a graph, or a matrix as it is; double entries stay apart, so that none is rounded."""
     match _library_of(graph):
         case "networkx":
-            import networkx  # noqa: ICN001
-
-            if len(graph) == 0:
-                return sparse.csr_array((0, 0))
-            return networkx.to_scipy_sparse_array(graph, dtype=np.float64, weight="weight", format="csr")
+            number = {node: k for k, node in enumerate(graph)}
+            edges = graph.edges(data="weight", default=1.0)
+            listed = [(number[source], number[target], weight) for source, target, weight in edges]
+            ends, weights = [edge[:2] for edge in listed], [edge[2] for edge in listed]
+            return _matrix_of_edges(len(number), ends, weights, graph.is_directed())
         case "igraph":
-            ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-            weight = np.array(graph.es["weight"] if graph.is_weighted() else [1.0] * len(ends), dtype=float)
-            source, target = ends.T
-            if not graph.is_directed():
-                is_loop = source == target
-                source, target = (
-                    np.concatenate([source, target[~is_loop]]),
-                    np.concatenate([target, source[~is_loop]]),
-                )
-                weight = np.concatenate([weight, weight[~is_loop]])
-            return sparse.coo_array((weight, (source, target)), shape=(graph.vcount(),) * 2).tocsr()
+            ends = graph.get_edgelist()
+            weights = graph.es["weight"] if graph.is_weighted() else [1.0] * len(ends)
+            return _matrix_of_edges(graph.vcount(), ends, weights, graph.is_directed())
         case _:
-            if not hasattr(graph, "tocsr"):
-                dense = np.asarray(graph, dtype=np.float64)
-                if dense.ndim != 2:
-                    raise ShapeError(f"the matrix has {dense.ndim} dimensions.", "Give one of two.")
-                return sparse.csr_array(dense)
-            compressed = _compressed(graph)
-            if not compressed.has_canonical_format:
-                compressed = compressed.copy()
-                compressed.sum_duplicates()
-            return compressed
+            if hasattr(graph, "tocsr"):
+                return graph if graph.format in ("csc", "csr") else _stacked(graph.tocoo())
+            dense = np.asarray(graph, dtype=np.float64)
+            if dense.ndim != 2:
+                raise ShapeError(f"the matrix has {dense.ndim} dimensions.", "Give one of two.")
+            return sparse.csr_array(dense)
+
+
+def _matrix_of_edges(n_vertices: int, ends: Any, weights: Any, is_directed: bool) -> Any:
+    source, target = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    weight = np.array(weights, dtype=np.float64)
+    if not is_directed:
+        others = source != target
+        source, target = np.append(source, target[others]), np.append(target, source[others])
+        weight = np.append(weight, weight[others])
+    return _stacked(sparse.coo_array((weight, (source, target)), shape=(n_vertices, n_vertices)))
+
+
+def _stacked(listed: Any) -> Any:
+    """Compress by rows without adding double entries."""
+    order = np.argsort(listed.row, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(listed.row, minlength=listed.shape[0]))])
+    return sparse.csr_array((listed.data[order], listed.col[order], offsets), shape=listed.shape)
 
 
 def _colour_words(name: str, colours: Iterable[Hashable], size: int) -> Words:

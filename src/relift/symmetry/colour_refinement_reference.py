@@ -96,9 +96,8 @@ def refine_slowly(
         entries_A = _words_for_values(entries_A, random)
         if entries_P is not None:
             on_diagonal = entries_P.row == entries_P.column
-            diagonal = np.zeros(n_variables, dtype=np.uint64)
-            diagonal[entries_P.row[on_diagonal]] = entries_P.word[on_diagonal]
-            variable_colours.append(diagonal)
+            loops = Entries(*(part[on_diagonal] for part in entries_P))
+            variable_colours.append(exact_sums(n_variables, loops.row, np.ones_like(loops.word), loops.word))
             entries_P = _words_for_values(Entries(*(part[~on_diagonal] for part in entries_P)), random)
 
     variables = _classes(n_variables, variable_colours)
@@ -109,12 +108,12 @@ def refine_slowly(
         n_before = _n_classes(variables) + _n_classes(rows)
         word_of_variable = _random_words(random, _n_classes(variables))[variables]
         word_of_row = _random_words(random, _n_classes(rows))[rows]
-        into_rows = _sums(n_rows, entries_A.row, word_of_variable[entries_A.column], entries_A.word)
-        into_variables = _sums(n_variables, entries_A.column, word_of_row[entries_A.row], entries_A.word)
+        into_rows = exact_sums(n_rows, entries_A.row, word_of_variable[entries_A.column], entries_A.word)
+        into_variables = exact_sums(n_variables, entries_A.column, word_of_row[entries_A.row], entries_A.word)
         signatures = [variables, into_variables]
         if entries_P is not None:
             signatures.append(
-                _sums(n_variables, entries_P.row, word_of_variable[entries_P.column], entries_P.word)
+                exact_sums(n_variables, entries_P.row, word_of_variable[entries_P.column], entries_P.word)
             )
         variables, rows = _classes(n_variables, signatures), _classes(n_rows, [rows, into_rows])
         n_after = _n_classes(variables) + _n_classes(rows)
@@ -174,7 +173,7 @@ def _scales_of_rows(
     """
     n_rows, n_variables = A.shape
     weights = variable_weights(n_variables, variable_images)
-    exact = _sums(n_rows, entries.row, weights.astype(np.uint64)[entries.column], entries.word)
+    exact = exact_sums(n_rows, entries.row, weights.astype(np.uint64)[entries.column], entries.word)
     listed = A.tocoo()
     terms = listed.data.astype(np.longdouble) * weights[listed.col]
     total, size = np.zeros(n_rows, dtype=np.longdouble), np.zeros(n_rows, dtype=np.longdouble)
@@ -213,7 +212,7 @@ def _random_words(random: np.random.Generator, size: int) -> Words:
     return random.integers(1, field.MODULUS, size=size, dtype=np.uint64)
 
 
-def _sums(size: int, target: Labels, factor: Words, word: Words) -> Words:
+def exact_sums(size: int, target: Labels, factor: Words, word: Words) -> Words:
     """Add up the products factor x word of each target, exactly; halves of 32 bits cannot overflow."""
     product = field.multiply(factor, word)
     low, high = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64)

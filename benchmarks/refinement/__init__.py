@@ -1,0 +1,1 @@
+"""How quick colour refinement is: families of instances, measurements, targets."""

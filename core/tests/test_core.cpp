@@ -1,0 +1,234 @@
+// Tests of the C++ core that need no Python: built with sanitizers and run by tests/core/test_cpp_core.py.
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <random>
+
+#include "relift/refine.hpp"
+
+using namespace relift;
+
+#define CHECK(condition)                                                             \
+    do {                                                                             \
+        if (!(condition)) {                                                          \
+            std::printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);    \
+            std::exit(1);                                                            \
+        }                                                                            \
+    } while (0)
+
+struct Quiet final : Monitor {
+    bool go_on(const char*, u64, u64) override { return true; }
+};
+struct Impatient final : Monitor {
+    bool go_on(const char*, u64, u64) override { return false; }
+};
+
+// A program with random entries; every array is exactly as long as it must be, so that sanitizers see a step beyond.
+template <class Index>
+struct RandomProgram {
+    u32 n, m;
+    std::vector<Index> P_offsets, P_indices, A_offsets, A_indices;
+    std::vector<double> P_values, A_values, l, u;
+    std::vector<u64> q, lower, upper;
+    bool has_P, by_rows;
+
+    RandomProgram(std::mt19937_64& random, u32 n, u32 m, u32 degree, u32 n_values, bool has_P, bool by_rows)
+        : n(n), m(m), l(m, -1.0), u(m, 1.0), q(n, 0), lower(m), upper(m), has_P(has_P), by_rows(by_rows) {
+        const auto value = [&] { return (double(random() % n_values) - double(n_values / 3)) * 0.1; };
+        for (u32 i = 0; i < m; ++i) {
+            lower[i] = image_of(l[i], Reading::decimal);
+            upper[i] = image_of(u[i], Reading::decimal);
+        }
+        const u32 n_major = by_rows ? m : n, n_minor = by_rows ? n : m;
+        A_offsets.push_back(0);
+        for (u32 j = 0; j < n_major; ++j) {
+            std::map<u32, double> entries;
+            for (u32 d = 0; n_minor && d < random() % (degree + 1); ++d) entries[u32(random() % n_minor)] = value();
+            for (const auto& entry : entries) {
+                A_indices.push_back(Index(entry.first));
+                A_values.push_back(entry.second);
+            }
+            A_offsets.push_back(Index(A_indices.size()));
+        }
+        std::vector<std::map<u32, double>> columns(n);
+        for (u32 k = 0; has_P && n && k < n; ++k) {
+            const u32 i = u32(random() % n), j = u32(random() % n);
+            columns[i][j] = columns[j][i] = value();
+        }
+        P_offsets.push_back(0);
+        for (const auto& column : columns) {
+            for (const auto& entry : column) {
+                P_indices.push_back(Index(entry.first));
+                P_values.push_back(entry.second);
+            }
+            P_offsets.push_back(Index(P_indices.size()));
+        }
+    }
+    Problem<Index> problem() const {
+        Problem<Index> problem;
+        problem.n_variables = n;
+        problem.n_rows = m;
+        problem.A_is_by_rows = by_rows;
+        problem.A = {by_rows ? m : n, by_rows ? n : m, A_offsets.data(), A_indices.data(), A_values.data()};
+        if (has_P) problem.P = {n, n, P_offsets.data(), P_indices.data(), P_values.data()};
+        problem.variable_images = {q.data()};
+        problem.row_lower = lower.data();
+        problem.row_upper = upper.data();
+        problem.l = l.data();
+        problem.u = u.data();
+        return problem;
+    }
+};
+
+struct Classes {
+    std::vector<i64> variables, rows;
+    Statistics statistics;
+    bool operator==(const Classes& other) const { return variables == other.variables && rows == other.rows; }
+};
+
+template <class Index>
+Classes classes_of(const RandomProgram<Index>& program, const Options& options) {
+    Classes classes{std::vector<i64>(program.n), std::vector<i64>(program.m), {}};
+    std::vector<double> scales(program.m);
+    std::vector<u64> images(program.m);
+    Quiet monitor;
+    classes.statistics = refine(program.problem(), options,
+                                {classes.variables.data(), classes.rows.data(), scales.data(), images.data()}, monitor);
+    return classes;
+}
+
+// Whether no sum over a class tells two members of a class apart: by exact sums, class by class.
+template <class Index>
+bool is_equitable(const RandomProgram<Index>& program, const Classes& classes) {
+    std::vector<std::map<i64, u64>> of_rows(program.m), of_variables(program.n);
+    const auto add = [](u64& sum, double value) { sum = field_add(sum, image_of(value, Reading::decimal)); };
+    for_each_entry_of_A(program.problem(), [&](u32 row, u32 column, u64 entry) {
+        add(of_rows[row][classes.variables[column]], program.A_values[entry]);
+        add(of_variables[column][classes.rows[row]], program.A_values[entry]);
+    });
+    for (u32 j = 0; program.has_P && j < program.n; ++j)
+        for (u64 e = u64(program.P_offsets[j]); e < u64(program.P_offsets[j + 1]); ++e)
+            add(of_variables[j][-1 - classes.variables[program.P_indices[e]]], program.P_values[e]);
+    const auto agree = [](std::vector<std::map<i64, u64>>& sums, const std::vector<i64>& labels) {
+        std::map<i64, std::map<i64, u64>> first;
+        for (u32 v = 0; v < labels.size(); ++v) {
+            for (auto at = sums[v].begin(); at != sums[v].end();) at = at->second ? std::next(at) : sums[v].erase(at);
+            if (!first.emplace(labels[v], sums[v]).second && first[labels[v]] != sums[v]) return false;
+        }
+        return true;
+    };
+    return agree(of_rows, classes.rows) && agree(of_variables, classes.variables);
+}
+
+void test_field() {
+    CHECK(field_multiply(field_inverse(10), 10) == 1);
+    CHECK(field_inverse(0) == 0);
+    CHECK(field_reduce(~u128(0)) == field_add(field_multiply(field_reduce(~u64(0)), field_reduce(u128(1) << 64)),
+                                              field_reduce(~u64(0))));
+    for (Reading reading : {Reading::decimal, Reading::bits}) {
+        CHECK(image_of(-0.0, reading) == 0);
+        CHECK(image_of(9007199254740992.0, reading) == u64(1) << 53);
+        CHECK(image_of(HUGE_VAL, reading) == plus_infinity && image_of(-HUGE_VAL, reading) == minus_infinity);
+        CHECK(field_multiply(image_of(0.375, reading), 8) == 3);
+        CHECK(field_add(image_of(-2.5, reading), image_of(2.5, reading)) == 0);
+    }
+    const auto sum_is = [](Reading r) { return field_add(image_of(.1, r), image_of(.2, r)) == image_of(.3, r); };
+    CHECK(sum_is(Reading::decimal) && !sum_is(Reading::bits));
+    std::mt19937_64 random(1);
+    for (int k = 0; k < 60000; ++k) {  // every way to read a decimal agrees with printing it
+        u64 word = random();
+        double x;
+        if (k % 2) x = double(i64(word % 2000000001) - 1000000000) / std::pow(10.0, double(word >> 60));
+        else std::memcpy(&x, &word, sizeof x);
+        if (!std::isfinite(x)) continue;
+        const u64 printed = magnitude_by_printing(x);
+        CHECK(image_of(x, Reading::decimal) == (x < 0 ? field_negate(printed) : printed));
+    }
+}
+
+template <class Index>
+void test_random_programs() {
+    std::mt19937_64 random(7);
+    for (int k = 0; k < 240; ++k) {
+        const bool is_large = k % 40 == 0;
+        const u32 n = u32(random() % (is_large ? 9000 : 30)), m = u32(random() % (is_large ? 9000 : 30));
+        const RandomProgram<Index> program(random, n, m, is_large ? 2 : 4, 1 + u32(random() % 300), k % 3, k % 2);
+        Options options{k % 5 == 0, k % 7 ? Reading::decimal : Reading::bits, k % 11 == 0, random()};
+        const Classes first = classes_of(program, options);
+        if (!options.counting && !options.scale_rows && options.reading == Reading::decimal)
+            CHECK(is_equitable(program, first));
+        options.seed = random();
+        CHECK(first == classes_of(program, options));
+    }
+}
+
+// A path: half as many classes as vertices, found by the worklist.
+template <class Index>
+RandomProgram<Index> path(u32 n) {
+    std::mt19937_64 random(1);
+    RandomProgram<Index> program(random, n, 0, 0, 1, true, false);
+    program.P_offsets.assign(1, 0);
+    program.P_indices.clear();
+    for (u32 j = 0; j < n; ++j) {
+        if (j) program.P_indices.push_back(Index(j - 1));
+        if (j + 1 < n) program.P_indices.push_back(Index(j + 1));
+        program.P_offsets.push_back(Index(program.P_indices.size()));
+    }
+    program.P_values.assign(program.P_indices.size(), 1.0);
+    return program;
+}
+
+void test_long_path() {
+    const u32 n = 20001;
+    const auto program = path<std::int32_t>(n);
+    const Classes classes = classes_of(program, Options());
+    for (u32 j = 0; j < n; ++j) CHECK(classes.variables[j] == i64(std::min(j, n - 1 - j)));
+    CHECK(classes.statistics.splitters > 0 && classes.statistics.peak_bytes > 0);
+    CHECK(memory_count().now == 0);
+}
+
+void test_interruption_frees_everything() {
+    const auto program = path<std::int64_t>(800000);
+    std::vector<i64> labels(program.n);
+    Impatient monitor;
+    bool stopped = false;
+    try {
+        refine(program.problem(), Options(), {labels.data(), nullptr, nullptr, nullptr}, monitor);
+    } catch (const Interrupted&) {
+        stopped = true;
+    }
+    CHECK(stopped);
+    CHECK(memory_count().now == 0);
+}
+
+void test_malformed_matrices() {
+    const double values[] = {1, 1};
+    const auto is_refused = [&](std::vector<std::int32_t> offsets, std::vector<std::int32_t> indices) {
+        const SparseView<std::int32_t> view{2, 3, offsets.data(), indices.data(), values};
+        try {
+            check_structure(view, offsets.size(), indices.size(), 2);
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(!is_refused({0, 1, 2}, {0, 2}));
+    CHECK(is_refused({0, 1, 2}, {0, 3}));
+    CHECK(is_refused({0, 1, 2}, {0, -1}));
+    CHECK(is_refused({0, 1, 2}, {0, -2147483647 - 1}));
+    CHECK(is_refused({0, 1, 2}, {0, 2147483647}));
+    CHECK(is_refused({0, 2, 1}, {0, 2}));
+    CHECK(is_refused({1, 1, 2}, {0, 2}));
+    CHECK(is_refused({0, 1, 3}, {0, 2}));
+    CHECK(is_refused({0, 1}, {0, 2}));
+}
+
+int main() {
+    test_field();
+    test_random_programs<std::int32_t>();
+    test_random_programs<std::int64_t>();
+    test_long_path();
+    test_interruption_frees_everything();
+    test_malformed_matrices();
+    std::puts("all passed");
+}
