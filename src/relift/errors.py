@@ -9,6 +9,19 @@
     │   ├── BoundsError                  a lower bound above its upper bound
     │   ├── AsymmetricError              P is not symmetric
     │   └── NonConvexError               P has a direction of negative curvature
+    ├── LanguageError (ValueError)       a model text is wrong; points at the place
+    │   ├── ModelSyntaxError             it does not follow the grammar
+    │   ├── EncodingError                the file is not UTF-8
+    │   ├── UnknownNameError             a name is not declared
+    │   ├── DuplicateNameError           a name is declared twice, or as two kinds of thing
+    │   ├── ArityError                   a wrong number of arguments
+    │   ├── KindError                    a formula, a number or an unknown where another is needed
+    │   ├── SafetyError                  a logic variable is not bound
+    │   ├── StratificationError          a predicate depends on its own negation
+    │   ├── FactError                    data in the model contradict each other or their declaration
+    │   ├── DegreeError                  an expression in the unknowns of too high a degree
+    │   ├── ConvexityError               a convex term where convexity forbids it
+    │   └── SeveralErrors                more than one of these
     ├── PartitionError (ValueError)      classes that do not fit the program, or are not equitable
     ├── OptionError (ValueError)         an option has a value that it cannot have
     ├── FileFormatError (ValueError)     a file cannot be read or written as what it claims to be
@@ -90,6 +103,113 @@ class AsymmetricError(ProgramError):
 @final
 class NonConvexError(ProgramError):
     """P has a direction of negative curvature (positive, when maximising)."""
+
+
+class LanguageError(ReliftError, ValueError):
+    """A model text is wrong.
+
+    Parameters
+    ----------
+    message
+        What is wrong, in one sentence.
+    hint
+        What to do about it: what was expected, or the nearest known name.
+    file
+        The file, or ``"<model>"``.
+    line, column
+        The place, counted from 1; 0 if there is none.
+    excerpt
+        The place, the line and carets under what is meant, ready to print.
+    """
+
+    def __init__(
+        self, message: str, hint: str = "", file: str = "", line: int = 0, column: int = 0, excerpt: str = ""
+    ) -> None:
+        Exception.__init__(self, message, hint, file, line, column, excerpt)
+        self.message = message
+        self.hint = hint
+        self.file = file
+        self.line = line
+        self.column = column
+        self.excerpt = excerpt
+
+    def __str__(self) -> str:
+        return "\n".join(part for part in (self.message, self.excerpt, self.hint) if part)
+
+
+@final
+class ModelSyntaxError(LanguageError):
+    """A text does not follow the grammar."""
+
+
+@final
+class EncodingError(LanguageError):
+    """A model file is not UTF-8."""
+
+
+@final
+class UnknownNameError(LanguageError):
+    """A name is not declared."""
+
+
+@final
+class DuplicateNameError(LanguageError):
+    """A name is declared twice, or as two kinds of thing."""
+
+
+@final
+class ArityError(LanguageError):
+    """A wrong number of arguments."""
+
+
+@final
+class KindError(LanguageError):
+    """A formula, a number or an unknown where another is needed."""
+
+
+@final
+class SafetyError(LanguageError):
+    """A logic variable is not bound."""
+
+
+@final
+class StratificationError(LanguageError):
+    """A predicate depends on its own negation, or a definition on itself."""
+
+
+@final
+class FactError(LanguageError):
+    """Data in the model contradict each other or their declaration."""
+
+
+@final
+class DegreeError(LanguageError):
+    """An expression in the unknowns has too high a degree."""
+
+
+@final
+class ConvexityError(LanguageError):
+    """A convex term stands where convexity forbids it."""
+
+
+@final
+class SeveralErrors(LanguageError):
+    """More than one error of the language; ``errors`` holds them in the order of the text.
+
+    Parameters
+    ----------
+    errors
+        At least two.
+    """
+
+    def __init__(self, errors: tuple[LanguageError, ...]) -> None:
+        first = errors[0]
+        super().__init__(f"{len(errors)} errors", "", first.file, first.line, first.column)
+        self.args = (errors,)
+        self.errors = errors
+
+    def __str__(self) -> str:
+        return "\n\n".join([f"{len(self.errors)} errors in {self.file or 'the model'}", *map(str, self.errors)])
 
 
 @final
