@@ -218,6 +218,26 @@ def without_dust(ray: Vector, lower: Vector, upper: Vector) -> Vector:
     return np.where(missing & (np.abs(ray) <= dust), 0.0, ray)
 
 
+def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float) -> bool:
+    """Whether a ray of largest entry 1 proves infeasibility: ``A'y + w = 0`` and a negative Farkas value."""
+    scale = 1.0 + np.max(np.abs(program.A.data), initial=0.0)
+    remainder = np.max(np.abs(program.A.T @ ray_y + ray_w), initial=0.0) / scale
+    return bool(remainder <= tolerance and farkas_value(program, ray_y, ray_w) < -100 * tolerance)
+
+
+def is_recession_direction(program: Program, d: Vector, tolerance: float) -> bool:
+    """Whether a direction of largest entry 1 keeps feasibility and improves for ever."""
+    curvature = 0.0
+    if program.P is not None:
+        curvature = np.max(np.abs(program.P @ d), initial=0.0) / (1.0 + np.max(np.abs(program.P.data), initial=0.0))
+    scale, leaves = 1.0 + np.max(np.abs(program.A.data), initial=0.0), 0.0
+    for along, lower, upper in ((program.A @ d, program.l, program.u), (d, program.lb, program.ub)):
+        wrong = np.where(np.isfinite(upper), np.maximum(along, 0.0), 0.0)
+        wrong += np.where(np.isfinite(lower), np.maximum(-along, 0.0), 0.0)
+        leaves = max(leaves, float(np.max(wrong, initial=0.0)) / scale)
+    return bool(max(curvature, leaves) <= tolerance and float(program.q @ d) < -100 * tolerance)
+
+
 def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, Vector] | None:
     """Multipliers that have grown without bound, as a ray, if they point along a proof of infeasibility."""
     size = max(np.max(np.abs(y), initial=0.0), np.max(np.abs(w), initial=0.0))
@@ -225,8 +245,7 @@ def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, V
         return None
     ray_y = without_dust(y / size, program.l, program.u)
     ray_w = without_dust(w / size, program.lb, program.ub)
-    remainder = np.max(np.abs(program.A.T @ ray_y + ray_w), initial=0.0)
-    return (ray_y, ray_w) if remainder <= 1e-8 and farkas_value(program, ray_y, ray_w) < -1e-6 else None
+    return (ray_y, ray_w) if is_proof(program, ray_y, ray_w, 1e-8) else None
 
 
 def direction_of_divergence(program: Program, x: Any) -> Vector | None:
@@ -235,16 +254,8 @@ def direction_of_divergence(program: Program, x: Any) -> Vector | None:
     size = np.max(np.abs(point), initial=0.0)
     if point.size != program.n_variables or not (np.isfinite(size) and size > 1e6):
         return None
-    d: Vector = point / size
-    curvature = 0.0 if program.P is None else np.max(np.abs(program.P @ d)) / (1.0 + np.max(np.abs(program.P.data)))
-    leaves = 0.0
-    for along, lower, upper in ((program.A @ d, program.l, program.u), (d, program.lb, program.ub)):
-        wrong = np.where(np.isfinite(upper), np.maximum(along, 0.0), 0.0)
-        wrong += np.where(np.isfinite(lower), np.maximum(-along, 0.0), 0.0)
-        leaves = max(leaves, float(np.max(wrong, initial=0.0)))
-    entries = np.max(np.abs(program.A.data), initial=0.0)
-    is_ray = curvature <= 1e-8 and leaves <= 1e-8 * (1.0 + entries) and float(program.q @ d) < -1e-6
-    return d if is_ray else None
+    direction: Vector = point / size
+    return direction if is_recession_direction(program, direction, 1e-8) else None
 
 
 def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None, **facts: Any) -> Solution:
