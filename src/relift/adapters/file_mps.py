@@ -42,6 +42,7 @@ _REFUSED = {
     "GENCONS": "general constraints",
     "PWLOBJ": "a piecewise linear objective",
 }
+_NO_END = "the file ends without ENDATA: it is cut off, or it is no MPS file."
 _NEED_NO_NUMBER = {"FR", "MI", "PL", "BV"}
 _NEED_NUMBER = {"UP", "LO", "FX", "UI", "LI"}
 
@@ -124,14 +125,14 @@ def program_from_mps(text: str, source: str, relax_integers: bool = False) -> Pr
     """
     lines = text.splitlines()
     try:
-        sections = _read_sections(lines, fixed=False)
-    except _LineError as error:
         try:
-            sections = _read_sections(lines, fixed=True)
-        except _LineError:
-            where = f"{source}, line {error.line}" if error.line else source
-            raise FileFormatError(f"{where}: {error.reason}") from None
-    try:
+            sections = _read_sections(lines, fixed=False)
+        except _LineError as error:
+            try:
+                sections = _read_sections(lines, fixed=True)
+            except _LineError:
+                is_cut = error.line == len(lines) and not any(line.startswith("ENDATA") for line in lines)
+                raise (_LineError(0, _NO_END) if is_cut and error.line > 1 else error) from None
         return _program_from_sections(sections, source, relax_integers)
     except _LineError as error:
         where = f"{source}, line {error.line}" if error.line else source
@@ -225,7 +226,7 @@ def _read_sections(lines: Sequence[str], fixed: bool) -> _Sections:
         else:
             _read_line(read, section, fields, i)
     if not read.is_complete:
-        raise _LineError(0, "the file ends without ENDATA: it is cut off, or it is no MPS file.")
+        raise _LineError(0, _NO_END)
     return read
 
 
@@ -483,6 +484,7 @@ def _quadratic_part(read: _Sections, n: int) -> Any:
         if wrong.size:
             names = list(read.columns)
             i, j = (int(part[wrong[0]]) for part in difference.coords)
+            i, j = min(i, j), max(i, j)
             raise _LineError(0, f"QMATRIX is not symmetric: the entries of {names[i]!r} and {names[j]!r} differ.")
         return P
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)

@@ -343,7 +343,7 @@ def _verdict(answer: Solution, certificate: Certificate) -> tuple[bool, str]:
     if not certificate.is_feasible:
         return False, "the point breaks rows or bounds"
     if answer.y is None or answer.w is None:
-        return False, "the point is feasible; without multipliers in the file optimality cannot be checked"
+        return False, "the point is feasible; optimality needs multipliers, and the file has none"
     return False, "the point is feasible, but the multipliers do not prove it optimal"
 
 

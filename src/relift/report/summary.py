@@ -51,8 +51,9 @@ class Comparison:
 
     @property
     def speed_up(self) -> float:
-        """How many times quicker the lifted solve was; NaN unless both ended with an answer."""
-        return self.ground_seconds / self.lifted_seconds if self.lifted_seconds > 0 else math.nan
+        """How many times quicker the lifted solve was; NaN unless the other one ended with a proved answer too."""
+        is_proved = self.status in {Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED}
+        return self.ground_seconds / self.lifted_seconds if is_proved and self.lifted_seconds > 0 else math.nan
 
 
 def summary(
