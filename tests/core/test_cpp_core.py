@@ -16,7 +16,7 @@ COMPILER = shutil.which("g++")
 @pytest.mark.parametrize("source", sorted((CORE / "tests").glob("test_*.cpp")), ids=lambda path: path.stem)
 def test_core_passes_its_tests_under_sanitizers(source: Path, tmp_path: Path) -> None:
     program = tmp_path / source.stem
-    flags = ["-std=c++17", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    flags = ["-std=c++17", "-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     built = subprocess.run(
         [str(COMPILER), *flags, "-Wall", "-Wextra", f"-I{CORE / 'include'}", str(source), "-o", str(program)],
         capture_output=True,
