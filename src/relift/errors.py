@@ -26,6 +26,9 @@
     ├── OptionError (ValueError)         an option has a value that it cannot have
     ├── FileFormatError (ValueError)     a file cannot be read or written as what it claims to be
     ├── MissingPackageError (ImportError) an optional package is needed and not installed
+    ├── DataError (ValueError)           tables that do not fit the model, or missing, doubled or wrong values
+    ├── SizeLimitError (ValueError)      a result is larger than the limit
+    ├── EngineError (RuntimeError)       a database engine failed
     └── BackendError (RuntimeError)      a solver failed in a way that is not a status
 
 Each says what is wrong, where, what was found and what to do. Fields are kept for programs to read; the
@@ -230,6 +233,78 @@ class FileFormatError(ReliftError, ValueError):
 @final
 class MissingPackageError(ReliftError, ImportError):
     """An optional package is needed and not installed."""
+
+
+class DataError(ReliftError, ValueError):
+    """Tables do not fit the model, or values are missing, doubled or not numbers.
+
+    Parameters
+    ----------
+    message
+        What is wrong, with the table, the column and the row or tuple.
+    hint
+        What to do about it.
+    excerpt
+        The place in the model that asks for it, ready to print; empty if there is none.
+    table
+        The relation, param or variable at fault.
+    entry
+        The tuple at fault, empty if the whole table is.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        excerpt: str = "",
+        table: str = "",
+        entry: tuple[str | int | float, ...] = (),
+    ) -> None:
+        Exception.__init__(self, message, hint, excerpt, table, entry)
+        self.message = message
+        self.hint = hint
+        self.excerpt = excerpt
+        self.table = table
+        self.entry = entry
+
+    def __str__(self) -> str:
+        if not self.excerpt:
+            return f"{self.message} {self.hint}".strip()
+        return "\n".join(part for part in (self.message, self.excerpt, self.hint) if part)
+
+
+@final
+class SizeLimitError(ReliftError, ValueError):
+    """A result is larger than the limit.
+
+    Parameters
+    ----------
+    message
+        What is too large.
+    hint
+        What to do about it.
+    statement
+        The statement of the model that causes it, if it is known.
+    rows
+        How many rows there are, at least.
+    limit
+        How many there may be.
+    """
+
+    def __init__(
+        self, message: str, hint: str = "", statement: str = "", rows: int = 0, limit: int = 0
+    ) -> None:
+        Exception.__init__(self, message, hint, statement, rows, limit)
+        self.message = message
+        self.hint = hint
+        self.statement = statement
+        self.rows = rows
+        self.limit = limit
+
+
+@final
+class EngineError(ReliftError, RuntimeError):
+    """A database engine failed in a way that the data do not explain."""
 
 
 @final
