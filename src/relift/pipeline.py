@@ -32,6 +32,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import LiftMethod, LiftSettings, Progress, ProgressCallback, Reading, SolverSettings
 from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_point_or_proof, find_recession_direction
 from relift.solvers.registry import backend_names, get_backend
 
@@ -296,10 +297,19 @@ class _Run:
             )
             if not self.attempts[1:] or _is_better(answer, certificate, best, best_certificate):
                 best, best_certificate = answer, certificate
-            if best.status not in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
+            if self._is_final(best):
                 break
         self.certificate = best_certificate
         return best
+
+    def _is_final(self, answer: Solution) -> bool:
+        """Whether the answer is proved, or the user's own limit ended the search for one."""
+        if answer.status == Status.ITERATION_LIMIT:
+            return self.settings.iteration_limit is not None
+        if answer.status == Status.TIME_LIMIT:
+            left = self._time_left()
+            return left is not None and left <= 0
+        return answer.status not in {Status.FAILURE, Status.OPTIMAL_INACCURATE}
 
     def _plan(self, chosen: Backend | None) -> Iterator[tuple[Backend, SolverSettings]]:
         """The backend with its settings, then with harder ones, then the other backends (only for ``"auto"``)."""
@@ -366,8 +376,6 @@ class _Run:
     def at_a_vertex(self, solution: Solution) -> Solution:
         """Crossover of an optimal point of a linear program; the answer is certified again."""
         start = perf_counter()
-        from relift.solvers.crossover import vertex_solution
-
         ground = self.lifting.program
         settings = replace(self.settings, time_limit=self._time_left(), options={})
         moved = vertex_solution(ground.minimisation(), solution, settings)
@@ -386,7 +394,7 @@ class _Run:
 
 def _backends_in_order(program: Program) -> list[Backend]:
     """The default backend, then those to turn to when its answers fail."""
-    names = ("highs", "clarabel") if program.is_linear else ("clarabel",)
+    names = ("highs", "clarabel") if program.is_linear else ("clarabel", "piqp", "highs")
     return [get_backend(name) for name in names if name in backend_names(installed=True)]
 
 

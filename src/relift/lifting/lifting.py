@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from relift.lifting.quotient import IsometricForm, Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
 from relift.program.program import Program
-from relift.program.solution import Solution
+from relift.program.solution import Solution, Status
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry.equitable import TOLERANCE, distance_from_equitable
 from relift.symmetry.find import Symmetry, find_symmetry, no_symmetry
@@ -98,7 +98,7 @@ class Lifting:
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the small program to one for the ground program: points, multipliers and rays."""
         expanded = self.reduction.restore(self.quotient.expand(solution))
-        if expanded.x is not None and expanded.status.has_point:
+        if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
             expanded = replace(expanded, objective=self.program.objective(expanded.x))
         return expanded
 
