@@ -89,7 +89,7 @@ class CvxpyBackend(Backend):
         objective = program.q @ x
         if program.P is not None:
             objective = objective + 0.5 * cvxpy.quad_form(x, cvxpy.psd_wrap(csc(program.P)))
-        problem = cvxpy.Problem(cvxpy.Minimize(objective), list(used.values()))
+        problem = cvxpy.Problem(cvxpy.Minimize(objective), list(used.values()) or [cvxpy.Variable() >= 0])
         failure = self._run(cvxpy, problem, settings, options)
         status = str(problem.status)
         facts: dict[str, Any] = {"message": failure or status}
@@ -97,8 +97,10 @@ class CvxpyBackend(Backend):
         if statistics is not None and isinstance(statistics.num_iters, int):
             facts["iterations"] = statistics.num_iters
         answered = _STATUS.get(status, Status.FAILURE)
-        if status == "user_limit" or (failure and settings.iteration_limit is not None):
-            answered = Status.TIME_LIMIT if settings.iteration_limit is None else Status.ITERATION_LIMIT
+        by_time = settings.time_limit is not None and settings.iteration_limit is None
+        has_limit = settings.time_limit is not None or settings.iteration_limit is not None
+        if status == "user_limit" or (has_limit and (failure or answered is Status.OPTIMAL_INACCURATE)):
+            answered = Status.TIME_LIMIT if by_time else Status.ITERATION_LIMIT
         if answered is Status.INFEASIBLE:
             return infeasible(program, self.name, None, **facts)
         if answered is Status.UNBOUNDED:

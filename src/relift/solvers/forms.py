@@ -249,13 +249,19 @@ def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, V
 
 
 def direction_of_divergence(program: Program, x: Any) -> Vector | None:
-    """Where a point runs off to, if that direction keeps feasibility and improves for ever."""
+    """Where a point runs off to, if that direction keeps feasibility and improves for ever.
+
+    At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
+    """
     point = np.asarray(x, dtype=np.float64).ravel()
     size = np.max(np.abs(point), initial=0.0)
     if point.size != program.n_variables or not (np.isfinite(size) and size > 1e6):
         return None
     direction: Vector = point / size
-    return direction if is_recession_direction(program, direction, 1e-8) else None
+    slope = float(program.q @ direction)
+    bend = 0.0 if program.P is None else float(direction @ (program.P @ point))
+    is_ray = slope + bend < 0.5 * slope and is_recession_direction(program, direction, 1e-8)
+    return direction if is_ray else None
 
 
 def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None, **facts: Any) -> Solution:
@@ -283,10 +289,13 @@ def unbounded(backend: str, ray_x: Any, **facts: Any) -> Solution:
 def with_point(
     program: Program, backend: str, status: Status, x: Any, y: Vector | None, w: Vector | None, **facts: Any
 ) -> Solution:
-    """Answer with a point; one with NaN or infinity is dropped, and with it the claim to be optimal."""
+    """Answer with a point; NaN, infinity and running off to infinity are not called optimal."""
     point = np.asarray(x, dtype=np.float64).ravel()
     if not np.all(np.isfinite(point)):
         return Solution(Status.FAILURE if status.has_point else status, backend=backend, **facts)
+    direction = direction_of_divergence(program, point) if status.has_point else None
+    if direction is not None:
+        return unbounded(backend, direction, **facts)
     if y is not None and w is not None and not (np.all(np.isfinite(y)) and np.all(np.isfinite(w))):
         y = w = None
     return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)

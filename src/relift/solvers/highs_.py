@@ -4,6 +4,9 @@ HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both mul
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
 or unbounded.
 
+Its regularisation of QPs can hold a point that would run off to infinity, and it then says optimal; such an answer
+is recognised and called unbounded.
+
 Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not
 end in minutes); without a ``time_limit`` nothing stops it. Clarabel is the default for quadratic programs.
 """
@@ -132,13 +135,9 @@ def solution_of(highs: Any, program: Program, name: str, status: str) -> Solutio
     info, point = highs.getInfo(), highs.getSolution()
     facts: dict[str, Any] = {"iterations": _iterations(info), "message": status}
     answer = _STATUS.get(status, Status.FAILURE)
-    if program.P is not None and point.value_valid:
-        # Its regularisation can hold a point that would run off to infinity, and then it says optimal.
-        direction = direction_of_divergence(program, point.col_value)
-        if direction is not None:
-            return unbounded(name, direction, **facts)
     if answer is Status.UNBOUNDED:
-        return unbounded(name, None, **facts)
+        direction = direction_of_divergence(program, point.col_value) if point.value_valid else None
+        return unbounded(name, direction, **facts)
     if status == "kUnknown" and point.value_valid and point.dual_valid:
         # HiGHS ends so when its own check of the final residuals fails by a little; the certificate decides.
         answer = Status.OPTIMAL_INACCURATE

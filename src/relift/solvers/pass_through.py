@@ -26,7 +26,7 @@ class OwnWords:
     is_first_order
         Whether the solver is a first-order method.
     always
-        Further options; OSQP's polishing prints even when it is told to be silent.
+        Further options: OSQP's polishing prints even when it is told to be silent, HiGHS regularises QPs by 1e-7.
     """
 
     tolerances: tuple[str, ...] = ()
@@ -44,6 +44,7 @@ _WORDS = {
         1e-10,
         "time_limit",
         "qp_iteration_limit",
+        always=(("qp_regularization_value", 1e-11),),
     ),
     "osqp": OwnWords(("eps_abs", "eps_rel"), 1e-9, "time_limit", "max_iter", True, (("polishing", False),)),
     "piqp": OwnWords(("eps_abs", "eps_rel"), 1e-10, "", "max_iter"),
@@ -87,14 +88,14 @@ def status_from_words(text: str) -> Status:
     (<Status.INFEASIBLE: 'infeasible'>, <Status.ITERATION_LIMIT: 'iteration_limit'>)
     """
     words = text.lower().replace("_", " ").replace(" ", "")
+    if "time" in words:
+        return Status.TIME_LIMIT
+    if "iter" in words:
+        return Status.ITERATION_LIMIT
     if "inaccurate" in words or "almost" in words:
         return Status.FAILURE
     if "dualinfeasible" in words or "unbounded" in words:
         return Status.FAILURE if "unboundedorinfeasible" in words else Status.UNBOUNDED
     if "infeasible" in words:
         return Status.INFEASIBLE
-    if "time" in words:
-        return Status.TIME_LIMIT
-    if "iter" in words:
-        return Status.ITERATION_LIMIT
     return Status.FAILURE
