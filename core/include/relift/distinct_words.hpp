@@ -31,7 +31,7 @@ public:
 
 private:
     bool count_exactly(const u64* words, u32 size, u64& number) {
-        const u32 capacity = power_of_two_above(std::min<u64>(4 * u64(size), 4 * most_exact));
+        const u32 capacity = power_of_two_above(2 * std::min<u64>(size, most_exact));
         const int shift = 64 - __builtin_ctz(capacity);
         table_.assign(capacity, 0);
         bool zero_seen = false;
@@ -54,13 +54,13 @@ private:
         int halvings = 0;
         while (size >> halvings > 4096) ++halvings;
         const u64 outside = halvings ? ~u64(0) << (64 - halvings) : 0;
-        constexpr u32 capacity = 1 << 15;
+        const u32 capacity = power_of_two_above(3 * u64(size >> halvings));
         table_.assign(capacity, 0);
         u64 number = 0;
         for (u32 i = 0; i < size; ++i) {
             const u64 hash = spread(words[i]);
             if (hash & outside) continue;
-            if (number > capacity / 2) break;
+            if (number > 3 * u64(capacity) / 4) break;
             u64 at = hash >> 8 & (capacity - 1);
             while (table_[at] && table_[at] != (hash | 1)) at = (at + 1) & (capacity - 1);
             if (!table_[at]) { table_[at] = hash | 1; ++number; }

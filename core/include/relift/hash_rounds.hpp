@@ -158,7 +158,8 @@ public:
             // The rows are stable under the variables as they were.
             if (stayed(variables_before, n_variable_classes_)) return Verdict::stable;
             if (are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
-            if (double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
+            const bool was_half = is_first && skips_first_rows_;
+            if (!was_half && double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
                 return Verdict::slow;
         }
     }

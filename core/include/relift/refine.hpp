@@ -71,8 +71,8 @@ public:
         if (u64(problem_.n_variables) + problem_.n_rows >= most_vertices)
             throw std::invalid_argument("there are 2^30 variables and rows or more");
         encode_matrices();
-        if (needs_field()) refine<FieldAlgebra>();
-        else refine<WrappingAlgebra>();
+        if (options_.counting || sums_are_small_integers()) refine<WrappingAlgebra>();
+        else refine<FieldAlgebra>();
         statistics_.peak_bytes = memory_count().peak;
         return statistics_;
     }
@@ -170,9 +170,11 @@ private:
         }, [&](u64 key) { return value_word(key); });
     }
 
-    bool needs_field() const {
-        return !options_.counting && (A_weights_.kind != WeightKind::unit || P_weights_.kind != WeightKind::unit ||
-                                      entries_are_scaled_);
+    bool sums_are_small_integers() {
+        if (entries_are_scaled_ || !are_small_integers(P_weights_) || !are_small_integers(A_weights_)) return false;
+        take_as_integers(P_weights_);
+        take_as_integers(A_weights_);
+        return true;
     }
 
     // Multiply the sums of rows, or their colours; null where that is not needed.
@@ -185,17 +187,25 @@ private:
     void colour_initially(Array<u64>& variables, Array<u64>& rows) const {
         const auto absorb = [](u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u ^ mix(word)); };
         const u64 first_variable = mix(options_.seed ^ 0x76617269), first_row = mix(options_.seed ^ 0x726F7773);
-        for (u32 j = 0; j < problem_.n_variables; ++j) {
+        if (problem_.variable_images.empty() && diagonal_.empty())
+            std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable));
+        else for (u32 j = 0; j < problem_.n_variables; ++j) {
             u64 colour = first_variable;
             for (const u64* words : problem_.variable_images) colour = absorb(colour, words[j]);
             if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);
             variables[j] = Algebra::colour(colour);
         }
+        ScaledBounds last{0, 0};  // rows with equal bounds often follow each other
+        u64 colour_of_last = absorb(absorb(first_row, 0), 0);
         for (u32 i = 0; i < problem_.n_rows; ++i) {
             ScaledBounds bounds{problem_.row_lower[i], problem_.row_upper[i]};
             if (!inverse_scales_.empty())
                 bounds = scaled_bounds(bounds.lower, bounds.upper, inverse_scales_[i], output_.row_scales[i] < 0);
-            u64 colour = absorb(absorb(first_row, bounds.lower), bounds.upper);
+            if (bounds.lower != last.lower || bounds.upper != last.upper) {
+                last = bounds;
+                colour_of_last = absorb(absorb(first_row, bounds.lower), bounds.upper);
+            }
+            u64 colour = colour_of_last;
             for (const u64* words : problem_.row_extra) colour = absorb(colour, words[i]);
             rows[i] = Algebra::colour(colour);
         }

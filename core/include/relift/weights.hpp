@@ -48,20 +48,20 @@ void with_weight(const Weights& weights, Work&& work) {
 class KeyNumbers {
 public:
     static constexpr u32 none = ~u32(0);
-    KeyNumbers() { std::fill(std::begin(slots_), std::end(slots_), Slot{0, none}); }
+    static constexpr u64 no_key = ~u64(0);  // neither a field element nor the bits of a number
+    KeyNumbers() { std::fill(std::begin(slots_), std::end(slots_), Slot{no_key, none}); }
     // The number of a key, or none if it would be the 257th.
     u32 number(u64 key) {
-        const u32 at = u32(key * 0x9E3779B97F4A7C15u >> 54);
-        if (slots_[at].key == key && slots_[at].number != none) return slots_[at].number;
-        return number_from(at, key);
+        const Slot& first = slots_[key * 0x9E3779B97F4A7C15u >> 54];
+        return first.key == key ? first.number : number_beyond(u32(&first - slots_), key);
     }
     u32 size() const { return size_; }
 
 private:
     struct Slot { u64 key; u32 number; };
-    u32 number_from(u32 at, u64 key) {
-        while (slots_[at].number != none && slots_[at].key != key) at = (at + 1) & 1023;
-        if (slots_[at].number == none) {
+    __attribute__((noinline)) u32 number_beyond(u32 at, u64 key) {
+        while (slots_[at].key != no_key && slots_[at].key != key) at = (at + 1) & 1023;
+        if (slots_[at].key == no_key) {
             if (size_ == 256) return none;
             slots_[at] = {key, size_++};
         }
@@ -70,6 +70,22 @@ private:
     Slot slots_[1024];
     u32 size_ = 0;
 };
+
+// Sums of small integers need no field: a table of such elements can be written mod 2^64. Small, so that differences
+// of sums have few factors 2, each of which would double the chance of a collision.
+constexpr u64 largest_small_integer = 16;
+
+inline bool are_small_integers(const Weights& weights) {
+    return weights.kind != WeightKind::words &&
+           std::all_of(weights.table.begin(), weights.table.end(), [](u64 word) {
+               return word <= largest_small_integer || word >= modulus - largest_small_integer;
+           });
+}
+
+inline void take_as_integers(Weights& weights) {
+    for (u64& word : weights.table)
+        if (word > largest_small_integer) word -= modulus;
+}
 
 // Encodes entries 0 .. n_entries-1 in the order in which for_each_key(visit) gives their keys; word_of(key) is
 // the word of a key. visit returns whether to go on.

@@ -1,0 +1,209 @@
+// The Python module relift._ml_core, against the limited API: arrays come and go by the buffer protocol, uncopied.
+//
+// Callers are the modules of relift/ml, which check shapes and types for people; here they are checked again so that
+// no array can crash the process.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "relift/ml/targets.hpp"
+
+namespace {
+
+using namespace relift::ml;
+
+// A Python error has been set: unwinds to the entry of the function.
+struct PythonError {};
+
+class Buffer {
+public:
+    explicit Buffer(PyObject* object, bool writable = false) {
+        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
+            throw PythonError();
+    }
+    ~Buffer() {
+        if (view_.obj) PyBuffer_Release(&view_);
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    std::size_t size() const { return view_.itemsize ? std::size_t(view_.len / view_.itemsize) : 0; }
+    std::size_t rows() const { return view_.ndim == 2 ? std::size_t(view_.shape[0]) : 0; }
+    std::size_t columns() const { return view_.ndim == 2 ? std::size_t(view_.shape[1]) : 0; }
+    bool holds(char kind) const {
+        const char* format = view_.format ? view_.format : "B";
+        if (*format == '@' || *format == '=' || *format == '<') ++format;
+        if (kind == 'i') return view_.itemsize == 4 && (*format == 'i' || *format == 'l');
+        return *format == kind && !format[1];
+    }
+    template <class T> T* elements(char kind, const char* name, std::size_t size) const {
+        if (!holds(kind) || this->size() != size)
+            throw std::invalid_argument(std::string(name) + " has a wrong type or length");
+        return static_cast<T*>(view_.buf);
+    }
+
+private:
+    Py_buffer view_{};
+};
+
+template <class Work> PyObject* guarded(Work&& work) {
+    try {
+        return work();
+    } catch (const PythonError&) {
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::length_error&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_ValueError, error.what());
+    }
+    return nullptr;
+}
+
+// Lets other Python threads run while C++ works.
+class WithoutLock {
+public:
+    WithoutLock() : thread_(PyEval_SaveThread()) {}
+    ~WithoutLock() { PyEval_RestoreThread(thread_); }
+
+private:
+    PyThreadState* thread_;
+};
+
+PyObject* none() {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+Kernel kernel_from(int kind, double gamma, double coef0, int degree) {
+    if (kind < 0 || kind > 3) throw std::invalid_argument("the kernel is not known");
+    return {KernelKind(kind), float(gamma), float(coef0), degree};
+}
+
+PyObject* py_kernel_sums(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *x_given, *s_given, *weights_given, *sums_given;
+        int kind, degree;
+        double gamma, coef0;
+        if (!PyArg_ParseTuple(arguments, "OOOiddiO", &x_given, &s_given, &weights_given, &kind, &gamma, &coef0,
+                              &degree, &sums_given))
+            return nullptr;
+        const Buffer x(x_given), s(s_given), weights(weights_given), sums(sums_given, true);
+        const std::size_t n = x.rows(), m = s.rows(), d = x.columns();
+        if (s.columns() != d || d == 0) throw std::invalid_argument("the points have different features");
+        const float* points = x.elements<float>('f', "X", n * d);
+        const float* others = s.elements<float>('f', "S", m * d);
+        const double* given = weights.elements<double>('d', "weights", m);
+        double* out = sums.elements<double>('d', "out", n);
+        const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
+        const WithoutLock unlocked;
+        const PointsByFeature by_feature(others, m, d);
+        std::vector<float> padded(by_feature.stride(), 0.0f);
+        for (std::size_t j = 0; j < m; ++j) padded[j] = float(given[j]);
+        RELIFT_ML_CALL(kernel_sums(points, n, d, by_feature, padded.data(), kernel, out));
+        return none();
+    });
+}
+
+PyObject* py_kernel_values(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *x_given, *s_given, *out_given;
+        int kind, degree;
+        double gamma, coef0;
+        if (!PyArg_ParseTuple(arguments, "OOiddiO", &x_given, &s_given, &kind, &gamma, &coef0, &degree, &out_given))
+            return nullptr;
+        const Buffer x(x_given), s(s_given), values(out_given, true);
+        const std::size_t n = x.rows(), m = s.rows(), d = x.columns();
+        if (s.columns() != d || d == 0) throw std::invalid_argument("the points have different features");
+        const float* points = x.elements<float>('f', "X", n * d);
+        const float* others = s.elements<float>('f', "S", m * d);
+        float* out = values.elements<float>('f', "out", n * m);
+        const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
+        const WithoutLock unlocked;
+        RELIFT_ML_CALL(kernel_values(points, n, d, PointsByFeature(others, m, d), kernel, out));
+        return none();
+    });
+}
+
+template <class Real>
+SmoResult smo_with(char kind, const Buffer& K, const Buffer& lo, const Buffer& hi, const Buffer& beta, const Buffer& v,
+                   double tolerance, long long most_steps) {
+    const std::size_t n = beta.size();
+    const Real* matrix = K.elements<Real>(kind, "K", n * n);
+    const Real *low = lo.elements<Real>(kind, "lo", n), *high = hi.elements<Real>(kind, "hi", n);
+    Real *point = beta.elements<Real>(kind, "beta", n), *values = v.elements<Real>(kind, "v", n);
+    const WithoutLock unlocked;
+    return RELIFT_ML_CALL(smo<Real>(matrix, n, low, high, point, values, tolerance, most_steps));
+}
+
+PyObject* py_smo(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *K_given, *lo_given, *hi_given, *beta_given, *v_given;
+        double tolerance;
+        long long most_steps;
+        if (!PyArg_ParseTuple(arguments, "OOOOOdL", &K_given, &lo_given, &hi_given, &beta_given, &v_given,
+                              &tolerance, &most_steps))
+            return nullptr;
+        const Buffer K(K_given), lo(lo_given), hi(hi_given), beta(beta_given, true), v(v_given, true);
+        const SmoResult result = K.holds('f') ? smo_with<float>('f', K, lo, hi, beta, v, tolerance, most_steps)
+                                              : smo_with<double>('d', K, lo, hi, beta, v, tolerance, most_steps);
+        return Py_BuildValue("Ld", (long long)result.steps, result.violation);
+    });
+}
+
+PyObject* py_nearest(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *x_given, *centres_given, *labels_given, *squares_given;
+        if (!PyArg_ParseTuple(arguments, "OOOO", &x_given, &centres_given, &labels_given, &squares_given))
+            return nullptr;
+        const Buffer x(x_given), centres(centres_given), labels(labels_given, true), squares(squares_given, true);
+        const std::size_t n = x.rows(), k = centres.rows(), d = x.columns();
+        if (centres.columns() != d || d == 0 || k == 0)
+            throw std::invalid_argument("the points have different features");
+        const float* points = x.elements<float>('f', "X", n * d);
+        const float* others = centres.elements<float>('f', "centres", k * d);
+        std::int32_t* to = labels.elements<std::int32_t>('i', "labels", n);
+        float* squared = squares.elements<float>('f', "squares", n);
+        const WithoutLock unlocked;
+        RELIFT_ML_CALL(nearest_centres(points, n, d, PointsByFeature(others, k, d), to, squared));
+        return none();
+    });
+}
+
+PyObject* py_lloyd(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *x_given, *centres_given;
+        int rounds;
+        if (!PyArg_ParseTuple(arguments, "OOi", &x_given, &centres_given, &rounds)) return nullptr;
+        const Buffer x(x_given), centres(centres_given, true);
+        const std::size_t n = x.rows(), k = centres.rows(), d = x.columns();
+        if (centres.columns() != d || d == 0 || k == 0)
+            throw std::invalid_argument("the points have different features");
+        const float* points = x.elements<float>('f', "X", n * d);
+        float* improved = centres.elements<float>('f', "centres", k * d);
+        const WithoutLock unlocked;
+        RELIFT_ML_CALL(lloyd(points, n, d, improved, k, rounds));
+        return none();
+    });
+}
+
+PyMethodDef methods[] = {
+    {"kernel_sums", py_kernel_sums, METH_VARARGS,
+     "kernel_sums(X, S, weights, kind, gamma, coef0, degree, out): out[i] = sum_j weights[j] k(x_i, s_j)."},
+    {"kernel_values", py_kernel_values, METH_VARARGS,
+     "kernel_values(X, S, kind, gamma, coef0, degree, out): out[i, j] = k(x_i, s_j)."},
+    {"smo", py_smo, METH_VARARGS,
+     "smo(K, lo, hi, beta, v, tolerance, most_steps): improves beta and v in place; returns (steps, violation)."},
+    {"nearest", py_nearest, METH_VARARGS,
+     "nearest(X, centres, labels, squares): the nearest centre of each point and the squared distance to it."},
+    {"lloyd", py_lloyd, METH_VARARGS, "lloyd(X, centres, rounds): improves the centres in place."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_ml_core", "Kernels, SMO, k-means and signatures of points.", -1,
+                          methods, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__ml_core() { return PyModule_Create(&definition); }

@@ -1,0 +1,6 @@
+// Every kernel, for the processor named by RELIFT_ML_TARGET. Included by targets.hpp alone: no include guard.
+#include "lanes.hpp"
+#include "kernels.hpp"
+#include "kmeans.hpp"
+#include "smo.hpp"
+#undef RELIFT_ML_INLINE

@@ -1,0 +1,55 @@
+// Sixteen floats or eight doubles side by side, by the compiler's vector extension: one source for every processor.
+// Included by targets.hpp once for each processor, like the other files that say so: no include guard.
+#define RELIFT_ML_INLINE inline __attribute__((always_inline))
+
+namespace relift::ml::RELIFT_ML_TARGET {
+
+using Floats = float __attribute__((vector_size(64), aligned(4), may_alias));
+using Doubles = double __attribute__((vector_size(64), aligned(8), may_alias));
+using Ints = std::int32_t __attribute__((vector_size(64), aligned(4), may_alias));
+using Longs = std::int64_t __attribute__((vector_size(64), aligned(8), may_alias));
+
+template <class Real> struct LanesOf;
+template <> struct LanesOf<float> {
+    using Values = Floats;
+    using Numbers = Ints;
+    using Number = std::int32_t;
+    static constexpr int count = 16;
+};
+template <> struct LanesOf<double> {
+    using Values = Doubles;
+    using Numbers = Longs;
+    using Number = std::int64_t;
+    static constexpr int count = 8;
+};
+
+template <class Lanes, class Real> RELIFT_ML_INLINE Lanes load(const Real* from) {
+    Lanes lanes;
+    std::memcpy(&lanes, from, sizeof(Lanes));
+    return lanes;
+}
+template <class Lanes, class Real> RELIFT_ML_INLINE void store(Real* to, const Lanes& lanes) {
+    std::memcpy(to, &lanes, sizeof(Lanes));
+}
+template <class Lanes, class Real> RELIFT_ML_INLINE Lanes all(Real value) { return Lanes{} + value; }
+
+// 2^t for t <= 0 (and small positive t), relative error below 1e-7: a polynomial on [-1/2, 1/2], then the exponent.
+RELIFT_ML_INLINE Floats power_of_two(Floats t) {
+    const Floats least = all<Floats>(-125.0f), most = all<Floats>(127.0f);
+    t = t < least ? least : t;
+    t = t > most ? most : t;
+    const Floats shift = all<Floats>(12582912.0f);  // 1.5 * 2^23: adding it rounds to whole numbers
+    const Floats shifted = t + shift;
+    const Floats rest = t - (shifted - shift);
+    Floats value = all<Floats>(1.5403530e-4f);
+    value = value * rest + 1.3333558e-3f;
+    value = value * rest + 9.6181291e-3f;
+    value = value * rest + 5.5504109e-2f;
+    value = value * rest + 2.4022651e-1f;
+    value = value * rest + 6.9314718e-1f;
+    value = value * rest + 1.0f;
+    const Ints exponent = ((Ints)shifted - (Ints)shift) << 23;
+    return (Floats)((Ints)value + exponent);
+}
+
+}  // namespace relift::ml::RELIFT_ML_TARGET

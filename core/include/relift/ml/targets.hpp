@@ -1,0 +1,62 @@
+// The kernels of this folder, compiled for AVX-512, for AVX2 with FMA and for the plain processor; which one runs is
+// decided when they are called: RELIFT_ML_CALL(kernel_sums(...)).
+//
+// Vector code must be compiled for its processor from the start (the compiler splits vectors before it inlines), so
+// each file is included once for each processor, in a namespace of its own.
+#pragma once
+#include "points.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"  // lanes are never passed between object files
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(RELIFT_ML_PLAIN)
+#define RELIFT_ML_HAS_TARGETS 1
+
+#pragma GCC push_options
+#pragma GCC target("arch=skylake-avx512,prefer-vector-width=512")
+#define RELIFT_ML_TARGET avx512
+#include "all_kernels.hpp"
+#undef RELIFT_ML_TARGET
+#pragma GCC pop_options
+
+#pragma GCC push_options
+#pragma GCC target("arch=haswell")
+#define RELIFT_ML_TARGET avx2
+#include "all_kernels.hpp"
+#undef RELIFT_ML_TARGET
+#pragma GCC pop_options
+#endif
+
+#define RELIFT_ML_TARGET plain
+#include "all_kernels.hpp"
+#undef RELIFT_ML_TARGET
+
+namespace relift::ml {
+
+enum class Processor { plain, avx2, avx512 };
+
+inline Processor processor() {
+#ifdef RELIFT_ML_HAS_TARGETS
+    static const Processor found =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512vl")
+            ? Processor::avx512
+        : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Processor::avx2
+                                                                           : Processor::plain;
+    return found;
+#else
+    return Processor::plain;
+#endif
+}
+
+}  // namespace relift::ml
+
+#ifdef RELIFT_ML_HAS_TARGETS
+#define RELIFT_ML_CALL(call)                                                                     \
+    (relift::ml::processor() == relift::ml::Processor::avx512 ? relift::ml::avx512::call         \
+     : relift::ml::processor() == relift::ml::Processor::avx2 ? relift::ml::avx2::call           \
+                                                              : relift::ml::plain::call)
+#else
+#define RELIFT_ML_CALL(call) relift::ml::plain::call
+#endif
