@@ -70,6 +70,7 @@ class LogicVariable:
     """The value that a logic variable has: as an argument any constant, in arithmetic a number."""
 
     name: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @final

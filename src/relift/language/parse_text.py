@@ -1,0 +1,522 @@
+"""From text to nodes, by lark's LALR parser and the grammar in ``grammar.lark``.
+
+>>> model = parse_text("param c = 2; minimize: c*x; var x >= 1;")
+>>> [type(statement).__name__ for statement in model.statements]
+['Params', 'ObjectiveStatement', 'Variables']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+
+from relift.errors import EncodingError, LanguageError, ModelSyntaxError
+from relift.language import nodes as n
+from relift.language.messages import at, raise_all
+from relift.language.source import Source, Span
+
+RESERVED = frozenset(
+    """relation param var from in if def minimize minimise maximize maximise subject to forall default sum min max
+    count abs exp sqrt log not true integer binary""".split()
+)
+"""Words that cannot be names; in quotes they can be constants."""
+
+_MOST_ERRORS = 20
+
+
+def parse_text(text: str, name: str = "<model>") -> n.ModelText:
+    """Read a model text.
+
+    Parameters
+    ----------
+    text
+        The model.
+    name
+        How messages call it, mostly a file name.
+
+    Raises
+    ------
+    LanguageError
+        If it does not follow the grammar; `SeveralErrors` if at several places.
+
+    Examples
+    --------
+    >>> parse_text("relation edge/2")
+    Traceback (most recent call last):
+    relift.errors.ModelSyntaxError: the text ends in the middle of a statement
+      <model>:1:16
+        1 | relation edge/2
+          |                ^
+    Expected ';'.
+    """
+    model, errors, _ = read(Source(text, name))
+    raise_all(errors)
+    return model
+
+
+def parse_file(path: str | Path) -> n.ModelText:
+    """Read a model file, which is UTF-8 text.
+
+    Raises
+    ------
+    LanguageError
+        If it is not UTF-8 or does not follow the grammar.
+    """
+    return parse_text(decode(Path(path).read_bytes(), str(path)), str(path))
+
+
+def decode(content: bytes, name: str = "<model>") -> str:
+    r"""The text of a file; a byte order mark is dropped, and lines end in ``\n``.
+
+    Examples
+    --------
+    >>> decode(b"var x;\n# caf\xe9", "old.rlp")
+    Traceback (most recent call last):
+    relift.errors.EncodingError: old.rlp is not UTF-8 text: byte 0xe9 at offset 12, in line 2
+    Save it as UTF-8, for example with: iconv -f latin1 -t utf-8 old.rlp
+    """
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise EncodingError(f"{name} is not UTF-8 text: it begins like UTF-16", "Save it as UTF-8.", name, 1, 1)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        offset = error.start + (3 if content.startswith(b"\xef\xbb\xbf") else 0)
+        line = content.count(b"\n", 0, offset) + 1
+        column = offset - (content.rfind(b"\n", 0, offset) + 1) + 1
+        raise EncodingError(
+            f"{name} is not UTF-8 text: byte 0x{content[offset]:02x} at offset {offset}, in line {line}",
+            f"Save it as UTF-8, for example with: iconv -f latin1 -t utf-8 {name}",
+            name,
+            line,
+            column,
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
+    """Read a text as far as possible.
+
+    Returns
+    -------
+    model
+        The statements that could be read.
+    errors
+        What is wrong, in the order of the text.
+    is_whole
+        Whether every statement was read all the same: nothing but semicolons was missing.
+    """
+    text, errors, is_whole = source.text, list[LanguageError](), True
+    while True:
+        try:
+            children = cast("list[Any]", _parser().parse(text))
+            break
+        except UnexpectedCharacters as problem:
+            errors.append(_bad_character(source, problem.pos_in_stream))
+            place, is_missing_end = problem.pos_in_stream, False
+        except UnexpectedToken as problem:
+            error, place, is_missing_end = _bad_token(source, text, problem)
+            errors.append(error)
+        except UnexpectedEOF:  # pragma: no cover - the LALR parser reports the end as a token
+            return n.ModelText((), (), source), errors, False
+        except _Misread as problem:
+            errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
+            place, is_missing_end = problem.span.start, False
+        if is_missing_end and place < len(text):
+            text = f"{text[:place]};{text[place + 1 :]}"  # in place of a blank
+        else:
+            text, is_whole = _without_statement(text, place), False
+        if len(errors) == _MOST_ERRORS:
+            return n.ModelText((), (), source), errors, False
+    statements, ends = tuple(children[0::2]), [token.end_pos for token in children[1::2]]
+    remarks = _remarks(source.text, [s.span for s in statements], ends)
+    errors.sort(key=lambda error: (error.line, error.column))
+    return n.ModelText(statements, remarks, source), errors, is_whole
+
+
+# --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
+
+
+class _Misread(Exception):
+    def __init__(self, message: str, span: Span, hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.span, self.hint = message, span, hint
+
+
+def _span(child: Any) -> Span:
+    return Span(child.start_pos, child.end_pos) if isinstance(child, Token) else child.span
+
+
+def _over(children: list[Any]) -> Span:
+    present = [c for c in children if c is not None]
+    return _span(present[0]).to(_span(present[-1]))
+
+
+def _number(token: Token, sign: Token | None = None) -> n.Number:
+    span = _over([sign, token])
+    number = n.Number(("-" if sign == "-" else "") + str(token), span)
+    if not number.is_finite:
+        raise _Misread(f"the number {token} is too large", span, "Numbers are doubles, up to about 1.8e308.")
+    return number
+
+
+def _arity(token: Token | None) -> int:
+    if token is None:
+        return 0
+    if not token.isdigit() or len(token) > 4:
+        raise _Misread("the number of arguments is a whole number", _span(token), "For example: relation edge/2;")
+    return int(token)
+
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+
+
+def _string(token: Token) -> str:
+    def plain(match: re.Match[str]) -> str:
+        code = match[1]
+        if len(code) == 5:
+            character = chr(int(code[1:], 16))
+            if not "\ud800" <= character <= "\udfff":
+                return character
+        elif code in _ESCAPES:
+            return _ESCAPES[code]
+        start = token.start_pos or 0
+        place = Span(start + 1 + match.start(), start + 1 + match.end())
+        raise _Misread(
+            f"the string has an unknown escape {match[0]}", place, r"Known: \n \t \r \\ \" \' and \u with four digits."
+        )
+
+    return _ESCAPE.sub(plain, str(token)[1:-1])
+
+
+def _argument(node: Any) -> n.Node:
+    if isinstance(node, n.Atom) and not node.arguments and node.span == node.name_span:
+        return n.Text(node.name, node.span)
+    return cast("n.Node", node)
+
+
+class _ToNodes(Transformer[Token, Any]):
+    """One method for each rule; children are nodes and the tokens that the grammar names."""
+
+    def program(self, c: list[Any]) -> Any:
+        return c
+
+    def relations(self, c: list[Any]) -> Any:
+        return n.Relations(tuple(c[1:]), _over(c))
+
+    def relation(self, c: list[Any]) -> Any:
+        return n.RelationItem(str(c[0]), _arity(c[1]), c[2] and _string(c[2]), _span(c[0]))
+
+    def source(self, c: list[Any]) -> Any:
+        return c[0]
+
+    def params(self, c: list[Any]) -> Any:
+        return n.Params(tuple(c[1:]), _over(c))
+
+    def param(self, c: list[Any]) -> Any:
+        return n.ParamItem(str(c[0]), _arity(c[1]), c[2] and _string(c[2]), c[3], c[4], _span(c[0]))
+
+    def variables(self, c: list[Any]) -> Any:
+        return n.Variables(tuple(c[1:]), _over(c))
+
+    def variable(self, c: list[Any]) -> Any:
+        name, shape, *bounds = c
+        if isinstance(shape, tuple):
+            *parameters, domain = shape
+            names = tuple(n.LogicName(str(p), _span(p)) for p in parameters)
+            return n.VariableItem(str(name), len(names), names, domain, tuple(bounds), _span(name))
+        return n.VariableItem(str(name), _arity(shape), (), None, tuple(bounds), _span(name))
+
+    def domain_of(self, c: list[Any]) -> Any:
+        return tuple(c)
+
+    def bound(self, c: list[Any]) -> Any:
+        return n.Bound(_sign(c[0]), c[1], _over(c))
+
+    def table(self, c: list[Any]) -> Any:
+        return n.Table(str(c[0]), tuple(e for e in c[1:-1] if e is not None), _span(c[0]), _over(c))
+
+    def entry(self, c: list[Any]) -> Any:
+        key, value = c
+        if isinstance(key, n.Entry):
+            return replace(key, value=value, span=_over([key, value]))
+        return n.Entry((key,), value, None, _over([key, value]))
+
+    def tuple(self, c: list[Any]) -> Any:
+        return n.Entry(tuple(c[1:-1]), None, None, _over(c))
+
+    def range(self, c: list[Any]) -> Any:
+        for end in c:
+            if not isinstance(end.value, int):
+                raise _Misread("a range goes from one whole number to another", end.span, "For example: num := {1..9};")
+        return n.Entry((c[0],), None, c[1], _over(c))
+
+    def name_constant(self, c: list[Any]) -> Any:
+        return n.Text(str(c[0]), _span(c[0]))
+
+    def signed(self, c: list[Any]) -> Any:
+        return _number(c[1], c[0])
+
+    def fact(self, c: list[Any]) -> Any:
+        return n.Fact(c[0], c[0].span)
+
+    def rule(self, c: list[Any]) -> Any:
+        return n.RuleStatement(c[0], c[1], _over(c))
+
+    def definition(self, c: list[Any]) -> Any:
+        # The "=" of a definition is a token of its own in the grammar, so it is not part of c.
+        mark, head, body = c[0], c[1], c[-1]
+        return n.Definition(head, body, mark is not None, _over(c))
+
+    def objective(self, c: list[Any]) -> Any:
+        word, name, body = c
+        return n.ObjectiveStatement("min" if word.startswith("min") else "max", body, name and str(name), _over(c))
+
+    def constraint(self, c: list[Any]) -> Any:
+        _, name, index, body = c
+        return n.ConstraintStatement(body, name and str(name), index, _over(c))
+
+    def index(self, c: list[Any]) -> Any:
+        names = tuple(n.LogicName(str(v), _span(v)) for v in c[1:-2])
+        return n.Index(names, c[-2], _over(c))
+
+    def disjunction(self, c: list[Any]) -> Any:
+        return n.Either(tuple(c), _over(c)) if len(c) > 1 else c[0]
+
+    def conjunction(self, c: list[Any]) -> Any:
+        return n.Both(tuple(c), _over(c)) if len(c) > 1 else c[0]
+
+    def negated(self, c: list[Any]) -> Any:
+        return n.Negated(c[1], _over(c))
+
+    def comparison(self, c: list[Any]) -> Any:
+        return n.Compare(tuple(c[0::2]), tuple(map(_sign, c[1::2])), _over(c))
+
+    def sum(self, c: list[Any]) -> Any:
+        return n.Sum(tuple(c[0::2]), tuple(map(str, c[1::2])), _over(c))
+
+    def binary(self, c: list[Any]) -> Any:
+        sign = "**" if c[1] == "^" else str(c[1])
+        return n.Binary(cast("Any", sign), c[0], c[2], _over(c))
+
+    def signed_term(self, c: list[Any]) -> Any:
+        return n.Minus(c[1], _over(c)) if c[0] == "-" else replace(c[1], span=_over(c))
+
+    def indexed(self, c: list[Any]) -> Any:
+        return n.Indexed(cast("Any", str(c[0])), c[1], c[2] if len(c) > 2 else None, _over(c))
+
+    def number(self, c: list[Any]) -> Any:
+        return _number(c[0])
+
+    def text(self, c: list[Any]) -> Any:
+        return n.Text(_string(c[0]), _span(c[0]))
+
+    def logic_variable(self, c: list[Any]) -> Any:
+        return n.LogicName(str(c[0]), _span(c[0]))
+
+    def anonymous(self, c: list[Any]) -> Any:
+        return n.Wildcard(_span(c[0]))
+
+    def truth(self, c: list[Any]) -> Any:
+        return n.Truth(_span(c[0]))
+
+    def call(self, c: list[Any]) -> Any:
+        return n.Call(cast("Any", str(c[0])), tuple(c[1:-1]), _over(c))
+
+    def parenthesised(self, c: list[Any]) -> Any:
+        return replace(c[1], span=_over(c))
+
+    def bracket(self, c: list[Any]) -> Any:
+        return n.Bracket(c[1], _over(c))
+
+    def atom(self, c: list[Any]) -> Any:
+        name, arguments = c
+        if arguments is None:
+            return n.Atom(str(name), (), _span(name), _span(name))
+        values, end = arguments
+        return n.Atom(str(name), values, _span(name), _over([name, end]))
+
+    def arguments(self, c: list[Any]) -> Any:
+        return tuple(_argument(e) for e in c[:-1] if e is not None), c[-1]
+
+
+def _sign(token: Token) -> str:
+    return "=" if token == "==" else str(token)
+
+
+def _refuse(token: Token) -> Token:
+    return token.update(type="REFUSED") if token in ("integer", "binary") else token
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("relift.language").joinpath("grammar.lark").read_text("utf-8")
+    refuse: dict[str, Callable[[Token], Token]] = {"NAME": _refuse}
+    return Lark(
+        grammar, start="program", parser="lalr", lexer="basic", transformer=_ToNodes(), lexer_callbacks=refuse
+    )
+
+
+# --- what is wrong with a text ---------------------------------------------------------------------------------------
+
+_SKIPPED = re.compile(r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*)|(;)""")
+
+
+def _without_statement(text: str, place: int) -> str:
+    """The text with the statement around a place blanked out; all offsets stay."""
+    ends = [m.start() for m in _SKIPPED.finditer(text) if m[2]]
+    start = max((e + 1 for e in ends if e < place), default=0)
+    stop = min((e + 1 for e in ends if e >= place), default=len(text))
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
+
+
+_LOOKALIKES = {
+    "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "–": "-", "×": "*", "·": "*", "∧": "&", "∨": "|", "¬": "!", "∑": "sum",
+    "“": '"', "”": '"', "‘": "'", "’": "'", "∈": "in", "∀": "forall", "²": "**2",
+}  # fmt: skip
+
+
+def _bad_character(source: Source, offset: int) -> LanguageError:
+    character = source.text[offset]
+    span = Span(offset, offset + 1)
+    if character in "\"'":
+        return at(ModelSyntaxError, source, span, "this string does not end in its line", f"Close it with {character}.")
+    if character in _LOOKALIKES:
+        hint = f"Write {_LOOKALIKES[character]}"
+    elif character == "_":
+        hint = "A name begins with a lower-case letter, a logic variable with an upper-case one; _ alone is any value."
+    elif character.isalpha():
+        hint = "A name begins with a letter from a to z; any other text can be a constant in quotes."
+    elif character.isdigit():
+        word = re.match(r"[\w.]+", source.text[offset:])
+        span = Span(offset, offset + len(word[0])) if word else span
+        return at(ModelSyntaxError, source, span, f"{source.text[span.start : span.stop]} is not a number",
+                  "A name begins with a lower-case letter; text that begins with a digit can be a constant in quotes.")  # fmt: skip
+    else:
+        hint = ""
+    shown = character if character.isprintable() else f"U+{ord(character):04X}"
+    return at(ModelSyntaxError, source, span, f"the character {shown} has no meaning here", hint)
+
+
+_WORDS = {
+    "and": "Write & for and.",
+    "or": "Write | for or.",
+    "where": "Conditions are joined to the query with &.",
+    "st": "Constraints begin with: subject to",
+    "false": "Leave the statement away, or write a comparison such as 0 = 1.",
+}
+
+_GROUPS = (
+    ("an expression", {"NUMBER", "LOGVAR", "NAME", "LPAR", "LSQB"}, {"STRING", "ANONYMOUS", "TRUE", "ABS", "EXP", "SQRT",
+     "LOG", "MIN", "MAX", "COUNT", "SUM", "PLUSMINUS", "BANG", "TILDE", "NOT"}),
+    ("a formula", {"NAME", "LPAR", "BANG", "TILDE"}, {"NOT", "TRUE"}),
+    ("an operator", {"STAR", "SLASH", "PLUSMINUS"}, {"POWER", "COMPARE", "EQUALS", "VBAR", "__ANON_0", "AND"}),
+    ("a comparison", {"COMPARE", "EQUALS"}, set()),
+    ("& or |", {"VBAR"}, {"AND"}),
+    ("a constant", {"NAME", "STRING", "NUMBER"}, {"PLUSMINUS"}),
+    ("a number", {"NUMBER"}, {"PLUSMINUS"}),
+    ("a statement", {"RELATION", "PARAM", "VAR"}, {"DEF", "MINIMIZE", "MINIMISE", "MAXIMIZE", "MAXIMISE", "SUBJECT", "NAME"}),
+)  # fmt: skip
+
+
+def _expected(accepted: set[str]) -> str:
+    left, words = set(accepted) - {"$END"}, list[str]()
+    if "SEMICOLON" in left:
+        words.append("';'")
+    for word, needed, more in _GROUPS:
+        if needed <= left:
+            words.append(word)
+            left -= needed | more
+    single = {"NAME": "a name", "LOGVAR": "a logic variable (upper-case first)", "STRING": "a string in quotes"}
+    patterns = {terminal.name: terminal.pattern.value for terminal in _parser().terminals}
+    for terminal in sorted(left - {"SEMICOLON"}):
+        words.append(single.get(terminal) or f"'{patterns[terminal]}'".replace("\\", ""))
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _bad_token(source: Source, text: str, problem: UnexpectedToken) -> tuple[LanguageError, int, bool]:
+    """The error, where to go on, and whether only a semicolon was missing there."""
+    token = problem.token
+    accepted = set(problem.accepts or ())
+    before = text[: token.start_pos] if token.type != "$END" else text
+    code = _SKIPPED.sub(lambda m: m[0] if m[0][0] != "#" else " " * len(m[0]), before).rstrip()
+    gap = len(code)
+    expected = f"Expected {_expected(accepted)}." if accepted else ""
+    if token.type == "$END":
+        end = Span(gap, gap + 1)
+        if gap == 0:
+            end = Span(0, 1)
+        return at(ModelSyntaxError, source, end, "the text ends in the middle of a statement", expected), gap, False
+    span = Span(token.start_pos or 0, token.end_pos or 0)
+    word = str(token)
+
+    def error(message: str, hint: str) -> tuple[LanguageError, int, bool]:
+        return at(ModelSyntaxError, source, span, message, hint), span.start, False
+
+    if token.type == "REFUSED":
+        return error(
+            f"{word} variables are not supported: every unknown is a real number",
+            "relift solves convex programs; leave the word away to solve the relaxation.",
+        )
+    starts_line = "\n" in text[gap : span.start]
+    begins_statement = token.type in {"RELATION", "PARAM", "VAR", "SUBJECT", "DEF"} or word[:4] in ("mini", "maxi")
+    if "SEMICOLON" in accepted and gap < span.start and (begins_statement or (starts_line and token.type == "NAME")):
+        found = at(ModelSyntaxError, source, Span(gap, gap + 1), "a ';' is missing at the end of this statement")
+        return found, gap, True
+    if token.type == "NAME" and word in _WORDS and "NAME" not in accepted:
+        return error(f"unexpected '{word}'", _WORDS[word])
+    if word in RESERVED and "NAME" in accepted:
+        return error(f"'{word}' is a reserved word", "Choose another name, or write it in quotes if it is a constant.")
+    if word == ":" and text[span.stop : span.stop + 1] == "-" or word == "<" and text[span.stop : span.stop + 1] == "-":
+        return error("unexpected arrow", "A rule is written: head if body")
+    if word == ">" and text[span.start - 1 : span.start] == "=":
+        return error("unexpected '>' after '='", "Greater or equal is written >=")
+    if token.type == "LOGVAR" and "NAME" in accepted and "LOGVAR" not in accepted:
+        return error(f"a name was expected, not the logic variable {word}", "Names begin with a lower-case letter.")
+    if token.type == "NAME" and "LOGVAR" in accepted and "NAME" not in accepted:
+        return error(f"a logic variable was expected, not {word}", "Logic variables begin with an upper-case letter.")
+    return error(f"unexpected {word!r}" if token.type == "STRING" else f"unexpected '{word}'", expected)
+
+
+# --- comments --------------------------------------------------------------------------------------------------------
+
+
+def _remarks(text: str, spans: list[Span], ends: list[int]) -> tuple[n.Remark, ...]:
+    """The comments and blank lines around each statement, and those after the last."""
+    comments = [(m.start(), m[0].rstrip()) for m in _SKIPPED.finditer(text) if m[0][0] == "#"]
+    if not comments and "\n\n" not in text:
+        return ()
+    remarks, behind, next_comment, last_end = list[n.Remark](), list[str](), 0, 0
+    for k in range(len(spans) + 1):
+        start = spans[k].start if k < len(spans) else len(text)
+        end = ends[k] if k < len(spans) else len(text)
+        lines, place = list[str](), last_end
+        while next_comment < len(comments) and comments[next_comment][0] < end:
+            offset, comment = comments[next_comment]
+            gap = text[place:offset]
+            if k > 0 and place == last_end and "\n" not in gap and offset < start:
+                behind[-1] = comment
+            else:
+                if _has_blank_line(gap):
+                    lines.append("")
+                lines.append(comment)
+            place = offset + len(comment)
+            next_comment += 1
+        if k < len(spans) and place < start and _has_blank_line(text[place:start]):
+            lines.append("")
+        remarks.append(n.Remark(tuple(lines)))
+        behind.append("")
+        last_end = end
+    return tuple(replace(remark, behind=comment) for remark, comment in zip(remarks, behind, strict=True))
+
+
+def _has_blank_line(gap: str) -> bool:
+    return re.search(r"\n[ \t\f\r]*\n", gap) is not None
