@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one solve")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--real", action="store_true", help="also the real programs of RELIFT_DATA that have symmetry")
-    parser.add_argument("--out", type=Path, help="folder for results.json")
+    parser.add_argument("--out", type=Path, help="folder for benchmarks.json")
     arguments = parser.parse_args()
 
     console = Console()
@@ -58,7 +58,7 @@ def main() -> None:
             "machine": platform.machine(),
         }
         text = json.dumps({"facts": facts, "measurements": [m.as_dict() for m in measurements]}, indent=1)
-        (arguments.out / "results.json").write_text(text + "\n", encoding="utf-8")
+        (arguments.out / "benchmarks.json").write_text(text + "\n", encoding="utf-8")
 
 
 def table(measurements: list[Measurement]) -> Table:

@@ -12,13 +12,14 @@ tells the solver that there are only a few types: relift finds it in the numbers
 from __future__ import annotations
 
 import argparse
+from time import perf_counter
 
 import numpy as np
 from rich.console import Console
 from scipy import sparse
 
 import relift
-from relift.report.summary import comparison_table
+from relift.report.summary import Comparison, summary
 
 
 def charging_fleet(n_cars: int, n_types: int = 40, n_slots: int = 32, seed: int = 1) -> relift.Program:
@@ -80,12 +81,16 @@ def main() -> None:
         f"Charging [bold]{arguments.cars}[/] cars overnight: {program.n_variables:,} variables, "
         f"{program.n_rows:,} rows, {program.n_nonzeros:,} nonzeros, solved by Clarabel."
     )
+    start = perf_counter()
     lifted = relift.solve(program)
-    ground = None
+    lifted_seconds = perf_counter() - start
+    comparison = None
     if not arguments.no_ground:
-        console.print("Lifted. Now the same program as it stands, for comparison ...")
+        console.print(f"Lifted in {lifted_seconds:.2f} s. Now the same program as it stands, for comparison ...\n")
+        start = perf_counter()
         ground = relift.solve(program, lift="none", reduce=False)
-    console.print(comparison_table(lifted, ground))
+        comparison = Comparison(ground.status, ground.objective, perf_counter() - start, lifted_seconds)
+    console.print(summary(lifted, comparison=comparison))
 
 
 if __name__ == "__main__":

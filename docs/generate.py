@@ -1,0 +1,73 @@
+"""Fill the generated tables of README.md and the docs: ``python docs/generate.py``, or ``--check`` that they are fresh.
+
+Tables come from the registry of backends and from docs/benchmarks.json, which ``python -m benchmarks --out docs`` writes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from relift.solvers.registry import backend_table
+
+ROOT = Path(__file__).parent.parent
+
+
+def backends() -> str:
+    """The table of backends."""
+    lines = ["| backend | what it is | install |", "|---|---|---|"]
+    for line in backend_table(pretend_missing=True):
+        lines.append(f"| `{line.name}` | {line.description} | {f'`{line.install}`' if line.install else 'always there'} |")
+    return "\n".join(lines)
+
+
+def benchmarks() -> str:
+    """The table of measurements that are in docs/benchmarks.json."""
+    found = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="utf-8"))
+    lines = ["| program | solver | variables | rows | ground s | lifted s | speed-up |", "|---|---|---|---|---|---|---|"]
+    for m in found["measurements"]:
+        ground = f"({m['ground_status']})" if m["ground_seconds"] is None else f"{m['ground_seconds']:.3f}"
+        lifted = f"({m['lifted_status']})" if m["lifted_seconds"] is None else f"{m['lifted_seconds']:.3f}"
+        ratio = "–" if m["speed_up"] is None else f"{m['speed_up']:.3g}×"
+        lines.append(
+            f"| {m['program']} | {m['backend']} | {m['n_variables']:,} → {m['small_variables']:,} "
+            f"| {m['n_rows']:,} → {m['small_rows']:,} | {ground} | {lifted} | {ratio} |"
+        )
+    return "\n".join(lines)
+
+
+TABLES = {"backends": backends, "benchmarks": benchmarks}
+
+
+def filled(text: str) -> str:
+    """The text with every marked block made anew."""
+
+    def block(match: re.Match[str]) -> str:
+        return f"<!-- generated: {match[1]} -->\n{TABLES[match[1]]()}\n<!-- end -->"
+
+    return re.sub(r"<!-- generated: (\w+) -->\n.*?<!-- end -->", block, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    """Write the tables, or check them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a table is not fresh")
+    is_check = parser.parse_args().check
+    stale = []
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = path.read_text(encoding="utf-8")
+        fresh = filled(text)
+        if fresh != text:
+            stale.append(path.name)
+            if not is_check:
+                path.write_text(fresh, encoding="utf-8")
+    if stale and is_check:
+        sys.exit(f"generated tables are not fresh in {', '.join(stale)}: run `make docs`")
+    print(f"generated tables: {'written in ' + ', '.join(stale) if stale else 'fresh'}")
+
+
+if __name__ == "__main__":
+    main()
