@@ -8,7 +8,8 @@ After scaling to unit diagonal, :math:`M = D^{-1/2} P D^{-1/2}`:
    :math:`\lambda_{\min}(M) > -\delta`, up to rounding. :math:`\delta` is :data:`TOLERANCE`: what rounding of the
    entries can do, and no more.
 
-Only when a pivot fails is an eigenvector computed, to name the variables at fault.
+Only when a pivot fails is a direction computed, to name the variables at fault: the factors up to that pivot give one
+with negative curvature in one solve, and a few Lanczos steps, or a dense routine for small parts, improve it.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def check_convex(P: Any, sense: str = "min", names: Sequence[str] | None = None)
     wanted = "positive" if sense == "min" else "negative"
     raise NonConvexError(
         f"P is not {wanted} semidefinite: along {shown}{more} the curvature is {curvature:.6g}.",
-        f"A {sense}imisation needs a {wanted} semidefinite P; if this is rounding in your data, repair P or pass assume_convex=True.",
+        f"A {sense}imisation needs a {wanted} semidefinite P; "
+        "if this is rounding in your data, repair P or pass assume_convex=True.",
         "P",
         tuple(int(indices[k]) for k in np.sort(largest)),
     )
@@ -93,9 +95,10 @@ def direction_of_negative_curvature(P: Any) -> tuple[NDArray[np.intp], NDArray[n
     scale = 1.0 / np.sqrt(diagonal[doubtful])
     part = P if doubtful.size == diagonal.size else P[doubtful][:, doubtful]
     M = (sparse.diags_array(scale) @ part @ sparse.diags_array(scale)).tocsc()
-    if _is_positive_definite(M, max(TOLERANCE, 4 * np.finfo(float).eps * doubtful.size)):
+    failed = _direction_of_failed_pivot(M, max(TOLERANCE, 4 * np.finfo(float).eps * doubtful.size))
+    if failed is None:
         return None
-    value, vector = _smallest_eigenpair(M)
+    value, vector = _smallest_eigenpair(M, failed)
     if value >= -TOLERANCE:
         return None
     vector *= scale
@@ -112,7 +115,8 @@ def _direction_through_zero_diagonal(
     block = np.array([[0.0, P[i, j]], [P[i, j], diagonal[j]]])
     vector = np.linalg.eigh(block)[1][:, 0]
     order = np.argsort([i, j])
-    vector = vector * np.sign(vector[order[0]])
+    if vector[order[0]] < 0:
+        vector = -vector
     return np.array([i, j])[order], vector[order]
 
 
@@ -124,30 +128,59 @@ def _components_of(P: Any, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(np.isin(component, np.unique(component[rows])))
 
 
-def _is_positive_definite(M: Any, shift: float) -> bool:
+def _direction_of_failed_pivot(M: Any, shift: float) -> NDArray[np.float64] | None:
+    r"""Factorise M + shift I; None if all pivots are positive, else v with :math:`v^\top (M + shift\,I)\, v < 0`.
+
+    If the first bad pivot is the k-th, then with M11 the leading block before it and m the column beside that block,
+    :math:`v = (-M_{11}^{-1} m, 1)` has exactly this pivot as its curvature.
+    """
     size = M.shape[0]
     if M.nnz > 0.1 * size * size and size > 32:
         dense = M.toarray(order="F")
         dense[np.diag_indices(size)] += shift
-        return bool(linalg.lapack.dpotrf(dense, lower=1, overwrite_a=1)[1] == 0)
-    try:
-        factor = sparse_linalg.splu(
-            (M + shift * sparse.eye_array(size)).tocsc(),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
-    except RuntimeError:  # exactly singular after the shift: a pivot was zero, so not positive definite
-        return False
-    return bool(np.array_equal(factor.perm_r, factor.perm_c) and factor.U.diagonal().min() > 0)
+        k = int(linalg.lapack.dpotrf(dense, lower=1)[1]) - 1
+        if k < 0:
+            return None
+        vector = np.zeros(size)
+        vector[k] = 1.0
+        if k:
+            vector[:k] = -linalg.cho_solve(linalg.cho_factor(dense[:k, :k], lower=True), dense[:k, k])
+        return vector
+    for attempt in range(4):
+        try:
+            factor = sparse_linalg.splu(
+                (M + shift * (1 + attempt / 16) * sparse.eye_array(size)).tocsc(),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError:  # exactly singular: a pivot was zero; a little more shift moves it
+            continue
+        if not np.array_equal(factor.perm_r, factor.perm_c):  # rows were exchanged, for the same reason
+            continue
+        bad = np.flatnonzero(factor.U.diagonal() <= 0)
+        if bad.size == 0:
+            return None
+        k = int(bad[0])
+        unit = np.zeros(k + 1)
+        unit[k] = 1.0
+        leading = factor.L.tocsc()[: k + 1, : k + 1].T.tocsr()
+        permuted = np.zeros(size)
+        permuted[: k + 1] = sparse_linalg.spsolve_triangular(leading, unit, lower=False, unit_diagonal=True)
+        return permuted[factor.perm_c]
+    return np.random.default_rng(0).standard_normal(size)
 
 
-def _smallest_eigenpair(M: Any) -> tuple[float, NDArray[np.float64]]:
-    size = M.shape[0]
-    if size <= DENSE_SIZE:
-        values, vectors = linalg.eigh(M.toarray(), subset_by_index=[0, 0])
+def _smallest_eigenpair(M: Any, start: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """The smallest eigenvalue with its vector; for large M what a few steps from the start can reach."""
+    if M.shape[0] <= DENSE_SIZE:
+        vector = linalg.eigh(M.toarray(), subset_by_index=[0, 0])[1][:, 0]
     else:
-        start = np.random.default_rng(0).standard_normal(size)
-        values, vectors = sparse_linalg.eigsh(M, k=1, which="SA", v0=start, tol=1e-6)
-    vector = vectors[:, 0] * np.sign(vectors[np.argmax(np.abs(vectors[:, 0]) > 1e-8), 0])
-    return float(values[0]), vector
+        vector = start / np.linalg.norm(start)
+        try:
+            better = sparse_linalg.eigsh(M, k=1, which="SA", v0=vector, tol=1e-3, maxiter=20)[1][:, 0]
+            vector = min(vector, better, key=lambda v: float(v @ (M @ v)))
+        except sparse_linalg.ArpackError:  # not converged: the start is proof enough
+            pass
+    vector = vector * np.sign(vector[np.argmax(np.abs(vector) > 1e-8)])
+    return float(vector @ (M @ vector)), vector

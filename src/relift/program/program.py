@@ -50,7 +50,7 @@ class Program:
     variable_names, row_names
         Optional names, one for each variable or row.
     triangle
-        Set to ``"upper"`` or ``"lower"`` if P holds only that triangle; the other is then filled in. It is never guessed.
+        Set to ``"upper"`` or ``"lower"`` if P holds only that triangle; the other is then filled in. Never guessed.
     assume_convex
         Skip the convexity check of P, at your own risk.
 
@@ -99,6 +99,8 @@ class Program:
         assume_convex: bool = False,
     ) -> None:
         check_choice("sense", sense, get_args(Sense))
+        if triangle is not None:
+            check_choice("triangle", triangle, get_args(Triangle))
         P = None if P is None else _as_matrix("P", P)
         A = None if A is None else _as_matrix("A", A)
         n = _number_of_variables(P, q, A, lb, ub, variable_names)
@@ -107,12 +109,22 @@ class Program:
             A = sparse.csc_array((0, n))
             for name, bound in (("l", l), ("u", u)):
                 if bound is not None and np.size(bound) != 0:
-                    raise ShapeError(f"{name} is given, but there are no rows: A is None.", "Give A too.", argument=name)
+                    raise ShapeError(
+                        f"{name} is given, but there are no rows: A is None.", "Give A too.", argument=name
+                    )
         if A.shape[1] != n:
-            raise ShapeError(f"A has {A.shape[1]} columns, but there are {n} variables.", "Each column of A is a variable.", "A")
+            raise ShapeError(
+                f"A has {A.shape[1]} columns, but there are {n} variables.",
+                "Each column of A is a variable.",
+                "A",
+            )
         if P is not None:
             if P.shape != (n, n):
-                raise ShapeError(f"P is {P.shape[0]} x {P.shape[1]}, but there are {n} variables.", f"P must be {n} x {n}.", "P")
+                raise ShapeError(
+                    f"P is {P.shape[0]} x {P.shape[1]}, but there are {n} variables.",
+                    f"P must be {n} x {n}.",
+                    "P",
+                )
             P = _symmetric(P, triangle)
             P = None if P.nnz == 0 else P
         values = {
@@ -136,9 +148,18 @@ class Program:
 
     @classmethod
     def trusted(
-        cls, P: Any, q: Vector, A: Any, l: Vector, u: Vector, lb: Vector, ub: Vector, r: float = 0.0, sense: Sense = "min"
+        cls,
+        P: Any,
+        q: Vector,
+        A: Any,
+        l: Vector,
+        u: Vector,
+        lb: Vector,
+        ub: Vector,
+        r: float = 0.0,
+        sense: Sense = "min",
     ) -> Program:
-        """A program from parts that are known to be right: no check, no copy. For programs derived from a checked one."""
+        """A program from parts known to be right: no check, no copy. For programs derived from a checked one."""
         program = object.__new__(cls)
         program._fill(
             {"P": P, "q": q, "A": A, "l": l, "u": u, "lb": lb, "ub": ub, "r": r, "sense": sense}
@@ -227,7 +248,10 @@ class Program:
         return f"row[{i}]" if self.row_names is None else self.row_names[i]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Program) or (self.n_variables, self.n_rows) != (other.n_variables, other.n_rows):
+        if not isinstance(other, Program) or (self.n_variables, self.n_rows) != (
+            other.n_variables,
+            other.n_rows,
+        ):
             return False
         same_vectors = all(np.array_equal(getattr(self, k), getattr(other, k)) for k in ("q", "l", "u", "lb", "ub"))
         same_rest = all(getattr(self, k) == getattr(other, k) for k in ("r", "sense"))
@@ -272,9 +296,12 @@ def _number_of_variables(P: Any, q: Any, A: Any, lb: Any, ub: Any, names: Sequen
         return int(P.shape[1])
     if A is not None:
         return int(A.shape[1])
-    for vector in (q, lb, ub, names):
-        if vector is not None and np.ndim(vector) == 1:
-            return len(vector)
+    for name, vector in (("q", q), ("lb", lb), ("ub", ub)):
+        shape = () if vector is None else vector.shape if sparse.issparse(vector) else _as_floats(name, vector).shape
+        if len(shape) == 1 or (len(shape) == 2 and 1 in shape):
+            return int(np.prod(shape))
+    if names is not None:
+        return len(names)
     raise ShapeError("the number of variables is not known.", "Give at least one of P, q, A, lb and ub as an array.")
 
 
@@ -283,7 +310,7 @@ def _as_matrix(name: str, given: Any) -> Any:
     if sparse.issparse(given):
         if given.ndim != 2:
             raise ShapeError(f"{name} has {given.ndim} dimensions.", "A matrix has two.", name)
-        if np.iscomplexobj(given.data) or given.dtype.kind not in "fiub":
+        if given.dtype.kind not in "fiub":
             raise NotANumberError(f"{name} has entries of type {given.dtype}.", "Give real numbers.", name)
         matrix = sparse.csr_array(given) if given.format == "csr" else sparse.csc_array(given)
         if matrix.dtype != np.float64:
@@ -301,7 +328,10 @@ def _as_matrix(name: str, given: Any) -> Any:
         where = matrix.tocoo()
         row, column = int(where.coords[0][bad[0]]), int(where.coords[1][bad[0]])
         raise NotANumberError(
-            f"{name}[{row}, {column}] is {matrix.data[bad[0]]}.", "Every coefficient must be a finite number.", name, (row, column)
+            f"{name}[{row}, {column}] is {matrix.data[bad[0]]}.",
+            "Every coefficient must be a finite number.",
+            name,
+            (row, column),
         )
     return matrix
 
@@ -313,12 +343,16 @@ def _as_floats(name: str, given: Any) -> NDArray[np.float64]:
             raise TypeError
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise NotANumberError(f"{name} is not made of real numbers.", "Give a list, an array or a sparse matrix of numbers.", name) from error
+        raise NotANumberError(
+            f"{name} is not made of real numbers.",
+            "Give a list, an array or a sparse matrix of numbers.",
+            name,
+        ) from error
 
 
 def _as_vector(name: str, given: Any, size: int, finite: bool = False) -> Vector:
     if sparse.issparse(given):
-        given = given.toarray().ravel()
+        given = given.toarray()
     vector = _as_floats(name, given)
     if vector.ndim == 0:
         vector = np.full(size, float(vector))
@@ -326,7 +360,11 @@ def _as_vector(name: str, given: Any, size: int, finite: bool = False) -> Vector
         vector = vector.ravel()
     if vector.shape != (size,):
         found = " x ".join(map(str, vector.shape))
-        raise ShapeError(f"{name} has {found} entries, but {size} are needed.", "Give one number for each, or one for all.", name)
+        raise ShapeError(
+            f"{name} has {found} entries, but {size} are needed.",
+            "Give one number for each, or one for all.",
+            name,
+        )
     bad = np.flatnonzero(~np.isfinite(vector) if finite else np.isnan(vector))
     if bad.size:
         j = int(bad[0])
@@ -343,9 +381,13 @@ def _as_constant(r: Any) -> float:
 
 
 def _as_names(name: str, names: Sequence[str] | None, size: int) -> Sequence[str] | None:
-    if names is not None and len(names) != size:
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise ShapeError(f"{name} is one string, {names!r}.", "Give a list of names, one for each.", name)
+    if len(names) != size:
         raise ShapeError(f"{name} has {len(names)} names, but {size} are needed.", "", name)
-    return names
+    return list(names) if isinstance(names, list) else names  # the caller may go on changing a list
 
 
 def _check_bounds(
@@ -367,15 +409,19 @@ def _check_bounds(
 
 def _symmetric(P: Any, triangle: Triangle | None) -> Any:
     """P as a full symmetric CSC array; a triangle is completed only when the caller says that it is one."""
-    P = sparse.csc_array((P.data, P.indices, P.indptr), shape=P.shape).T.tocsc() if P.format == "csr" and triangle else P
+    P = (
+        sparse.csc_array((P.data, P.indices, P.indptr), shape=P.shape).T.tocsc()
+        if P.format == "csr" and triangle
+        else P
+    )
     if triangle is not None:
-        check_choice("triangle", triangle, get_args(Triangle))
         P = sparse.csc_array(P)
         other = sparse.tril(P, k=-1) if triangle == "upper" else sparse.triu(P, k=1)
         if other.nnz and np.any(other.data != 0):
-            row, column = (int(c[np.flatnonzero(other.data)[0]]) for c in other.tocoo().coords)
+            first = int(np.flatnonzero(other.data)[0])
+            row, column = (int(c[first]) for c in other.coords)
             raise AsymmetricError(
-                f"P[{row}, {column}] = {other.data[np.flatnonzero(other.data)[0]]:.17g} lies outside the {triangle} triangle.",
+                f"P[{row}, {column}] = {other.data[first]:.17g} lies outside the {triangle} triangle.",
                 "Give that triangle only, or the full matrix without triangle=.",
                 "P",
                 (row, column),

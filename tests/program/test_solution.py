@@ -1,0 +1,53 @@
+"""An answer says how it was reached, and carries what it has."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+
+import relift
+from relift.program.program import Program
+from relift.program.solution import Solution, Status
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_a_status_is_its_own_name(status: Status) -> None:
+    assert status == status.value == str(status)
+    assert Status(status.value) is status
+    assert status.has_point == status.value.startswith("optimal")
+
+
+def test_an_answer_without_a_point_has_none_of_its_parts() -> None:
+    answer = Solution(Status.FAILURE)
+    for name in ("x", "y", "w", "ray_x", "ray_y", "ray_w", "iterations"):
+        assert getattr(answer, name) is None
+    assert np.isnan(answer.objective)
+    assert (answer.backend, answer.message, answer.statistics) == ("", "", {})
+
+
+def test_an_answer_does_not_change_but_can_be_replaced() -> None:
+    answer = Solution(Status.OPTIMAL, x=np.ones(2), objective=3.0)
+    with pytest.raises(FrozenInstanceError):
+        answer.objective = 4.0  # type: ignore[misc]
+    assert replace(answer, objective=4.0).objective == 4.0
+    assert answer.statistics is not Solution(Status.OPTIMAL).statistics
+
+
+def test_an_answer_survives_pickling() -> None:
+    answer = Solution(Status.OPTIMAL, x=np.arange(3.0), y=np.zeros(0), w=np.ones(3), backend="highs", iterations=4)
+    again = pickle.loads(pickle.dumps(answer))
+    assert again.status is Status.OPTIMAL
+    assert again.x.tolist() == [0.0, 1.0, 2.0]
+    assert (again.backend, again.iterations) == ("highs", 4)
+
+
+def test_multipliers_press_on_the_bound_of_their_sign() -> None:
+    # min -x + y: x is held from above by its row, y from below by its bound.
+    result = relift.solve(Program(q=[-1, 1], A=[[1, 0]], l=[0], u=[2], lb=[-5, 1], ub=[5, 9]), reduce=False)
+    assert result.y is not None
+    assert result.w is not None
+    assert result.y[0] == pytest.approx(1.0)
+    assert result.w == pytest.approx([0.0, -1.0])
