@@ -76,19 +76,61 @@ inline u64 magnitude_by_printing(double x) {
     return field_multiply(digits, PowersOfTen::at(exponent));
 }
 
-// A decimal m 10^-k of at most 15 digits that rounds to x is the only such one, so it is the shortest: try a few
-// k, and keep what survives the (correctly rounded) division m / 10^k.
+// The same digits by 128-bit integers, for 1e-6 <= |x| <= 1e16; returns false where it does not apply.
+//
+// x = m 2^-s stands for all reals between (2m - 1) 2^-(s+1) and (2m + 1) 2^-(s+1), the ends included if m is even.
+// With k such that x 10^k has 17 or 18 digits, the shortest decimal is the multiple n 10^j of the largest power of ten
+// among the integers in 10^k times that interval, and of several the one nearest to x.
+inline bool magnitude_by_integers(double x, u64& magnitude) {
+    static const u128 powers[] = {1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,
+                                  u128(1e10), u128(1e11), u128(1e12), u128(1e13), u128(1e14), u128(1e15), u128(1e16),
+                                  u128(1e17), u128(1e18), u128(1e19), u128(1e20), u128(1e21), u128(1e22)};
+    const u64 word = bits_of(x);
+    const int biased = int(word >> 52 & 2047);
+    const u64 fraction = word & ((u64(1) << 52) - 1), m = fraction | u64(1) << 52;
+    if (biased < 1023 - 19 || biased > 1023 + 52 || fraction == 0) return false;  // powers of two: unequal halves
+    const int shift = 1076 - biased;                                              // s + 1
+    const int k = 16 - (((biased - 1023) * 78913) >> 18);                         // 78913 / 2^18 = log10(2)
+    const u128 half_gap = powers[k], middle = half_gap * (2 * m), one = u128(1) << shift;
+    const u128 low = middle - half_gap, high = middle + half_gap;
+    const bool open = m & 1;
+    u64 first = u64((low + one - 1) >> shift), last = u64(high >> shift);
+    if (open && (low & (one - 1)) == 0) ++first;
+    if (open && (high & (one - 1)) == 0) --last;
+    u64 step = 1;
+    int j = 0;
+    const auto coarsen = [&](u64 factor, int zeros) {
+        const u64 coarse_first = (first + factor - 1) / factor, coarse_last = last / factor;
+        if (coarse_first > coarse_last) return;
+        first = coarse_first;
+        last = coarse_last;
+        step *= factor;
+        j += zeros;
+    };
+    coarsen(100000000, 8);
+    coarsen(10000, 4);
+    coarsen(100, 2);
+    coarsen(10, 1);
+    const u64 floor = u64(middle >> shift);
+    const u128 remainder = (u128(floor % step) << shift) + (middle & (one - 1)), half = u128(step) << (shift - 1);
+    if (remainder == half && first != last) return false;  // a tie
+    u64 digits = floor / step + (remainder > half);
+    digits = digits < first ? first : digits > last ? last : digits;
+    magnitude = field_multiply(digits, PowersOfTen::at(j - k));
+    return true;
+}
+
+// A decimal m 10^-3 of at most 15 digits that rounds to x is the only such one, so it is the shortest: keep it if
+// it survives the (correctly rounded) division.
 inline u64 magnitude_by_decimal(double x) {
     x = std::fabs(x);
-    static constexpr struct { double power; int exponent; } tries[] = {{1e3, 3}, {1e7, 7}, {1e12, 12}};
-    for (const auto& t : tries) {
-        const double scaled = x * t.power;
-        if (!(scaled < 1e15)) break;
-        const double rounded = std::nearbyint(scaled);
-        if (rounded != 0 && rounded / t.power == x)
-            return field_multiply(u64(rounded), PowersOfTen::at(-t.exponent));
+    const double scaled = x * 1e3;
+    if (scaled < 1e15) {
+        const u64 rounded = u64(scaled + 0.5);
+        if (rounded != 0 && double(rounded) / 1e3 == x) return field_multiply(rounded, PowersOfTen::at(-3));
     }
-    return magnitude_by_printing(x);
+    u64 magnitude;
+    return magnitude_by_integers(x, magnitude) ? magnitude : magnitude_by_printing(x);
 }
 
 // The image of a float; throws std::invalid_argument for NaN.
