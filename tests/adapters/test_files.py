@@ -64,7 +64,7 @@ def unnamed(program: Program) -> Program:
     return program.replace(variable_names=None, row_names=None)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(program=programs())
 def test_npz_gives_back_the_same_program_with_its_names(program: Program, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("npz") / "model.npz"
@@ -72,7 +72,7 @@ def test_npz_gives_back_the_same_program_with_its_names(program: Program, tmp_pa
     assert read_program(path) == program
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(program=programs(), suffix=st.sampled_from([".mps", ".MPS", ".qps", ".mps.gz", ".qps.gz"]))
 def test_mps_gives_back_the_same_numbers(program: Program, suffix: str, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("mps") / f"model{suffix}"
@@ -136,6 +136,15 @@ def test_names_with_spaces_are_replaced_and_the_file_says_so(tmp_path: Path) -> 
     )
     assert "* two_words_1 stands for 'two words'" in (tmp_path / "m.mps").read_text()
     assert read_program(tmp_path / "m.mps").variable_names == ["two_words_1", "two_words", "x"]
+
+
+@pytest.mark.parametrize(
+    "name", ["inf", "Infrastructure", "nan", "e5", "free", "st", "end", "1st", "x[2]", "a+b", "é", "."]
+)
+def test_names_that_mean_something_else_in_lp_are_replaced(name: str, tmp_path: Path) -> None:
+    program = Program(q=[1, 2], A=[[1, 1]], u=[3], variable_names=[name, "y"], row_names=[name])
+    write_program(program, tmp_path / "m.lp")
+    assert unnamed(read_program(tmp_path / "m.lp")) == unnamed(program)
 
 
 def test_two_sided_rows_become_two_rows_in_lp(tmp_path: Path) -> None:
@@ -257,8 +266,8 @@ def test_integer_variables_are_refused_unless_relaxed() -> None:
     with pytest.raises(FileFormatError) as error:
         program_from_mps(text, "m.mps")
     assert str(error.value) == (
-        "m.mps has 1 integer variables, the first is 'Y'; relift solves continuous programs. Ask for the relaxation with"
-        " relax_integers=True (on the command line: --relax)."
+        "m.mps has 1 integer variables, the first is 'Y'; relift solves continuous programs. Ask for the relaxation"
+        " with relax_integers=True (on the command line: --relax)."
     )
     assert program_from_mps(text, "m.mps", relax_integers=True) == program_from_mps(MODEL, "m")
 
@@ -461,7 +470,7 @@ def test_names_in_an_old_encoding_are_read(tmp_path: Path) -> None:
     assert read_program(tmp_path / "m.mps").variable_names[0] == "Ü"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_a_damaged_file_never_raises_anything_but_our_errors(data: st.DataObject, tmp_path_factory) -> None:
     from relift.errors import ReliftError

@@ -71,6 +71,8 @@ class _Sections:
     integer: set[int] = field(default_factory=set)
     marked_integer: set[int] = field(default_factory=set)
     entries: tuple[list[int], list[int], list[float], list[int]] = field(default_factory=lambda: ([], [], [], []))
+    bulk: tuple[Any, Any, Any, Any] | None = None
+    """The same as ``entries``, as arrays, where all columns were read at once."""
     costs: dict[int, float] = field(default_factory=dict)
     rhs: dict[int, float] = field(default_factory=dict)
     ranges: dict[int, float] = field(default_factory=dict)
@@ -176,8 +178,9 @@ def _read_sections(lines: Sequence[str], fixed: bool) -> _Sections:
     current_column, column_number = "", -1
     entry_rows, entry_columns, entry_values, entry_lines = read.entries
     row_number, costs = read.row_number, read.costs
+    skip_to = 0
     for i, line in enumerate(lines, start=1):
-        if not line or line[0] == "*" or line.isspace():
+        if i < skip_to or not line or line[0] == "*" or line.isspace():
             continue
         if line[0] not in " \t":
             word = line.split()[0].upper()
@@ -188,6 +191,8 @@ def _read_sections(lines: Sequence[str], fixed: bool) -> _Sections:
             if section == "ENDATA":
                 read.is_complete = True
                 break
+            if section == "COLUMNS" and not fixed:
+                skip_to = _read_columns_at_once(read, lines, i)
             continue
         fields = _fields(line, fixed)
         if section == "COLUMNS":
@@ -228,6 +233,62 @@ def _read_sections(lines: Sequence[str], fixed: bool) -> _Sections:
     if not read.is_complete:
         raise _LineError(0, _NO_END)
     return read
+
+
+def _read_columns_at_once(read: _Sections, lines: Sequence[str], heading: int) -> int:
+    """Read the section COLUMNS if nothing in it is out of the ordinary; return the first line that is left to read.
+
+    Lines of 3 and 5 fields, known rows, plain numbers, one objective entry for each column: then whole columns of
+    fields are converted by one call each. Anything else is left to the reader of single lines, which also finds the
+    words for errors.
+    """
+    end = heading
+    while end < len(lines) and lines[end][:1] in (" ", "\t"):
+        end += 1
+    words, first, counts = _words_of_lines(lines[heading:end])
+    is_long = counts == 5
+    if read.columns or not counts.size or not (is_long | (counts == 3)).all():
+        return 0
+    names = words[first].tolist()
+    columns = {name: j for j, name in enumerate(dict.fromkeys(names))}
+    column_numbers = np.array(list(map(columns.__getitem__, names)))
+    numbers = np.arange(heading + 1, end + 1)
+    found: list[tuple[Any, Any, Any, Any]] = []
+    try:
+        for k, kept in ((1, np.full(counts.size, True)), (3, is_long)):
+            tokens = words[first[kept] + k + 1].tolist()
+            if any("_" in token for token in tokens):
+                return 0
+            rows = np.array(list(map(read.row_number.__getitem__, words[first[kept] + k].tolist())), np.int64)
+            found.append((rows, column_numbers[kept], np.array(list(map(float, tokens))), numbers[kept]))
+    except (KeyError, ValueError):
+        return 0
+    rows, places, values, origins = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    is_cost = rows == -1
+    if np.unique(places[is_cost]).size != np.count_nonzero(is_cost) or not np.isfinite(values).all():
+        return 0
+    read.columns.update(columns)
+    read.costs.update(zip(places[is_cost].tolist(), values[is_cost].tolist(), strict=True))
+    is_entry = rows >= 0
+    read.bulk = (rows[is_entry], places[is_entry], values[is_entry], origins[is_entry])
+    return end + 1
+
+
+def _words_of_lines(lines: Sequence[str]) -> tuple[Any, Any, Any]:
+    """All words of some lines, and for each line where its words begin and how many there are."""
+    text = "\n".join(lines)
+    words = text.split()
+    letters = np.frombuffer(text.encode("utf-8"), np.uint8)
+    is_blank = np.isin(letters, np.frombuffer(b" \t\n\r\f\v", np.uint8))
+    begins = ~is_blank
+    begins[1:] &= is_blank[:-1]
+    ends = np.append(np.flatnonzero(letters == ord("\n")), letters.size)
+    counts = np.diff(np.searchsorted(np.flatnonzero(begins), ends), prepend=0)
+    if counts.sum() != len(words):  # other alphabets have other blanks
+        counts = np.zeros(0, np.int64)
+    held = np.empty(len(words), dtype=object)
+    held[:] = words
+    return held, np.cumsum(counts) - counts, counts
 
 
 def _heading(read: _Sections, line: str, i: int, before: str) -> str:
@@ -410,21 +471,23 @@ def _program_from_sections(read: _Sections, source: str, relax_integers: bool) -
 
 
 def _matrix(read: _Sections, m: int, n: int, names: Sequence[str]) -> Any:
-    rows, columns = (np.array(part, dtype=np.int64) for part in read.entries[:2])
-    values = np.array(read.entries[2])
+    bulk = read.bulk or tuple(np.array(part) for part in read.entries)
+    rows, columns, values, lines = (np.asarray(part) for part in bulk)
+    rows, columns = rows.astype(np.int64), columns.astype(np.int64)
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         k = int(bad[0])
-        raise _LineError(read.entries[3][k], f"the coefficient in row {names[rows[k]]!r} is {values[k]}.")
-    _refuse_duplicates(rows + columns * m, read.entries[3], "the coefficient is given twice.")
+        raise _LineError(int(lines[k]), f"the coefficient in row {names[rows[k]]!r} is {values[k]}.")
+    _refuse_duplicates(rows + columns * m, lines, "the coefficient is given twice.")
     return sparse.csc_array((values, (rows, columns)), shape=(m, n))
 
 
-def _refuse_duplicates(keys: Any, lines: Sequence[int], what: str) -> None:
+def _refuse_duplicates(keys: Any, lines: Any, what: str) -> None:
     order = np.argsort(keys, kind="stable")
     same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     if same.size:
-        raise _LineError(min(lines[order[k + 1]] for k in same), what)
+        pairs = np.asarray(lines)[np.stack([order[same], order[same + 1]])]
+        raise _LineError(int(pairs.max(axis=0).min()), what)
 
 
 def _row_bounds(read: _Sections, names: Sequence[str]) -> tuple[Vector, Vector]:
@@ -557,13 +620,13 @@ def mps_lines(program: Program, names: FileNames) -> Iterator[str]:
 
 def _column_lines(program: Program, names: FileNames) -> Iterator[str]:
     A = program.A.tocsc()
-    starts, rows, values, q = A.indptr.tolist(), A.indices.tolist(), A.data.tolist(), program.q.tolist()
+    starts, rows, words, q = A.indptr.tolist(), A.indices.tolist(), decimals(A.data), program.q.tolist()
     for j, name in enumerate(names.variables):
-        cells = [(names.rows[rows[k]], values[k]) for k in range(starts[j], starts[j + 1])]
+        cells = [f"{names.rows[rows[k]]} {words[k]}" for k in range(starts[j], starts[j + 1])]
         if q[j] != 0 or not cells:
-            cells.insert(0, (names.objective, q[j]))
+            cells.insert(0, f"{names.objective} {decimal(q[j])}")
         for k in range(0, len(cells), 2):
-            yield f" {name} " + " ".join(f"{row} {decimal(value)}" for row, value in cells[k : k + 2]) + "\n"
+            yield f" {name} {' '.join(cells[k : k + 2])}\n"
 
 
 def _row_kind(l: float, u: float) -> tuple[str, float, float | None]:
@@ -609,3 +672,10 @@ def decimal(value: float) -> str:
     """
     text = repr(float(value))
     return text.removesuffix(".0")
+
+
+def decimals(values: Vector) -> list[str]:
+    """The shortest decimals of many numbers, each distinct one written once."""
+    distinct, places = np.unique(values, return_inverse=True)
+    words = [decimal(value) for value in distinct.tolist()]
+    return [words[k] for k in places.ravel().tolist()]

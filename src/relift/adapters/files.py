@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from relift.adapters.atomic import write_atomically
@@ -124,11 +125,17 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     with write_atomically(path) as file:
         if suffix.endswith(".gz"):
             # No name and no time inside: equal programs make equal files.
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-                packed.writelines(line.encode("utf-8") for line in lines)
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed:
+                packed.writelines(_chunks(lines))
         else:
-            file.writelines(line.encode("utf-8") for line in lines)
+            file.writelines(_chunks(lines))
     return tuple(notes)
+
+
+def _chunks(lines: Iterable[str]) -> Iterator[bytes]:
+    rest = iter(lines)
+    while chunk := "".join(islice(rest, 4096)):
+        yield chunk.encode("utf-8")
 
 
 def _suffix(path: Path) -> str:

@@ -226,8 +226,8 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
         nit=0 if result is None else result.iterations or 0,
         ineqlin=side(slack, None if y is None else 0.0 - y[:n_inequalities]),
         eqlin=side(con, None if y is None else 0.0 - y[n_inequalities:]),
-        lower=side(None if x is None else x - program.lb, None if w is None else np.maximum(0.0 - w, 0.0)),
-        upper=side(None if x is None else program.ub - x, None if w is None else np.minimum(0.0 - w, 0.0)),
+        lower=side(None if x is None else x - program.lb, _of_bounds(w, program.lb, 1.0)),
+        upper=side(None if x is None else program.ub - x, _of_bounds(w, program.ub, -1.0)),
         relift=result,
     )
 
@@ -238,3 +238,8 @@ def _mapping(**entries: Any) -> Any:
     result: Any = OptimizeResult()
     result.update(entries)
     return result
+
+
+def _of_bounds(w: Vector | None, bound: Vector, sign: float) -> Vector | None:
+    """Marginals of the lower (sign 1) or upper bounds (sign -1); a bound that is not there has none."""
+    return None if w is None else sign * np.where(np.isfinite(bound), np.maximum(-sign * w, 0.0), 0.0) + 0.0

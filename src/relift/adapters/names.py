@@ -13,7 +13,7 @@ from relift.program.program import Program
 _MPS_BAD = re.compile(r"[\s\x00-\x1f\x7f]|^[*$'&]|^$")
 _LP_GOOD = re.compile(r"[A-Za-z_][A-Za-z0-9_.#@~]*\Z")
 _LP_RESERVED = re.compile(
-    r"(e\d*|inf|infinity|nan|free|st|s\.t\.|min|max|minimi[sz]e|maximi[sz]e|minimum|maximum|subject|such|that|to|bounds?|"
+    r"((inf|nan).*|e\d*|free|st|s\.t\.|min|max|minimi[sz]e|maximi[sz]e|minimum|maximum|subject|such|that|to|bounds?|"
     r"gen|generals?|integers?|bin|binary|binaries|semi|semis|semi-continuous|sos\d?|end|obj)\Z",
     re.IGNORECASE,
 )
@@ -84,7 +84,7 @@ def _safe(
     for k, name in enumerate(given):
         if out[k] is None:
             base = re.sub(r"[^A-Za-z0-9_.]", "_", name) or letter
-            base = base if base[0].isalpha() else f"{letter}_{base}"
+            base = base if base[0].isalpha() and is_good(f"{base}_1") else f"{letter}_{base}"
             candidate = base
             while candidate in taken or not is_good(candidate):
                 used[base] += 1
