@@ -426,7 +426,6 @@ _BOTH = dict.fromkeys(("infeasible_and_dual_infeasible", "infeasible_and_dual_in
 _NO_TIME = dict.fromkeys(("time_limit_lp", "time_limit_qp"), "PIQP cannot be stopped by time")
 
 CANNOT: dict[str, dict[str, str]] = {
-    "highs": {"unbounded_qp_without_rows:ray": _NO_RAYS},
     "osqp": {**_BOTH},
     "scs": {**_BOTH},
     "piqp": {**_BOTH, **_NO_TIME, "infeasible_rows:ray": "it stops before its multipliers are a ray"},
