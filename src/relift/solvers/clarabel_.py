@@ -93,11 +93,12 @@ class ClarabelBackend(Backend):
                 return with_point(program, self.name, answered, found.x, y, w, **facts)
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
-        """Other regularisations of the linear systems: 1e-10, Clarabel's own 1e-8, 1e-12 without equilibration."""
+        """Tolerances it can just not reach, with a regularisation of 1e-10, its own 1e-8, and 1e-12 unscaled."""
+        tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
         steps: tuple[dict[str, Any], ...] = (
-            {"static_regularization_constant": 1e-10},
-            {"static_regularization_constant": 1e-8},
-            {"static_regularization_constant": 1e-12, "equilibrate_enable": False},
+            {**tight, "static_regularization_constant": 1e-10},
+            {**tight, "static_regularization_constant": 1e-8},
+            {**tight, "static_regularization_constant": 1e-12, "equilibrate_enable": False},
         )
         if not 1 <= attempt <= len(steps):
             return None

@@ -9,8 +9,9 @@ is recognised and called unbounded.
 
 It also calls some points optimal that are far from stationary; their status becomes ``optimal_inaccurate``.
 
-Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not
-end in minutes); without a ``time_limit`` nothing stops it. Clarabel is the default for quadratic programs.
+Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not end
+in minutes); without a ``time_limit`` nothing stops it, and with one it looks at the clock between iterations only,
+the first of which factorises a dense matrix of the size of the null space. Clarabel is the default for QPs.
 """
 
 from __future__ import annotations
