@@ -6,9 +6,9 @@
 
 For each family and size: nanoseconds per nonzero from SciPy matrices to classes (the call
 :func:`relift.symmetry.colour_refinement.refine`, smallest of several), rounds, classes, extra bytes per nonzero,
-and the ratio to ``A @ x + A.T @ y`` in SciPy for each round, measured in turn in the same process. ``peer`` is
-igraph's ``canonical_permutation``-free refinement where there is one to call: pynauty's ``autgrp`` and igraph's
-``count_automorphisms`` do more than refine, so they are shown for graphs without weights only, as a yardstick.
+and the ratio to ``A @ x + A.T @ y`` in SciPy for each round (two passes over the entries), measured in turn in the
+same process. The peers do more than refine (igraph's ``count_automorphisms``, pynauty's ``autgrp``); they are a
+yardstick, on small graphs only.
 
 Targets:
 
@@ -124,7 +124,7 @@ def peers(instance: Instance) -> dict[str, float]:
         for i, j in edges.tolist():
             neighbours.setdefault(i, []).append(j)
         nauty = pynauty.Graph(instance.P.shape[0], adjacency_dict=neighbours)
-        if instance.P.shape[0] <= 5000:
+        if instance.P.shape[0] <= 1000:
             seconds["pynauty"] = timed(lambda: pynauty.autgrp(nauty))
     except ImportError:
         pass

@@ -127,6 +127,35 @@ PyObject* py_kernel_values(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_class_sums(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *x_given, *s_given, *weights_given, *labels_given, *out_given;
+        int kind, degree;
+        double gamma, coef0;
+        if (!PyArg_ParseTuple(arguments, "OOOOiddiO", &x_given, &s_given, &weights_given, &labels_given, &kind,
+                              &gamma, &coef0, &degree, &out_given))
+            return nullptr;
+        const Buffer x(x_given), s(s_given), weights(weights_given), labels(labels_given), sums(out_given, true);
+        const std::size_t n = x.rows(), m = s.rows(), d = x.columns(), k = sums.rows();
+        if (s.columns() != d || d == 0) throw std::invalid_argument("the points have different features");
+        const float* points = x.elements<float>('f', "X", n * d);
+        const float* others = s.elements<float>('f', "S", m * d);
+        const double* weight = weights.elements<double>('d', "weights", n);
+        const std::int32_t* label = labels.elements<std::int32_t>('i', "labels", n);
+        double* out = sums.elements<double>('d', "out", k * m);
+        for (std::size_t i = 0; i < n; ++i)
+            if (label[i] < 0 || std::size_t(label[i]) >= k) throw std::invalid_argument("a label is out of range");
+        const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
+        const WithoutLock unlocked;
+        const PointsByFeature by_feature(others, m, d);
+        std::vector<double> padded(k * by_feature.stride(), 0.0);
+        RELIFT_ML_CALL(class_sums(points, n, d, by_feature, weight, label, kernel, padded.data()));
+        for (std::size_t c = 0; c < k; ++c)
+            std::copy_n(&padded[c * by_feature.stride()], m, out + c * m);
+        return none();
+    });
+}
+
 template <class Real>
 SmoResult smo_with(char kind, const Buffer& K, const Buffer& lo, const Buffer& hi, const Buffer& beta, const Buffer& v,
                    double tolerance, long long most_steps) {
@@ -194,6 +223,9 @@ PyMethodDef methods[] = {
      "kernel_sums(X, S, weights, kind, gamma, coef0, degree, out): out[i] = sum_j weights[j] k(x_i, s_j)."},
     {"kernel_values", py_kernel_values, METH_VARARGS,
      "kernel_values(X, S, kind, gamma, coef0, degree, out): out[i, j] = k(x_i, s_j)."},
+    {"class_sums", py_class_sums, METH_VARARGS,
+     "class_sums(X, S, weights, labels, kind, gamma, coef0, degree, out): out[c, j] = the sum of weights[i] "
+     "k(x_i, s_j) over the points i with label c."},
     {"smo", py_smo, METH_VARARGS,
      "smo(K, lo, hi, beta, v, tolerance, most_steps): improves beta and v in place; returns (steps, violation)."},
     {"nearest", py_nearest, METH_VARARGS,

@@ -70,6 +70,28 @@ private:
     Array<u64> table_;
 };
 
+// Whether a few words are distinct, by a table of at least twice the size.
+inline bool all_distinct(const u64* words, u32 size, Array<u64>& table) {
+    const u32 capacity = power_of_two_above(2 * u64(size));
+    std::fill_n(table.begin(), capacity, 0);
+    bool zero_seen = false;
+    for (u32 i = 0; i < size; ++i) {
+        const u64 word = words[i];
+        if (word == 0) {
+            if (zero_seen) return false;
+            zero_seen = true;
+            continue;
+        }
+        u32 at = u32((word * 0xC2B2AE3D27D4EB4Fu) >> 32) & (capacity - 1);
+        while (table[at]) {
+            if (table[at] == word) return false;
+            at = (at + 1) & (capacity - 1);
+        }
+        table[at] = word;
+    }
+    return true;
+}
+
 // Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table.
 inline bool all_distinct(const u64* words, u32 size) {
     int log_buckets = 0;
@@ -83,29 +105,18 @@ inline bool all_distinct(const u64* words, u32 size) {
         largest = std::max(largest, start[b + 1]);
         start[b + 1] += start[b];
     }
-    Array<u64> sorted(size), table(power_of_two_above(2 * u64(largest) + 2));
-    {
-        Array<u32> next(start.begin(), start.end() - 1);
-        for (u32 i = 0; i < size; ++i) sorted[next[bucket_of(words[i])]++] = words[i];
-    }
-    for (u32 b = 0; b < n_buckets; ++b) {
-        const u32 capacity = power_of_two_above(2 * u64(start[b + 1] - start[b]));
-        std::fill_n(table.begin(), capacity, 0);
-        bool zero_seen = false;
-        for (u32 i = start[b]; i < start[b + 1]; ++i) {
-            const u64 word = sorted[i];
-            if (word == 0) {
-                if (zero_seen) return false;
-                zero_seen = true;
-                continue;
-            }
-            u32 at = u32((word * 0xC2B2AE3D27D4EB4Fu) >> 32) & (capacity - 1);
-            while (table[at]) {
-                if (table[at] == word) return false;
-                at = (at + 1) & (capacity - 1);
-            }
-            table[at] = word;
+    Array<u64> sorted, table(power_of_two_above(2 * u64(largest) + 2));
+    const u32 slice = std::max(n_buckets / 4, 1u);  // a quarter of the buckets at a time, to save memory
+    for (u32 first = 0; first < n_buckets; first += slice) {
+        const u32 origin = start[first];
+        sorted.resize(start[first + slice] - origin);
+        Array<u32> next(start.begin() + first, start.begin() + first + slice);
+        for (u32 i = 0; i < size; ++i) {
+            const u32 b = bucket_of(words[i]) - first;
+            if (b < slice) sorted[next[b]++ - origin] = words[i];
         }
+        for (u32 b = first; b < first + slice; ++b)
+            if (!all_distinct(&sorted[start[b] - origin], start[b + 1] - start[b], table)) return false;
     }
     return true;
 }

@@ -141,6 +141,7 @@ public:
     // Guesses at the numbers of classes.
     u64 expected_variable_classes() const { return n_variable_classes_.number; }
     u64 expected_row_classes() const { return n_row_classes_.number; }
+    u64 n_classes() const { return n_variable_classes_.number + n_row_classes_.number; }
 
     Verdict run(double growth_to_go_on) {
         n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);

@@ -60,6 +60,35 @@ struct MinorSide {
     }
 };
 
+// Both matrices seen from all sides, as the worklist needs them.
+template <class Index>
+class BothSides {
+public:
+    BothSides(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, const u64* row_factors)
+        : majors_(problem.A), minors_(problem.A, A_weights) {
+        if (problem.has_P()) {
+            P_ = std::make_unique<MajorSide<Index>>(problem.P);
+            within = {P_->offsets, P_->indices, &P_weights, 0, 0, nullptr};
+        }
+        if (problem.n_rows == 0) return;
+        const Adjacency of_majors{majors_.offsets, majors_.indices, &A_weights, 0, 0, nullptr};
+        const Adjacency of_minors{minors_.offsets.data(), minors_.indices.data(), &minors_.weights, 0, 0, nullptr};
+        columns = problem.A_is_by_rows ? of_minors : of_majors;
+        rows = problem.A_is_by_rows ? of_majors : of_minors;
+        columns.first_target = rows.first_source = problem.n_variables;
+        rows.source_factors = row_factors;
+    }
+    BothSides(const BothSides&) = delete;
+    BothSides& operator=(const BothSides&) = delete;
+
+    Adjacency within, columns, rows;  // P; from variables to rows; from rows to variables
+
+private:
+    MajorSide<Index> majors_;
+    MinorSide<Index> minors_;
+    std::unique_ptr<MajorSide<Index>> P_;
+};
+
 template <class Index>
 class Refiner {
 public:
@@ -212,36 +241,88 @@ private:
     }
 
     // ------------------------------------------------------------------------------------ refinement
+    // Rounds first; then the worklist from the cells that may split others; and rounds again when the cells promise to
+    // fall apart in a few of them (around one odd vertex of a random graph, say). Rounds are made only while they
+    // multiply the number of classes, so there are O(log n) in all.
     template <class Algebra>
     void refine() {
         using Rounds = HashRounds<Index, Algebra>;
-        auto rounds = std::make_unique<Rounds>(problem_, P_weights_, A_weights_, row_factors(), monitor_);
+        const auto new_rounds = [&] {
+            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, row_factors(), monitor_);
+        };
+        std::unique_ptr<Rounds> rounds = new_rounds();
         colour_initially<Algebra>(rounds->variables(), rounds->rows());
         if (sums_are_known(rounds->variables())) rounds->skip_first_rows();
-        const auto verdict = rounds->run(growth_to_go_on);
-        statistics_.passes = rounds->n_passes();
+        Cells cells;
+        if (is_settled(*rounds, rounds->run(growth_to_go_on), cells)) return;
+        rounds.reset();
+
+        const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
+        const BothSides<Index> sides(problem_, P_weights_, A_weights_, row_factors());
+        while (true) {
+            auto worklist = std::make_unique<Worklist<Algebra>>(problem_.n_variables, problem_.n_rows, sides.within,
+                                                                sides.columns, sides.rows, row_factors(), monitor_);
+            const u64 n_cells_for_rounds = std::max<u64>(n_vertices / 16, 2 * cells.sizes.size());
+            start(*worklist, cells);
+            const bool is_done = worklist->run(n_cells_for_rounds);
+            statistics_.splitters += worklist->n_splitters();
+            worklist->labels(output_.variable_labels, output_.row_labels);
+            if (is_done) return;
+            worklist.reset();
+            rounds = new_rounds();
+            colour_by_labels<Algebra>(rounds->variables(), rounds->rows());
+            if (is_settled(*rounds, rounds->run(growth_to_stay), cells)) return;
+            rounds.reset();
+        }
+    }
+
+    // Cells of the partition whose labels are in the output: those of the variables first, and which may split others.
+    struct Cells {
+        Array<u32> sizes, splitters;
+        u32 n_variable_cells = 0;
+    };
+
+    // Writes the labels that the rounds have found; returns whether they are final, and the cells if not.
+    template <class Rounds>
+    bool is_settled(Rounds& rounds, typename Rounds::Verdict verdict, Cells& cells) {
         const u32 n = problem_.n_variables, m = problem_.n_rows;
         if (verdict == Rounds::Verdict::discrete) {
             for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
-            if (rounds->rows_are_distinct() || (rounds->colour_rows(), rounds->rows_are_distinct()))
+            if (rounds.rows_are_distinct() || (rounds.colour_rows(), rounds.rows_are_distinct()))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
-                group(rounds->rows().data(), m, m, output_.row_labels);
-            statistics_.passes = rounds->n_passes();
-            return;
+                group(rounds.rows().data(), m, m, output_.row_labels);
+            statistics_.passes += rounds.n_passes();
+            return true;
         }
-        Grouping variables = group(rounds->variables().data(), n, rounds->expected_variable_classes(),
+        statistics_.passes += rounds.n_passes();
+        Grouping variables = group(rounds.variables().data(), n, rounds.expected_variable_classes(),
                                    output_.variable_labels);
-        const Grouping rows = group(rounds->rows().data(), m, rounds->expected_row_classes(), output_.row_labels);
-        if (verdict == Rounds::Verdict::stable || (rows.n_classes() == m && !problem_.has_P())) return;
-        Array<u32> splitters = new_cells_but_the_largest(variables, rounds->variables_before());
-        if (splitters.empty()) return;
-        rounds.reset();
-        release(variables.representatives);
-        Array<u32> sizes = std::move(variables.sizes);
-        const u32 n_variable_cells = u32(sizes.size());
-        sizes.insert(sizes.end(), rows.sizes.begin(), rows.sizes.end());
-        finish_by_worklist<Algebra>(std::move(sizes), n_variable_cells, std::move(splitters));
+        const Grouping rows = group(rounds.rows().data(), m, rounds.expected_row_classes(), output_.row_labels);
+        if (verdict == Rounds::Verdict::stable || (rows.n_classes() == m && !problem_.has_P())) return true;
+        cells.splitters = new_cells_but_the_largest(variables, rounds.variables_before());
+        cells.n_variable_cells = variables.n_classes();
+        cells.sizes = std::move(variables.sizes);
+        cells.sizes.insert(cells.sizes.end(), rows.sizes.begin(), rows.sizes.end());
+        return cells.splitters.empty();
+    }
+
+    template <class Algebra>
+    void start(Worklist<Algebra>& worklist, Cells& cells) const {
+        const i64 *variable_labels = output_.variable_labels, *row_labels = output_.row_labels;
+        const u32 n = problem_.n_variables, n_variable_cells = cells.n_variable_cells;
+        worklist.start(
+            [=](u32 v) { return v < n ? u32(variable_labels[v]) : n_variable_cells + u32(row_labels[v - n]); },
+            std::move(cells.sizes), std::move(cells.splitters));
+    }
+
+    template <class Algebra>
+    void colour_by_labels(Array<u64>& variables, Array<u64>& rows) const {
+        const u64 variable_salt = mix(options_.seed ^ 0x6C616265), row_salt = mix(variable_salt);
+        for (u32 j = 0; j < problem_.n_variables; ++j)
+            variables[j] = Algebra::colour(mix(variable_salt ^ u64(output_.variable_labels[j])));
+        for (u32 i = 0; i < problem_.n_rows; ++i)
+            rows[i] = Algebra::colour(mix(row_salt ^ u64(output_.row_labels[i])));
     }
 
     // Rows that were divided by their sums have equal sums of equal colours: the first look at them tells nothing.
@@ -266,33 +347,7 @@ private:
         return splitters;
     }
 
-    template <class Algebra>
-    void finish_by_worklist(Array<u32>&& sizes, u32 n_variable_cells, Array<u32>&& splitters) {
-        const u32 n = problem_.n_variables, m = problem_.n_rows;
-        const MajorSide<Index> majors(problem_.A);
-        const MinorSide<Index> minors(problem_.A, A_weights_);
-        std::unique_ptr<MajorSide<Index>> P;
-        if (problem_.has_P()) P = std::make_unique<MajorSide<Index>>(problem_.P);
-
-        Adjacency of_majors{majors.offsets, majors.indices, &A_weights_, 0, 0, nullptr};
-        Adjacency of_minors{minors.offsets.data(), minors.indices.data(), &minors.weights, 0, 0, nullptr};
-        Adjacency columns = problem_.A_is_by_rows ? of_minors : of_majors;
-        Adjacency rows = problem_.A_is_by_rows ? of_majors : of_minors;
-        columns.first_target = rows.first_source = n;
-        rows.source_factors = row_factors();
-        if (m == 0) columns = rows = Adjacency();
-        const Adjacency within = P ? Adjacency{P->offsets, P->indices, &P_weights_, 0, 0, nullptr} : Adjacency();
-
-        Worklist<Algebra> worklist(n, m, within, columns, rows, row_factors(), monitor_);
-        const i64 *variable_labels = output_.variable_labels, *row_labels = output_.row_labels;
-        worklist.start(
-            [=](u32 v) { return v < n ? u32(variable_labels[v]) : n_variable_cells + u32(row_labels[v - n]); },
-            std::move(sizes), std::move(splitters));
-        worklist.run();
-        statistics_.splitters = worklist.n_splitters();
-        worklist.labels(output_.variable_labels, output_.row_labels);
-    }
-
+    static constexpr double growth_to_stay = 2;
     static constexpr double growth_to_go_on = 4;
 
     const Problem<Index>& problem_;

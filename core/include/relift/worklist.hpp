@@ -41,13 +41,10 @@ public:
         vertices_.resize(n_vertices_);
         touched_.resize(n_vertices_ + 1);
         arena_.resize(u64(n_vertices_) + n_vertices_ / 2 + 64);
-        cells_.reserve(sizes.size() + sizes.size() / 2 + 64);
         u32 start = 0;
         for (u32& size : sizes) {
-            cells_.push_back({start, size, size, 0, 0, 0, 0});
-            const u32 next = start + size;
-            size = start;
-            start = next;
+            append_cell(start, size);
+            start += std::exchange(size, start);
         }
         for (u32 v = 0; v < n_vertices_; ++v) {
             const u32 cell = cell_of(v);
@@ -56,17 +53,24 @@ public:
         }
         arena_used_ = n_vertices_;
         stack_ = std::move(splitters);
-        for (u32 cell : stack_) cells_[cell].flags = waiting;
+        for (u32 cell : stack_) cells_[cell].is_waiting = true;
     }
 
-    void run() {
+    // Returns true when all is done; false when there are so many cells, and rounds over all vertices promise to
+    // multiply their number: cheaper than going on one splitter at a time.
+    bool run(u64 n_cells_for_rounds) {
         while (cells_.size() < n_vertices_ && !stack_.empty()) {
+            if (cells_.size() >= n_cells_for_rounds) {
+                n_cells_for_rounds = 2 * cells_.size();
+                if (would_fall_apart()) return false;
+            }
             const u32 splitter = stack_.back();
             stack_.pop_back();
-            cells_[splitter].flags &= ~waiting;
+            cells_[splitter].is_waiting = false;
             ++n_splitters_;
             split_by(splitter);
         }
+        return true;
     }
 
     u64 n_splitters() const { return n_splitters_; }
@@ -82,7 +86,6 @@ public:
 private:
     static constexpr u32 none = ~u32(0);
     static constexpr u32 singleton = 0x80000000u, touched = 0x40000000u, cell_bits = 0x3FFFFFFFu;
-    static constexpr u32 waiting = 1, unequal = 2;
 
     struct Vertex {
         u64 sum;
@@ -92,16 +95,58 @@ private:
     struct Cell {
         u32 start, length;  // its part of the arena, with members that have left
         u32 size;
-        u32 n_touched;
-        u64 first_sum;
-        u32 offset;         // of its touched members among the pairs
-        u32 flags;
+        u32 n_touched : 30;
+        u32 is_waiting : 1, sums_differ : 1;
+        u64 sum_or_offset;  // the first sum, then the place of its touched members among the pairs
     };
+    static constexpr u64 nowhere = ~u64(0);
     struct Pair {
         u64 sum;
         u32 vertex, group;
     };
 
+    // Compares a sample of vertices with another member of their cells by what a round would tell of them.
+    bool would_fall_apart() const {
+        constexpr u32 n_samples = 512, most_looks = 8;
+        u64 n_apart = 0;
+        for (u32 sample = 0; sample < n_samples; ++sample) {
+            const u32 vertex = u32(mix(sample) % n_vertices_), number = cell_of(vertex);
+            const Cell& cell = cells_[number];
+            for (u32 i = 0; cell.size > 1 && i < std::min(cell.length, most_looks); ++i) {
+                const u32 other = arena_[cell.start + i];
+                if (other == vertex || cell_of(other) != number) continue;
+                n_apart += signature(vertex) != signature(other);
+                break;
+            }
+        }
+        return n_apart * n_vertices_ / n_samples > 3 * cells_.size();
+    }
+
+    // The sums over all cells in one word, as in a round.
+    u64 signature(u32 vertex) const {
+        if (vertex >= n_variables_) {
+            const u64 sum = sum_along(rows_, vertex, nullptr);
+            return row_factors_ ? Algebra::multiply(sum, row_factors_[vertex - n_variables_]) : sum;
+        }
+        u64 sum = P_.exists() ? sum_along(P_, vertex, nullptr) : 0;
+        if (columns_.exists()) sum += sum_along(columns_, vertex, row_factors_);
+        return sum;
+    }
+
+    u64 sum_along(const Adjacency& along, u32 vertex, const u64* target_factors) const {
+        const u32 source = vertex - along.first_source;
+        u64 sum = 0;
+        with_weight(*along.weights, [&](auto weight) {
+            for (u32 e = along.offsets[source], end = along.offsets[source + 1]; e < end; ++e) {
+                u64 word = Algebra::colour(mix(cell_of(along.first_target + along.targets[e])));
+                if (target_factors) word = Algebra::multiply(word, target_factors[along.targets[e]]);
+                sum = Algebra::loose_add_product(sum, word, weight(e));
+            }
+        });
+        return Algebra::tight(sum);
+    }
+
+    u32 cell_of(u32 vertex) const { return vertices_[vertex].cell & cell_bits; }
     u32 tagged(u32 cell) const { return cells_[cell].size == 1 ? cell | singleton : cell; }
 
     void split_by(u32 splitter) {
@@ -192,18 +237,18 @@ private:
             const u32 number = vertex.cell & cell_bits;
             Cell& cell = cells[number];
             if (cell.n_touched++ == 0) {
-                cell.first_sum = vertex.sum;
+                cell.sum_or_offset = vertex.sum;
                 touched_cells_.push_back(number);
-            } else if (vertex.sum != cell.first_sum) {
-                cell.flags |= unequal;
+            } else if (vertex.sum != cell.sum_or_offset) {
+                cell.sums_differ = true;
             }
         }
         u32 n_pairs = 0;
         splitting_.clear();
         for (u32 number : touched_cells_) {
             Cell& cell = cells[number];
-            const bool splits = cell.flags & unequal || (cell.n_touched < cell.size && cell.first_sum != 0);
-            cell.offset = splits ? n_pairs : none;
+            const bool splits = cell.sums_differ || (cell.n_touched < cell.size && cell.sum_or_offset != 0);
+            cell.sum_or_offset = splits ? n_pairs : nowhere;
             if (splits) {
                 n_pairs += cell.n_touched;
                 splitting_.push_back(number);
@@ -219,16 +264,16 @@ private:
             Vertex& vertex = vertices[list[i]];
             vertex.cell &= cell_bits;
             Cell& cell = cells[vertex.cell];
-            if (cell.offset != none) pairs_[cell.offset++] = {vertex.sum, list[i], 0};
+            if (cell.sum_or_offset != nowhere) pairs_[cell.sum_or_offset++] = {vertex.sum, list[i], 0};
             vertex.sum = 0;
         }
         for (u32 number : splitting_) {
             Cell& cell = cells_[number];
             const u32 n = cell.n_touched;
-            const bool sums_differ = cell.flags & unequal;
+            const bool sums_differ = cell.sums_differ;
             cell.n_touched = 0;
-            cell.flags &= ~unequal;
-            split(number, &pairs_[cell.offset - n], n, sums_differ);
+            cell.sums_differ = false;
+            split(number, &pairs_[cell.sum_or_offset - n], n, sums_differ);
         }
     }
 
@@ -330,8 +375,15 @@ private:
     }
 
     void add_cell(u32 start, const Pair* pairs, u32 size) {
-        cells_.push_back({start, size, size, 0, 0, 0, 0});
+        append_cell(start, size);
         place(n_cells() - 1, pairs, size);
+    }
+
+    // There are never more cells than vertices: memory grows by halves, but not beyond that.
+    void append_cell(u32 start, u32 size) {
+        if (cells_.size() == cells_.capacity())
+            cells_.reserve(std::min<u64>(n_vertices_, cells_.size() + cells_.size() / 2 + 64));
+        cells_.push_back({start, size, size, 0, false, false, 0});
     }
 
     void place(u32 number, const Pair* pairs, u32 size) {
@@ -345,14 +397,14 @@ private:
 
     // After a split of a cell into itself and the cells from first_new on.
     void enqueue(u32 number, u32 first_new, u32 largest) {
-        if (cells_[number].flags & waiting) largest = none;
+        if (cells_[number].is_waiting) largest = none;
         else if (largest != number) wait(number);
         for (u32 cell = first_new; cell < n_cells(); ++cell)
             if (cell != largest) wait(cell);
     }
 
     void wait(u32 cell) {
-        cells_[cell].flags |= waiting;
+        cells_[cell].is_waiting = true;
         stack_.push_back(cell);
     }
 

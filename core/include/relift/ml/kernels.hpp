@@ -110,4 +110,36 @@ inline void kernel_values(const float* x, std::size_t n, std::size_t n_features,
     }
 }
 
+// Adds weights[i] k(x_i, s_j) to out[labels[i] * s.stride() + j]: the sums over classes of the rows of a kernel matrix.
+template <KernelKind kind>
+RELIFT_ML_INLINE void sums_by_class(const float* x, std::size_t n, std::size_t n_features, const PointsByFeature& s,
+                                    const double* weights, const std::int32_t* labels, const Kernel& kernel,
+                                    double* out) {
+    for (std::size_t i = 0; i < n; ++i) {
+        double* sums = out + std::size_t(labels[i]) * s.stride();
+        const double weight = weights[i];
+        for (std::size_t j = 0; j < s.stride(); j += lane_count) {
+            Floats values[1];
+            values_at<kind, 1>(x + i * n_features, n_features, s, j, kernel, values);
+            float lanes[lane_count];
+            store(lanes, values[0]);
+            for (std::size_t lane = 0; lane < lane_count; ++lane) sums[j + lane] += weight * double(lanes[lane]);
+        }
+    }
+}
+
+inline void class_sums(const float* x, std::size_t n, std::size_t n_features, const PointsByFeature& s,
+                       const double* weights, const std::int32_t* labels, const Kernel& kernel, double* out) {
+    switch (kernel.kind) {
+        case KernelKind::rbf:
+            return sums_by_class<KernelKind::rbf>(x, n, n_features, s, weights, labels, kernel, out);
+        case KernelKind::polynomial:
+            return sums_by_class<KernelKind::polynomial>(x, n, n_features, s, weights, labels, kernel, out);
+        case KernelKind::linear:
+            return sums_by_class<KernelKind::linear>(x, n, n_features, s, weights, labels, kernel, out);
+        case KernelKind::sigmoid:
+            return sums_by_class<KernelKind::sigmoid>(x, n, n_features, s, weights, labels, kernel, out);
+    }
+}
+
 }  // namespace relift::ml::RELIFT_ML_TARGET
