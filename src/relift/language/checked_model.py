@@ -19,8 +19,9 @@ formula is listed in `existential`.
 **Conjunctions are in evaluation order.** The parts of an `And` can be evaluated from left to right: a
 positive `Holds` binds its plain variable arguments; a `Comparison` with `binds` set gives that variable its
 value; every other part (tests, negations, computed arguments) sees only variables that are bound by parts
-to its left or outside. All parts of an `Or` bind the same variables, as far as these are used outside of
-the `Or`; the others are existential in each part.
+to its left or outside; a computed argument may also use plain arguments of its own atom. All parts of an
+`Or` bind the same variables, as far as these are used outside of the `Or`; the others are existential in
+each part.
 
 **Values of params.** A `ParameterValue` in a coefficient, bound or aggregate body that has no value is an
 error of the data, unless the param has a `default`. In a *formula* it cannot be missing: where the param

@@ -23,10 +23,11 @@ from relift.language import nodes as n
 from relift.language.messages import at, raise_all
 from relift.language.source import Source, Span
 
-RESERVED = frozenset(
-    """relation param var from in if def minimize minimise maximize maximise subject to forall default sum min max
-    count abs exp sqrt log not true integer binary""".split()
-)
+RESERVED = frozenset({
+    "relation", "param", "var", "from", "in", "if", "def", "minimize", "minimise", "maximize", "maximise", "subject",
+    "to", "forall", "default", "sum", "min", "max", "count", "abs", "exp", "sqrt", "log", "not", "true", "integer",
+    "binary",
+})  # fmt: skip
 """Words that cannot be names; in quotes they can be constants."""
 
 _MOST_ERRORS = 20
@@ -49,13 +50,13 @@ def parse_text(text: str, name: str = "<model>") -> n.ModelText:
 
     Examples
     --------
-    >>> parse_text("relation edge/2")
+    >>> parse_text("query := {q1, q2")
     Traceback (most recent call last):
     relift.errors.ModelSyntaxError: the text ends in the middle of a statement
-      <model>:1:16
-        1 | relation edge/2
-          |                ^
-    Expected ';'.
+      <model>:1:17
+        1 | query := {q1, q2
+          |                 ^
+    Expected ':', ',' or '}'.
     """
     model, errors, _ = read(Source(text, name))
     raise_all(errors)
@@ -119,14 +120,14 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
             children = cast("list[Any]", _parser().parse(text))
             break
         except UnexpectedCharacters as problem:
-            errors.append(_bad_character(source, problem.pos_in_stream))
-            place, is_missing_end = problem.pos_in_stream, False
+            place, is_missing_end = problem.pos_in_stream or 0, False
+            errors.append(_bad_character(source, place))
         except UnexpectedToken as problem:
             error, place, is_missing_end = _bad_token(source, text, problem)
             errors.append(error)
         except UnexpectedEOF:  # pragma: no cover - the LALR parser reports the end as a token
             return n.ModelText((), (), source), errors, False
-        except _Misread as problem:
+        except _MisreadError as problem:
             errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
             place, is_missing_end = problem.span.start, False
         if is_missing_end and place < len(text):
@@ -144,14 +145,16 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
 # --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
 
 
-class _Misread(Exception):
+class _MisreadError(Exception):
     def __init__(self, message: str, span: Span, hint: str = "") -> None:
         super().__init__(message)
         self.message, self.span, self.hint = message, span, hint
 
 
 def _span(child: Any) -> Span:
-    return Span(child.start_pos, child.end_pos) if isinstance(child, Token) else child.span
+    if isinstance(child, Token):
+        return Span(child.start_pos or 0, child.end_pos or 0)
+    return cast("Span", child.span)
 
 
 def _over(children: list[Any]) -> Span:
@@ -163,7 +166,7 @@ def _number(token: Token, sign: Token | None = None) -> n.Number:
     span = _over([sign, token])
     number = n.Number(("-" if sign == "-" else "") + str(token), span)
     if not number.is_finite:
-        raise _Misread(f"the number {token} is too large", span, "Numbers are doubles, up to about 1.8e308.")
+        raise _MisreadError(f"the number {token} is too large", span, "Numbers are doubles, up to about 1.8e308.")
     return number
 
 
@@ -171,7 +174,7 @@ def _arity(token: Token | None) -> int:
     if token is None:
         return 0
     if not token.isdigit() or len(token) > 4:
-        raise _Misread("the number of arguments is a whole number", _span(token), "For example: relation edge/2;")
+        raise _MisreadError("the number of arguments is a whole number", _span(token), "For example: relation edge/2;")
     return int(token)
 
 
@@ -190,7 +193,7 @@ def _string(token: Token) -> str:
             return _ESCAPES[code]
         start = token.start_pos or 0
         place = Span(start + 1 + match.start(), start + 1 + match.end())
-        raise _Misread(
+        raise _MisreadError(
             f"the string has an unknown escape {match[0]}", place, r"Known: \n \t \r \\ \" \' and \u with four digits."
         )
 
@@ -256,7 +259,8 @@ class _ToNodes(Transformer[Token, Any]):
     def range(self, c: list[Any]) -> Any:
         for end in c:
             if not isinstance(end.value, int):
-                raise _Misread("a range goes from one whole number to another", end.span, "For example: num := {1..9};")
+                hint = "For example: num := {1..9};"
+                raise _MisreadError("a range goes from one whole number to another", end.span, hint)
         return n.Entry((c[0],), None, c[1], _over(c))
 
     def name_constant(self, c: list[Any]) -> Any:
@@ -398,8 +402,9 @@ def _bad_character(source: Source, offset: int) -> LanguageError:
     elif character.isdigit():
         word = re.match(r"[\w.]+", source.text[offset:])
         span = Span(offset, offset + len(word[0])) if word else span
-        return at(ModelSyntaxError, source, span, f"{source.text[span.start : span.stop]} is not a number",
-                  "A name begins with a lower-case letter; text that begins with a digit can be a constant in quotes.")  # fmt: skip
+        hint = "A name begins with a lower-case letter; text that begins with a digit can be a constant in quotes."
+        shown = source.text[span.start : span.stop]
+        return at(ModelSyntaxError, source, span, f"{shown} is not a number", hint)
     else:
         hint = ""
     shown = character if character.isprintable() else f"U+{ord(character):04X}"
@@ -414,16 +419,18 @@ _WORDS = {
     "false": "Leave the statement away, or write a comparison such as 0 = 1.",
 }
 
-_GROUPS = (
-    ("an expression", {"NUMBER", "LOGVAR", "NAME", "LPAR", "LSQB"}, {"STRING", "ANONYMOUS", "TRUE", "ABS", "EXP", "SQRT",
-     "LOG", "MIN", "MAX", "COUNT", "SUM", "PLUSMINUS", "BANG", "TILDE", "NOT"}),
+_GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
+    ("an expression", {"NUMBER", "LOGVAR", "NAME", "LPAR", "LSQB"},
+     {"STRING", "ANONYMOUS", "TRUE", "ABS", "EXP", "SQRT", "LOG", "MIN", "MAX", "COUNT", "SUM", "PLUSMINUS", "BANG",
+      "TILDE", "NOT"}),
     ("a formula", {"NAME", "LPAR", "BANG", "TILDE"}, {"NOT", "TRUE"}),
     ("an operator", {"STAR", "SLASH", "PLUSMINUS"}, {"POWER", "COMPARE", "EQUALS", "VBAR", "__ANON_0", "AND"}),
     ("a comparison", {"COMPARE", "EQUALS"}, set()),
     ("& or |", {"VBAR"}, {"AND"}),
     ("a constant", {"NAME", "STRING", "NUMBER"}, {"PLUSMINUS"}),
     ("a number", {"NUMBER"}, {"PLUSMINUS"}),
-    ("a statement", {"RELATION", "PARAM", "VAR"}, {"DEF", "MINIMIZE", "MINIMISE", "MAXIMIZE", "MAXIMISE", "SUBJECT", "NAME"}),
+    ("a statement", {"RELATION", "PARAM", "VAR"},
+     {"DEF", "MINIMIZE", "MINIMISE", "MAXIMIZE", "MAXIMISE", "SUBJECT", "NAME"}),
 )  # fmt: skip
 
 
@@ -475,7 +482,7 @@ def _bad_token(source: Source, text: str, problem: UnexpectedToken) -> tuple[Lan
         return error(f"unexpected '{word}'", _WORDS[word])
     if word in RESERVED and "NAME" in accepted:
         return error(f"'{word}' is a reserved word", "Choose another name, or write it in quotes if it is a constant.")
-    if word == ":" and text[span.stop : span.stop + 1] == "-" or word == "<" and text[span.stop : span.stop + 1] == "-":
+    if word in (":", "<") and text[span.stop : span.stop + 1] == "-":
         return error("unexpected arrow", "A rule is written: head if body")
     if word == ">" and text[span.start - 1 : span.start] == "=":
         return error("unexpected '>' after '='", "Greater or equal is written >=")

@@ -1,0 +1,416 @@
+"""The checks before grounding, in order: names, rules, facts, variables, objective, constraints.
+
+Everything that can be wrong without looking at data is found here, and as much of it as possible at once.
+
+>>> from relift.language.parse_text import parse_text
+>>> model = check_model(parse_text("var x >= 1; minimize: x**2;"))
+>>> model.objective.expression.terms[0].coefficient
+Constant(value=1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal, cast, final
+
+from relift.errors import ConvexityError, DuplicateNameError, KindError, LanguageError, SafetyError
+from relift.language import checked_model as c
+from relift.language import nodes as n
+from relift.language.convexity_rules import with_needs
+from relift.language.facts import facts_from_statements
+from relift.language.flatten import Bound, Flattener, TooLargeError, is_affine, logic_names
+from relift.language.messages import raise_all
+from relift.language.names_and_kinds import ErrorList, Names, collect_names, has_right_arity
+from relift.language.parse_text import read
+from relift.language.safety import UnsafeError, in_order
+from relift.language.source import Source, Span
+from relift.language.stratification import strata_from_rules
+from relift.language.walk import variables_of
+
+_ZERO = c.Constant(0)
+
+
+def check_text(text: str, name: str = "<model>") -> c.CheckedModel:
+    """Read and check a model text.
+
+    Parameters
+    ----------
+    text
+        The model.
+    name
+        How messages call it, mostly a file name.
+
+    Raises
+    ------
+    LanguageError
+        If anything is wrong; `SeveralErrors` if at several places.
+
+    Examples
+    --------
+    >>> check_text("var weight; minimize: wieght;")
+    Traceback (most recent call last):
+    relift.errors.UnknownNameError: wieght is not declared
+      <model>:1:23
+        1 | var weight; minimize: wieght;
+          |                       ^^^^^^
+    Did you mean 'weight'?
+    """
+    model, errors, is_whole = read(Source(text, name))
+    if errors and not is_whole:
+        raise_all(errors)
+    checked, more = _checked(model)
+    raise_all(sorted(errors + more, key=lambda error: (error.line, error.column)))
+    return checked
+
+
+def check_model(model: n.ModelText) -> c.CheckedModel:
+    """Check a model that was read.
+
+    Raises
+    ------
+    LanguageError
+        If anything is wrong; `SeveralErrors` if at several places.
+    """
+    checked, errors = _checked(model)
+    raise_all(errors)
+    return checked
+
+
+def _checked(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageError]]:
+    errors = ErrorList(model.source)
+    names = collect_names(model, errors)
+    work = _Work(model, names, errors)
+    for definition in names.definitions.values():
+        work.check_definition(definition)
+    rules = tuple(rule for head, body, span in names.rules if (rule := work.rule(head, body, span)))
+    for statement in model.statements:
+        work.statement(statement)
+    arities = {rule.head: names.symbols[rule.head].arity for rule in rules}
+    strata = () if errors.found else strata_from_rules(rules, arities, errors)
+    facts = facts_from_statements(model, names, errors)
+    rests_on = _Foundations(rules, work.variables, {*work.relations, *work.parameters})
+    variables = {v.name: replace(v, rests_on=rests_on.of(v.reads)) for v in work.variables.values()}
+    objective = work.objective and replace(work.objective, rests_on=rests_on.of(work.objective.reads))
+    constraints = tuple(replace(k, rests_on=rests_on.of(k.reads)) for k in work.constraints)
+    checked = c.CheckedModel(
+        work.relations, work.parameters, variables, strata, facts, objective, constraints, model.source
+    )
+    return checked, errors.in_order()
+
+
+@final
+class _Foundations:
+    """Which names with data a set of names rests on, through rules and domains."""
+
+    def __init__(self, rules: tuple[c.Rule, ...], variables: dict[str, c.Variable], base: set[str]) -> None:
+        self._base = base
+        self._direct = dict[str, set[str]]()
+        for rule in rules:
+            self._direct.setdefault(rule.head, set()).update(rule.reads)
+        for variable in variables.values():
+            self._direct.setdefault(variable.name, set()).update(variable.reads)
+
+    def of(self, names: Iterable[str]) -> frozenset[str]:
+        seen, waiting = set[str](), list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                waiting.extend(self._direct.get(name, ()))
+        return frozenset(seen & self._base)
+
+
+@final
+@dataclass
+class _Work:
+    """Statements checked so far."""
+
+    model: n.ModelText
+    names: Names
+    errors: ErrorList
+    relations: dict[str, c.Relation] = field(default_factory=dict)
+    parameters: dict[str, c.Parameter] = field(default_factory=dict)
+    variables: dict[str, c.Variable] = field(default_factory=dict)
+    objective: c.Objective | None = None
+    constraints: list[c.Constraint] = field(default_factory=list)
+    constraint_spans: dict[str, Span] = field(default_factory=dict)
+    n_constraints: int = 0
+
+    def statement(self, s: n.Statement) -> None:
+        try:
+            match s:
+                case n.Relations():
+                    for r in s.items:
+                        self.relations.setdefault(r.name, c.Relation(r.name, r.arity, r.source, r.span))
+                case n.Params():
+                    for p in s.items:
+                        self._param(p)
+                case n.Variables():
+                    for item in s.items:
+                        self._variable(item)
+                case n.ObjectiveStatement():
+                    self._objective(s)
+                case n.ConstraintStatement():
+                    self._constraint(s)
+                case _:
+                    pass
+        except TooLargeError as problem:
+            self._too_large(problem.span)
+        except RecursionError:
+            self._too_deep(s.span)
+
+    def _too_large(self, span: Span) -> None:
+        hint = "Definitions that use each other multiply; split the statement."
+        self.errors.add(LanguageError, span, "this statement has too many terms", hint)
+
+    def _too_deep(self, span: Span) -> None:
+        self.errors.add(LanguageError, span, "this statement is nested too deeply", "Split it by definitions.")
+
+    def check_definition(self, definition: n.Definition) -> None:
+        """Translate a definition on its own, so that its errors are found once and where they are."""
+        try:
+            flat = Flattener(self.names, self.errors)
+            arguments = [a for a in definition.head.arguments if isinstance(a, n.LogicName)]
+            bound: Bound = {a.name: c.LogicVariable(flat.fresh(a.name)) for a in arguments}
+            flat.enter_body_of(definition.head.name)
+            flat.terms(definition.body, bound)
+        except TooLargeError as problem:
+            self._too_large(problem.span)
+        except RecursionError:
+            self._too_deep(definition.span)
+
+    def rule(self, head: n.Atom, body: n.Node, span: Span) -> c.Rule | None:
+        try:
+            return self._rule(head, body, span)
+        except TooLargeError as problem:
+            self._too_large(problem.span)
+        except RecursionError:
+            self._too_deep(span)
+        return None
+
+    def _rule(self, head: n.Atom, body: n.Node, span: Span) -> c.Rule | None:
+        if not has_right_arity(self.names.symbols[head.name], head, self.errors):
+            return None
+        flat, n_errors = Flattener(self.names, self.errors), self.errors.n_added
+        in_head = {name: None for a in head.arguments for name in logic_names(a)}
+        bound: Bound = {}
+        for name in {**in_head, **logic_names(body)}:
+            bound[name] = c.LogicVariable(flat.fresh(name))
+        formula = flat.formula(body, bound)
+        arguments = list[c.DataExpression]()
+        for argument in head.arguments:
+            if isinstance(argument, n.Wildcard):
+                hint = "Name the variable, and bind it in the body."
+                self.errors.add(SafetyError, argument.span, "_ cannot stand in the head of a rule", hint)
+            else:
+                arguments.append(flat.data(argument, bound, may_be_text=True))
+        if self.errors.n_added > n_errors:
+            return None
+        head_names = variables_of(*arguments)
+        try:
+            ordered, known = in_order(formula, set(), set(head_names))
+        except UnsafeError as unsafe:
+            flat.report(unsafe)
+            return None
+        for argument in head.arguments:
+            for name, where in _places(argument):
+                if name not in known:
+                    self.errors.add(
+                        SafetyError, where, f"{name} stands in the head of the rule, but its body does not bind it"
+                    )
+        existential = tuple(v for v in variables_of(ordered) if v not in head_names)
+        return c.Rule(head.name, tuple(arguments), ordered, existential, frozenset(flat.reads), span)
+
+    def _param(self, p: n.ParamItem) -> None:
+        if p.value is not None and p.arity > 0:
+            self.errors.add(
+                KindError,
+                p.value.span,
+                f"{p.name} has {p.arity} argument{'s' if p.arity > 1 else ''}, so it needs a table, not one value",
+                f"Write: default {p.value.text}   for the value of all tuples that have no other.",
+            )
+        value, default = (None if number is None else number.value for number in (p.value, p.default))
+        self.parameters.setdefault(p.name, c.Parameter(p.name, p.arity, p.source, value, default, p.span))
+
+    def _variable(self, item: n.VariableItem) -> None:
+        if item.name in self.variables:
+            return
+        flat = Flattener(self.names, self.errors)
+        query = None if item.domain is None else flat.query(item.parameters, item.domain, {}, "domain")
+        bound = {} if query is None else query.inside
+        lower, upper = list[c.DataExpression](), list[c.DataExpression]()
+        for limit in item.bounds:
+            if limit.sign not in ("<=", ">=", "="):
+                self.errors.add(KindError, limit.span, f"a bound is written with <=, >= or =, not {limit.sign}")
+                continue
+            value = flat.data(limit.limit, bound, what="the bounds of a variable are known before solving")
+            if limit.sign != "<=":
+                lower.append(value)
+            if limit.sign != ">=":
+                upper.append(value)
+        variable = c.Variable(
+            item.name, item.arity, (), None, tuple(lower), tuple(upper), (), frozenset(flat.reads), span=item.span
+        )
+        if query is not None:
+            variable = replace(
+                variable, parameters=query.variables, domain=query.formula, existential=query.existential
+            )
+        self.variables[item.name] = variable
+
+    def _objective(self, s: n.ObjectiveStatement) -> None:
+        flat, n_errors = Flattener(self.names, self.errors), self.errors.n_added
+        terms = flat.terms(s.body, {})
+        if self.objective is not None:
+            self.errors.add(
+                DuplicateNameError,
+                s.span,
+                "a model has one objective",
+                f"The first is in line {self.errors.line(self.objective.span)}; add them up with weights.",
+            )
+            return
+        checked = tuple(terms)
+        if self.errors.n_added == n_errors:
+            if s.sense == "min":
+                checked = with_needs(terms, "nonnegative", "and the objective is minimised", self.errors)
+            else:
+                checked = with_needs(terms, "nonpositive", "and the objective is maximised", self.errors)
+        name, reads = s.name or "objective", frozenset(flat.reads)
+        self.objective = c.Objective(s.sense, name, c.Expression(checked), reads, span=s.span)
+
+    # --- constraints -------------------------------------------------------------------------------------------------
+
+    def _constraint(self, s: n.ConstraintStatement) -> None:
+        self.n_constraints += 1
+        name = s.name or f"constraint_{self.n_constraints}"
+        if name in self.constraint_spans:
+            line = self.errors.line(self.constraint_spans[name])
+            self.errors.add(
+                DuplicateNameError, s.span, f"two constraints are called {name}", f"The first is in line {line}."
+            )
+            return
+        self.constraint_spans[name] = s.span
+        if not isinstance(s.body, n.Compare):
+            hint = "Write <=, >= or = between two numbers"
+            hint += "; a constraint for each part of the &." if isinstance(s.body, n.Both) else "."
+            self.errors.add(KindError, s.body.span, "a constraint compares two numbers", hint)
+            return
+        flat = Flattener(self.names, self.errors)
+        frame, bound = c.Constraint(name, (), None, c.Expression(()), None, None, span=s.span), Bound()
+        if s.index is not None:
+            query = flat.query(s.index.variables, s.index.formula, {})
+            frame = replace(
+                frame, variables=query.variables, formula=query.formula, existential=query.existential
+            )
+            bound = query.inside
+        for row in self._rows(s.body, flat, bound, frame):
+            self.constraints.append(replace(row, reads=frozenset(flat.reads)))
+
+    def _rows(self, body: n.Compare, flat: Flattener, bound: Bound, frame: c.Constraint) -> list[c.Constraint]:
+        for sign in body.signs:
+            if sign not in ("<=", ">=", "="):
+                self.errors.add(
+                    KindError,
+                    body.span,
+                    f"a constraint cannot use {sign}",
+                    "Write <=, >= or =; a strict inequality has no optimum." if sign != "!=" else "Write <=, >= or =.",
+                )
+                return []
+        n_errors = self.errors.n_added
+        if len(body.signs) == 1:
+            terms = [flat.terms(part, bound) for part in body.parts]
+            if self.errors.n_added > n_errors:
+                return []
+            return [self._row(frame, terms[0], body.signs[0], terms[1], body.parts)]
+        if len(body.signs) > 2 or body.signs not in (("<=", "<="), (">=", ">=")):
+            self.errors.add(
+                KindError, body.span, "a chain of comparisons is written a <= e <= b or a >= e >= b", "Split it."
+            )
+            return []
+        low, middle, high = body.parts if body.signs[0] == "<=" else body.parts[::-1]
+        if not (flat.has_unknown(low) or flat.has_unknown(high)):
+            lower, terms_middle, upper = flat.data(low, bound), flat.terms(middle, bound), flat.data(high, bound)
+            if self.errors.n_added > n_errors:
+                return []
+            if not is_affine(terms_middle):
+                self._not_convex(terms_middle, "it is bounded below")
+                return []
+            return [replace(frame, body=c.Expression(tuple(terms_middle)), lower=lower, upper=upper)]
+        rows = list[c.Constraint]()
+        for part, pair in (("lower", (low, middle)), ("upper", (middle, high))):
+            terms = [flat.terms(side, bound) for side in pair]
+            if self.errors.n_added > n_errors:
+                return []
+            half = replace(frame, part=cast("Literal['lower', 'upper']", part))
+            rows.append(self._row(half, terms[0], "<=", terms[1], pair))
+        return rows
+
+    def _row(
+        self, frame: c.Constraint, left: list[c.Term], sign: str, right: list[c.Term], sides: tuple[n.Node, ...]
+    ) -> c.Constraint:
+        """The normal form of ``left sign right``."""
+        left_data, right_data = _as_data(left), _as_data(right)
+        flipped = {"<=": ">=", ">=": "<=", "=": "="}
+        if right_data is not None:
+            body, limit = left, right_data
+        elif left_data is not None:
+            body, limit, sign = right, left_data, flipped[sign]
+        else:
+            body, limit = left + [_negated(term) for term in right], _ZERO
+        if is_affine(body):
+            lower, upper = (limit if sign != "<=" else None), (limit if sign != ">=" else None)
+            return replace(frame, body=c.Expression(tuple(body)), lower=lower, upper=upper)
+        if sign == "=":
+            self._not_convex(body, "and an equality must be linear")
+            return frame
+        negated = sign == ">="
+        why = "and it stands on the greater side" if negated else "and it stands on the smaller side"
+        if negated:
+            body, limit = [_negated(term) for term in body], _negative(limit)
+        terms = with_needs(body, "nonnegative", why, self.errors)
+        return replace(frame, body=c.Expression(terms), upper=limit, is_convex=True, negated=negated)
+
+    def _not_convex(self, terms: list[c.Term], why: str) -> None:
+        for term in terms:
+            if not isinstance(term, (c.LinearTerm, c.ConstantTerm)):
+                hint = "Convex terms can stand on the smaller side of an inequality, and in the objective."
+                self.errors.add(ConvexityError, term.span, f"this term is not linear, {why}", hint)
+
+
+def _as_data(terms: list[c.Term]) -> c.DataExpression | None:
+    """The data expression, if the side of a comparison is nothing else."""
+    match terms:
+        case [c.ConstantTerm(scopes=()) as only]:
+            return only.coefficient
+        case _:
+            return None
+
+
+def _negated(term: c.Term) -> c.Term:
+    return replace(term, coefficient=_negative(term.coefficient))
+
+
+def _negative(data: c.DataExpression) -> c.DataExpression:
+    match data:
+        case c.Constant(value=int() | float()):
+            return c.Constant(-data.value)  # type: ignore[operator]
+        case c.Negative():
+            return data.part
+        case _:
+            return c.Negative(data)
+
+
+def _places(node: n.Node) -> list[tuple[str, Span]]:
+    match node:
+        case n.LogicName():
+            return [(node.name, node.span)]
+        case n.Sum():
+            return [place for part in node.parts for place in _places(part)]
+        case n.Binary():
+            return _places(node.left) + _places(node.right)
+        case n.Minus():
+            return _places(node.part)
+        case n.Atom() | n.Call():
+            return [place for part in node.arguments for place in _places(part)]
+        case _:
+            return []
