@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from relift.solvers.registry import backend_table
+from relift.solvers.registry import backend_lines
 
 ROOT = Path(__file__).parent.parent
 
@@ -19,8 +19,10 @@ ROOT = Path(__file__).parent.parent
 def backends() -> str:
     """The table of backends."""
     lines = ["| backend | what it is | install |", "|---|---|---|"]
-    for line in backend_table(pretend_missing=True):
-        lines.append(f"| `{line.name}` | {line.description} | {f'`{line.install}`' if line.install else 'always there'} |")
+    placeholder = {"qpsolvers:": "<name>", "cvxpy:": "<NAME>"}
+    for line in backend_lines():
+        install = f'`pip install "relift[{line.extra}]"`' if line.extra else "always there"
+        lines.append(f"| `{line.name}{placeholder.get(line.name, '')}` | {line.description} | {install} |")
     return "\n".join(lines)
 
 

@@ -38,6 +38,8 @@ class Backend(ABC):
     """Whether it takes a quadratic objective."""
     is_first_order: bool = False
     """Whether it wants the isometric quotient, on which it behaves as on the ground program."""
+    has_time_limit: bool = True
+    """Whether it can be stopped by time."""
     uses_warm_start: bool = False
     """Whether a warm start changes anything."""
 

@@ -47,6 +47,7 @@ class PiqpBackend(Backend):
     name = "piqp"
     package = "piqp"
     solves_quadratic = True
+    has_time_limit = False
 
     def version(self) -> str:
         """Return the version of PIQP."""

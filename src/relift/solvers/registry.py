@@ -159,6 +159,11 @@ def default_backend(program: Program) -> Backend:
     return get_backend("highs" if program.is_linear else "clarabel")
 
 
+def backend_lines() -> tuple[BackendLine, ...]:
+    """Every backend, whether or not it is installed; for tables in documents."""
+    return _BACKENDS
+
+
 def backend_table() -> tuple[BackendInfo, ...]:
     """Every backend with its version or the command that installs it."""
     return tuple(_info(line) for line in _BACKENDS)
