@@ -75,7 +75,8 @@ def test_when_maximising_the_sign_is_the_other_one() -> None:
     assert Program(P=[[-1.0]], sense="max").P.toarray().tolist() == [[-1.0]]
     assert str(refusal([[1.0]], sense="max")) == (
         "P is not negative semidefinite: along x[0] = 1 the curvature is 1. "
-        "A maximisation needs a negative semidefinite P; if this is rounding in your data, repair P or pass assume_convex=True."
+        "A maximisation needs a negative semidefinite P; "
+        "if this is rounding in your data, repair P or pass assume_convex=True."
     )
     refusal([[-1.0, 0.0], [0.0, 0.5]], sense="max")
 
