@@ -106,17 +106,19 @@ inline bool all_distinct(const u64* words, u32 size) {
         start[b + 1] += start[b];
     }
     Array<u64> sorted, table(power_of_two_above(2 * u64(largest) + 2));
-    const u32 slice = std::max(n_buckets / 4, 1u);  // a quarter of the buckets at a time, to save memory
+    const u32 slice = std::max(n_buckets / 2, 1u);  // half of the buckets at a time, to save memory
     for (u32 first = 0; first < n_buckets; first += slice) {
         const u32 origin = start[first];
-        sorted.resize(start[first + slice] - origin);
-        Array<u32> next(start.begin() + first, start.begin() + first + slice);
+        sorted.resize(start[first + slice] - origin + 1);
+        Array<u32> next(slice + 1);  // the last place takes all that belongs to another slice
+        for (u32 b = 0; b <= slice; ++b) next[b] = start[first + b] - origin;
         for (u32 i = 0; i < size; ++i) {
-            const u32 b = bucket_of(words[i]) - first;
-            if (b < slice) sorted[next[b]++ - origin] = words[i];
+            const u32 b = std::min(bucket_of(words[i]) - first, slice);
+            sorted[next[b]] = words[i];
+            next[b] += b < slice;
         }
         for (u32 b = first; b < first + slice; ++b)
-            if (!all_distinct(&sorted[start[b] - origin], start[b + 1] - start[b], table)) return false;
+            if (!all_distinct(sorted.data() + (start[b] - origin), start[b + 1] - start[b], table)) return false;
     }
     return true;
 }

@@ -101,20 +101,25 @@ inline bool magnitude_by_integers(double x, u64& magnitude) {
     int j = 0;
     const auto coarsen = [&](u64 factor, int zeros) {
         const u64 coarse_first = (first + factor - 1) / factor, coarse_last = last / factor;
-        if (coarse_first > coarse_last) return;
+        if (coarse_first > coarse_last) return false;
         first = coarse_first;
         last = coarse_last;
         step *= factor;
         j += zeros;
+        return true;
     };
-    coarsen(100000000, 8);
-    coarsen(10000, 4);
-    coarsen(100, 2);
-    coarsen(10, 1);
+    if (coarsen(10, 1) && coarsen(10, 1)) {  // most floats of 16 or 17 digits end here
+        coarsen(100000000, 8);
+        coarsen(10000, 4);
+        coarsen(100, 2);
+        coarsen(10, 1);
+    }
     const u64 floor = u64(middle >> shift);
-    const u128 remainder = (u128(floor % step) << shift) + (middle & (one - 1)), half = u128(step) << (shift - 1);
+    const u64 quotient = step == 1 ? floor : step == 10 ? floor / 10 : floor / step;
+    const u128 remainder = (u128(floor - quotient * step) << shift) + (middle & (one - 1));
+    const u128 half = u128(step) << (shift - 1);
     if (remainder == half && first != last) return false;  // a tie
-    u64 digits = floor / step + (remainder > half);
+    u64 digits = quotient + (remainder > half);
     digits = digits < first ? first : digits > last ? last : digits;
     magnitude = field_multiply(digits, PowersOfTen::at(j - k));
     return true;
