@@ -10,13 +10,8 @@ import pytest
 
 import relift
 from relift import Program, Status, certify
-from relift.adapters.solution_files import (
-    json_from_result,
-    named_small_program,
-    read_solution,
-    write_lifting_map,
-    write_solution,
-)
+from relift.adapters.lifting_map import named_small_program, write_lifting_map
+from relift.adapters.solution_files import json_from_result, read_solution, write_solution
 from relift.errors import FileFormatError
 
 TRIANGLE = Program(

@@ -72,12 +72,14 @@ def test_the_exit_code_tells_how_it_ended(program: Program, code: int, tmp_path:
 
 
 def test_help_is_quick() -> None:
-    relift_process("--help")
-    start = time.perf_counter()
-    done = relift_process("--help")
-    assert done.returncode == 0
-    assert "inspect" in done.stdout
-    assert time.perf_counter() - start < 1.5  # 0.1 s on a quiet machine; generous, since tests share theirs
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        done = relift_process("--help")
+        seconds.append(time.perf_counter() - start)
+        assert done.returncode == 0
+        assert "inspect" in done.stdout
+    assert min(seconds) < 1.0  # 0.1 s on a quiet machine; generous, since tests share theirs
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -87,36 +89,35 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def long_model(folder: Path) -> Path:
+def long_model() -> Program:
     """The bound of a binary code of length 11 and distance 5: without lifting, HiGHS needs much longer than we wait."""
     words = np.arange(2**11)
     ones = np.array([word.bit_count() for word in words.tolist()])
     near = ones[words[:, None] ^ words[None, :]] <= 2
-    write_program(Program(q=-np.ones(2**11), A=sparse.csc_array(near.astype(float)), u=1.0, lb=0), folder / "long.npz")
-    return folder / "long.npz"
+    return Program(q=-np.ones(2**11), A=sparse.csc_array(near.astype(float)), u=1.0, lb=0)
 
 
-@pytest.mark.parametrize("seconds", [0.5, 3.0])
-def test_ctrl_c_ends_with_one_line_and_code_130(seconds: float, tmp_path: Path) -> None:
-    words = [
-        sys.executable,
-        "-m",
-        "relift",
-        str(long_model(tmp_path)),
-        "--lift",
-        "none",
-        "-o",
-        str(tmp_path / "s.json"),
-    ]
+@pytest.mark.parametrize("stage", ["read", "solve"])
+def test_ctrl_c_ends_with_one_line_and_code_130(stage: str, tmp_path: Path) -> None:
+    # The model comes through a pipe: once someone reads from it, the process is known to be at work.
+    pipe = tmp_path / "long.mps"
+    os.mkfifo(pipe)
     process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True
-    )
-    time.sleep(seconds)
-    assert process.poll() is None, "the model was solved before it could be interrupted"
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=30)
+        [sys.executable, "-m", "relift", str(pipe), "--lift", "none", "-o", str(tmp_path / "s.json")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True,
+    )  # fmt: skip
+    with pipe.open("wb") as file:
+        if stage == "solve":
+            write_program(long_model(), tmp_path / "written.mps")
+            file.write((tmp_path / "written.mps").read_bytes())
+            (tmp_path / "written.mps").unlink()
+            file.close()
+            time.sleep(3)
+            assert process.poll() is None, "the model was solved before it could be interrupted"
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
     assert (process.returncode, output, errors) == (130, "", "relift: interrupted.\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.npz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.mps"]
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
@@ -135,9 +136,7 @@ def test_json_on_stdout_is_the_only_thing_even_when_the_solver_talks(triangle: P
     assert "HiGHS" in done.stderr
 
 
-def test_the_answer_is_written_to_a_file_without_permission_only_if_there_is_one(
-    triangle: Path, tmp_path: Path
-) -> None:
+def test_a_folder_without_permission_is_found_out_before_the_work(triangle: Path, tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may write everywhere")
     tmp_path.chmod(0o500)
@@ -160,6 +159,25 @@ def test_solve_lift_expand_and_check_fit_together(
     assert errors == ""
     assert output.splitlines()[-1] == "optimal within the tolerance, objective 1.5"
     assert json.loads((tmp_path / "map.json").read_text())["variables"]["class"] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("suffix", [".mps", ".lp", ".npz", ".mps.gz"])
+def test_the_small_model_of_a_maximisation_with_odd_names_comes_back(suffix: str, tmp_path: Path) -> None:
+    names = ["a", "two words", "free", "x[1]", "fixed"]
+    program = Program(
+        P=-np.eye(5), q=[2, 2, 3, 3, 1], A=[[1, 1, 0, 0, 1], [0, 0, 1, 1, 0]], u=[2, 5], lb=[0, 0, 0, 0, 0.5],
+        ub=[9, 9, 9, 9, 0.5], r=7, sense="max", variable_names=names, row_names=["first row", "2"],
+    )  # fmt: skip
+    model, small = tmp_path / "m.npz", tmp_path / f"small{suffix}"
+    write_program(program, model)
+    assert run(["lift", str(model), "-o", str(small), "-q"]) == 0
+    assert read_program(small).n_variables == 2
+    for answer in (tmp_path / "small.json", tmp_path / "small.txt"):
+        assert run(["solve", str(small), "-o", str(answer), "-q"]) == 0
+        assert run(["expand", str(model), str(answer), "-o", str(tmp_path / "full.json"), "-q"]) == 0
+        assert run(["check", str(model), str(tmp_path / "full.json"), "-q"]) == 0
+        objective = json.loads((tmp_path / "full.json").read_text())["objective"]
+        assert objective == pytest.approx(relift.solve(program, lift="none").objective, abs=1e-5)
 
 
 def test_a_wrong_solution_fails_its_check(triangle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

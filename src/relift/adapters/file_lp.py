@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from relift.adapters.file_mps import INFINITE_BOUND, decimal
+from relift.adapters.file_mps import INFINITE_BOUND
 from relift.adapters.names import FileNames
+from relift.adapters.write_mps import decimal
 from relift.errors import FileFormatError
 from relift.program.program import Program, Vector
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from relift.adapters.atomic import write_atomically
 from relift.adapters.file_lp import lp_lines, program_from_lp
-from relift.adapters.file_mps import mps_lines, program_from_mps
+from relift.adapters.file_mps import program_from_mps
 from relift.adapters.file_npz import program_from_npz, write_npz
 from relift.adapters.names import names_for_lp, names_for_mps
+from relift.adapters.write_mps import mps_lines
 from relift.errors import FileFormatError
 from relift.program.program import Program
 

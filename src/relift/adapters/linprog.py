@@ -204,7 +204,7 @@ def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
 
 
 def _scipy_result(status: Status, note: str, program: Program, result: Result | None, n_inequalities: int) -> Any:
-    code, message = _CODES[status]
+    code, message = _CODES.get(status, _CODES[Status.FAILURE])
     x = y = w = None
     if result is not None and status.has_point:
         x, y, w = result.x, result.y, result.w

@@ -1,4 +1,4 @@
-r"""Answers in files, as JSON or plain text, and the map from a small model to the ground one (stage 8).
+r"""Answers in files, as JSON or plain text (stage 8).
 
 Solution as JSON, version 1. Keys are only ever added; a version with other meanings gets another number::
 
@@ -35,18 +35,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from relift.adapters.atomic import write_atomically
-from relift.adapters.file_mps import decimal
+from relift.adapters.write_mps import decimal
 from relift.errors import FileFormatError
 from relift.program.program import Program, Vector
 from relift.program.solution import Solution, Status
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
-    from relift.lifting.lifting import Lifting
     from relift.pipeline import Result
 
 VERSION = 1
-"""Version of the layout of solutions and maps."""
+"""Version of the layout of solutions."""
 
 _VECTORS = {
     "x": "variable",
@@ -127,13 +126,14 @@ def json_from_result(
         ],
     }
     if vectors:
-        document["variable_names"] = _names(program.variable_names)
-        document["row_names"] = _names(program.row_names)
+        document["variable_names"] = names_for_json(program.variable_names)
+        document["row_names"] = names_for_json(program.row_names)
         document |= {name: _list(getattr(result, name)) for name in _VECTORS}
     return document
 
 
-def _names(names: Sequence[str] | None) -> list[str] | None:
+def names_for_json(names: Sequence[str] | None) -> list[str] | None:
+    """Names as a list of plain strings, or None."""
     return None if names is None else [str(name) for name in names]
 
 
@@ -399,65 +399,3 @@ def _text_vector(
             "Is it a solution of this model?",
         )
     return _in_order(np.array([float(words[k]) for words in columns]), names, kind, source, program)
-
-
-def write_lifting_map(lifting: Lifting, path: str | Path) -> None:
-    """Write how the small model hangs together with the ground model, as JSON.
-
-    ``variables.class[j]`` is the number of ground variable j in the small model, or -1 where it was
-    substituted, and then ``variables.value[j]`` is its value, else null. With z the point of the small
-    model, ``x[j] = z[class[j]]``. The multiplier of a row of the small model is shared: ``y[i] =
-    y_small[class[i]] * rows.share[i]``, and in the same way ``w[j] = w_small[class[j]] *
-    variables.share[j]``. Multipliers of what was substituted follow from stationarity; ``relift expand``
-    finds them.
-
-    Parameters
-    ----------
-    lifting
-        What :func:`relift.lift` returned.
-    path
-        Where to; JSON whatever the name.
-    """
-    import relift
-
-    program, reduction, symmetry = lifting.program, lifting.reduction, lifting.symmetry
-    class_of_variable, class_of_row = lifting.class_of_variable, lifting.class_of_row
-    kept = class_of_variable >= 0
-    row_share, variable_share = np.zeros(program.n_rows), np.zeros(program.n_variables)
-    sizes, scales = symmetry.rows.class_sizes[symmetry.rows.labels], symmetry.row_scales
-    row_share[reduction.rows] = scales[symmetry.rows.representatives][symmetry.rows.labels] / (scales * sizes)
-    variable_share[reduction.variables] = 1.0 / symmetry.variables.class_sizes[symmetry.variables.labels]
-    settings = lifting.settings
-    document = {
-        "format": "relift-map",
-        "version": VERSION,
-        "relift": relift.__version__,
-        "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
-        "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
-        "variables": {
-            "names": _names(program.variable_names),
-            "class": class_of_variable.tolist(),
-            "share": variable_share.tolist(),
-            "value": [None if k else value for k, value in zip(kept.tolist(), reduction.values.tolist(), strict=True)],
-        },
-        "rows": {
-            "names": _names(program.row_names),
-            "class": class_of_row.tolist(),
-            "share": row_share.tolist(),
-        },
-    }
-    with write_atomically(path) as file:
-        file.write((json.dumps(document, allow_nan=False) + "\n").encode("utf-8"))
-
-
-def named_small_program(lifting: Lifting) -> Program:
-    """Name small variables and rows after the first member of their class, where there are names."""
-    program, small, reduction = lifting.program, lifting.small, lifting.reduction
-
-    def names(given: Sequence[str] | None, kept: Any, representatives: Any) -> list[str] | None:
-        return None if given is None else [given[k] for k in kept[representatives].tolist()]
-
-    return small.replace(
-        variable_names=names(program.variable_names, reduction.variables, lifting.variables.representatives),
-        row_names=names(program.row_names, reduction.rows, lifting.rows.representatives),
-    )
