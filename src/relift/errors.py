@@ -21,6 +21,7 @@
     │   ├── FactError                    data in the model contradict each other or their declaration
     │   ├── DegreeError                  an expression in the unknowns of too high a degree
     │   ├── ConvexityError               a convex term where convexity forbids it
+    │   ├── ModelBuildingError (TypeError)  a model in Python is put together wrongly
     │   └── SeveralErrors                more than one of these
     ├── PartitionError (ValueError)      classes that do not fit the program, or are not equitable
     ├── OptionError (ValueError)         an option has a value that it cannot have
@@ -196,7 +197,12 @@ class ConvexityError(LanguageError):
 
 
 @final
-class SeveralErrors(LanguageError):
+class ModelBuildingError(LanguageError, TypeError):
+    """A model in Python is put together wrongly."""
+
+
+@final
+class SeveralErrors(LanguageError):  # noqa: N818 - it is several
     """More than one error of the language; ``errors`` holds them in the order of the text.
 
     Parameters

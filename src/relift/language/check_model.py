@@ -29,6 +29,7 @@ from relift.language.stratification import strata_from_rules
 from relift.language.walk import variables_of
 
 _ZERO = c.Constant(0)
+_CONVEX_SIDE = "Convex terms can stand on the smaller side of an inequality, and in the objective."
 
 
 def check_text(text: str, name: str = "<model>") -> c.CheckedModel:
@@ -271,10 +272,10 @@ class _Work:
             return
         checked = tuple(terms)
         if self.errors.n_added == n_errors:
-            if s.sense == "min":
-                checked = with_needs(terms, "nonnegative", "and the objective is minimised", self.errors)
-            else:
-                checked = with_needs(terms, "nonpositive", "and the objective is maximised", self.errors)
+            needed: c.Sign = "nonnegative" if s.sense == "min" else "nonpositive"
+            wrong = "negative" if s.sense == "min" else "positive"
+            message = f"this convex term has a {wrong} coefficient, and the objective is {s.sense}imised"
+            checked = with_needs(terms, needed, message, "The problem would not be convex.", self.errors)
         name, reads = s.name or "objective", frozenset(flat.reads)
         self.objective = c.Objective(s.sense, name, c.Expression(checked), reads, span=s.span)
 
@@ -333,7 +334,7 @@ class _Work:
             if self.errors.n_added > n_errors:
                 return []
             if not is_affine(terms_middle):
-                self._not_convex(terms_middle, "it is bounded below")
+                self._not_convex(terms_middle, "and it is bounded from below")
                 return []
             return [replace(frame, body=c.Expression(tuple(terms_middle)), lower=lower, upper=upper)]
         rows = list[c.Constraint]()
@@ -364,17 +365,16 @@ class _Work:
             self._not_convex(body, "and an equality must be linear")
             return frame
         negated = sign == ">="
-        why = "and it stands on the greater side" if negated else "and it stands on the smaller side"
         if negated:
             body, limit = [_negated(term) for term in body], _negative(limit)
-        terms = with_needs(body, "nonnegative", why, self.errors)
+        message = "this convex term is bounded from below, which is not convex"
+        terms = with_needs(body, "nonnegative", message, _CONVEX_SIDE, self.errors)
         return replace(frame, body=c.Expression(terms), upper=limit, is_convex=True, negated=negated)
 
     def _not_convex(self, terms: list[c.Term], why: str) -> None:
         for term in terms:
             if not isinstance(term, (c.LinearTerm, c.ConstantTerm)):
-                hint = "Convex terms can stand on the smaller side of an inequality, and in the objective."
-                self.errors.add(ConvexityError, term.span, f"this term is not linear, {why}", hint)
+                self.errors.add(ConvexityError, term.span, f"this term is not linear, {why}", _CONVEX_SIDE)
 
 
 def _as_data(terms: list[c.Term]) -> c.DataExpression | None:

@@ -62,7 +62,7 @@ def sign_of(data: c.DataExpression) -> KnownSign:
             return "unknown"
 
 
-def with_needs(terms: list[c.Term], needed: c.Sign, why: str, errors: ErrorList) -> tuple[c.Term, ...]:
+def with_needs(terms: list[c.Term], needed: c.Sign, message: str, hint: str, errors: ErrorList) -> tuple[c.Term, ...]:
     """Check convex terms against the sign they must have, and mark those that only data can decide.
 
     Parameters
@@ -71,8 +71,8 @@ def with_needs(terms: list[c.Term], needed: c.Sign, why: str, errors: ErrorList)
         The terms of an objective or a body.
     needed
         The sign that the coefficients of convex terms must have.
-    why
-        For messages: what asks for it.
+    message, hint
+        What to say where the sign is wrong.
     errors
         Takes the errors.
     """
@@ -83,12 +83,6 @@ def with_needs(terms: list[c.Term], needed: c.Sign, why: str, errors: ErrorList)
             if sign == "unknown":
                 term = replace(term, needs=needed)
             elif sign not in (needed, "zero"):
-                wrong = "negative" if needed == "nonnegative" else "positive"
-                errors.add(
-                    ConvexityError,
-                    term.span,
-                    f"this convex term has a {wrong} coefficient, {why}",
-                    "The problem would not be convex.",
-                )
+                errors.add(ConvexityError, term.span, message, hint)
         result.append(term)
     return tuple(result)

@@ -31,7 +31,8 @@ def facts_from_statements(model: n.ModelText, names: Names, errors: ErrorList) -
 
     def rows_of(atom: n.Atom, check_arity: bool = True) -> _Rows | None:
         if check_arity or atom.name not in names.symbols:
-            symbol = find(names, atom, errors, lambda s: s.kind in ("relation", "derived", "param"))
+            fits = ("relation", "derived", "param")
+            symbol = find(names, atom, errors, lambda s: s.kind in fits, may_be_constant=False)
         else:
             symbol = names.symbols[atom.name]
         if symbol is None:

@@ -15,7 +15,7 @@ from relift.errors import DegreeError, KindError, LanguageError, SafetyError, St
 from relift.language import checked_model as c
 from relift.language import nodes as n
 from relift.language.messages import listed
-from relift.language.names_and_kinds import ErrorList, Names, Symbol, find
+from relift.language.names_and_kinds import ErrorList, Names, Symbol, find, shown
 from relift.language.safety import UnsafeError, in_order
 from relift.language.source import Span
 from relift.language.walk import variables_of
@@ -142,8 +142,8 @@ class Flattener:
         hint = "A positive atom must bind it, or an equality whose other side is known; _ stands for any value."
         for problem in unsafe.unbound:
             name = problem.variable.name
-            shown = "_" if name.startswith("_") else self._as_written(name)
-            self.errors.add(SafetyError, problem.variable.span, f"{shown} {problem.reason}", hint)
+            written = "_" if name.startswith("_") else self._as_written(name)
+            self.errors.add(SafetyError, problem.variable.span, f"{written} {problem.reason}", hint)
 
     def _as_written(self, name: str) -> str:
         stem, _, number = name.rpartition("_")
@@ -190,7 +190,7 @@ class Flattener:
         if symbol.kind == "definition":
             self._error(
                 KindError, atom, f"{atom.name} is a number, and a formula is needed here",
-                f"Compare it with something, as in: {atom.name}... > 0",
+                f"Compare it with something, as in: {shown(atom)} > 0",
             )  # fmt: skip
             return c.TrueFormula()
         self.reads.add(atom.name)

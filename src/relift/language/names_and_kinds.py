@@ -178,7 +178,7 @@ def _sort_definitions(names: Names, errors: ErrorList, definitions: dict[str, li
                     KindError,
                     definition.head.name_span,
                     f"{name} is a variable, so it cannot be defined",
-                    f"To fix its value, write: subject to: {name}... = ...;",
+                    f"To fix its value, write: subject to: {shown(definition.head)} = ..;",
                 )
             elif sorted_out[name] or (symbol is not None and symbol.kind in ("relation", "derived")):
                 _add_rule(names, errors, definition.head, definition.body, definition.span)
@@ -212,6 +212,11 @@ def _add_definition(names: Names, errors: ErrorList, definition: n.Definition) -
             seen.add(argument.name)
 
 
+def shown(atom: n.Atom) -> str:
+    """An atom in a hint: its name, and whether it has arguments."""
+    return f"{atom.name}(..)" if atom.arguments else atom.name
+
+
 def has_right_arity(symbol: Symbol, atom: n.Atom, errors: ErrorList) -> bool:
     """Whether an atom has as many arguments as its name was declared with."""
     if len(atom.arguments) == symbol.arity:
@@ -227,7 +232,11 @@ def has_right_arity(symbol: Symbol, atom: n.Atom, errors: ErrorList) -> bool:
 
 
 def find(
-    names: Names, atom: n.Atom, errors: ErrorList, fits: Callable[[Symbol], bool] = lambda symbol: True
+    names: Names,
+    atom: n.Atom,
+    errors: ErrorList,
+    fits: Callable[[Symbol], bool] = lambda symbol: True,
+    may_be_constant: bool = True,
 ) -> Symbol | None:
     """What the name of an atom stands for, or None after noting that it is unknown or has a wrong number of arguments.
 
@@ -236,14 +245,17 @@ def find(
     names, atom, errors
         Where to look, for what, and where to note errors.
     fits
-        Which names would make sense here; only these are suggested.
+        Which names would make sense here; these are suggested first.
+    may_be_constant
+        Whether a constant in quotes could be meant.
     """
     symbol = names.symbols.get(atom.name)
     if symbol is None:
         known = [s for s in names.symbols.values() if fits(s)]
         same_arity = [s.name for s in known if s.arity == len(atom.arguments)]
         hint = did_you_mean(atom.name, same_arity) or did_you_mean(atom.name, [s.name for s in known])
-        if not hint and not atom.arguments:
+        hint = hint or did_you_mean(atom.name, names.symbols)
+        if not hint and not atom.arguments and may_be_constant:
             hint = f'Declare it, or write "{atom.name}" in quotes if it is a constant.'
         errors.add(UnknownNameError, atom.name_span, f"{atom.name} is not declared", hint or "Declare it.")
         return None

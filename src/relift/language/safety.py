@@ -7,11 +7,12 @@ variables that are used outside of it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import final
 
 from relift.language import checked_model as c
-from relift.language.walk import occurrences, variables_of
+from relift.language.walk import Part, children, occurrences, variables_of
 
 
 @final
@@ -110,8 +111,19 @@ def _comparison(test: c.Comparison, bound: set[str]) -> tuple[c.Formula, set[str
         for left, right in ((test.left, test.right), (test.right, test.left)):
             if isinstance(left, c.LogicVariable) and not isinstance(right, c.LogicVariable):
                 _demand(right, bound, "is needed for this equality, but nothing binds it")
+    # A param without default would have bound its arguments: see the guards of a test.
+    for value in _params(test):
+        _demand(value, bound, f"is not bound: {value.name} has a default, so tuples without data pass the test too")
     _demand(test, bound, "is compared, but nothing binds it")
     return test, bound
+
+
+def _params(part: Part) -> Iterator[c.ParameterValue]:
+    if isinstance(part, c.ParameterValue):
+        yield part
+    if not isinstance(part, (c.Indicator, c.DataAggregate)):
+        for child in children(part):
+            yield from _params(child)
 
 
 def _disjunction(formula: c.Or, bound: set[str], shared: set[str]) -> tuple[c.Formula, set[str]]:

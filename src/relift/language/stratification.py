@@ -39,16 +39,17 @@ def strata_from_rules(
     strata = list[c.Stratum]()
     for group in components(graph):
         members = [name for name in graph if name in group]
-        for head in members:
-            for name, inside in graph[head].items():
-                if name in group and inside is not None:
-                    cycle = " -> ".join([head, *_path(graph, name, head, group)])
-                    errors.add(
-                        StratificationError,
-                        inside.span,
-                        f"{head} depends on its own negation: {cycle}",
-                        "Inside a recursion, atoms must not be negated, aggregated or in brackets.",
-                    )
+        uses = [(head, name, atom) for head in members for name, atom in graph[head].items()]
+        wrong = [(head, name, atom) for head, name, atom in uses if name in group and atom is not None]
+        if wrong:
+            head, name, atom = wrong[0]
+            cycle = " -> ".join([head, *_path(graph, name, head, group)])
+            errors.add(
+                StratificationError,
+                atom.span,
+                f"{head} depends on itself through a negation, an aggregate or [..]: {cycle}",
+                "Inside a recursion, atoms must not be negated, aggregated or in brackets.",
+            )
         own = tuple(rule for rule in rules if rule.head in group)
         is_recursive = any(name in group for head in members for name in graph[head])
         creates = is_recursive and any(_creates_values(rule) for rule in own)
