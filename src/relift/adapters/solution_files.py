@@ -29,6 +29,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -399,3 +400,29 @@ def _text_vector(
             "Is it a solution of this model?",
         )
     return _in_order(np.array([float(words[k]) for words in columns]), names, kind, source, program)
+
+
+def with_bound_multipliers(program: Program, solution: Solution) -> Solution:
+    """Add the multipliers of the bounds that stationarity asks for, w = -(Px + q + A'y), where a file has none.
+
+    Parameters
+    ----------
+    program
+        The program it answers.
+    solution
+        With x and y; returned as it is if one of them is missing, or w is there.
+
+    Examples
+    --------
+    >>> program = Program(q=[1.0, 2.0], A=[[1, 1]], l=[1], lb=0)
+    >>> answer = Solution(Status.OPTIMAL, x=np.array([1.0, 0.0]), y=np.array([-1.0]))
+    >>> with_bound_multipliers(program, answer).w.tolist()
+    [0.0, -1.0]
+    """
+    if solution.x is None or solution.y is None or solution.w is not None:
+        return solution
+    minimisation = program.minimisation()
+    gradient = minimisation.q + minimisation.A.T @ solution.y
+    if minimisation.P is not None:
+        gradient = gradient + minimisation.P @ solution.x
+    return replace(solution, w=0.0 - gradient)

@@ -292,13 +292,18 @@ def check_command(
     quiet: QuietOption = False,
 ) -> None:
     """Recompute the residuals of a solution on the full model; exit code 0 only if they pass."""
-    from relift.adapters.solution_files import certificate_for_json, number_for_json, read_solution
+    from relift.adapters.solution_files import (
+        certificate_for_json,
+        number_for_json,
+        read_solution,
+        with_bound_multipliers,
+    )
     from relift.lifting.certificate import certify
     from relift.settings import SolverSettings
 
     SolverSettings(tol)
     program, _ = read_model(model, relax, quiet)
-    answer = read_solution(solution, program)
+    answer = with_bound_multipliers(program, read_solution(solution, program))
     certificate = certify(program, answer, tol)
     passed, what = _verdict(answer, certificate)
     if as_json:
