@@ -143,7 +143,7 @@ class Reduction:
         full_y[source] = y / self.duplicate_factor[source]
         full_w[self.variables] = w
         self._hand_to_rows(full_y, full_w, self.variables, self.lower_source, self.upper_source)
-        A = self.ground.A.tocsc() if self.fixed else None
+        A: Any = self.ground.A.tocsc() if self.fixed else None
         for step in reversed(self.fixed):
             j = step.indices
             full_w[j] = -(gradient[j] + A[:, j].T @ full_y)
@@ -495,7 +495,7 @@ def _repeated(keys: Words, eligible: NDArray[np.bool_]) -> Indices | None:
 def _rows_equal(rows: Any, first: Indices, second: Indices) -> NDArray[np.bool_]:
     """Whether rows first[k] and second[k] of a CSR matrix hold the same indices and words."""
     lengths = np.diff(rows.indptr)
-    same = lengths[first] == lengths[second]
+    same: NDArray[np.bool_] = lengths[first] == lengths[second]
     k = np.flatnonzero(same)
     count = lengths[first[k]]
     owner = np.repeat(np.arange(k.size), count)
@@ -514,7 +514,7 @@ def _gradient(program: Program, x: Vector | None) -> Vector:
 def _row_counts(A: Any) -> Indices:
     """Number of nonzero entries of each row."""
     if A.format == "csr" and not np.any(A.data == 0):
-        return np.diff(A.indptr).astype(np.int64)
+        return np.asarray(np.diff(A.indptr), np.int64)
     rows = A.indices if A.format == "csc" else A.tocoo().coords[0]
     zero = A.data == 0
     return np.bincount(rows[~zero] if zero.any() else rows, minlength=A.shape[0])

@@ -167,8 +167,8 @@ def _direction_of_failed_pivot(M: Any, shift: float) -> NDArray[np.float64] | No
         leading = factor.L.tocsc()[: k + 1, : k + 1].T.tocsr()
         permuted = np.zeros(size)
         permuted[: k + 1] = sparse_linalg.spsolve_triangular(leading, unit, lower=False, unit_diagonal=True)
-        return permuted[factor.perm_c]
-    return np.random.default_rng(0).standard_normal(size)
+        return np.asarray(permuted[factor.perm_c], np.float64)
+    return np.asarray(np.random.default_rng(0).standard_normal(size), np.float64)
 
 
 def _smallest_eigenpair(M: Any, start: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

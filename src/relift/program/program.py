@@ -282,7 +282,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 def _same(M: Any, N: Any) -> bool:
     if M is None or N is None:
         return M is N
-    return M.shape == N.shape and (M.tocsc() != N.tocsc()).nnz == 0
+    return bool(M.shape == N.shape and (M.tocsc() != N.tocsc()).nnz == 0)
 
 
 def _names_equal(names: Sequence[str] | None, others: Sequence[str] | None) -> bool:

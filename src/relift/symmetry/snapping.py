@@ -96,12 +96,14 @@ def snap_values(values: Vector, digits: int) -> tuple[Vector, SnapReport]:
         return values, SnapReport(digits)
     joins = np.zeros(magnitudes.size, bool)  # whether k joins k - 1
     joins[1:] = eligible[1:] & eligible[:-1]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # infinity has no neighbours
         joins[1:] &= np.diff(magnitudes) <= width * magnitudes[1:]
     chain = np.cumsum(~joins) - 1
     starts = np.flatnonzero(~joins)
     ends = np.r_[starts[1:], magnitudes.size] - 1
-    too_wide = (ends > starts) & (magnitudes[ends] - magnitudes[starts] > width * magnitudes[ends])
+    too_wide = ends > starts
+    long = np.flatnonzero(too_wide)
+    too_wide[long] = magnitudes[ends[long]] - magnitudes[starts[long]] > width * magnitudes[ends[long]]
     # The most frequent member stands for its chain, the smallest among equals.
     order = np.lexsort((magnitudes, -counts, chain))
     leader = magnitudes[order[np.searchsorted(chain[order], np.arange(starts.size))]]

@@ -1,0 +1,119 @@
+"""The independent check accepts every equitable pair and no other, up to rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from relift.lifting.lifting import lift
+from relift.program.program import Program
+from relift.settings import LiftSettings
+from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, is_constant_on_classes
+from relift.symmetry.partition import Partition
+from relift.testing.random_programs import random_program, symmetric_program
+
+SEEDS = st.integers(0, 10**6)
+
+
+def is_equitable_by_definition(program: Program, variables: Partition, rows: Partition) -> bool:
+    """Sums into and out of each class, one by one."""
+    S, R, A = variables.indicator.toarray(), rows.indicator.toarray(), program.A.toarray()
+    constant = [(A @ S, rows), (A.T @ R, variables)]
+    constant += [(v[:, None], variables) for v in (program.q, program.lb, program.ub)]
+    constant += [(v[:, None], rows) for v in (program.l, program.u)]
+    if program.P is not None:
+        constant.append((program.P @ S, variables))
+    return all(
+        np.array_equal(np.isinf(v), np.isinf(v[c.representatives][c.labels]))
+        and np.allclose(np.nan_to_num(v), np.nan_to_num(v[c.representatives][c.labels]), rtol=1e-12, atol=1e-12)
+        for v, c in constant
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=SEEDS, quadratic=st.booleans(), break_it=st.booleans())
+def test_the_verdict_is_that_of_the_definition(seed: int, quadratic: bool, break_it: bool) -> None:
+    case = symmetric_program(seed, quadratic=quadratic, copies=3)
+    labels, row_labels = case.variable_labels.copy(), case.row_labels.copy()
+    random = np.random.default_rng(seed)
+    if break_it:  # move one variable or one row to another class
+        target = labels if random.random() < 0.5 else row_labels
+        target[random.integers(target.size)] = random.choice(target)
+    variables, rows = Partition.from_labels(labels), Partition.from_labels(row_labels)
+    distance = distance_from_equitable(case.program, variables, rows, np.ones(rows.size))
+    assert (distance <= TOLERANCE) == is_equitable_by_definition(case.program, variables, rows)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, quadratic=st.booleans(), scaled=st.booleans())
+def test_what_refinement_finds_passes(seed: int, quadratic: bool, scaled: bool) -> None:
+    program = symmetric_program(seed, quadratic=quadratic, copies=3, scaled_rows=scaled).program
+    classes = lift(program, LiftSettings(reduce=False)).symmetry
+    assert distance_from_equitable(program, classes.variables, classes.rows, classes.row_scales) <= TOLERANCE
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=SEEDS, quadratic=st.booleans())
+def test_the_discrete_partition_passes_and_one_class_seldom_does(seed: int, quadratic: bool) -> None:
+    program = random_program(seed, quadratic=quadratic)
+    n, m = program.n_variables, program.n_rows
+    assert distance_from_equitable(program, Partition.discrete(n), Partition.discrete(m), np.ones(m)) == 0.0
+    assert distance_from_equitable(program, Partition.one_class(n), Partition.one_class(m), np.ones(m)) > TOLERANCE
+
+
+ALIKE = Program(P=[[2, 1], [1, 2]], q=[1, 1], A=[[1, 2], [2, 1]], l=[0, 0], u=[3, 3], lb=-1, ub=5)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"q": [1, 1 + 1e-8]},
+        {"l": [0, 1e-8]},
+        {"l": [0, -np.inf]},
+        {"u": [3, np.inf]},
+        {"lb": [-1, -np.inf]},
+        {"ub": [5, 5 - 1e-8]},
+        {"A": [[1, 2], [2, 1 + 1e-8]]},
+        {"P": [[2, 1], [1, 2 + 1e-8]]},
+    ],
+)
+def test_each_condition_is_checked(change: dict[str, object]) -> None:
+    one = Partition.one_class(2)
+    assert distance_from_equitable(ALIKE, one, one, np.ones(2)) == 0.0
+    assert distance_from_equitable(ALIKE.replace(**change), one, one, np.ones(2)) > TOLERANCE
+
+
+def test_entries_of_another_sign_in_another_row_are_seen() -> None:
+    # Row sums agree and column sums do not: both directions are looked at.
+    program = Program(q=[1, 1], A=[[1, 0], [1, 0]])
+    assert distance_from_equitable(program, Partition.discrete(2), Partition.one_class(2), np.ones(2)) == 0.0
+    assert distance_from_equitable(program, Partition.one_class(2), Partition.one_class(2), np.ones(2)) > 0.1
+
+
+def test_rows_are_compared_after_division_by_their_scales() -> None:
+    program = Program(q=[1, 1], A=sparse.csr_array([[2, 0], [0, -1]]), l=[-2, -3], u=[6, 1], lb=0)
+    one = Partition.one_class(2)
+    assert distance_from_equitable(program, one, one, np.ones(2)) > 0.1
+    assert distance_from_equitable(program, one, one, np.array([2.0, -1.0])) == 0.0
+    assert distance_from_equitable(program, one, one, np.array([2.0, 1.0])) > 0.1
+
+
+def test_rounding_passes_and_more_than_rounding_does_not() -> None:
+    one = Partition.one_class(2)
+    assert 0 < distance_from_equitable(Program(q=[0.1 + 0.2, 0.3]), one, Partition.discrete(0), np.ones(0)) < TOLERANCE
+    assert distance_from_equitable(Program(q=[0.0, 1e-300]), one, Partition.discrete(0), np.ones(0)) > TOLERANCE
+
+
+def test_a_program_of_nothing_is_equitable() -> None:
+    nothing = Partition.discrete(0)
+    assert distance_from_equitable(Program(q=[]), nothing, nothing, np.ones(0)) == 0.0
+
+
+def test_constant_on_classes_is_meant_exactly() -> None:
+    partition = Partition.from_labels([0, 1, 0])
+    assert is_constant_on_classes(np.array([0.3, 7.0, 0.3]), partition)
+    assert not is_constant_on_classes(np.array([0.3, 7.0, 0.1 + 0.2]), partition)
+    assert is_constant_on_classes(np.array([np.inf, 0, np.inf]), partition)
