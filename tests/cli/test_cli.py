@@ -159,6 +159,24 @@ def test_solve_lift_expand_and_check_fit_together(
     assert errors == ""
     assert output.splitlines()[-1] == "optimal within the tolerance, objective 1.5"
     assert json.loads((tmp_path / "map.json").read_text())["variables"]["class"] == [0, 0, 0]
+    expanded.unlink()
+    assert run(["expand", str(tmp_path / "map.json"), str(answer), "-o", str(expanded), "-q"]) == 0
+    assert run(["check", str(triangle), str(expanded), "-q"]) == 0
+
+
+def test_a_map_that_does_not_fit_is_refused(triangle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    map_file, answer = tmp_path / "map.json", tmp_path / "s.json"
+    assert run(["lift", str(triangle), "--map", str(map_file), "--lift", "none", "-q"]) == 0
+    assert run(["solve", str(triangle), "-o", str(answer), "-q"]) == 0
+    assert run(["expand", str(map_file), str(answer), "-q"]) == 0
+    write_program(Program(q=[1, 2], lb=0), triangle)
+    assert run(["expand", str(map_file), str(answer)]) == 2
+    assert error_of(capsys) == f"{map_file} was made from another model, or by another version. Run relift lift again."
+    assert run(["expand", str(answer), str(answer)]) == 2
+    assert error_of(capsys).startswith(f"{answer} is no map of a small model")
+    triangle.unlink()
+    assert run(["expand", str(map_file), str(answer)]) == 2
+    assert error_of(capsys) == f"{triangle.resolve()}: no such file or folder."
 
 
 @pytest.mark.parametrize("suffix", [".mps", ".lp", ".npz", ".mps.gz"])

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from relift.adapters.atomic import write_atomically
 from relift.adapters.names import names_for_lp, names_for_mps
-from relift.adapters.solution_files import names_for_json, read_solution, sizes_of
+from relift.adapters.solution_files import names_for_json, read_solution, sizes_of, with_bound_multipliers
 from relift.errors import FileFormatError
 from relift.program.program import Program
 from relift.program.solution import Solution
+from relift.settings import LiftSettings
 
 if TYPE_CHECKING:
     from relift.lifting.lifting import Lifting
@@ -23,7 +26,72 @@ VERSION = 1
 """Version of the layout of maps."""
 
 
-def write_lifting_map(lifting: Lifting, path: str | Path) -> None:
+@final
+@dataclass(frozen=True)
+class LiftingMap:
+    """What a map says about how it was made, enough to lift the same model in the same way again.
+
+    Parameters
+    ----------
+    model
+        The file of the ground model, or None where the map does not tell.
+    relax_integers
+        Whether its integer variables were read as continuous ones.
+    settings
+        How classes were looked for.
+    class_of_variable, class_of_row
+        The number of each ground variable and row in the small model; -1 where substituted.
+    """
+
+    model: Path | None
+    relax_integers: bool
+    settings: LiftSettings
+    class_of_variable: tuple[int, ...]
+    class_of_row: tuple[int, ...]
+
+    def check(self, lifting: Lifting, source: str) -> None:
+        """Refuse a lifting with other classes than those of the map: the model has changed since."""
+        same_variables = lifting.class_of_variable.tolist() == list(self.class_of_variable)
+        if not same_variables or lifting.class_of_row.tolist() != list(self.class_of_row):
+            raise FileFormatError(
+                f"{source} was made from another model, or by another version.", "Run relift lift again."
+            )
+
+
+def read_lifting_map(path: str | Path) -> LiftingMap:
+    """Read what :func:`write_lifting_map` wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    FileFormatError
+        If it is no map.
+    """
+    source, folder = str(path), Path(path).resolve().parent
+    try:
+        document = json.loads(Path(path).read_bytes())
+        if document["format"] != "relift-map" or document["version"] != VERSION:
+            raise ValueError("another format or version")
+        return LiftingMap(
+            None if document["model"] is None else folder / document["model"],
+            bool(document["relax_integers"]),
+            LiftSettings(**document["settings"]),
+            tuple(document["variables"]["class"]),
+            tuple(document["rows"]["class"]),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileFormatError(
+            f"{source} is no map of a small model ({error}).", "relift lift --map writes them."
+        ) from None
+
+
+def write_lifting_map(
+    lifting: Lifting, path: str | Path, model: str | Path | None = None, relax_integers: bool = False
+) -> None:
     """Write how the small model hangs together with the ground model, as JSON.
 
     ``variables.class[j]`` is the number of ground variable j in the small model, or -1 where it was
@@ -39,6 +107,10 @@ def write_lifting_map(lifting: Lifting, path: str | Path) -> None:
         What :func:`relift.lift` returned.
     path
         Where to; JSON whatever the name.
+    model
+        The file of the ground model; it is remembered relative to the folder of the map.
+    relax_integers
+        Whether its integer variables were read as continuous ones.
     """
     import relift
 
@@ -54,6 +126,8 @@ def write_lifting_map(lifting: Lifting, path: str | Path) -> None:
         "format": "relift-map",
         "version": VERSION,
         "relift": relift.__version__,
+        "model": None if model is None else os.path.relpath(model, Path(path).resolve().parent),
+        "relax_integers": relax_integers,
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
         "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
         "variables": {
@@ -102,7 +176,7 @@ def read_small_solution(path: str | Path, lifting: Lifting) -> Solution:
         if names is not None:
             candidate = small.replace(variable_names=names.variables, row_names=names.rows)
         try:
-            return read_solution(path, candidate)
+            return with_bound_multipliers(candidate, read_solution(path, candidate))
         except FileFormatError as error:
             failures.append(error)
     raise failures[0]

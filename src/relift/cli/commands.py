@@ -28,6 +28,7 @@ from relift.cli.options import (
 )
 from relift.cli.run import EXIT_FAILURE, EXIT_INFEASIBLE, EXIT_LIMIT, EXIT_UNBOUNDED
 from relift.cli.work import console, lift_model, print_json, prints_on_stderr, read_model, run_beside
+from relift.errors import FileFormatError
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
@@ -197,7 +198,7 @@ def lift_command(
     if output is not None:
         notes += write_program(named_small_program(lifting), output)
     if map_file is not None:
-        write_lifting_map(lifting, map_file)
+        write_lifting_map(lifting, map_file, model, relax)
     timings = {"read": read_seconds, **lifting.timings}
     if as_json:
         print_json(
@@ -223,7 +224,10 @@ def lift_command(
 
 @app.command(name="expand")
 def expand_command(
-    model: ModelArgument,
+    model: Annotated[
+        Path,
+        typer.Argument(metavar="MAP", help="What `relift lift --map` wrote; or the model itself.", show_default=False),
+    ],
     small_solution: Annotated[
         Path,
         typer.Argument(
@@ -243,11 +247,12 @@ def expand_command(
 ) -> None:
     """Expand a solution of the small model to the full model, and check it there.
 
-    Give the same options of lifting as to `relift lift`.
+    With the map, the model and the options of lifting are known; with the model, give the same options as to
+    `relift lift`.
     """
     from dataclasses import replace
 
-    from relift.adapters.lifting_map import read_small_solution
+    from relift.adapters.lifting_map import read_lifting_map, read_small_solution
     from relift.adapters.solution_files import json_from_result, write_solution
     from relift.lifting.certificate import certify
     from relift.pipeline import Result
@@ -255,14 +260,24 @@ def expand_command(
 
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
-    program, read_seconds = read_model(model, relax, quiet)
-    lifting = lift_model(program, lift_words(lift, values, digits, no_reduce, no_scale_rows), quiet)
+    words = lift_words(lift, values, digits, no_reduce, no_scale_rows)
+    lifting_map = read_lifting_map(model) if model.suffix.lower() == ".json" else None
+    if lifting_map is not None:
+        if lifting_map.model is None:
+            raise FileFormatError(f"{model} does not tell which model it belongs to.", "Give the model instead.")
+        words = {name: getattr(lifting_map.settings, name) for name in words}
+        program, read_seconds = read_model(lifting_map.model, lifting_map.relax_integers, quiet)
+    else:
+        program, read_seconds = read_model(model, relax, quiet)
+    lifting = lift_model(program, words, quiet)
+    if lifting_map is not None:
+        lifting_map.check(lifting, str(model))
     expanded = lifting.expand(read_small_solution(small_solution, lifting))
     certificate = certify(program, expanded, tol)
     if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
         status = Status.OPTIMAL if certificate.is_optimal else Status.OPTIMAL_INACCURATE
         expanded = replace(expanded, status=status, objective=program.objective(expanded.x))
-    elif not certificate.is_proved:
+    elif not _verdict(expanded, certificate)[0]:
         expanded = replace(expanded, status=Status.FAILURE, message="the ray in the file proves nothing")
     result = Result(program, expanded, certificate, lifting, dict(lifting.timings))
     timings = {"read": read_seconds}
