@@ -163,20 +163,48 @@ void test_random_programs() {
     }
 }
 
-// A path: half as many classes as vertices, found by the worklist.
+// A graph as P, from its edges.
 template <class Index>
-RandomProgram<Index> path(u32 n) {
+RandomProgram<Index> graph(u32 n, const std::vector<std::pair<u32, u32>>& edges) {
     std::mt19937_64 random(1);
     RandomProgram<Index> program(random, n, 0, 0, 1, true, false);
+    std::vector<std::vector<u32>> neighbours(n);
+    for (const auto& edge : edges) {
+        neighbours[edge.first].push_back(edge.second);
+        neighbours[edge.second].push_back(edge.first);
+    }
     program.P_offsets.assign(1, 0);
     program.P_indices.clear();
-    for (u32 j = 0; j < n; ++j) {
-        if (j) program.P_indices.push_back(Index(j - 1));
-        if (j + 1 < n) program.P_indices.push_back(Index(j + 1));
+    for (const auto& list : neighbours) {
+        program.P_indices.insert(program.P_indices.end(), list.begin(), list.end());
         program.P_offsets.push_back(Index(program.P_indices.size()));
     }
     program.P_values.assign(program.P_indices.size(), 1.0);
     return program;
+}
+
+// A path: half as many classes as vertices, found by the worklist.
+template <class Index>
+RandomProgram<Index> path(u32 n) {
+    std::vector<std::pair<u32, u32>> edges;
+    for (u32 j = 0; j + 1 < n; ++j) edges.emplace_back(j, j + 1);
+    return graph<Index>(n, edges);
+}
+
+// Around one odd vertex a random cubic graph falls apart: worklist first, then rounds again.
+void test_rounds_come_back() {
+    const u32 n = 20000;
+    std::vector<u32> ends;
+    for (u32 k = 0; k < 3 * n; ++k) ends.push_back(k / 3);
+    std::mt19937_64 random(3);
+    std::shuffle(ends.begin(), ends.end(), random);
+    std::vector<std::pair<u32, u32>> edges{{0, n}};
+    for (u32 k = 0; k < 3 * n; k += 2)
+        if (ends[k] != ends[k + 1]) edges.emplace_back(ends[k], ends[k + 1]);
+    const auto program = graph<std::int32_t>(n + 1, edges);
+    const Classes classes = classes_of(program, Options());
+    CHECK(is_equitable(program, classes));
+    CHECK(classes.statistics.splitters > 0 && classes.statistics.passes > 1);
 }
 
 void test_long_path() {
@@ -229,6 +257,7 @@ int main() {
     test_random_programs<std::int32_t>();
     test_random_programs<std::int64_t>();
     test_long_path();
+    test_rounds_come_back();
     test_interruption_frees_everything();
     test_malformed_matrices();
     std::puts("all passed");

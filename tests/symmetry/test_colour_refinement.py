@@ -356,6 +356,37 @@ def test_kernel_and_reference_agree_on_thousands_of_classes(P: Any, A: Any, mode
         assert found.statistics.extra_bytes > 0
 
 
+def cubic_edges_with_pendant(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ends = np.random.default_rng(11).permutation(np.repeat(np.arange(n), 3)).reshape(-1, 2)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    return np.append(ends[:, 0], 0), np.append(ends[:, 1], n)
+
+
+@needs_core
+@pytest.mark.parametrize("scale_rows", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_rounds_come_back_when_the_cells_fall_apart(mode: Mode, scale_rows: bool) -> None:
+    """A random cubic graph with one odd vertex, as P and as the incidence matrix of its edges."""
+    n = 20_000
+    source, target = cubic_edges_with_pendant(n)
+    edge, names = np.arange(source.size), np.random.default_rng(2).permutation(n + 1)
+    P, _ = graph_of(n + 1, source, target)
+    incidence = sparse.coo_array(
+        (np.tile([0.1, 0.3], (source.size, 1)).T.ravel(), (names[np.append(source, target)], np.append(edge, edge)))
+    ).tocsc()
+    none, zeros = np.empty(0), np.zeros(n + 1)
+    for graph, A, bounds in ((P, sparse.csc_array((0, n + 1)), none), (None, incidence, zeros)):
+        words = bounds.astype(np.uint64)
+        arguments = (graph, A, [], words, words, bounds, bounds)
+        found = refine(*arguments, mode=mode, scale_rows=scale_rows)
+        slow = refine_slowly(*arguments, mode=mode, reading="decimal", scale_rows=scale_rows)
+        assert found.variables.labels.tolist() == slow.variable_labels.tolist()
+        assert found.rows.labels.tolist() == slow.row_labels.tolist()
+    found = refine(P, sparse.csc_array((0, n + 1)), [], none.astype(np.uint64), none.astype(np.uint64), none, none)
+    assert found.statistics.splitters > 0
+    assert found.statistics.rounds > 1
+
+
 # ------------------------------------------------------------------------------------------------ without the core
 def test_reference_takes_over_where_the_core_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(field, "CORE_IS_COMPILED", False)

@@ -131,8 +131,8 @@ inline u64 magnitude_by_decimal(double x) {
     x = std::fabs(x);
     const double scaled = x * 1e3;
     if (scaled < 1e15) {
-        const u64 rounded = u64(scaled + 0.5);
-        if (rounded != 0 && double(rounded) / 1e3 == x) return field_multiply(rounded, PowersOfTen::at(-3));
+        const i64 rounded = i64(scaled + 0.5);
+        if (rounded != 0 && double(rounded) / 1e3 == x) return field_multiply(u64(rounded), PowersOfTen::at(-3));
     }
     u64 magnitude;
     return magnitude_by_integers(x, magnitude) ? magnitude : magnitude_by_printing(x);
@@ -144,8 +144,8 @@ inline u64 image_of(double x, Reading reading) {
     if (std::isinf(x)) return x > 0 ? plus_infinity : minus_infinity;
     const double size = std::fabs(x);
     u64 magnitude;
-    if (size < 9007199254740992.0 && size == double(u64(size)))
-        magnitude = u64(size);
+    if (size < 9007199254740992.0 && size == double(i64(size)))
+        magnitude = u64(i64(size));
     else
         magnitude = reading == Reading::bits ? magnitude_by_bits(x) : magnitude_by_decimal(x);
     return x < 0 ? field_negate(magnitude) : magnitude;
