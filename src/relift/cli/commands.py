@@ -119,6 +119,8 @@ def solve_command(
         program, read_seconds = read_model(model, relax, quiet)
         from relift.pipeline import solve
 
+        if compare:
+            _warm_up(program, backend)
         result = run_beside(
             lambda progress: solve(program, lift=how.pop("method"), verbose=verbose, progress=progress, **how, **words),
             quiet,
@@ -143,6 +145,14 @@ def solve_command(
         if output is not None:
             console().print(f"solution written to {output}")
     _leave(_exit_code(result.status))
+
+
+def _warm_up(program: Program, backend: str) -> None:
+    """Load the solver before two solves are compared, so that the first one does not pay for it."""
+    from relift.pipeline import solve
+    from relift.program.program import Program
+
+    solve(Program(None if program.is_linear else [[1.0]], [1.0], lb=0), backend=backend)
 
 
 def _compared(program: Program, words: dict[str, Any], lifted_seconds: float, quiet: bool) -> Comparison:

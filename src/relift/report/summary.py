@@ -166,9 +166,9 @@ def comparison_line(comparison: Comparison, objective: float) -> Text:
         if math.isfinite(objective):
             difference = abs(comparison.objective - objective) / max(1.0, abs(objective))
             line.append(f" (relative difference {difference:.1e})")
-    line.append(f", {seconds_text(comparison.ground_seconds)} s")
+    line.append(f"\nseconds: {seconds_text(comparison.ground_seconds)} without lifting")
     if not math.isnan(comparison.speed_up):
-        line.append(f"; lifted {seconds_text(comparison.lifted_seconds)} s: ")
+        line.append(f", {seconds_text(comparison.lifted_seconds)} with it: ")
         line.append(f"{comparison.speed_up:.3g} times as fast", style="bold")
     return line
 
