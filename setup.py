@@ -3,6 +3,8 @@
 Without a compiler the install succeeds and the NumPy reference runs instead (``relift info`` says which).
 """
 
+from pathlib import Path
+
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
@@ -23,8 +25,9 @@ setup(
             "relift._core",
             sources=["core/bindings/module.cpp"],
             include_dirs=["core/include"],
+            depends=sorted(path.as_posix() for path in Path("core/include/relift").glob("*.hpp")),
             language="c++",
-            extra_compile_args=["-std=c++17", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra"],
+            extra_compile_args=["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
             py_limited_api=True,
             optional=True,

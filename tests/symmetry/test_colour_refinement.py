@@ -439,6 +439,29 @@ def test_ctrl_c_stops_a_refinement() -> None:
 
 
 @needs_core
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_exhausted_memory_is_an_error_and_no_crash() -> None:
+    script = LARGE_PATH + textwrap.dedent("""
+        import resource
+        from relift import _core
+        labels = np.empty(n, dtype=np.int64)
+        pages = int(open("/proc/self/statm").read().split()[0])
+        limit = pages * resource.getpagesize() + 30_000_000
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        try:
+            _core.refine(
+                (path.indptr, path.indices, path.data), (np.zeros(n + 1, dtype=np.int32), path.indices[:0], none),
+                False, n, 0, (), (words, words), (none, none), False, True, False, 0, None,
+                labels, labels[:0], none, words,
+            )
+        except MemoryError:
+            print("refused")
+    """)
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, "refused\n"), run.stderr
+
+
+@needs_core
 def test_progress_is_told_and_what_it_raises_comes_through() -> None:
     n = 2_000_000
     path = sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1], format="csc")
