@@ -79,6 +79,14 @@ def check_model(model: n.ModelText) -> c.CheckedModel:
 
 
 def _checked(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageError]]:
+    try:
+        return _checked_parts(model)
+    except RecursionError:
+        hint = "Split the longest statement by definitions."
+        raise LanguageError("the model is nested too deeply", hint, model.source.name) from None
+
+
+def _checked_parts(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageError]]:
     errors = ErrorList(model.source)
     names = collect_names(model, errors)
     work = _Work(model, names, errors)
@@ -191,7 +199,7 @@ class _Work:
         return None
 
     def _rule(self, head: n.Atom, body: n.Node, span: Span) -> c.Rule | None:
-        if not has_right_arity(self.names.symbols[head.name], head, self.errors):
+        if not has_right_arity(self.names.symbols[head.name], head, self.errors, self.names):
             return None
         flat, n_errors = Flattener(self.names, self.errors), self.errors.n_added
         in_head = {name: None for a in head.arguments for name in logic_names(a)}
@@ -300,9 +308,7 @@ class _Work:
         frame, bound = c.Constraint(name, (), None, c.Expression(()), None, None, span=s.span), Bound()
         if s.index is not None:
             query = flat.query(s.index.variables, s.index.formula, {})
-            frame = replace(
-                frame, variables=query.variables, formula=query.formula, existential=query.existential
-            )
+            frame = replace(frame, variables=query.variables, formula=query.formula, existential=query.existential)
             bound = query.inside
         for row in self._rows(s.body, flat, bound, frame):
             self.constraints.append(replace(row, reads=frozenset(flat.reads)))

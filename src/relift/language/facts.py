@@ -29,12 +29,11 @@ def facts_from_statements(model: n.ModelText, names: Names, errors: ErrorList) -
     """All data of the text by name; what contradicts itself or the declarations goes to `errors`."""
     found, values = dict[str, _Rows](), {id(definition) for definition in names.values}
 
-    def rows_of(atom: n.Atom, check_arity: bool = True) -> _Rows | None:
-        if check_arity or atom.name not in names.symbols:
+    def rows_of(atom: n.Atom, declaration: str, check_arity: bool = True) -> _Rows | None:
+        symbol = names.symbols.get(atom.name)
+        if symbol is None or check_arity:
             fits = ("relation", "derived", "param")
-            symbol = find(names, atom, errors, lambda s: s.kind in fits, may_be_constant=False)
-        else:
-            symbol = names.symbols[atom.name]
+            symbol = find(names, atom, errors, lambda s: s.kind in fits, f"Declare it: {declaration};")
         if symbol is None:
             return None
         if symbol.kind in ("variable", "definition"):
@@ -45,7 +44,8 @@ def facts_from_statements(model: n.ModelText, names: Names, errors: ErrorList) -
     for statement in model.statements:
         match statement:
             case n.Fact():
-                row, rows = _constants(statement.atom, errors), rows_of(statement.atom)
+                declaration = f"relation {statement.atom.name}/{len(statement.atom.arguments)}"
+                row, rows = _constants(statement.atom, errors), rows_of(statement.atom, declaration)
                 if row is not None and rows is not None:
                     if rows.symbol.kind == "param":
                         errors.add(
@@ -58,12 +58,15 @@ def facts_from_statements(model: n.ModelText, names: Names, errors: ErrorList) -
                         rows.rows.append(row)
                         rows.spans.append(statement.span)
             case n.Table():
-                rows = rows_of(n.Atom(statement.name, (), statement.name_span, statement.name_span), check_arity=False)
+                atom = n.Atom(statement.name, (), statement.name_span, statement.name_span)
+                first = statement.entries[0] if statement.entries else n.Entry(())
+                kind = "relation" if first.value is None else "param"
+                rows = rows_of(atom, f"{kind} {statement.name}/{len(first.key) or 1}", check_arity=False)
                 if rows is not None:
                     for entry in statement.entries:
                         _add_entry(rows, entry, errors)
             case n.Definition() if id(statement) in values:
-                row, rows = _constants(statement.head, errors), rows_of(statement.head)
+                row, rows = _constants(statement.head, errors), rows_of(statement.head, "")
                 value = _number(statement.body)
                 if value is None:
                     errors.add(
@@ -78,17 +81,19 @@ def facts_from_statements(model: n.ModelText, names: Names, errors: ErrorList) -
                     rows.spans.append(statement.span)
             case _:
                 pass
-    for rows in found.values():
+    declared = {item.name for s in model.statements if isinstance(s, n.Params) for item in s.items if item.value}
+    for name, rows in found.items():
         if rows.symbol.kind == "param":
             _check_doubles(rows, errors)
+        if name in declared and rows.spans:
+            line = errors.line(rows.symbol.span)
+            errors.add(FactError, rows.spans[0], f"{name} has two values", f"The first is in line {line}.")
     return {name: _frozen(rows) for name, rows in found.items()}
 
 
 def _frozen(rows: _Rows) -> c.Facts:
     ranges = tuple(r for r, _ in rows.ranges)
-    return c.Facts(
-        rows.symbol.name, rows.symbol.arity, tuple(rows.rows), tuple(rows.values), ranges, tuple(rows.spans)
-    )
+    return c.Facts(rows.symbol.name, rows.symbol.arity, tuple(rows.rows), tuple(rows.values), ranges, tuple(rows.spans))
 
 
 def _number(node: n.Node) -> int | float | None:

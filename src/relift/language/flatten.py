@@ -178,7 +178,8 @@ class Flattener:
         return c.TrueFormula()
 
     def _holds(self, atom: n.Atom, bound: Bound) -> c.Formula:
-        symbol = find(self.names, atom, self.errors, lambda s: s.kind not in ("variable", "definition"))
+        hint = f"Declare it, or add a rule: {shown(atom)} if ..;" if atom.arguments else ""
+        symbol = find(self.names, atom, self.errors, lambda s: s.kind not in ("variable", "definition"), hint)
         if symbol is None:
             return c.TrueFormula()
         if symbol.kind == "variable":
@@ -213,7 +214,7 @@ class Flattener:
         return self.data(node, bound, may_be_text=True, wildcards=True)
 
     def _guards(self, part: c.Argument) -> Iterator[c.Holds]:
-        """"It has a value" for the params without default in one side of a test."""
+        """For each param without default in one side of a test: that it has a value."""
         match part:
             case c.ParameterValue():
                 if part.arguments and not self.names.symbols[part.name].has_default:

@@ -142,7 +142,7 @@ def _add_rule(names: Names, errors: ErrorList, head: n.Atom, body: n.Node, span:
             f"It is declared in line {errors.line(symbol.span)}; a rule defines something that is true or false.",
         )
         return
-    elif not has_right_arity(symbol, head, errors):
+    elif not has_right_arity(symbol, head, errors, names):
         return
     names.rules.append((head, body, span))
 
@@ -217,17 +217,15 @@ def shown(atom: n.Atom) -> str:
     return f"{atom.name}(..)" if atom.arguments else atom.name
 
 
-def has_right_arity(symbol: Symbol, atom: n.Atom, errors: ErrorList) -> bool:
-    """Whether an atom has as many arguments as its name was declared with."""
+def has_right_arity(symbol: Symbol, atom: n.Atom, errors: ErrorList, names: Names) -> bool:
+    """Whether an atom has as many arguments as its name was declared with; if not, that is noted."""
     if len(atom.arguments) == symbol.arity:
         return True
     wanted = "no arguments" if symbol.arity == 0 else "1 argument" if symbol.arity == 1 else f"{symbol.arity} arguments"
-    errors.add(
-        ArityError,
-        atom.span,
-        f"{symbol.name} has {wanted}, not {len(atom.arguments)}",
-        f"It is declared in line {errors.line(symbol.span)} as {symbol.name}/{symbol.arity}.",
-    )
+    others = [s.name for s in names.symbols.values() if s.arity == len(atom.arguments) and s.name != atom.name]
+    hint = f"It is declared in line {errors.line(symbol.span)} as {symbol.name}/{symbol.arity}."
+    hint = f"{hint} {did_you_mean(atom.name, others)}".strip()
+    errors.add(ArityError, atom.span, f"{symbol.name} has {wanted}, not {len(atom.arguments)}", hint)
     return False
 
 
@@ -236,7 +234,7 @@ def find(
     atom: n.Atom,
     errors: ErrorList,
     fits: Callable[[Symbol], bool] = lambda symbol: True,
-    may_be_constant: bool = True,
+    otherwise: str = "",
 ) -> Symbol | None:
     """What the name of an atom stands for, or None after noting that it is unknown or has a wrong number of arguments.
 
@@ -246,17 +244,19 @@ def find(
         Where to look, for what, and where to note errors.
     fits
         Which names would make sense here; these are suggested first.
-    may_be_constant
-        Whether a constant in quotes could be meant.
+    otherwise
+        What to do if no known name is near.
     """
     symbol = names.symbols.get(atom.name)
     if symbol is None:
         known = [s for s in names.symbols.values() if fits(s)]
         same_arity = [s.name for s in known if s.arity == len(atom.arguments)]
         hint = did_you_mean(atom.name, same_arity) or did_you_mean(atom.name, [s.name for s in known])
-        hint = hint or did_you_mean(atom.name, names.symbols)
-        if not hint and not atom.arguments and may_be_constant:
+        hint = hint or did_you_mean(atom.name, names.symbols) or otherwise
+        if not hint and atom.arguments:
+            hint = f"Declare it, or define it: def {atom.name}(..) = ..;"
+        elif not hint:
             hint = f'Declare it, or write "{atom.name}" in quotes if it is a constant.'
-        errors.add(UnknownNameError, atom.name_span, f"{atom.name} is not declared", hint or "Declare it.")
+        errors.add(UnknownNameError, atom.name_span, f"{atom.name} is not declared", hint)
         return None
-    return symbol if has_right_arity(symbol, atom, errors) else None
+    return symbol if has_right_arity(symbol, atom, errors, names) else None

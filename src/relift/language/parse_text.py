@@ -364,9 +364,7 @@ def _refuse(token: Token) -> Token:
 def _parser() -> Lark:
     grammar = files("relift.language").joinpath("grammar.lark").read_text("utf-8")
     refuse: dict[str, Callable[[Token], Token]] = {"NAME": _refuse}
-    return Lark(
-        grammar, start="program", parser="lalr", lexer="basic", transformer=_ToNodes(), lexer_callbacks=refuse
-    )
+    return Lark(grammar, start="program", parser="lalr", lexer="basic", transformer=_ToNodes(), lexer_callbacks=refuse)
 
 
 # --- what is wrong with a text ---------------------------------------------------------------------------------------
@@ -424,9 +422,9 @@ _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
      {"STRING", "ANONYMOUS", "TRUE", "ABS", "EXP", "SQRT", "LOG", "MIN", "MAX", "COUNT", "SUM", "PLUSMINUS", "BANG",
       "TILDE", "NOT"}),
     ("a formula", {"NAME", "LPAR", "BANG", "TILDE"}, {"NOT", "TRUE"}),
-    ("an operator", {"STAR", "SLASH", "PLUSMINUS"}, {"POWER", "COMPARE", "EQUALS", "VBAR", "__ANON_0", "AND"}),
+    ("an operator", {"STAR", "SLASH", "PLUSMINUS"}, {"POWER", "COMPARE", "EQUALS", "VBAR", "AMPERSAND"}),
     ("a comparison", {"COMPARE", "EQUALS"}, set()),
-    ("& or |", {"VBAR"}, {"AND"}),
+    ("& or |", {"VBAR"}, {"AMPERSAND"}),
     ("a constant", {"NAME", "STRING", "NUMBER"}, {"PLUSMINUS"}),
     ("a number", {"NUMBER"}, {"PLUSMINUS"}),
     ("a statement", {"RELATION", "PARAM", "VAR"},
@@ -486,6 +484,10 @@ def _bad_token(source: Source, text: str, problem: UnexpectedToken) -> tuple[Lan
         return error("unexpected arrow", "A rule is written: head if body")
     if word == ">" and text[span.start - 1 : span.start] == "=":
         return error("unexpected '>' after '='", "Greater or equal is written >=")
+    if accepted == {"LBRACE"} and word == "(":
+        return error("unexpected '('", "A query stands in braces, as in: sum{I in query(I)} body(I)")
+    if accepted >= {"IF", "SEMICOLON", "EQUALS"} and token.type in ("COMPARE", "PLUSMINUS", "STAR"):
+        return error(f"unexpected '{word}'", "A constraint begins with: subject to")
     if token.type == "LOGVAR" and "NAME" in accepted and "LOGVAR" not in accepted:
         return error(f"a name was expected, not the logic variable {word}", "Names begin with a lower-case letter.")
     if token.type == "NAME" and "LOGVAR" in accepted and "NAME" not in accepted:

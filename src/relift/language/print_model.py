@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from relift.errors import LanguageError
 from relift.language import nodes as n
 from relift.language.parse_text import RESERVED, parse_text
 
@@ -50,8 +51,17 @@ def print_model(model: n.ModelText) -> str:
 
 
 def print_statement(statement: n.Statement) -> str:
-    """The text of a statement with its semicolon, broken into lines."""
-    return _filled(_statement(statement) + ";")
+    """The text of a statement with its semicolon, broken into lines.
+
+    Raises
+    ------
+    LanguageError
+        If it is nested more deeply than Python can follow.
+    """
+    try:
+        return _filled(_statement(statement) + ";")
+    except RecursionError:
+        raise LanguageError("a statement is nested too deeply to be printed", "Split it by definitions.") from None
 
 
 def print_expression(node: n.Node) -> str:

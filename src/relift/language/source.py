@@ -91,11 +91,7 @@ class Source:
         shown, lead, width = _window(line, column - 1, max(1, min(span.stop - span.start, len(line) - column + 1)))
         gutter = str(line_number)
         blank = " " * len(gutter)
-        return (
-            f"  {self.name}:{line_number}:{column}\n"
-            f"    {gutter} | {shown}\n"
-            f"    {blank} | {lead}{'^' * width}"
-        )
+        return f"  {self.name}:{line_number}:{column}\n    {gutter} | {shown}\n    {blank} | {lead}{'^' * width}"
 
 
 def _window(line: str, start: int, length: int) -> tuple[str, str, int]:
@@ -116,6 +112,4 @@ def _columns(text: str) -> int:
     """How many columns of a terminal a text fills."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
