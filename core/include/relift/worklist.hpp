@@ -10,7 +10,7 @@
 // skipped at the entry; a cell whose touched members all got the same sum is split without sorting.
 #pragma once
 #include "algebra.hpp"
-#include "counted_memory.hpp"
+#include "distinct_words.hpp"
 #include "monitor.hpp"
 #include "weights.hpp"
 
