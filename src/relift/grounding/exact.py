@@ -1,0 +1,213 @@
+"""Sums and products that do not depend on the order of their parts, and that keep short decimals short.
+
+Symmetry lives in equal numbers. In floats ``1 - 0.9`` is not ``0.1``, and adding a multiset in two orders gives two
+sums. A double is read here as the shortest decimal that prints it, as in :mod:`relift.symmetry.field`. If all numbers
+of an array are ``k / 10**s`` with one s and whole k below 2**53, sums of the k are exact, and dividing by ``10**s``
+rounds once, correctly. Numbers without such an s (``1/3``) are added up in the order of their size, so that equal
+multisets still have equal sums.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Floats = NDArray[np.float64]
+LARGEST = float(2**53)
+MOST_DIGITS = 15
+
+
+def decimal_scale(values: Floats) -> int | None:
+    """The smallest s such that every number is a whole number over ``10**s``; None if there is none up to 15.
+
+    Infinities are passed over.
+
+    Examples
+    --------
+    >>> decimal_scale(np.array([1.0, 0.25])), decimal_scale(np.array([1 / 3]))
+    (2, None)
+    """
+    values = values[np.isfinite(values)] if not np.isfinite(values).all() else values
+    if values.size == 0:
+        return 0
+    if values.size > 1024 and (scale := decimal_scale(values[:256])) != 0:
+        if scale is None:
+            return None
+    else:
+        scale = 0
+    for s in range(scale, MOST_DIGITS + 1):
+        factor = 10.0**s
+        whole = np.rint(values * factor)
+        if np.abs(whole).max() >= LARGEST:
+            return None
+        if np.array_equal(whole / factor, values):
+            return s
+    return None
+
+
+def snapped(values: Floats, scale: int | None) -> Floats:
+    """Results of float arithmetic whose exact values are known to be whole numbers over ``10**scale``, rounded once.
+
+    Numbers too large for that to be certain stay as they are.
+
+    Examples
+    --------
+    >>> float(snapped(np.array([0.1 * 3]), 1)[0])
+    0.3
+    """
+    if not scale or scale > MOST_DIGITS:
+        return values
+    factor = 10.0**scale
+    with np.errstate(invalid="ignore", over="ignore"):
+        whole = np.rint(values * factor)
+        return np.where(np.abs(whole) < LARGEST / 8, whole / factor, values)
+
+
+def add(first: Floats, second: Floats) -> Floats:
+    """Entry by entry, short decimals staying short; an infinity wins.
+
+    Examples
+    --------
+    >>> float(add(np.array([0.3]), np.array([-0.1]))[0])
+    0.2
+    """
+    total = first + second
+    if not np.any(first) or not np.any(second):
+        return total
+    scales = decimal_scale(first), decimal_scale(second)
+    return total if None in scales else snapped(total, max(s for s in scales if s is not None))
+
+
+def multiply(first: Floats, second: Floats) -> Floats:
+    """Entry by entry, short decimals staying short."""
+    product = first * second
+    if second.size == 1 and abs(second[0]) == 1:
+        return product
+    scales = decimal_scale(first), decimal_scale(second)
+    return product if None in scales else snapped(product, sum(s for s in scales if s is not None))
+
+
+def grouped_sums(groups: NDArray[Any], values: Floats, size: int) -> Floats:
+    """Sum of the values of each group ``0 .. size-1``.
+
+    Examples
+    --------
+    >>> grouped_sums(np.array([1, 1, 1]), np.array([1.0, -0.9, 0.0]), 2).tolist()
+    [0.0, 0.1]
+    """
+    if values.size == 0:
+        return np.zeros(size)
+    scale = decimal_scale(values)
+    if scale is not None:
+        whole = np.rint(values * 10.0**scale)
+        if np.abs(whole).max() * values.size < LARGEST or np.bincount(groups, np.abs(whole), size).max() < LARGEST:
+            return np.bincount(groups, whole, size) / 10.0**scale
+    order = np.lexsort((values, np.abs(values), groups))
+    return np.asarray(np.bincount(groups[order], values[order], size), dtype=np.float64)
+
+
+def matrix_from_triplets(
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    values: Floats | float,
+    shape: tuple[int, int],
+    is_key: bool = False,
+) -> Any:
+    """A CSR array with sorted columns, no zeros, and exact sums of entries that meet (none do, if ``is_key``).
+
+    Examples
+    --------
+    >>> matrix_from_triplets(np.array([0, 0]), np.array([1, 1]), np.array([1.0, -0.9]), (1, 2)).toarray().tolist()
+    [[0.0, 0.1]]
+    """
+    data = np.full(rows.size, values) if isinstance(values, float) else values
+    entries = sparse.coo_array((data, (rows, columns)), shape=shape)
+    entries.has_canonical_format = True  # else SciPy would add up what meets, in floats
+    matrix = entries.tocsr()
+    matrix.has_canonical_format = matrix.has_sorted_indices = False
+    matrix.sort_indices()
+    if not is_key and _has_double(matrix):
+        place = rows.astype(np.int64) * shape[1] + columns
+        places, group = np.unique(place, return_inverse=True)
+        sums = grouped_sums(group, data, places.size)
+        matrix = sparse.coo_array((sums, (places // shape[1], places % shape[1])), shape=shape).tocsr()
+    return canonical(matrix)
+
+
+def _has_double(matrix: Any) -> bool:
+    """Whether two neighbours of a row with sorted columns stand in the same column."""
+    same = matrix.indices[1:] == matrix.indices[:-1]
+    if not same.any():
+        return False
+    starts = matrix.indptr[1:-1]
+    starts = starts[(starts > 0) & (starts < matrix.nnz)]
+    same[starts - 1] = False
+    return bool(same.any())
+
+
+def scaled(matrix: Any, factor: float) -> Any:
+    """The array times a number, short decimals staying short; the argument may be changed."""
+    if factor == 0:
+        return type(matrix)(matrix.shape)
+    if factor == -1:
+        np.negative(matrix.data, out=matrix.data)
+    elif factor != 1:
+        matrix.data = multiply(matrix.data, np.full(1, factor))
+    return matrix
+
+
+def scaled_rows(matrix: Any, scale: Floats, factor: float) -> Any:
+    """Each row times its own number and a common one; the argument may be changed."""
+    scale = multiply(scale, np.full(1, factor)) if factor != 1 else scale
+    lengths = np.diff(matrix.indptr)
+    if np.array_equal(np.abs(scale), np.ones(scale.size)):
+        matrix.data *= np.repeat(scale, lengths)
+        return matrix
+    scales = decimal_scale(matrix.data), decimal_scale(scale)
+    matrix.data *= np.repeat(scale, lengths)
+    if None not in scales:
+        matrix.data = snapped(matrix.data, sum(s for s in scales if s is not None))
+    return canonical(matrix)
+
+
+def canonical(matrix: Any) -> Any:
+    """Sorted columns, no stored zeros; the array must not have two entries in one place."""
+    matrix.sort_indices()
+    if matrix.nnz and not matrix.data.all():
+        matrix.eliminate_zeros()
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def gram(first: Any, second: Any, weights: Floats) -> Any:
+    """``first' diag(weights) second`` for sparse factors, exact where the numbers are short decimals.
+
+    The whole numbers behind the decimals are multiplied; by the inequality of Cauchy and Schwarz no partial sum is
+    larger than the largest diagonal entries, so these decide whether that is exact.
+    """
+    scales = [decimal_scale(first.data), decimal_scale(second.data), decimal_scale(weights)]
+    if None not in scales:
+        a, b, c = (s for s in scales if s is not None)
+        whole_first, whole_second = (_whole(first, a), _whole(second, b))
+        whole_weights = np.rint(weights * 10.0**c)
+        if a + b + c <= 22 and max(_largest(m, whole_weights) for m in (whole_first, whole_second)) < LARGEST:
+            product = (whole_first.T @ sparse.diags_array(whole_weights) @ whole_second).tocsr()
+            product.data /= 10.0 ** (a + b + c)
+            return product
+    return (first.T @ sparse.diags_array(weights) @ second).tocsr()
+
+
+def _whole(matrix: Any, scale: int) -> Any:
+    whole = matrix.copy()
+    whole.data = np.rint(matrix.data * 10.0**scale)
+    return whole
+
+
+def _largest(matrix: Any, weights: Floats) -> float:
+    squares = matrix.copy()
+    squares.data = matrix.data**2
+    sums = squares.T @ np.abs(weights)
+    return float(sums.max()) if sums.size else 0.0

@@ -1,0 +1,542 @@
+"""A checked model and its data to a ground program: read this file to understand grounding.
+
+::
+
+    facts, files, tables ─ load ─▶ stored tables ─ derive ─▶ derived predicates
+                                                                │
+              q, P, r ◀─ fill objective ◀─ number unknowns ◀────┤
+              A, l, u ◀─ fill constraints ◀─────────────────────┘
+
+Unknowns are numbered predicate by predicate in the order of the text, rows constraint by constraint; inside of each, by
+their keys. The same model and data give the same program, whatever the engine and the order of the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+from typing import Any, final
+
+import numpy as np
+from scipy import sparse
+
+from relift.errors import NonConvexError, OptionError, SizeLimitError
+from relift.grounding import load_data
+from relift.grounding.atoms import AtomIndex, Block, LazyNames
+from relift.grounding.derive import derive
+from relift.grounding.fill_constraints import ConstraintRows, Rows, ground_constraint
+from relift.grounding.fill_objective import ObjectiveParts, ground_objective
+from relift.grounding.number_variables import bounds_of, number_unknowns, occurrences
+from relift.grounding.queries_from_model import Demand
+from relift.grounding.slack_terms import SignCheck, without_slack_terms
+from relift.grounding.workspace import DEFAULT_LIMIT, Workspace, for_statement
+from relift.language.checked_model import CheckedModel, Constraint
+from relift.program.program import Program
+from relift.settings import ProgressCallback
+from relift.tables.algebra import Column, Join, Unit, call, literal
+from relift.tables.engine import Engine
+from relift.tables.load import StoredTable
+
+
+@final
+@dataclass(frozen=True)
+class StatementReport:
+    """What became of one statement.
+
+    Parameters
+    ----------
+    name
+        Its name, with ``.lower`` or ``.upper`` for the halves of a range.
+    kind
+        ``"objective"``, ``"constraint"`` or ``"variable"``.
+    rows
+        Ground rows; for a variable its unknowns.
+    nonzeros
+        Stored coefficients; for the objective those of q and P.
+    seconds
+        How long grounding took; 0 if it was taken over from an earlier grounding.
+    is_reused
+        Whether it was taken over.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    nonzeros: int
+    seconds: float
+    is_reused: bool = False
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroundProgram:
+    """A program whose unknowns and rows remember what they stand for.
+
+    The tuples stay in the engine until this is closed (or no longer referred to).
+
+    Parameters
+    ----------
+    program
+        The numbers; its names are made when they are looked at.
+    atoms
+        What each unknown stands for.
+    rows
+        What each row stands for.
+    statements
+        What became of each statement, in the order of the text.
+    model
+        The model as it was given.
+    """
+
+    program: Program
+    atoms: AtomIndex
+    rows: AtomIndex
+    statements: tuple[StatementReport, ...]
+    model: CheckedModel = field(repr=False)
+    _state: _State = field(repr=False)
+
+    @property
+    def engine(self) -> Engine:
+        """Where the tables are."""
+        return self._state.work.engine
+
+    def table(self, name: str) -> dict[str, Any]:
+        """The tuples of a relation, derived predicate or param as columns ``c0, c1, ...``.
+
+        Raises
+        ------
+        OptionError
+            If there is no such table.
+        """
+        stored = self._state.work.tables.get(name)
+        if stored is None:
+            raise OptionError(f"there is no table {name!r}.", f"Known are {', '.join(self._state.work.tables)}.")
+        columns = [f"c{k}" for k in range(len(stored.types))]
+        return self.engine.fetch(stored.scan(columns, "value" if stored.value else None))
+
+    def close(self) -> None:
+        """Give the tables back; names can no longer be made."""
+        self.engine.close()
+
+    def __enter__(self) -> GroundProgram:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass
+class _State:
+    """What is kept for grounding again: the rewritten model, the tables, and what each statement rests on."""
+
+    work: Workspace
+    signs: dict[str, tuple[SignCheck, ...]]
+    given: dict[str, StoredTable]
+    folder: Path | None
+
+
+def ground(
+    model: CheckedModel,
+    data: Mapping[str, Any] | None = None,
+    *,
+    previous: GroundProgram | None = None,
+    engine: Engine | None = None,
+    folder: str | Path | None = None,
+    limit: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> GroundProgram:
+    """Ground a model over its data.
+
+    Parameters
+    ----------
+    model
+        The checked model.
+    data
+        Tables and numbers by the names of relations and params; see :mod:`relift.tables.sources` for what can be given.
+        They take the place of facts and files that the model names. With ``previous``: only what has changed.
+    previous
+        An earlier result for the same model: statements that read nothing of what has changed are taken over. Both
+        share one engine.
+    engine
+        Where to ground; by default an embedded DuckDB of its own.
+    folder
+        Where file names of the model begin.
+    limit
+        The most rows of any result and the most nonzeros; 50 million if not given.
+    progress
+        Called when a table or statement is done.
+
+    Returns
+    -------
+    GroundProgram
+        The program, and what its unknowns and rows stand for.
+
+    Raises
+    ------
+    DataError
+        If tables do not fit the model, or values are missing, doubled or not finite.
+    SizeLimitError
+        If a statement would become larger than the limit; it is refused before it is built.
+    NonConvexError
+        If products of unknowns make the objective non-convex.
+    """
+    data = dict(data or {})
+    load_data.check_names(model, data)
+    if previous is not None:
+        if previous.model is not model and previous.model != model:
+            raise OptionError("previous= belongs to another model.", "Ground this one without it.")
+        return _Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
+    rewritten, signs = without_slack_terms(model)
+    if engine is None:
+        from relift.tables.engine_duckdb import DuckDBEngine
+
+        engine = DuckDBEngine(progress=progress)
+    work = Workspace(engine, rewritten, DEFAULT_LIMIT if limit is None else limit)
+    state = _State(work, signs, {}, None if folder is None else Path(folder))
+    try:
+        return _Grounding(state, model, data, None, progress).run()
+    except BaseException:
+        engine.close()
+        raise
+
+
+def _state_again(state: _State, limit: int | None) -> _State:
+    work = replace(
+        state.work,
+        tables=dict(state.work.tables),
+        scalars=dict(state.work.scalars),
+        unknowns=dict(state.work.unknowns),
+        sizes=dict(state.work.sizes),
+        limit=state.work.limit if limit is None else limit,
+    )
+    return replace(state, work=work, given=dict(state.given))
+
+
+class _Grounding:
+    """One run; `dirty` holds the names whose contents differ from those of the previous run."""
+
+    def __init__(
+        self,
+        state: _State,
+        model: CheckedModel,
+        data: dict[str, Any],
+        previous: GroundProgram | None,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.state, self.work, self.model, self.data = state, state.work, model, data
+        self.previous = previous
+        self.rewritten = self.work.model
+        self.dirty: set[str] = set()
+        self.reports: list[StatementReport] = []
+        if progress is not None:
+            self.work.engine.progress = progress
+
+    def run(self) -> GroundProgram:
+        self.load()
+        self.work.engine.seal()
+        for stratum in self.rewritten.strata:
+            self.derive(stratum)
+        self.number_unknowns()
+        atoms = self.atoms()
+        constraints = [self.constraint(c) for c in self.rewritten.constraints]
+        objective = self.objective()
+        rows = self.rows(constraints)
+        program = self.assemble(atoms, rows, constraints, objective)
+        return GroundProgram(program, atoms, rows, tuple(self.reports), self.model, self.state)
+
+    # --- tables -----------------------------------------------------------------------------------------------------
+
+    def load(self) -> None:
+        for name in load_data.known_names(self.rewritten):
+            if self.previous is not None and name not in self.data:
+                continue
+            derived = any(name in stratum.predicates for stratum in self.rewritten.strata)
+            if derived:
+                self.work.tables.pop(name, None)
+            load_data.load(self.work, name, self.data, self.state.folder)
+            self.dirty.add(name)
+            if derived:
+                self.state.given[name] = self.work.tables[name]
+            if name in self.work.tables:
+                self.work.engine.tell("ground", f"{name}: {self.work.tables[name].rows:,} tuples read")
+
+    def derive(self, stratum: Any) -> None:
+        names = stratum.predicates
+        reads = set(names).union(*(rule.reads for rule in stratum.rules))
+        if self.previous is not None and not reads & self.dirty:
+            return
+        old = {name: self.work.tables.get(name) for name in names}
+        for name in names:
+            self.work.tables.pop(name, None)
+            if name in self.state.given:
+                self.work.tables[name] = self.state.given[name]
+        self.statement(f"the rules of {', '.join(map(repr, names))}", derive, self.work, stratum)
+        for name in names:
+            new, before = self.work.tables[name], old[name]
+            if self.previous is None or before is None or not self.same(before, new):
+                self.dirty.add(name)
+            else:
+                self.work.drop(new)
+                self.work.tables[name] = before
+                self.dirty.discard(name)
+
+    def same(self, one: StoredTable, other: StoredTable) -> bool:
+        """Whether two stored tables hold the same tuples."""
+        if one.rows != other.rows or one.types != other.types:
+            return False
+        columns = [f"c{k}" for k in range(len(one.types))]
+        return self.work.engine.count(Join(one.scan(columns), other.scan(columns), "anti"), 1) == 0
+
+    # --- unknowns ---------------------------------------------------------------------------------------------------
+
+    def number_unknowns(self) -> None:
+        for name, variable in self.rewritten.variables.items():
+            start = perf_counter()
+            places = [] if variable.domain is not None else occurrences(self.rewritten, name)
+            reads = set(variable.reads)
+            if variable.domain is None and variable.arity:
+                reads = reads.union(*(self._reads_of(place.statement) for place in places))
+            is_reused = self.previous is not None and not reads & self.dirty
+            if not is_reused:
+                what = f"the variable {name!r}"
+                new = self.statement(what, number_unknowns, self.work, variable, places)
+                before = self.work.unknowns.get(name)
+                if before is not None and self.same(before, new):
+                    if new.name:
+                        self.work.drop(new)
+                else:
+                    self.work.unknowns[name] = new
+                    self.dirty.add(name)
+            rows = self.work.unknowns[name].rows
+            seconds = 0.0 if is_reused else perf_counter() - start
+            self.reports.append(StatementReport(name, "variable", rows, 0, seconds, is_reused))
+
+    def _reads_of(self, statement: str) -> frozenset[str]:
+        names = [c.reads for c in self.rewritten.constraints if c.name == statement]
+        if self.rewritten.objective is not None and self.rewritten.objective.name == statement:
+            names.append(self.rewritten.objective.reads)
+        return frozenset().union(*names)
+
+    def atoms(self) -> AtomIndex:
+        blocks, start = [], 0
+        for name, variable in self.rewritten.variables.items():
+            table = self.work.unknowns[name]
+            keys = variable.parameters or tuple(f"argument {k}" for k in range(1, variable.arity + 1))
+            blocks.append(Block(name, start, table.rows, keys, table if variable.arity else None))
+            start += table.rows
+        return AtomIndex(tuple(blocks), self.work.engine)
+
+    # --- statements -------------------------------------------------------------------------------------------------
+
+    def statement(self, what: str, step: Any, *arguments: Any) -> Any:
+        try:
+            return step(*arguments)
+        except SizeLimitError as error:
+            raise for_statement(error, what) from error
+
+    def constraint(self, constraint: Constraint) -> ConstraintRows:
+        start = perf_counter()
+        is_reused = self.previous is not None and not constraint.reads & self.dirty
+        if is_reused:
+            found = self.taken_over(constraint)
+        else:
+            self.check_signs(constraint.name)
+            found = self.statement(f"the constraint {constraint.name!r}", ground_constraint, self.work, constraint)
+        label = f"{constraint.name}.{constraint.part}" if constraint.part else constraint.name
+        seconds = 0.0 if is_reused else perf_counter() - start
+        self.reports.append(StatementReport(label, "constraint", found.rows.size, found.n_nonzeros, seconds, is_reused))
+        total = sum(report.nonzeros for report in self.reports)
+        if total > self.work.limit:
+            raise SizeLimitError(
+                f"the constraint {label!r} brings the program to {total:,} nonzeros; the limit is {self.work.limit:,}.",
+                "Narrow its query, or raise the limit.",
+                f"the constraint {label!r}",
+                total,
+                self.work.limit,
+            )
+        return found
+
+    def taken_over(self, constraint: Constraint) -> ConstraintRows:
+        """The rows of a constraint, cut out of the previous program."""
+        assert self.previous is not None
+        program, old = self.previous.program, self.previous
+        block = old.rows.block(constraint.name, constraint.part)
+        rows = program.A.tocsr()[block.start : block.stop]
+        blocks = {}
+        for atoms in old.atoms.blocks:
+            if atoms.name in constraint.reads:
+                part = rows[:, atoms.start : atoms.stop]
+                if part.nnz:
+                    blocks[atoms.name] = part
+        lower, upper = program.l[block.start : block.stop], program.u[block.start : block.stop]
+        return ConstraintRows(Rows(Unit(), block.size, constraint.variables, block.table), blocks, lower, upper)
+
+    def check_signs(self, statement: str) -> None:
+        for check in self.state.signs.get(statement, ()):
+            queries = self.work.queries()
+            plan = queries.within(queries.answers(check.variables, check.formula), check.scopes)
+            plan, scalar = queries.value(plan, check.coefficient)
+            wrong, word = ("<", "negative") if check.needs == "nonnegative" else (">", "positive")
+            shown = tuple(Column(c) for c in plan.columns if not c.startswith("#"))
+            queries.before.append(
+                Demand(
+                    plan,
+                    call(wrong, scalar, literal(0)),  # type: ignore[arg-type]
+                    f"{statement}: the coefficient of a convex term is {word} at {{}}, which makes it non-convex.",
+                    shown,
+                    "Change its sign, or restrict the query.",
+                    check.span,
+                )
+            )
+            self.work.check(queries)
+
+    def objective(self) -> ObjectiveParts | None:
+        objective = self.rewritten.objective
+        if objective is None:
+            return ObjectiveParts()
+        start = perf_counter()
+        if self.previous is not None and not objective.reads & self.dirty:
+            return None
+        self.check_signs(objective.name)
+        parts: ObjectiveParts = self.statement(
+            f"the objective {objective.name!r}", ground_objective, self.work, objective
+        )
+        count = sum(v.size for found in parts.linear.values() for _, v in found)
+        count += sum(v.size for found in parts.quadratic.values() for *_, v in found)
+        report = StatementReport(objective.name, "objective", 0, count, perf_counter() - start)
+        self.reports.append(report)
+        return parts
+
+    # --- the program ------------------------------------------------------------------------------------------------
+
+    def rows(self, constraints: list[ConstraintRows]) -> AtomIndex:
+        blocks, start = [], 0
+        for constraint, found in zip(self.rewritten.constraints, constraints, strict=True):
+            size = found.rows.size
+            blocks.append(Block(constraint.name, start, size, constraint.variables, found.rows.table, constraint.part))
+            start += size
+        return AtomIndex(tuple(blocks), self.work.engine)
+
+    def assemble(
+        self, atoms: AtomIndex, rows: AtomIndex, constraints: list[ConstraintRows], objective: ObjectiveParts | None
+    ) -> Program:
+        n = len(atoms)
+        lower, upper = self.bounds()
+        A = _stacked(atoms, constraints) if constraints else None
+        l = np.concatenate([c.lower for c in constraints]) if constraints else None
+        u = np.concatenate([c.upper for c in constraints]) if constraints else None
+        P, q, r, is_convex = self.objective_arrays(atoms, objective)
+        sense = self.rewritten.objective.sense if self.rewritten.objective is not None else "min"
+        try:
+            return Program(
+                P,
+                q if n else np.zeros(0),
+                A,
+                l,
+                u,
+                lower,
+                upper,
+                r,
+                sense=sense,
+                variable_names=LazyNames(atoms),
+                row_names=LazyNames(rows),
+                assume_convex=is_convex,
+            )
+        except NonConvexError as error:
+            name = self.rewritten.objective.name if self.rewritten.objective is not None else ""
+            raise NonConvexError(f"the objective {name!r} is not convex: {error.message}", error.hint) from error
+
+    def bounds(self) -> tuple[Any, Any]:
+        sides: tuple[list[Any], list[Any]] = ([np.empty(0)], [np.empty(0)])
+        for name, variable in self.rewritten.variables.items():
+            if self.previous is not None and not (variable.reads | {name}) & self.dirty:
+                block = self.previous.atoms.block(name)
+                found = tuple(
+                    side[block.start : block.stop] for side in (self.previous.program.lb, self.previous.program.ub)
+                )
+            else:
+                found = bounds_of(self.work, variable, self.work.unknowns)
+            for side, values in zip(sides, found, strict=True):
+                side.append(values)
+        return np.concatenate(sides[0]), np.concatenate(sides[1])
+
+    def objective_arrays(self, atoms: AtomIndex, parts: ObjectiveParts | None) -> tuple[Any, Any, float, bool]:
+        if parts is None:
+            assert self.previous is not None
+            assert self.rewritten.objective is not None
+            old = self.previous
+            report = next(s for s in old.statements if s.kind == "objective")
+            self.reports.append(replace(report, seconds=0.0, is_reused=True))
+            if [b.size for b in old.atoms.blocks] == [b.size for b in atoms.blocks]:
+                return old.program.P, old.program.q, old.program.r, True
+            return _rearranged(old, atoms)
+        blocks = atoms.blocks
+        q = np.concatenate([np.empty(0), *(parts.vector(b.name, b.size) for b in blocks)])
+        if not parts.quadratic:
+            return None, q, parts.constant, True
+        grid = [[parts.matrix(a.name, b.name, (a.size, b.size)) for b in blocks] for a in blocks]
+        return _from_grid(grid, blocks), q, parts.constant, parts.is_convex
+
+
+def _from_grid(grid: list[list[Any]], blocks: tuple[Block, ...]) -> Any:
+    for k, block in enumerate(blocks):
+        if grid[k][k] is None:
+            grid[k][k] = sparse.csr_array((block.size, block.size))
+    P = sparse.block_array(grid, format="csc")
+    P.sort_indices()
+    return P
+
+
+def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[Any, Any, float, bool]:
+    """The objective of the previous program when unknowns that it does not read have come or gone."""
+    program, sizes = old.program, {b.name: b for b in old.atoms.blocks}
+    where = np.concatenate(
+        [
+            np.empty(0, np.int64),
+            *(
+                np.arange(b.size) + sizes[b.name].start
+                if b.name in sizes and sizes[b.name].size == b.size
+                else np.full(b.size, -1)
+                for b in atoms.blocks
+            ),
+        ]
+    ).astype(np.int64)
+    kept = np.flatnonzero(where >= 0)
+    q = np.zeros(len(atoms))
+    q[kept] = program.q[where[kept]]
+    if program.P is None:
+        return None, q, program.r, True
+    take = sparse.csr_array((np.ones(kept.size), (kept, where[kept])), shape=(len(atoms), program.n_variables))
+    P = (take @ program.P @ take.T).tocsc()
+    P.sort_indices()
+    return P, q, program.r, True
+
+
+def _stacked(atoms: AtomIndex, constraints: list[ConstraintRows]) -> Any:
+    """All blocks as one CSR array. Predicates lie one beside the other, so sorted blocks give sorted rows."""
+    pieces = []
+    for found in constraints:
+        present = [block for block in atoms.blocks if block.name in found.blocks]
+        if len(present) == 1 and len(atoms) == present[0].size:
+            pieces.append(found.blocks[present[0].name])
+            continue
+        beside = []
+        start = 0
+        for block in present:
+            if block.start > start:
+                beside.append(sparse.csr_array((found.rows.size, block.start - start)))
+            beside.append(found.blocks[block.name])
+            start = block.stop
+        if start < len(atoms) or not beside:
+            beside.append(sparse.csr_array((found.rows.size, len(atoms) - start)))
+        pieces.append(sparse.hstack(beside, format="csr") if len(beside) > 1 else beside[0])
+        found.blocks.clear()
+    A = sparse.vstack(pieces, format="csr") if len(pieces) > 1 else pieces[0]
+    A.has_sorted_indices = True
+    A.has_canonical_format = True
+    return A

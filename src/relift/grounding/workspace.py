@@ -1,0 +1,199 @@
+"""What all steps of grounding share: the engine, the tables so far, the limits, and the checks around every query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+from relift.errors import DataError, SizeLimitError
+from relift.grounding.queries_from_model import Demand, Queries
+from relift.language.checked_model import CheckedModel
+from relift.tables.algebra import Aggregate, Distinct, Filter, Join, Limit, Plan, Project, Scan, Union, nodes
+from relift.tables.engine import Arrays, Engine
+from relift.tables.load import StoredTable
+from relift.tables.write_sql import LARGEST_WHOLE
+
+DEFAULT_LIMIT = 50_000_000
+WORK_FACTOR = 20
+"""A query may pass through so many times more rows than its answer may have."""
+
+
+@final
+@dataclass
+class Workspace:
+    """The state of grounding.
+
+    Parameters
+    ----------
+    engine
+        Where the tables are.
+    model
+        The model.
+    limit
+        The most rows that any result may have, and the most nonzeros of the program.
+    tables, scalars, unknowns
+        What the names of the model stand for: stored tables, values of params without arguments, and tables that number
+        the unknowns.
+    sizes
+        Rows of stored tables, by their name in the engine.
+    """
+
+    engine: Engine
+    model: CheckedModel
+    limit: int = DEFAULT_LIMIT
+    tables: dict[str, StoredTable] = field(default_factory=dict)
+    scalars: dict[str, float | int] = field(default_factory=dict)
+    unknowns: dict[str, StoredTable] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    _n_names: int = 0
+
+    def fresh_name(self, hint: str) -> str:
+        """A new name for a table: nothing of the user's name but its letters and digits gets through."""
+        self._n_names += 1
+        letters = "".join(c for c in hint.lower() if c.isascii() and c.isalnum())[:30]
+        return f"t{self._n_names}_{letters}"
+
+    def queries(self) -> Queries:
+        """A translator for one statement."""
+        return Queries(self.tables, self.model.parameters, self.scalars, self.unknowns, self.model.source)
+
+    def store(self, table: StoredTable) -> StoredTable:
+        """Remember the size of a table."""
+        self.sizes[table.name] = table.rows
+        return table
+
+    def drop(self, table: StoredTable) -> None:
+        """Forget a table."""
+        self.engine.drop(table.name)
+        self.sizes.pop(table.name, None)
+
+    def create(
+        self,
+        name: str,
+        plan: Plan,
+        queries: Queries,
+        statement: str,
+        number: tuple[str, tuple[str, ...]] | None = None,
+    ) -> int:
+        """Store a plan, after its demands and its size have been checked."""
+        self.check(queries)
+        budget = self.forecast(plan, statement)
+        rows = self.engine.create(name, plan, number=number, budget=budget)
+        self.sizes[name] = rows
+        return rows
+
+    def fetch(self, plan: Plan, queries: Queries, statement: str) -> Arrays:
+        """The rows of a plan, after its demands and its size have been checked."""
+        self.check(queries)
+        return self.engine.fetch(plan, budget=self.forecast(plan, statement))
+
+    # --- demands ----------------------------------------------------------------------------------------------------
+
+    def check(self, queries: Queries) -> None:
+        """Check what must hold before the plans of a statement are run, once.
+
+        Raises
+        ------
+        DataError
+            If some tuple violates it.
+        """
+        pending, queries.before[:] = list(queries.before), []
+        for demand in pending:
+            self._check(queries, demand)
+
+    def explain_missing(self, queries: Queries, statement: str) -> DataError:
+        """Find the tuple behind a missing value."""
+        for demand in queries.afterwards:
+            try:
+                self._check(queries, demand)
+            except DataError as error:
+                return error
+        return DataError(f"{statement}: a coefficient is not a finite number.", "Look for infinities or overflow.")
+
+    def _check(self, queries: Queries, demand: Demand) -> None:
+        violating = Filter(demand.plan, demand.is_violated)
+        if not self.engine.count(violating, 1):
+            return
+        names = {f"#shown{k}": scalar for k, scalar in enumerate(demand.shown)}
+        row = self.engine.fetch(Limit(Project(violating, names), 1, tuple(names))) if names else {}
+        entry = tuple(_plain(row[name][0]) for name in names)
+        shown = f"({', '.join(map(str, entry))})" if entry else ""
+        raise queries.error(demand.what.format(shown), demand.hint, demand.span, demand.table, entry)
+
+    # --- sizes ------------------------------------------------------------------------------------------------------
+
+    def forecast(self, plan: Plan, statement: str) -> int | None:
+        """Refuse a plan with too many rows before it is run, by counting no further than the limit.
+
+        Counting is left out where sizes and keys of the tables bound the answer.
+
+        Returns
+        -------
+        int or None
+            The limit to run it under; None if it is known to be kept.
+
+        Raises
+        ------
+        SizeLimitError
+            If it has more rows than the limit, or passes through far more.
+        """
+        bounds: dict[int, float] = {}
+        for node in nodes(plan):
+            bounds[id(node)] = bound = self._bound(node, bounds)
+            if isinstance(node, Scan):
+                continue
+            is_last = node is plan
+            allowed = self.limit if is_last else self.limit * WORK_FACTOR
+            if bound <= allowed or (not is_last and isinstance(node, Filter | Project | Distinct | Aggregate)):
+                continue
+            rows = self.engine.count(node, allowed + 1)
+            bounds[id(node)] = min(bound, rows)
+            if rows > allowed:
+                raise _explosion(statement, node, rows, allowed, bound, is_last)
+        return None if bounds[id(plan)] <= self.limit else self.limit
+
+    def _bound(self, plan: Plan, known: dict[int, float]) -> float:
+        """The most rows that a plan can have, by the sizes of tables and by keys."""
+        if isinstance(plan, Scan):
+            return self.sizes.get(plan.table, LARGEST_WHOLE)
+        sizes = [known[id(part)] for part in plan.inputs]
+        if isinstance(plan, Union):
+            return sum(sizes)
+        if isinstance(plan, Limit):
+            return min(sizes[0], plan.rows)
+        if not isinstance(plan, Join):
+            return sizes[0] if sizes else 1
+        left, right = sizes
+        if plan.kind in {"semi", "anti"}:
+            return left
+        on = frozenset(plan.on)
+        bound = left * max(right, 1 if plan.kind == "left" else 0)
+        if any(key <= on for key in plan.right.keys):
+            bound = min(bound, left)
+        if plan.kind == "inner" and any(key <= on for key in plan.left.keys):
+            bound = min(bound, right)
+        return bound
+
+
+def _explosion(statement: str, node: Plan, rows: int, allowed: int, bound: float, is_last: bool) -> SizeLimitError:
+    is_product = isinstance(node, Join) and not node.on
+    size = f"{bound:,.0f}" if is_product and all(isinstance(p, Scan) for p in node.inputs) else f"more than {allowed:,}"
+    what = "would have" if is_last else "would pass through"
+    return SizeLimitError(
+        f"{statement} {what} {size} rows; the limit is {allowed:,}.",
+        "Narrow its query (is a condition missing that links its parts?), or raise the limit.",
+        statement,
+        int(min(bound, LARGEST_WHOLE)) if is_product else rows,
+        allowed,
+    )
+
+
+def for_statement(error: SizeLimitError, statement: str) -> SizeLimitError:
+    """The same error, with the statement that caused it."""
+    if error.statement:
+        return error
+    return SizeLimitError(f"{statement}: {error.message}", error.hint, statement, error.rows, error.limit)
+
+
+def _plain(value: object) -> str | int | float:
+    return value.item() if hasattr(value, "item") else value  # type: ignore[return-value]

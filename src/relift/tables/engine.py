@@ -1,0 +1,155 @@
+"""What an engine must be able to do: five things, none of which knows SQL or formulas.
+
+An engine holds tables under names that relift chooses (letters, digits and underscores only) and evaluates plans over
+them. Everything that grounding needs, recursion included, is written once on top of these methods; a further engine
+is one file that passes :mod:`relift.testing.conformance_engine`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.errors import SizeLimitError
+from relift.settings import Progress, ProgressCallback
+from relift.tables.algebra import Plan, Type
+from relift.tables.sources import Source
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+"""Columns by name: int64, float64, bool, int32 for numbers of rows, and object (of str) for text."""
+
+ARRAY_TYPES: Mapping[Type, Any] = {
+    Type.INTEGER: np.dtype(np.int64),
+    Type.REAL: np.dtype(np.float64),
+    Type.TEXT: np.dtype(object),
+    Type.BOOLEAN: np.dtype(np.bool_),
+    Type.NUMBER_OF_ROW: np.dtype(np.int32),
+    Type.NOTHING: np.dtype(np.int64),
+}
+
+
+class Engine(ABC):
+    """Holds tables and evaluates plans; used as a context manager, or closed.
+
+    Parameters
+    ----------
+    progress
+        Called with events of long work.
+    """
+
+    name: str = ""
+
+    def __init__(self, progress: ProgressCallback | None = None) -> None:
+        self.progress = progress
+
+    @abstractmethod
+    def attach(self, name: str, source: Source) -> dict[str, Type]:
+        """Make a user's table known under a name, one column for each of the source, until `drop`.
+
+        Missing entries (None, NaN in a column of text) come through as NULL; the caller checks.
+
+        Returns
+        -------
+        dict
+            The columns as ``c0, c1, ...`` with the types found.
+
+        Raises
+        ------
+        DataError
+            If the source cannot be read, or holds something that is neither number nor text.
+        """
+
+    @abstractmethod
+    def create(
+        self, name: str, plan: Plan, *, number: tuple[str, tuple[str, ...]] | None = None, budget: int | None = None
+    ) -> int:
+        """Store the rows of a plan as a new table.
+
+        Parameters
+        ----------
+        name
+            Name of the table; it must not exist.
+        plan
+            What to store.
+        number
+            ``(column, order)``: add an integer column that numbers the rows from 0 in that order (ties, or an
+            empty order: in any order, but the numbers stay as they are stored).
+        budget
+            The most rows that may be stored.
+
+        Returns
+        -------
+        int
+            How many rows there are.
+
+        Raises
+        ------
+        SizeLimitError
+            If there are more than `budget`; nothing is left behind then.
+        """
+
+    @abstractmethod
+    def append(self, name: str, plan: Plan) -> int:
+        """Add the rows of a plan, which has the columns of the table in their order, to a stored table; how many."""
+
+    @abstractmethod
+    def count(self, plan: Plan, cap: int) -> int:
+        """How many rows a plan has, counting no further than `cap`."""
+
+    @abstractmethod
+    def fetch(self, plan: Plan, *, budget: int | None = None) -> Arrays:
+        """The rows of a plan as NumPy columns. NULL becomes NaN in reals, -1 in numbers of rows, None in text.
+
+        Raises
+        ------
+        SizeLimitError
+            If there are more rows than `budget`.
+        """
+
+    @abstractmethod
+    def drop(self, name: str) -> None:
+        """Forget a table; nothing happens if there is none."""
+
+    @abstractmethod
+    def explain(self, plan: Plan) -> str:
+        """What the engine will be asked, for people."""
+
+    @abstractmethod
+    def interrupt(self) -> None:
+        """Stop what is running; may be called from another thread."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give everything back. Closing twice is harmless."""
+
+    @abstractmethod
+    def seal(self) -> None:
+        """Loading is over for now: whatever can be forbidden to queries is forbidden."""
+
+    def tell(self, stage: str, message: str) -> None:
+        """Report progress, if someone listens."""
+        if self.progress is not None:
+            self.progress(Progress(stage, message))
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def refuse_rows(what: str, rows: int, budget: int) -> SizeLimitError:
+    """The error of a result that is larger than allowed."""
+    return SizeLimitError(
+        f"{what} has {rows:,} rows or more, and the limit is {budget:,}.",
+        "Narrow its query, or raise the limit.",
+        rows=rows,
+        limit=budget,
+    )

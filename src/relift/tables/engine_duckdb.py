@@ -1,0 +1,345 @@
+"""DuckDB inside this process: the engine that is always there.
+
+The connection is relift's own and lives in memory. Once all tables are loaded it is sealed: no files, no extensions,
+no change of settings, whatever a plan might say. Results arrive as NumPy arrays, filled by DuckDB itself.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Any, final
+
+import duckdb
+import numpy as np
+
+from relift.errors import DataError, EngineError
+from relift.settings import ProgressCallback
+from relift.tables.algebra import Limit, Plan, Scan, Type
+from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
+from relift.tables.sources import Columns, File, Frame, Source, Stored
+from relift.tables.write_sql import count_from_plan, name_in, select_from_plan, text_in
+
+DIALECT = "duckdb"
+_TYPES = {
+    **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"], Type.INTEGER),
+    **dict.fromkeys(["UBIGINT", "HUGEINT", "UHUGEINT", "BOOLEAN"], Type.INTEGER),
+    **dict.fromkeys(["FLOAT", "DOUBLE", "DECIMAL"], Type.REAL),
+    **dict.fromkeys(["VARCHAR", "ENUM", "UUID", "DATE", "TIME", "NULL", '"NULL"'], Type.TEXT),
+}
+_NAMES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE", Type.TEXT: "VARCHAR"}
+_WHOLE = r"[+-]?(0|[1-9][0-9]{0,17})"
+
+
+@final
+class DuckDBEngine(Engine):
+    """An embedded DuckDB with its own connection.
+
+    Parameters
+    ----------
+    memory_limit
+        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine.
+    temporary_folder
+        Where it spills to; None for a folder of its own, removed by `close`.
+    threads
+        How many threads it uses; None for all cores.
+    progress
+        Called with events of long work.
+
+    Examples
+    --------
+    >>> from relift.tables.algebra import Scan, Type
+    >>> from relift.tables.sources import source_from_data
+    >>> with DuckDBEngine() as engine:
+    ...     columns = engine.attach("edge", source_from_data("edge", [(1, 2), (2, 3)]))
+    ...     engine.count(Scan("edge", {"X": ("c0", columns["c0"])}), cap=10)
+    2
+    """
+
+    name = "duckdb"
+
+    def __init__(
+        self,
+        *,
+        memory_limit: str | None = None,
+        temporary_folder: str | None = None,
+        threads: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        super().__init__(progress)
+        self._own_folder = None if temporary_folder else tempfile.mkdtemp(prefix="relift-")
+        settings: dict[str, Any] = {
+            "temp_directory": temporary_folder or self._own_folder,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "preserve_insertion_order": True,
+        }
+        if memory_limit is not None:
+            settings["memory_limit"] = memory_limit
+        if threads is not None:
+            settings["threads"] = threads
+        self._is_sealed = False
+        self._attached: set[str] = set()
+        self._connection: Any = None
+        try:
+            self._connection = duckdb.connect(":memory:", config=settings)
+        except duckdb.Error as error:
+            self.close()
+            raise EngineError(f"DuckDB does not start: {_first_line(error)}") from error
+
+    # --- the five methods -------------------------------------------------------------------------------------------
+
+    def attach(self, name: str, source: Source) -> dict[str, Type]:
+        """Read a source into a table of its own."""
+        content = source.content
+        if isinstance(content, Columns):
+            return self._attach_columns(name, source, content)
+        if isinstance(content, Frame):
+            return self._attach_object(name, source, content.table, content.names)
+        if isinstance(content, Stored):
+            return self._attach_stored(name, source, content)
+        return self._attach_file(name, source, content)
+
+    def create(
+        self, name: str, plan: Plan, *, number: tuple[str, tuple[str, ...]] | None = None, budget: int | None = None
+    ) -> int:
+        """Store a plan; the limit is part of the query, so nothing larger is ever stored."""
+        limited = plan if budget is None else Limit(plan, budget + 1)
+        query = select_from_plan(limited, DIALECT)
+        if number is not None:
+            # An ordered subquery is numbered as it streams past: a third of the cost of row_number() over (order by).
+            column, order = number
+            columns = ", ".join(name_in(DIALECT, c) for c in plan.columns)
+            ordered = f"{query}" if not order else _ordered(query, order)
+            given = f"{columns}, " if columns else ""
+            numbers = f"CAST(row_number() OVER () - 1 AS BIGINT) AS {name_in(DIALECT, column)}"
+            query = f"SELECT {given}{numbers} FROM ({ordered}) AS t"
+        rows = int(self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {query}")[0][0])
+        if budget is not None and rows > budget:
+            self.drop(name)
+            raise refuse_rows("a result", rows, budget)
+        return rows
+
+    def append(self, name: str, plan: Plan) -> int:
+        """Add rows to a table."""
+        statement = f"INSERT INTO {name_in(DIALECT, name)} {select_from_plan(plan, DIALECT)}"
+        return int(self._run(statement)[0][0])
+
+    def count(self, plan: Plan, cap: int) -> int:
+        """Count with a LIMIT inside."""
+        return int(self._run(count_from_plan(plan, cap, DIALECT))[0][0])
+
+    def fetch(self, plan: Plan, *, budget: int | None = None) -> Arrays:
+        """Columns filled by DuckDB."""
+        limited = plan if budget is None else Limit(plan, budget + 1)
+        found = self._run(select_from_plan(limited, DIALECT), arrays=True)
+        columns = {name: _filled(found[name], kind) for name, kind in plan.columns.items()}
+        size = len(next(iter(found.values()))) if found else 0
+        if budget is not None and size > budget:
+            raise refuse_rows("a result", size, budget)
+        return columns
+
+    def drop(self, name: str) -> None:
+        """Forget a table."""
+        self._run(f"DROP TABLE IF EXISTS {name_in(DIALECT, name)}")
+
+    def explain(self, plan: Plan) -> str:
+        """The SQL of a plan."""
+        return select_from_plan(plan, DIALECT)
+
+    def seal(self) -> None:
+        """No files, no extensions, no change of settings from here on."""
+        if not self._is_sealed:
+            self._run("SET enable_external_access = false")
+            self._run("SET lock_configuration = true")
+            self._is_sealed = True
+
+    def interrupt(self) -> None:
+        """Stop the running query."""
+        if self._connection is not None:
+            self._connection.interrupt()
+
+    def close(self) -> None:
+        """Close the connection and remove the spill folder."""
+        connection, self._connection = getattr(self, "_connection", None), None
+        if connection is not None:
+            with suppress(duckdb.Error):
+                connection.close()
+        if self._own_folder:
+            shutil.rmtree(self._own_folder, ignore_errors=True)
+
+    def __del__(self) -> None:
+        self.close()
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def _attach_columns(self, name: str, source: Source, content: Columns) -> dict[str, Type]:
+        names = list(content.arrays)
+        arrays = [content.arrays[names[k]] for k in source.choose(names)]
+        if not arrays:
+            return {}
+        if arrays[0].size == 0:
+            kinds = [Type.NOTHING] * len(arrays)
+            return self._create_empty(name, kinds)
+        columns = {f"c{k}": array for k, array in enumerate(arrays)}
+        return self._copy(name, source, columns, list(columns))
+
+    def _attach_object(self, name: str, source: Source, table: Any, names: Sequence[str]) -> dict[str, Type]:
+        return self._copy(name, source, table, [names[k] for k in source.choose(names)])
+
+    def _attach_stored(self, name: str, source: Source, content: Stored) -> dict[str, Type]:
+        query = f"SELECT * FROM {name_in(DIALECT, *content.name)}"
+        try:
+            found = content.connection.cursor().execute(query).fetchnumpy()
+        except duckdb.Error as error:
+            raise DataError(f"{source.label} cannot be read from the connection: {_first_line(error)}") from error
+        arrays = {key: _with_none(values) for key, values in found.items()}
+        return self._attach_columns(name, source, Columns(arrays))
+
+    def _copy(self, name: str, source: Source, table: Any, wanted: list[str]) -> dict[str, Type]:
+        """Store the wanted columns of a Python object, cast to the three types."""
+        view = f"{name}_given"
+        try:
+            with _errors(source.label):
+                self._connection.register(view, table)
+            query = f"SELECT {', '.join(name_in(DIALECT, c) for c in wanted)} FROM {name_in(DIALECT, view)}"
+            return self._store(name, source, query)
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.unregister(view)
+
+    def _attach_file(self, name: str, source: Source, content: File) -> dict[str, Type]:
+        if self._is_sealed:  # read by a connection that may, and handed over
+            with closing(DuckDBEngine()) as reader_engine:
+                columns = reader_engine.attach(name, source)
+                scan = Scan(name, {column: (column, kind) for column, kind in columns.items()})
+                return self._attach_columns(name, Source(source.label, Columns({})), Columns(reader_engine.fetch(scan)))
+        path = text_in(DIALECT, str(content.path))
+        if content.kind == "parquet":
+            reader = f"read_parquet({path})"
+        else:
+            # Read as text: a reader that guesses types would make 7 of the key 007.
+            reader = f"read_csv({path}, header = true, all_varchar = true, null_padding = false, sample_size = -1)"
+        described = self._run(f"DESCRIBE SELECT * FROM {reader}", source.label)
+        names = [row[0] for row in described]
+        wanted = [names[k] for k in source.choose(names)]
+        query = f"SELECT {', '.join(name_in(DIALECT, c) for c in wanted)} FROM {reader}"
+        if content.kind == "parquet":
+            return self._store(name, source, query)
+        return self._store_text(name, source, query, len(wanted))
+
+    def _store(self, name: str, source: Source, query: str) -> dict[str, Type]:
+        described = self._run(f"DESCRIBE {query}", source.label)
+        columns, outputs = {}, []
+        for position, (column, kind, *_) in enumerate(described):
+            columns[f"c{position}"] = found = _type_from_name(source.label, column, kind)
+            outputs.append(f"CAST({name_in(DIALECT, column)} AS {_NAMES[found]}) AS c{position}")
+        selected = f"SELECT {', '.join(outputs)} FROM ({query}) AS t"
+        stored = self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {selected}", source.label)
+        return columns if stored[0][0] else dict.fromkeys(columns, Type.NOTHING)
+
+    def _store_text(self, name: str, source: Source, query: str, width: int) -> dict[str, Type]:
+        """Store columns of text as numbers where every entry is one."""
+        raw = name_in(DIALECT, f"{name}_text")
+        columns = [f"c{k}" for k in range(width)]
+        self._run(f"CREATE TABLE {raw}({', '.join(f'{c} VARCHAR' for c in columns)})")
+        self._run(f"INSERT INTO {raw} {query}", source.label)
+        tests = []
+        is_real = "coalesce(bool_and(try_cast(trim({c}) AS DOUBLE) IS NOT NULL) FILTER ({c} IS NOT NULL), true)"
+        for column in columns:
+            tests.append(f"coalesce(bool_and(regexp_full_match(trim({column}), {text_in(DIALECT, _WHOLE)})), true)")
+            tests.append(is_real.format(c=column))
+        rows, *found = self._run(f"SELECT count(*), {', '.join(tests)} FROM {raw}")[0]
+        kinds = [
+            Type.INTEGER if whole else Type.REAL if real else Type.TEXT
+            for whole, real in zip(found[::2], found[1::2], strict=True)
+        ]
+        outputs = [
+            f"CAST({f'trim({c})' if kind != Type.TEXT else c} AS {_NAMES[kind]}) AS {c}"
+            for c, kind in zip(columns, kinds, strict=True)
+        ]
+        self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {', '.join(outputs)} FROM {raw}", source.label)
+        self._run(f"DROP TABLE {raw}")
+        return dict(zip(columns, kinds if rows else [Type.NOTHING] * width, strict=True))
+
+    def _create_empty(self, name: str, kinds: Sequence[Type]) -> dict[str, Type]:
+        columns = {f"c{k}": kind for k, kind in enumerate(kinds)}
+        self._run(f"CREATE TABLE {name_in(DIALECT, name)}({', '.join(f'{c} BIGINT' for c in columns)})")
+        return columns
+
+    def _run(self, statement: str, label: str = "", arrays: bool = False) -> Any:
+        """Run a statement and take its whole result; an unfinished one would block the connection."""
+        if self._connection is None:
+            raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
+        with _errors(label):
+            result = self._connection.execute(statement)
+            return result.fetchnumpy() if arrays else result.fetchall()
+
+
+def _ordered(query: str, order: tuple[str, ...]) -> str:
+    keys = ", ".join(name_in(DIALECT, column) for column in order)
+    return f"SELECT * FROM ({query}) AS o ORDER BY {keys}"
+
+
+@contextmanager
+def _errors(label: str = "") -> Iterator[None]:
+    """Errors of DuckDB in our words."""
+    where = f"{label}: " if label else ""
+    try:
+        yield
+    except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
+        raise DataError(f"{where}{_first_line(error)}") from error
+    except duckdb.InterruptException as error:
+        raise KeyboardInterrupt from error
+    except duckdb.OutOfMemoryException as error:
+        raise EngineError(
+            f"{where}DuckDB ran out of memory: {_first_line(error)}", "Raise memory_limit, or narrow the queries."
+        ) from error
+    except duckdb.Error as error:
+        text = str(error)
+        if label and re.search("utf-?8|unicode|encod", text, re.IGNORECASE):
+            raise DataError(f"{label} is not UTF-8 text.", "Save it as UTF-8.") from error
+        if label:
+            raise DataError(f"{label} cannot be read: {_first_line(error)}") from error
+        raise EngineError(f"DuckDB: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _type_from_name(label: str, column: str, kind: str) -> Type:
+    base = kind.partition("(")[0].upper()
+    if base.startswith("TIMESTAMP"):
+        return Type.TEXT
+    if "[" in kind or base not in _TYPES:
+        raise DataError(
+            f"{label}: the column {column!r} holds {kind.lower()}.", "Keys are numbers or text, values are numbers."
+        )
+    return _TYPES[base]
+
+
+def _filled(found: Any, kind: Type) -> Any:
+    wanted = ARRAY_TYPES[kind]
+    if np.ma.isMaskedArray(found):
+        if kind == Type.REAL:
+            return np.ma.filled(found.astype(np.float64), np.nan)
+        if kind == Type.NUMBER_OF_ROW:
+            return np.ma.filled(found.astype(np.int32), -1)
+        if kind == Type.TEXT:
+            return np.ma.filled(found.astype(object), None)
+        return np.ma.filled(found, 0).astype(wanted)
+    return found if found.dtype == wanted else found.astype(wanted)
+
+
+def _with_none(values: Any) -> Any:
+    if not np.ma.isMaskedArray(values):
+        return values.astype(np.int64) if values.dtype.kind == "b" else values
+    if not values.mask.any():
+        return values.data
+    if values.dtype.kind == "f":
+        return np.ma.filled(values, np.nan)
+    return np.ma.filled(values.astype(object), None)
