@@ -178,12 +178,14 @@ class _Work:
 
     def check_definition(self, definition: n.Definition) -> None:
         """Translate a definition on its own, so that its errors are found once and where they are."""
+        self.names.too_large.add(definition.head.name)  # until the opposite is known
         try:
             flat = Flattener(self.names, self.errors)
             arguments = [a for a in definition.head.arguments if isinstance(a, n.LogicName)]
             bound: Bound = {a.name: c.LogicVariable(flat.fresh(a.name)) for a in arguments}
             flat.enter_body_of(definition.head.name)
             flat.terms(definition.body, bound)
+            self.names.too_large.discard(definition.head.name)
         except TooLargeError as problem:
             self._too_large(problem.span)
         except RecursionError:

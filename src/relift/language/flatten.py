@@ -364,6 +364,8 @@ class Flattener:
             )  # fmt: skip
             return None
         self._count(atom)
+        if atom.name in self.names.too_large:
+            raise TooLargeError(atom.span)
         head = self.names.definitions[atom.name].head
         inside: Bound = {}
         for parameter, argument in zip(head.arguments, atom.arguments, strict=True):

@@ -83,12 +83,15 @@ class Names:
         The numeric definitions by name.
     values
         ``c(a) = 5`` for a declared param: data.
+    too_large
+        Definitions that were found to be too large or too deep to be inlined.
     """
 
     symbols: dict[str, Symbol] = field(default_factory=dict)
     rules: list[tuple[n.Atom, n.Node, Span]] = field(default_factory=list)
     definitions: dict[str, n.Definition] = field(default_factory=dict)
     values: list[n.Definition] = field(default_factory=list)
+    too_large: set[str] = field(default_factory=set)
 
 
 def collect_names(model: n.ModelText, errors: ErrorList) -> Names:

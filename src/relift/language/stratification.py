@@ -36,9 +36,12 @@ def strata_from_rules(
         for atom, is_inside in _asked(rule):
             if atom.predicate in graph and (is_inside or atom.predicate not in graph[rule.head]):
                 graph[rule.head][atom.predicate] = atom if is_inside else None
+    place, by_head = {name: k for k, name in enumerate(graph)}, dict[str, list[c.Rule]]()
+    for rule in rules:
+        by_head.setdefault(rule.head, []).append(rule)
     strata = list[c.Stratum]()
     for group in components(graph):
-        members = [name for name in graph if name in group]
+        members = sorted(group, key=place.__getitem__)
         uses = [(head, name, atom) for head in members for name, atom in graph[head].items()]
         wrong = [(head, name, atom) for head, name, atom in uses if name in group and atom is not None]
         if wrong:
@@ -50,7 +53,7 @@ def strata_from_rules(
                 f"{head} depends on itself through a negation, an aggregate or [..]: {cycle}",
                 "Inside a recursion, atoms must not be negated, aggregated or in brackets.",
             )
-        own = tuple(rule for rule in rules if rule.head in group)
+        own = tuple(rule for name in members for rule in by_head[name])
         is_recursive = any(name in group for head in members for name in graph[head])
         creates = is_recursive and any(_creates_values(rule) for rule in own)
         strata.append(c.Stratum({name: arities[name] for name in members}, own, is_recursive, creates))
