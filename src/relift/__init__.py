@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relift.adapters.files import read_program, write_program
     from relift.adapters.linprog import linprog
     from relift.adapters.solve_qp import solve_qp
+    from relift.lifting.approximate import Approximation
     from relift.lifting.certificate import Certificate, certify
     from relift.lifting.lifting import Lifting
     from relift.pipeline import Result, lift, solve
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Approximation": "lifting.approximate",
     "Certificate": "lifting.certificate",
     "Lifting": "lifting.lifting",
     "Partition": "symmetry.partition",
@@ -47,6 +49,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Approximation",
     "Certificate",
     "Lifting",
     "Partition",

@@ -24,9 +24,11 @@ from typing import Any, final
 
 import numpy as np
 
+from relift.approximation import ApproximationReport, Round, solve_approximately
 from relift.errors import BackendError, OptionError
+from relift.lifting.approximate import Approximation, approximation_from
 from relift.lifting.certificate import Certificate, certify
-from relift.lifting.lifting import Lifting
+from relift.lifting.lifting import Lifting, lift_approximately
 from relift.lifting.lifting import lift as lift_with_settings
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
@@ -35,6 +37,7 @@ from relift.solvers.backend import Backend, WarmStart
 from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_point_or_proof, find_recession_direction
 from relift.solvers.registry import backend_names, get_backend
+from relift.symmetry.partition import Partition
 
 RESERVE_SECONDS = 30.0
 """A backend that is only tried because others failed may take this long, or ten times what they took."""
@@ -85,6 +88,8 @@ class Result:
         Seconds of each stage.
     attempts
         Every call of a backend, in order.
+    approximation
+        What approximate lifting proved, round by round; None after exact lifting.
     """
 
     program: Program
@@ -93,6 +98,27 @@ class Result:
     lifting: Lifting
     timings: dict[str, float] = field(default_factory=dict)
     attempts: tuple[Attempt, ...] = ()
+    approximation: ApproximationReport | None = None
+
+    @property
+    def lower_bound(self) -> float:
+        """Proved lower bound on the optimum, of approximate lifting; NaN otherwise."""
+        return float("nan") if self.approximation is None else self.approximation.lower_bound
+
+    @property
+    def upper_bound(self) -> float:
+        """Proved upper bound on the optimum, of approximate lifting; NaN otherwise."""
+        return float("nan") if self.approximation is None else self.approximation.upper_bound
+
+    @property
+    def gap(self) -> float:
+        """The distance of the two bounds, relative to max(1, |objective|); NaN otherwise."""
+        return float("nan") if self.approximation is None else self.approximation.gap
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        """What each round of approximate lifting reached."""
+        return () if self.approximation is None else self.approximation.rounds
 
     @property
     def status(self) -> Status:
@@ -163,6 +189,7 @@ def lift(
     digits: int | None = None,
     scale_rows: bool = True,
     reduce: bool = True,
+    approximate: Approximation | Partition | float | None = None,
     progress: ProgressCallback | None = None,
 ) -> Lifting:
     """Find what is indistinguishable in a program and merge it.
@@ -182,6 +209,9 @@ def lift(
         Compare rows up to a factor.
     reduce
         Substitute fixed variables, singleton rows and duplicate rows first.
+    approximate
+        Merge what is nearly alike: a gap to aim at, classes, or an :class:`~relift.Approximation`. The small program is
+        then a restriction; :func:`solve` of the lifting proves how good it is, and splits classes where needed.
     progress
         Told about stages, rounds and classes.
 
@@ -191,7 +221,10 @@ def lift(
     >>> lift(program).small
     Program(QP, min, 1 variables, 1 rows, 2 nonzeros)
     """
-    return lift_with_settings(program, LiftSettings(method, values, digits, scale_rows, reduce), progress)
+    settings = LiftSettings(method, values, digits, scale_rows, reduce)
+    if approximate is not None:
+        return lift_approximately(program, approximation_from(approximate), settings, progress)
+    return lift_with_settings(program, settings, progress)
 
 
 def solve(
@@ -202,6 +235,7 @@ def solve(
     digits: int | None = None,
     scale_rows: bool = True,
     reduce: bool = True,
+    approximate: Approximation | Partition | float | None = None,
     backend: str = "auto",
     tolerance: float = 1e-6,
     time_limit: float | None = None,
@@ -221,6 +255,9 @@ def solve(
         The ground program, or a lifting of it made before (then the options of lifting are those of that call).
     lift, values, digits, scale_rows, reduce
         How classes are looked for; see :func:`lift`.
+    approximate
+        Merge what is nearly alike and stop at a proved gap: a gap such as 1e-3, classes to start from, or an
+        :class:`~relift.Approximation`. ``result.lower_bound`` and ``result.upper_bound`` enclose the optimum.
     backend
         ``"auto"`` (HiGHS for LPs, Clarabel for QPs, others if these fail), or a name of ``relift backends``.
     tolerance
@@ -242,7 +279,8 @@ def solve(
     -------
     Result
         Status ``optimal`` only if point and multipliers passed their check on the ground program; ``infeasible`` and
-        ``unbounded`` only with a ray that did.
+        ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with ``approximate``, if the point did and
+        is proved to be within the gap.
 
     Examples
     --------
@@ -253,6 +291,11 @@ def solve(
     start = perf_counter()
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
+    if approximate is not None and not isinstance(program, Lifting):
+        options = LiftSettings(lift, values, digits, scale_rows, reduce)
+        program = lift_approximately(program, approximation_from(approximate), options, progress)
+    if isinstance(program, Lifting) and program.approximation is not None:
+        return _solve_approximately(program, program.approximation, settings, backend, start, vertex, progress)
     if isinstance(program, Lifting):
         lifting = program
     else:
@@ -271,6 +314,49 @@ def solve(
         lifting,
         lifting.timings | run.seconds,
         tuple(run.attempts),
+    )
+
+
+def _solve_approximately(
+    lifting: Lifting,
+    approximation: Approximation,
+    settings: SolverSettings,
+    backend: str,
+    start: float,
+    vertex: bool,
+    progress: ProgressCallback | None,
+) -> Result:
+    """Approximate lifting, with this very pipeline as the solver of the small programs."""
+    if vertex:
+        raise OptionError("vertex=True does not go with approximate lifting.", "Leave one of them out.")
+    attempts: list[Attempt] = []
+    solving = 0.0
+
+    def time_left() -> float | None:
+        return None if settings.time_limit is None else settings.time_limit - (perf_counter() - start)
+
+    def solve_small(small: Program, warm_start: Solution | None) -> Solution:
+        nonlocal solving
+        left = time_left()
+        begin = perf_counter()
+        found = solve(
+            small, lift="none", reduce=False, backend=backend, tolerance=settings.tolerance,
+            time_limit=None if left is None else max(left, 1e-3), iteration_limit=settings.iteration_limit,
+            threads=settings.threads, verbose=settings.verbose, backend_options=settings.options, warm_start=warm_start,
+        )  # fmt: skip
+        attempts.extend(found.attempts)
+        solving += perf_counter() - begin
+        return found.solution
+
+    begin = perf_counter()
+    answer = solve_approximately(
+        lifting, approximation, solve_small, tolerance=settings.tolerance, time_left=time_left, progress=progress
+    )
+    proving = perf_counter() - begin - solving
+    certificate = certify(lifting.program, answer.solution, settings.tolerance)
+    seconds = lifting.timings | {"solve": solving, "check": proving}
+    return Result(
+        lifting.program, answer.solution, certificate, answer.lifting, seconds, tuple(attempts), answer.report
     )
 
 

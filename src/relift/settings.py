@@ -120,17 +120,23 @@ class Progress:
     Parameters
     ----------
     stage
-        Where in the pipeline: ``"reduce"``, ``"refine"``, ``"quotient"``, ``"solve"``, ``"expand"`` or ``"check"``.
+        Where in the pipeline: ``"reduce"``, ``"refine"``, ``"quotient"``, ``"solve"``, ``"expand"``, ``"check"`` or
+        ``"approximate"``.
     message
         What happens there.
     round, classes
         For refinement: how many rounds or splitters are done and how many classes are known.
+    lower, upper, gap
+        For approximate lifting: what is proved of the optimum after this round; NaN elsewhere.
     """
 
     stage: str
     message: str = ""
     round: int = 0
     classes: int = 0
+    lower: float = math.nan
+    upper: float = math.nan
+    gap: float = math.nan
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -14,8 +14,11 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relift.errors import OptionError, PartitionError
+from relift.lifting.approximate import Approximation, first_classes
 from relift.lifting.quotient import IsometricForm, Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
+from relift.lifting.restriction import Restriction, restrict
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import LiftSettings, Progress, ProgressCallback
@@ -46,15 +49,18 @@ class Lifting:
         What ``digits`` made equal, or None.
     notes
         Anything out of the ordinary, in sentences.
+    approximation
+        How classes that are not equitable were found, and how good the answer must be; None for exact lifting.
     """
 
     program: Program
     reduction: Reduction
-    quotient: Quotient
+    quotient: Quotient | Restriction
     settings: LiftSettings
     timings: dict[str, float] = field(default_factory=dict)
     snapped: SnapReport | None = None
     notes: tuple[str, ...] = ()
+    approximation: Approximation | None = None
 
     @property
     def small(self) -> Program:
@@ -79,12 +85,14 @@ class Lifting:
     @property
     def class_of_variable(self) -> NDArray[np.int64]:
         """For each ground variable its class, which is its number in the small program; -1 where substituted."""
-        return _ground_labels(self.program.n_variables, self.reduction.variables, self.variables)
+        labels = self.quotient.class_of_variable if isinstance(self.quotient, Restriction) else self.variables.labels
+        return _ground_labels(self.program.n_variables, self.reduction.variables, labels)
 
     @property
     def class_of_row(self) -> NDArray[np.int64]:
         """For each ground row its class, which is its number in the small program; -1 where substituted."""
-        return _ground_labels(self.program.n_rows, self.reduction.rows, self.rows)
+        labels = self.quotient.class_of_row if isinstance(self.quotient, Restriction) else self.rows.labels
+        return _ground_labels(self.program.n_rows, self.reduction.rows, labels)
 
     @property
     def is_trivial(self) -> bool:
@@ -93,6 +101,8 @@ class Lifting:
 
     def isometric(self) -> IsometricForm:
         """The small program in the coordinates that first-order solvers should get."""
+        if isinstance(self.quotient, Restriction):
+            raise PartitionError("approximate classes have no isometric form.", "Solve the small program as it is.")
         return IsometricForm.of(self.quotient)
 
     def expand(self, solution: Solution) -> Solution:
@@ -141,6 +151,8 @@ class Lifting:
         """
         changes = {"q": q, "l": l, "u": u, "lb": lb, "ub": ub, "r": r}
         changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
+        if self.approximation is not None:
+            return lift_approximately(changed, self.approximation, self.settings, progress)
         return _lift(changed, self.settings, progress, previous=self)
 
 
@@ -164,6 +176,51 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
     (Program(LP, min, 1 variables, 1 rows, 1 nonzeros), [0, 0, 0])
     """
     return _lift(program, settings or LiftSettings(), progress)
+
+
+def lift_approximately(
+    program: Program,
+    approximation: Approximation,
+    settings: LiftSettings | None = None,
+    progress: ProgressCallback | None = None,
+) -> Lifting:
+    """Merge what is nearly indistinguishable: a restriction, whose optimum is an upper bound, and no more.
+
+    Parameters
+    ----------
+    program
+        The ground program.
+    approximation
+        How to find the classes.
+    settings
+        How floats are read, and whether to substitute first.
+    progress
+        Told about stages.
+
+    Raises
+    ------
+    OptionError
+        If the program has quadratic constraints.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1.001, 0.999], A=[[1, 1, 1]], l=[3], lb=0)
+    >>> lift_approximately(program, Approximation()).small.n_variables, lift(program).small.n_variables
+    (1, 3)
+    """
+    settings, clock = settings or LiftSettings(), _Clock(progress)
+    if len(getattr(program, "quadratic", ())):
+        raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
+    minimisation = program.minimisation()
+    with clock.stage("reduce"):
+        change = reduce if settings.reduce else unreduced
+        reduction = change(minimisation, settings.values)
+    with clock.stage("refine"):
+        symmetry = first_classes(reduction.program, approximation, reduction.variables, program.n_variables)
+    with clock.stage("quotient"):
+        small = restrict(reduction.program, symmetry)
+    notes = (f"approximate classes ({symmetry.method}): all distinct rows are kept, so the optimum is an upper bound.",)
+    return Lifting(program, reduction, small, settings, clock.seconds, None, notes, approximation)
 
 
 def _lift(
@@ -254,9 +311,9 @@ def _is_exactly_constant(reduction: Reduction, symmetry: Symmetry) -> bool:
     return all(np.array_equal(v, v[classes.representatives][classes.labels]) for v, classes in vectors)
 
 
-def _ground_labels(size: int, kept: NDArray[np.int64], partition: Partition) -> NDArray[np.int64]:
+def _ground_labels(size: int, kept: NDArray[np.int64], of_kept: NDArray[np.int64]) -> NDArray[np.int64]:
     labels = np.full(size, -1, np.int64)
-    labels[kept] = partition.labels
+    labels[kept] = of_kept
     return labels
 
 

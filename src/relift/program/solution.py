@@ -14,9 +14,14 @@ Vector = NDArray[np.float64]
 
 @final
 class Status(StrEnum):
-    """How a solve ended."""
+    """How a solve ended.
+
+    ``optimal`` means that the certificate passed; ``optimal_within_gap``, of approximate lifting only, that the point
+    is feasible and proved to be within the gap that was asked for.
+    """
 
     OPTIMAL = "optimal"
+    OPTIMAL_WITHIN_GAP = "optimal_within_gap"
     OPTIMAL_INACCURATE = "optimal_inaccurate"
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
@@ -27,7 +32,7 @@ class Status(StrEnum):
     @property
     def has_point(self) -> bool:
         """Whether a point comes with it that may be read as an answer."""
-        return self in {Status.OPTIMAL, Status.OPTIMAL_INACCURATE}
+        return self in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP, Status.OPTIMAL_INACCURATE}
 
 
 @final

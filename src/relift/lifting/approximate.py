@@ -1,0 +1,196 @@
+"""Options of approximate lifting, and the classes it starts from.
+
+Nothing here is proved: any classes will do as a start, since every round proves its own bounds
+(:mod:`~relift.lifting.bounds`) and classes that cost too much are split (:mod:`~relift.lifting.splitting`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, final, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from relift.errors import OptionError, PartitionError
+from relift.lifting.restriction import separable_bounds
+from relift.lifting.splitting import rows_of_variables
+from relift.program.program import Program
+from relift.settings import check_choice
+from relift.symmetry.find import Symmetry
+from relift.symmetry.near_equal import Clusterer, clustered_classes, near_equal_classes
+from relift.symmetry.partition import Partition
+
+RowHandling = Literal["auto", "keep", "average"]
+Finish = Literal["gap", "ground"]
+
+COARSEST = 0.3
+"""No tolerance is tried beyond this one."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """How to lift what is only nearly symmetric, and how good the answer must be.
+
+    Parameters
+    ----------
+    gap
+        The proved gap at which to stop: (upper - lower) / max(1, |upper|).
+    tolerance
+        Numbers that differ by no more than this, relatively, count as equal in the search for the first classes; None
+        for ten times ``gap``, and more where that finds little.
+    classes
+        Start from about so many classes of variables, found by clustering signatures, in place of a tolerance.
+    clusterer
+        Anything with ``fit_predict``, such as ``sklearn.cluster.KMeans(50)``: it clusters the signatures.
+    partition
+        Start from these classes: a :class:`~relift.Partition` or one label for each variable.
+    rows
+        ``"keep"`` keeps all distinct rows, ``"average"`` merges the rows of a class and repairs the point afterwards,
+        ``"auto"`` keeps them as long as the small program then is feasible.
+    max_classes
+        Never split beyond this; None for no limit.
+    max_rounds
+        Never take more rounds than this.
+    radius
+        What you know the magnitude of variables without any bound to be at most. None: only where rounding parts the
+        multipliers from a proof, such variables are taken to lie within 10⁴ times the largest entry of the point found,
+        and the report says so. ``math.inf``: no assumption at all.
+    finish
+        ``"gap"`` ends with the proved gap; ``"ground"`` then solves the program as it is, started from that point.
+
+    Examples
+    --------
+    >>> Approximation(gap=1e-4).tolerance_in_use
+    0.001
+    >>> Approximation(gap=0.0)
+    Traceback (most recent call last):
+    relift.errors.OptionError: gap=0.0 is out of range. Give a positive number, such as 1e-3.
+    """
+
+    gap: float = 1e-3
+    tolerance: float | None = None
+    classes: int | None = None
+    clusterer: Clusterer | None = None
+    partition: Partition | ArrayLike | None = None
+    rows: RowHandling = "auto"
+    max_classes: int | None = None
+    max_rounds: int = 50
+    radius: float | None = None
+    finish: Finish = "gap"
+
+    def __post_init__(self) -> None:
+        check_choice("rows", self.rows, get_args(RowHandling))
+        check_choice("finish", self.finish, get_args(Finish))
+        _check(self.gap > 0 and math.isfinite(self.gap), "gap", self.gap, "a positive number, such as 1e-3")
+        _check(
+            self.tolerance is None or 0 < self.tolerance < 1,
+            "tolerance", self.tolerance, "a number between 0 and 1, such as 1e-2",
+        )  # fmt: skip
+        for name in ("classes", "max_classes"):
+            value = getattr(self, name)
+            _check(value is None or (value == int(value) and value >= 1), name, value, "a positive whole number")
+        _check(self.max_rounds >= 1, "max_rounds", self.max_rounds, "a positive whole number")
+        _check(self.radius is None or self.radius > 0, "radius", self.radius, "a positive number, or math.inf")
+        ways = [name for name in ("tolerance", "classes", "partition") if getattr(self, name) is not None]
+        if len(ways) > 1:
+            raise OptionError(f"{' and '.join(ways)} are given together.", "Each is a way to find the first classes.")
+
+    @property
+    def tolerance_in_use(self) -> float:
+        """The tolerance of the search: as given, or ten times the gap."""
+        return self.tolerance if self.tolerance is not None else min(COARSEST, 10.0 * self.gap)
+
+
+def approximation_from(given: Any) -> Approximation:
+    """Read the argument ``approximate``: options, a gap, or classes.
+
+    Examples
+    --------
+    >>> approximation_from(1e-2).gap
+    0.01
+    >>> approximation_from("a little")
+    Traceback (most recent call last):
+    relift.errors.OptionError: approximate='a little' is not understood. Give a gap such as 1e-3, a Partition, or
+    relift.Approximation(...).
+    """
+    if isinstance(given, Approximation):
+        return given
+    if given is True:
+        return Approximation()
+    if isinstance(given, Partition):
+        return Approximation(partition=given)
+    if isinstance(given, (int, float, np.floating)) and not isinstance(given, bool):
+        return Approximation(gap=float(given))
+    raise OptionError(
+        f"approximate={given!r} is not understood.",
+        "Give a gap such as 1e-3, a Partition, or relift.Approximation(...).",
+    )
+
+
+def first_classes(program: Program, approximation: Approximation, kept: NDArray[np.int64], n_ground: int) -> Symmetry:
+    """Return the classes that approximate lifting starts from.
+
+    Parameters
+    ----------
+    program
+        A minimisation, already reduced.
+    approximation
+        How to find them.
+    kept
+        Which variables of the ground program are left in ``program``.
+    n_ground
+        How many variables the ground program has.
+
+    Raises
+    ------
+    PartitionError
+        If a partition of another size than the ground program was given.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1.001, 1.002, 5], A=[[1, 1, 1, 1]], l=[3], lb=0)
+    >>> first_classes(program, Approximation(), np.arange(4), 4).variables.labels.tolist()
+    [0, 0, 0, 1]
+    """
+    n, limit = program.n_variables, approximation.max_classes
+    tolerance = approximation.tolerance_in_use
+    if approximation.partition is not None:
+        found = _given_classes(program, approximation.partition, kept, n_ground, tolerance)
+    elif approximation.classes is not None or approximation.clusterer is not None:
+        n_classes = approximation.classes or max(8, math.isqrt(n))
+        found = clustered_classes(program, n_classes, approximation.clusterer)
+    else:
+        found = near_equal_classes(program, tolerance)
+        while approximation.tolerance is None and 2 * found.variables.n_classes > n > 16 and tolerance < COARSEST:
+            tolerance = min(COARSEST, 5.0 * tolerance)
+            coarser = near_equal_classes(program, tolerance)
+            if coarser.variables.n_classes < found.variables.n_classes:
+                found = coarser
+        if approximation.tolerance is None and 2 * found.variables.n_classes > n > 16:
+            found = clustered_classes(program, max(8, math.isqrt(n)))
+    if limit is not None and found.variables.n_classes > limit:
+        found = clustered_classes(program, limit)
+    variables = separable_bounds(program, found.variables)
+    return Symmetry(variables, found.rows, found.row_scales, found.method)
+
+
+def _given_classes(
+    program: Program, given: Partition | ArrayLike, kept: NDArray[np.int64], n_ground: int, tolerance: float
+) -> Symmetry:
+    labels = given.labels if isinstance(given, Partition) else np.asarray(given)
+    if labels.shape != (n_ground,):
+        raise PartitionError(
+            f"the partition has {labels.size} elements, but the program has {n_ground} variables.",
+            "Give one label for each variable.",
+        )
+    variables = Partition.from_labels(labels[kept])
+    rows = rows_of_variables(program, variables, tolerance)
+    return Symmetry(variables, rows, np.ones(program.n_rows), "partition as given")
+
+
+def _check(is_right: bool, name: str, value: object, wanted: str) -> None:
+    if not is_right:
+        raise OptionError(f"{name}={value!r} is out of range.", f"Give {wanted}.")

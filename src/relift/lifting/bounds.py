@@ -1,0 +1,450 @@
+r"""A number that no feasible point can beat, from any point v and any multipliers y: proved, not estimated.
+
+With :math:`P \succeq \mathrm{diag}(\mu)`, multipliers y that press on finite bounds only, and
+:math:`g = Pv + q + A^\top y`, every feasible x has
+
+.. math:: f(x) \;\ge\; r - \tfrac12 v^\top P v - \big(u^\top y^+ - l^\top y^-\big)
+   + \sum_j \inf_{lo_j \le x_j \le hi_j} \Big[\, g_j x_j + \tfrac12 \mu_j (x_j - v_j)^2 \Big].
+
+The infimum of each term is known in closed form. Boxes make it finite whatever g is; curvature does where there are no
+boxes; for a variable with neither, g must vanish. The box of a variable is its own bounds, tightened by
+
+- the rows: what the other variables of a row leave for this one (:func:`tighten`);
+- the objective, given a value U that is reached: only points with :math:`f(x) \le U` matter, for which
+  :math:`q^\top x \le U - r` and :math:`\tfrac12\mu_j x_j^2 \le U - r - \inf q^\top x`. The bound is then min(bound, U).
+
+**Rounding.** g, the boxes and the sums are computed in floats; their errors are bounded by the usual
+:math:`\gamma_k = k\varepsilon / (1 - k\varepsilon)` times sums of magnitudes, and taken off. What is assumed: P is
+positive semidefinite (it was checked when the program was made) and the numbers of the program are the program.
+
+**Variables without box and curvature.** There g must be *exactly* zero, which floats cannot say. With a finite
+``radius`` such a variable is taken to lie in [-radius, radius] if g is zero up to :data:`NEGLIGIBLE`, or in any case if
+the caller knows the radius (``radius_is_known``). :attr:`LowerBound.radius` tells so: the bound then holds for all
+points within it. Otherwise there is no bound: -inf.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import splu
+
+from relift.program.program import Program
+from relift.program.solution import Vector
+
+Indices = NDArray[np.int64]
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+DENSE_SIZE = 400
+"""Up to this size the curvature of a connected part of P is found by a dense eigenvalue routine."""
+
+SPARSE_SIZE = 20_000
+"""Up to this size sparse factorisations are tried for it."""
+
+STEPS = 12
+"""How often the search for the best multiple of the multipliers changes its step."""
+
+NEGLIGIBLE = 1e-8
+"""A gradient this small against 1 + the largest of its terms counts as zero where only a radius holds a variable."""
+
+PASSES = 8
+"""How often rows may tighten boxes in turn."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LowerBound:
+    """A proved lower bound on a minimisation.
+
+    Parameters
+    ----------
+    value
+        The bound; -inf if these multipliers prove nothing.
+    y
+        The multipliers that prove it.
+    gradient
+        Pv + q + A'y: what is left to the boxes.
+    variable_gap, row_gap
+        By how much each variable and each row parts the bound from the objective at v, if v is feasible.
+    loose
+        Variables that no box and no curvature hold, though g is not zero.
+    radius
+        Infinite if the bound holds for every feasible point; else it holds for those whose loose variables lie in
+        [-radius, radius].
+    """
+
+    value: float
+    y: Vector
+    gradient: Vector
+    variable_gap: Vector
+    row_gap: Vector
+    loose: Indices
+    radius: float = math.inf
+
+    @property
+    def is_unconditional(self) -> bool:
+        """Whether it holds for every feasible point."""
+        return math.isinf(self.radius)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Products that the bounds of all multiples of y share."""
+
+    v: Vector
+    Pv: Vector
+    curved: Vector
+    Av: Vector
+    y: Vector
+    Aty: Vector
+    magnitude: Vector
+    box: tuple[Vector, Vector]
+
+
+@final
+class BoundProver:
+    """What can be prepared once for all bounds on one program: curvature, boxes, magnitudes.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+
+    Examples
+    --------
+    The optimum of this program is 2 (x = 1, 1); half of the right multiplier proves 1.5, the right one 2:
+
+    >>> program = Program(q=[1.0, 1.0], A=[[1.0, 1.0]], l=[2.0], lb=0, ub=3)
+    >>> prover = BoundProver(program)
+    >>> v = np.ones(2)
+    >>> [round(prover.prove(v, np.array([y])).value, 9) for y in (0.0, -0.5, -1.0)]
+    [0.0, 1.0, 2.0]
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.magnitude_A = np.abs(program.A)
+        self.magnitude_P = None if program.P is None else np.abs(program.P)
+        entries = int(np.diff(program.A.tocsc().indptr).max(initial=0))
+        if program.P is not None:
+            entries += int(np.diff(program.P.indptr).max(initial=0))
+        self.gamma = _gamma(entries + 4)
+        self.curvature = curvature(program.P, program.n_variables)
+        self._rows = program.A.tocsr()
+        self.lower, self.upper = tighten(self._rows, program.l, program.u, program.lb, program.ub)
+        self._cutoff, self._cut_box = math.inf, (self.lower, self.upper)
+
+    def box(self, cutoff: float = math.inf) -> tuple[Vector, Vector]:
+        """Bounds that every feasible point with objective at most ``cutoff`` keeps."""
+        if cutoff < self._cutoff:
+            self._cutoff, self._cut_box = cutoff, self._cut(cutoff)
+        return self._cut_box
+
+    def _cut(self, cutoff: float) -> tuple[Vector, Vector]:
+        program, mu = self.program, self.curvature
+        lower, upper = self._cut_box
+        left = cutoff - program.r + 1e-12 * (1.0 + abs(cutoff) + abs(program.r))
+        if program.q.any():
+            objective = sparse.csr_array(program.q[None, :])
+            lower, upper = tighten(objective, np.array([-np.inf]), np.array([left]), lower, upper, passes=1)
+        if mu.any():
+            least = np.where(program.q > 0, lower, np.where(program.q < 0, upper, 0.0)) * program.q
+            least[program.q == 0] = 0.0
+            energy = left - math.fsum(least) if np.isfinite(least).all() else math.inf
+            if math.isfinite(energy):
+                energy = max(0.0, energy + 1e-12 * (1.0 + float(np.abs(least).sum())))
+                with np.errstate(divide="ignore"):
+                    reach = np.where(mu > 0, np.sqrt(2.0 * energy / np.where(mu > 0, mu, 1.0)) * (1 + 1e-12), np.inf)
+                # Boxes that would be empty stay: then the cutoff is below the optimum, and min(bound, cutoff) is right.
+                keep = (-reach > upper) | (reach < lower)
+                lower = np.where(keep, lower, np.maximum(lower, -reach))
+                upper = np.where(keep, upper, np.minimum(upper, reach))
+        return tighten(self._rows, program.l, program.u, lower, upper, passes=3)
+
+    def prove(
+        self,
+        v: Vector,
+        y: Vector,
+        cutoff: float = math.inf,
+        radius: float = math.inf,
+        *,
+        radius_is_known: bool = False,
+        search_multiple: bool = False,
+    ) -> LowerBound:
+        """The lower bound that a point and multipliers of the rows prove.
+
+        Parameters
+        ----------
+        v
+            Any point; the optimum gives the best bound. Not used by linear programs but for the parts of the gap.
+        y
+            Any multipliers of the rows; those that press on an infinite bound count as 0.
+        cutoff
+            A value of the objective that is known to be reached; the bound never exceeds it.
+        radius
+            Where only rounding parts g from zero, variables that nothing else holds are taken to lie within it;
+            infinite for no such assumption.
+        radius_is_known
+            The radius is a fact about every point that matters: use it whatever g is.
+        search_multiple
+            Return the best of the bounds of t·y for t around 1: the bound is concave in t, so few steps find it.
+        """
+        program = self.program
+        if not (np.isfinite(v).all() and np.isfinite(y).all()):
+            return self._nothing()
+        y = payable(y, program.l, program.u)
+        box = self.box(cutoff)
+        if math.isfinite(cutoff):
+            cutoff = self._cutoff  # the box may come from an earlier, lower one
+        Pv = np.zeros_like(v) if program.P is None else program.P @ v
+        curved = np.zeros_like(v) if self.magnitude_P is None else self.magnitude_P @ np.abs(v)
+        parts = _Parts(
+            v=v,
+            Pv=Pv,
+            curved=curved,
+            Av=program.A @ v,
+            y=y,
+            Aty=program.A.T @ y,
+            magnitude=self.magnitude_A.T @ np.abs(y),
+            box=box,
+        )
+        negligible = math.inf if radius_is_known else NEGLIGIBLE
+        best = self._assemble(parts, 1.0, cutoff, radius, negligible)
+        if search_multiple and y.any() and best.value < cutoff:
+            t = self._best_multiple(parts)
+            best = max(best, self._assemble(parts, t, cutoff, radius, negligible), key=lambda bound: bound.value)
+        return best
+
+    def _best_multiple(self, parts: _Parts) -> float:
+        """The t near 1 for which t·y proves most, by a pattern search without regard to rounding."""
+        y, (lower, upper) = parts.y, parts.box
+        support = float(np.where(y > 0, self.program.u, np.where(y < 0, self.program.l, 0.0))[y != 0] @ y[y != 0])
+        nothing = np.zeros_like(parts.v)
+
+        def value(t: float) -> float:
+            g = parts.Pv + self.program.q + t * parts.Aty
+            return float(smallest_terms(g, nothing, self.curvature, parts.v, lower, upper).sum()) - t * support
+
+        centre, width, best = 1.0, 0.5, value(1.0)
+        for _ in range(STEPS):
+            found, t = max((value(t), t) for t in (centre - width, centre + width) if t >= 0)
+            if found > best:
+                best, centre = found, t
+            else:
+                width *= 0.3
+        return centre
+
+    def _assemble(self, parts: _Parts, t: float, cutoff: float, radius: float, negligible: float) -> LowerBound:
+        """The bound of v and t·y."""
+        program, v, y = self.program, parts.v, t * parts.y
+        lower, upper = parts.box
+        g = parts.Pv + program.q + t * parts.Aty
+        size = np.abs(program.q) + t * parts.magnitude + parts.curved
+        error = self.gamma * size
+        terms = smallest_terms(g, error, self.curvature, v, lower, upper)
+        loose = np.flatnonzero(np.isneginf(terms))
+        used = math.inf
+        small = negligible * (1.0 + float(size.max(initial=0.0)))
+        if loose.size and math.isfinite(radius) and np.all(np.abs(g[loose]) <= small):
+            used = radius
+            near_lower, near_upper = np.maximum(lower[loose], -radius), np.minimum(upper[loose], radius)
+            terms[loose] = smallest_terms(
+                g[loose], error[loose], self.curvature[loose], v[loose], near_lower, near_upper
+            )
+        with np.errstate(invalid="ignore"):
+            support = np.where(y > 0, y * program.u, np.where(y < 0, y * program.l, 0.0))
+            variable_gap = np.maximum(g * v - terms, 0.0)
+        row_gap = np.maximum(support - t * parts.y * parts.Av, 0.0)
+        value = -math.inf
+        if np.isfinite(terms).all():
+            half = 0.5 * v * parts.Pv
+            spent = 0.5 * self.gamma * float(np.abs(v) @ parts.curved)
+            spent += 4 * EPSILON * float(np.abs(half).sum() + np.abs(support).sum())
+            value = math.fsum([program.r, -spent, *(-half), *(-support), *terms])
+            value -= 2 * EPSILON * abs(value)
+        return LowerBound(min(value, cutoff), y, g, variable_gap, row_gap, loose, used)
+
+    def _nothing(self) -> LowerBound:
+        n, m = self.program.n_variables, self.program.n_rows
+        return LowerBound(-np.inf, np.zeros(m), np.zeros(n), np.zeros(n), np.zeros(m), np.arange(n))
+
+
+def payable(y: Vector, lower: Vector, upper: Vector) -> Vector:
+    """Multipliers with those that press on an infinite bound set to 0.
+
+    Examples
+    --------
+    >>> payable(np.array([1.0, -1.0]), np.array([0.0, 0.0]), np.array([np.inf, 1.0])).tolist()
+    [0.0, -1.0]
+    """
+    return np.where(((y > 0) & np.isinf(upper)) | ((y < 0) & np.isinf(lower)), 0.0, y)
+
+
+def smallest_terms(g: Vector, error: Vector, mu: Vector, v: Vector, lower: Vector, upper: Vector) -> Vector:
+    r"""For each j a number below :math:`(g_j \pm error_j)\, x + \tfrac12\mu_j(x - v_j)^2` for lower ≤ x ≤ upper.
+
+    Examples
+    --------
+    >>> zero, endless = np.zeros(1), np.full(1, np.inf)
+    >>> smallest_terms(np.array([2.0]), zero, zero, zero, np.array([-1.0]), endless).round(9).tolist()
+    [-2.0]
+    >>> smallest_terms(np.array([2.0]), zero, np.ones(1), zero, -endless, endless).round(9).tolist()
+    [-2.0]
+    """
+    result = np.full(g.shape, np.inf)
+    curved = mu > 0
+    safe = np.where(curved, mu, 1.0)
+    for c in (g - error, g + error):
+        with np.errstate(invalid="ignore", over="ignore"):
+            flat = np.where(c > 0, c * lower, np.where(c < 0, c * upper, 0.0))
+            unconstrained = v - c / safe
+            end = np.clip(unconstrained, lower, upper)
+            inside = (unconstrained > lower) & (unconstrained < upper)
+            bowl = 0.5 * safe * np.square(end - v)
+            curved_value = np.where(inside, c * v - 0.5 * c * c / safe, c * end + bowl)
+            size = np.where(curved, np.abs(c * v) + np.abs(c * end) + c * c / safe + bowl, np.abs(flat))
+        value = np.where(curved, curved_value, flat)
+        result = np.minimum(result, value - np.where(np.isfinite(size), 8 * EPSILON * size, 0.0))
+    return np.where(np.isnan(result), -np.inf, result)
+
+
+def curvature(P: Any, n: int) -> Vector:
+    r"""A vector :math:`\mu \ge 0` with :math:`P \succeq \mathrm{diag}(\mu)`, as large as is cheap to prove.
+
+    Each connected part of P by itself: the slack of diagonal dominance where all of it is dominant, else the smallest
+    eigenvalue after scaling to unit diagonal if the part is small, else the largest of a few multiples of the diagonal
+    that leave positive pivots.
+
+    Examples
+    --------
+    >>> curvature(sparse.csc_array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 5.0]]), 3).round(9).tolist()
+    [1.0, 1.0, 5.0]
+    """
+    if P is None:
+        return np.zeros(n)
+    diagonal = P.diagonal()
+    row_sums = np.bincount(P.indices, weights=np.abs(P.data), minlength=n)
+    slack = diagonal - (row_sums - np.abs(diagonal))
+    slack -= _gamma(int(np.diff(P.indptr).max(initial=0)) + 2) * row_sums
+    n_parts, part = csgraph.connected_components(P, directed=False)
+    worst = np.full(n_parts, np.inf)
+    np.minimum.at(worst, part, np.where(row_sums > 0, slack, 0.0))
+    mu = np.where(worst[part] >= 0, np.maximum(slack, 0.0), 0.0)
+    sizes = np.bincount(part, minlength=n_parts)
+    order = np.argsort(part, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    for k in np.flatnonzero((worst < 0) & (sizes <= DENSE_SIZE) & (sizes > 1)):
+        members = order[starts[k] : starts[k] + sizes[k]]
+        scale = np.sqrt(np.maximum(diagonal[members], 1e-300))
+        block = P[members][:, members].toarray() / scale[:, None] / scale[None, :]
+        smallest = float(linalg.eigvalsh(block, subset_by_index=[0, 0])[0])
+        mu[members] = max(0.0, smallest - 8 * sizes[k] * EPSILON * float(np.abs(block).sum(axis=1).max()))
+        mu[members] *= diagonal[members]
+    large = np.flatnonzero((worst < 0) & (sizes > DENSE_SIZE))
+    if large.size:
+        members = np.flatnonzero(np.isin(part, large))
+        if members.size <= SPARSE_SIZE:
+            mu[members] = _share_of_diagonal(P[members][:, members], diagonal[members]) * diagonal[members]
+    return mu
+
+
+def _share_of_diagonal(P: Any, diagonal: Vector) -> float:
+    """The largest of a few λ for which P - λ·diag(P) still has positive pivots only; 0 if none has."""
+    scale = sparse.diags_array(1.0 / np.sqrt(np.maximum(diagonal, 1e-300)))
+    M = (scale @ P @ scale).tocsc()
+    for share in (0.2, 0.05, 0.01, 1e-3):
+        if _has_positive_pivots((M - share * sparse.eye_array(diagonal.size)).tocsc()):
+            return share * (1.0 - 1e-6)
+    return 0.0
+
+
+def _has_positive_pivots(M: Any) -> bool:
+    try:
+        factor = splu(M, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:  # a pivot was exactly zero
+        return False
+    return bool(np.array_equal(factor.perm_r, factor.perm_c) and factor.U.diagonal().min() > 0)
+
+
+def tighten(
+    rows: Any, l: Vector, u: Vector, lower: Vector, upper: Vector, passes: int = PASSES
+) -> tuple[Vector, Vector]:
+    """Bounds of variables that follow from rows and the other bounds, widened by what rounding can do.
+
+    Parameters
+    ----------
+    rows
+        CSR matrix.
+    l, u
+        Its bounds.
+    lower, upper
+        What is known of the variables.
+    passes
+        How often to go through all rows; it ends earlier when nothing changes by a tenth of a percent.
+
+    Examples
+    --------
+    >>> A = sparse.csr_array([[1.0, 2.0]])
+    >>> lower, upper = tighten(A, np.array([-np.inf]), np.array([4.0]), np.zeros(2), np.full(2, np.inf))
+    >>> upper.round(9).tolist()
+    [4.0, 2.0]
+    """
+    if rows.nnz == 0:
+        return lower, upper
+    a, j = rows.data, rows.indices
+    i = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    present = a != 0
+    a, j, i = a[present], j[present], i[present]
+    error = _gamma(int(np.bincount(i, minlength=1).max(initial=0)) + 6)
+    positive = a > 0
+    for _ in range(passes):
+        new_lower, new_upper = lower.copy(), upper.copy()
+        for bound, is_upper in ((u, True), (l, False)):
+            if not np.isfinite(bound).any():
+                continue
+            # Σ_k a_k x_k <= u: the least that the others contribute leaves at most this for a_j x_j; l mirrors it.
+            at = np.where(positive == is_upper, lower[j], upper[j])
+            with np.errstate(invalid="ignore", over="ignore"):
+                part = a * at
+            endless = ~np.isfinite(part)
+            finite = np.where(endless, 0.0, part)
+            sums = np.bincount(i, finite, rows.shape[0])
+            sizes = np.bincount(i, np.abs(finite), rows.shape[0])
+            n_endless = np.bincount(i, endless, rows.shape[0])
+            others = np.where(endless, sums[i], sums[i] - finite)
+            known = np.isfinite(bound)[i] & (n_endless[i] - endless == 0)
+            slack = error * (sizes[i] + np.abs(finite) + np.abs(bound[i]))
+            with np.errstate(invalid="ignore", over="ignore"):
+                room = bound[i] - others + (slack if is_upper else -slack)
+                limit = room / a
+                limit += np.abs(limit) * 4 * EPSILON * np.where(positive == is_upper, 1.0, -1.0)
+            known &= np.isfinite(limit)
+            above = known & (positive == is_upper)
+            below = known & (positive != is_upper)
+            np.minimum.at(new_upper, j[above], limit[above])
+            np.maximum.at(new_lower, j[below], limit[below])
+        crossed = new_lower > new_upper  # an infeasible program, or rounding: such variables keep what was known
+        new_lower[crossed], new_upper[crossed] = lower[crossed], upper[crossed]
+        changed = _improves(lower, new_lower) | _improves(upper, new_upper)
+        lower, upper = new_lower, new_upper
+        if not changed.any():
+            break
+    return lower, upper
+
+
+def _improves(old: Vector, new: Vector) -> Any:
+    with np.errstate(invalid="ignore"):
+        return (np.isinf(old) & np.isfinite(new)) | (np.abs(new - old) > 1e-3 * np.maximum(1.0, np.abs(old)))
+
+
+def _gamma(operations: int) -> float:
+    """What so many roundings can do, relatively."""
+    return operations * EPSILON / (1.0 - operations * EPSILON)
