@@ -189,7 +189,7 @@ class Predicate:
     def __call__(self, *arguments: Term | Any) -> Expression:
         """The atom with these arguments: logic variables, constants, data expressions, or ``...`` for any value."""
         if len(arguments) != self.arity:
-            raise ArityError(f"{self.name} has {self.arity} arguments, not {len(arguments)}.")
+            raise ArityError(f"{self.name} has {_counted(self.arity)}, not {len(arguments)}.")
         return Expression(n.Atom(self.name, tuple(map(_argument, arguments))), self._kind)
 
     def __repr__(self) -> str:
@@ -204,7 +204,7 @@ class Predicate:
 
     def _unused(self, *_: object) -> NoReturn:
         raise ModelBuildingError(
-            f"{self.name} has {self.arity} arguments and cannot be used without them.",
+            f"{self.name} has {_counted(self.arity)} and cannot be used without.",
             f"Write {self.name}({', '.join('IJKLMN'[: self.arity])}).",
         )
 
@@ -491,7 +491,7 @@ class Model:
         """
         if value is not None and arity:
             hint = "Give default= instead of value=."
-            raise ModelBuildingError(f"{name} has {arity} arguments, so it needs a table.", hint)
+            raise ModelBuildingError(f"{name} has {_counted(arity)}, so it needs a table.", hint)
         predicate = self._declare(name, arity, "either", "param")
         value_node, default_node = (None if x is None else _signed(x) for x in (value, default))
         self._statements.append(n.Params((n.ParamItem(name, arity, source, value_node, default_node),)))
@@ -607,7 +607,7 @@ class Model:
         for entry in entries:
             if len(entry.key) != predicate.arity:
                 shown = ", ".join(str(k.value) for k in entry.key)
-                raise ArityError(f"{predicate.name} has {predicate.arity} arguments, but the row ({shown}) does not.")
+                raise ArityError(f"{predicate.name} has {_counted(predicate.arity)}, but not the row ({shown}).")
         self._statements.append(n.Table(predicate.name, tuple(entries)))
 
     # --- objective, constraints, data
@@ -673,6 +673,10 @@ class Model:
 
 
 # --- from Python values to nodes -------------------------------------------------------------------------------------
+
+
+def _counted(arity: int) -> str:
+    return "1 argument" if arity == 1 else f"{arity} arguments"
 
 
 def _usable(predicate: Predicate) -> Any:

@@ -20,8 +20,9 @@ from relift.language.parse_text import RESERVED, parse_text
 
 _WIDTH = 100
 # Blanks at which a line may be broken, best first: behind the head of a statement, at commas of lists, at | and &, at
-# comparisons, at + and -. They are never inside of a string, where control characters are written as escapes.
-_HEAD, _ITEM, _OR, _AND, _SIGN, _PLUS = _BREAKS = "\x1a\x1b\x1c\x1d\x1e\x1f"
+# comparisons, at + and -, and last anywhere inside of parentheses, brackets and braces. They are never inside of a
+# string, where control characters are written as escapes.
+_HEAD, _ITEM, _OR, _AND, _SIGN, _PLUS, _DEEP = _BREAKS = "\x19\x1a\x1b\x1c\x1d\x1e\x1f"
 _NAME = re.compile(r"[a-z]\w*")
 
 # How tightly the forms of the grammar bind, loosest first.
@@ -77,6 +78,10 @@ def print_expression(node: n.Node) -> str:
 
 def _flat(text: str) -> str:
     return re.sub(f"[{_BREAKS}]", " ", text)
+
+
+def _deep(text: str) -> str:
+    return re.sub(f"[{_BREAKS}]", _DEEP, text)
 
 
 def _filled(text: str, breaks: str = _BREAKS, indent: str = "") -> str:
@@ -168,7 +173,7 @@ def _quoted(value: str) -> str:
 
 
 def _index(index: n.Index) -> str:
-    return f"{{{', '.join(v.name for v in index.variables)} in {_expression(index.formula)}}}"
+    return f"{{{', '.join(v.name for v in index.variables)} in {_deep(_expression(index.formula))}}}"
 
 
 def _argument(node: n.Node) -> str:
@@ -194,7 +199,7 @@ def _expression(node: n.Node) -> str:
         case n.Truth():
             return "true"
         case n.Atom():
-            return f"{node.name}({', '.join(map(_argument, node.arguments))})" if node.arguments else node.name
+            return f"{node.name}({_deep(', '.join(map(_argument, node.arguments)))})" if node.arguments else node.name
         case n.Minus():
             return f"-{_within(node.part, _FACTOR, may_be_open=True)}"
         case n.Sum():
@@ -215,9 +220,9 @@ def _expression(node: n.Node) -> str:
         case n.Negated():
             return f"!{_within(node.part, _SUM, may_be_open=True)}"
         case n.Bracket():
-            return f"[{_expression(node.formula)}]"
+            return f"[{_deep(_expression(node.formula))}]"
         case n.Call():
-            return f"{node.function}({', '.join(map(_expression, node.arguments))})"
+            return f"{node.function}({_deep(', '.join(map(_expression, node.arguments)))})"
         case n.Indexed(body=None):
             return f"{node.kind}{_index(node.index)}"
         case n.Indexed():
@@ -228,7 +233,7 @@ def _expression(node: n.Node) -> str:
 def _within(node: n.Node, level: int, may_be_open: bool = False) -> str:
     """The node, in parentheses if it binds more loosely than its place allows, or if it would swallow what follows."""
     text = _expression(node)
-    return text if _level(node) >= level and (may_be_open or not _is_open(node)) else f"({text})"
+    return text if _level(node) >= level and (may_be_open or not _is_open(node)) else f"({_deep(text)})"
 
 
 def _level(node: n.Node) -> int:
