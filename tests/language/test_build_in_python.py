@@ -331,3 +331,11 @@ def test_facts_of_a_single_param() -> None:
     m = Model()
     m.facts(m.param("k"), 3)
     assert m.check().facts["k"].values == (3,)
+
+
+def test_a_relation_without_arguments_is_called_without() -> None:
+    m = Model()
+    flag = m.relation("flag", 0)
+    m.facts(flag, [()])
+    m.minimise(indicator(flag()) * m.var("x"))
+    assert m.check().facts["flag"].rows == ((),)

@@ -31,7 +31,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeAlias, cast, final
+from typing import Any, Literal, NoReturn, TypeAlias, cast, final, overload
 
 from relift.errors import ArityError, DuplicateNameError, ModelBuildingError, UnknownNameError
 from relift.language import nodes as n
@@ -327,6 +327,9 @@ true = Expression(n.Truth(), "formula")
 Indices: TypeAlias = Expression | Sequence[Expression]
 """One logic variable or several."""
 
+Bounds: TypeAlias = Term | Sequence[Term] | None
+"""No bound, one, or several."""
+
 Rows: TypeAlias = Iterable[Any] | Mapping[Any, float]
 """Facts: tuples (or single constants) for a relation, a mapping from them to numbers for a param."""
 
@@ -448,7 +451,7 @@ class Model:
         """Logic variables, from names with blanks between them; the same as the function `indices`."""
         return indices(names)
 
-    def _declare(self, name: str, arity: int, kind: _Kind, what: str) -> Any:
+    def _declare(self, name: str, arity: int, kind: _Kind, what: str) -> Predicate | Expression:
         if not isinstance(name, str) or not re.fullmatch(r"[a-z]\w*", name):
             hint = "Names begin with a lower-case letter."
             raise ModelBuildingError(f"{name!r} cannot be the name of a {what}.", hint)
@@ -461,12 +464,16 @@ class Model:
         self._predicates[name] = Predicate(name, arity, kind)
         return _usable(self._predicates[name])
 
-    def relation(self, name: str, arity: int, *, source: str | None = None) -> Any:
+    def relation(self, name: str, arity: int, *, source: str | None = None) -> Predicate:
         """Declare a relation, given by data; `source` names a file."""
-        predicate = self._declare(name, arity, "formula", "relation")
+        self._declare(name, arity, "formula", "relation")
         self._statements.append(n.Relations((n.RelationItem(name, arity, source),)))
-        return predicate
+        return self._predicates[name]
 
+    @overload
+    def param(self, name: str, arity: int, *, default: float | None = None, source: str | None = None) -> Predicate: ...
+    @overload
+    def param(self, name: str, *, value: float | None = None, source: str | None = None) -> Expression: ...
     def param(
         self,
         name: str,
@@ -475,7 +482,7 @@ class Model:
         value: float | None = None,
         default: float | None = None,
         source: str | None = None,
-    ) -> Any:
+    ) -> Predicate | Expression:
         """Declare a param: a number for each tuple, given by data.
 
         Parameters
@@ -497,16 +504,31 @@ class Model:
         self._statements.append(n.Params((n.ParamItem(name, arity, source, value_node, default_node),)))
         return predicate
 
+    @overload
+    def var(
+        self, name: str, *, lower: Bounds = None, upper: Bounds = None, equal: Term | None = None
+    ) -> Expression: ...
+    @overload
     def var(
         self,
         name: str,
         *over: Expression,
         where: Expression | None = None,
-        lower: Term | Sequence[Term] | None = None,
-        upper: Term | Sequence[Term] | None = None,
+        lower: Bounds = None,
+        upper: Bounds = None,
         equal: Term | None = None,
         arity: int | None = None,
-    ) -> Any:
+    ) -> Predicate: ...
+    def var(
+        self,
+        name: str,
+        *over: Expression,
+        where: Expression | None = None,
+        lower: Bounds = None,
+        upper: Bounds = None,
+        equal: Term | None = None,
+        arity: int | None = None,
+    ) -> Predicate | Expression:
         """Declare a variable: one real unknown for each answer of the query.
 
         Parameters
@@ -534,11 +556,12 @@ class Model:
         self._statements.append(n.Variables((item,)))
         return predicate
 
-    def predicate(self, name: str, arity: int) -> Any:
+    def predicate(self, name: str, arity: int) -> Predicate:
         """A derived predicate whose rules follow: needed only where rules are recursive."""
-        return self._declare(name, arity, "formula", "predicate")
+        self._declare(name, arity, "formula", "predicate")
+        return self._predicates[name]
 
-    def derive(self, head: str | Predicate, *arguments: Term, where: Expression) -> Any:
+    def derive(self, head: str | Predicate, *arguments: Term, where: Expression) -> Predicate:
         """Add a rule ``head(arguments) if where``; several rules for one head are a union.
 
         Examples
@@ -560,9 +583,13 @@ class Model:
         body = _formula(where, "where")
         atom = cast("n.Atom", head(*arguments)._node)
         self._statements.append(n.RuleStatement(atom, body))
-        return _usable(head)
+        return head
 
-    def define(self, name: str, *over: Expression, body: Term) -> Any:
+    @overload
+    def define(self, name: str, *, body: Term) -> Expression: ...
+    @overload
+    def define(self, name: str, *over: Expression, body: Term) -> Predicate: ...
+    def define(self, name: str, *over: Expression, body: Term) -> Predicate | Expression:
         """A name for an expression: ``def name(over) = body``."""
         atom = n.Atom(name, _names(over))
         value = _number(body, "body")
@@ -570,7 +597,7 @@ class Model:
         self._statements.append(n.Definition(atom, value, is_marked=True))
         return predicate
 
-    def facts(self, predicate: Predicate | Expression, rows: Rows) -> None:
+    def facts(self, predicate: Predicate | Expression, rows: Rows | float) -> None:
         """Data written into the model.
 
         Parameters
@@ -603,12 +630,15 @@ class Model:
         elif isinstance(rows, Mapping):
             entries = [n.Entry(_key(row), _signed(value)) for row, value in rows.items()]
         else:
-            entries = [n.Entry(_key(row)) for row in rows]
+            entries = [n.Entry(_key(row)) for row in cast("Iterable[Any]", rows)]
         for entry in entries:
             if len(entry.key) != predicate.arity:
                 shown = ", ".join(str(k.value) for k in entry.key)
                 raise ArityError(f"{predicate.name} has {_counted(predicate.arity)}, but not the row ({shown}).")
-        self._statements.append(n.Table(predicate.name, tuple(entries)))
+        if predicate.arity:
+            self._statements.append(n.Table(predicate.name, tuple(entries)))
+        elif entries:
+            self._statements.append(n.Fact(n.Atom(predicate.name)))
 
     # --- objective, constraints, data
 
@@ -679,7 +709,7 @@ def _counted(arity: int) -> str:
     return "1 argument" if arity == 1 else f"{arity} arguments"
 
 
-def _usable(predicate: Predicate) -> Any:
+def _usable(predicate: Predicate) -> Predicate | Expression:
     return predicate if predicate.arity else predicate()
 
 

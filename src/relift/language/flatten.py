@@ -191,7 +191,7 @@ class Flattener:
         if symbol.kind == "definition":
             self._error(
                 KindError, atom, f"{atom.name} is a number, and a formula is needed here",
-                f"Compare it with something, as in: {shown(atom)} > 0",
+                f"Compare it, as in: {shown(atom)} > 0; a rule is written: {shown(atom)} if ..",
             )  # fmt: skip
             return c.TrueFormula()
         self.reads.add(atom.name)

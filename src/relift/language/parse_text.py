@@ -108,7 +108,7 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
     Returns
     -------
     model
-        The statements that could be read.
+        The statements, if all could be read.
     errors
         What is wrong, in the order of the text.
     is_whole
@@ -133,13 +133,14 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
         if is_missing_end and place < len(text):
             text = f"{text[:place]};{text[place + 1 :]}"  # in place of a blank
         else:
-            text, is_whole = _without_statement(text, place), False
+            text, is_whole = _behind_statement(text, place), False
         if len(errors) == _MOST_ERRORS:
             return n.ModelText((), (), source), errors, False
+    if not is_whole:
+        return n.ModelText((), (), source), errors, False
     statements, ends = tuple(children[0::2]), [token.end_pos for token in children[1::2]]
     remarks = _remarks(source.text, [s.span for s in statements], ends)
-    errors.sort(key=lambda error: (error.line, error.column))
-    return n.ModelText(statements, remarks, source), errors, is_whole
+    return n.ModelText(statements, remarks, source), errors, True
 
 
 # --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
@@ -372,12 +373,10 @@ def _parser() -> Lark:
 _SKIPPED = re.compile(r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*)|(;)""")
 
 
-def _without_statement(text: str, place: int) -> str:
-    """The text with the statement around a place blanked out; all offsets stay."""
-    ends = [m.start() for m in _SKIPPED.finditer(text) if m[2]]
-    start = max((e + 1 for e in ends if e < place), default=0)
-    stop = min((e + 1 for e in ends if e >= place), default=len(text))
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
+def _behind_statement(text: str, place: int) -> str:
+    """The text with all blanked out up to the end of the statement at a place: the rest may have more errors."""
+    stop = next((m.end() for m in _SKIPPED.finditer(text) if m[2] and m.start() >= place), len(text))
+    return " " * stop + text[stop:]
 
 
 _LOOKALIKES = {
