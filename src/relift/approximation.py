@@ -249,6 +249,8 @@ class _Rounds:
                 return self._finish(Status.ITERATION_LIMIT, f"max_classes={limit} was reached before the gap")
             self._split()
             if self._is_same(before):
+                if limit is not None:
+                    return self._finish(Status.ITERATION_LIMIT, f"nothing is left to split within max_classes={limit}")
                 self._go_discrete()
         return self._finish(
             Status.ITERATION_LIMIT, f"max_rounds={self.options.max_rounds} ended before the gap was reached"
@@ -260,27 +262,23 @@ class _Rounds:
         """Solve over the classes; a final answer only if the program is proved infeasible or unbounded."""
         self.split_values = self.split_scores = self.row_scores = None
         answer: Solution | None = None
-        kind = "averages"
+        kind, rows = "restriction", self.options.rows
         if not self.averages_only:
-            kind = "restriction"
             self.current = restrict(self.program, self.symmetry)
-            if self.options.rows == "keep" or not self._is_overdetermined(self.current):
+            if rows == "keep" or not self._is_overdetermined(self.current):
                 answer = self._solve(self.current)
                 final_answer = self._use(answer, number, kind)
                 if final_answer is not None:
                     return final_answer
-        if not math.isfinite(self.state.upper) or self.averages_only:
-            may_average = self.options.rows != "keep" and (answer is None or answer.status != Status.OPTIMAL)
-            if may_average:
-                kind = "averages"
-                self.current = averaged(self.program, self.symmetry)
-                answer = self._solve(self.current)
-                final_answer = self._use(answer, number, kind)
-                if final_answer is not None:
-                    return final_answer
-                self.averages_only = self.averages_only or (
-                    self.options.rows == "auto" and answer.status == Status.OPTIMAL and math.isfinite(self.state.upper)
-                )
+        has_point = answer is not None and (answer.status == Status.OPTIMAL or math.isfinite(self.state.upper))
+        if not has_point and rows != "keep":
+            kind, self.current = "averages", averaged(self.program, self.symmetry)
+            answer = self._solve(self.current)
+            final_answer = self._use(answer, number, kind)
+            if final_answer is not None:
+                return final_answer
+            # Where averages gave a point and rows as they are did not, the next rounds need not try.
+            self.averages_only |= answer.status == Status.OPTIMAL and math.isfinite(self.state.upper)
         assert answer is not None
         assert self.current is not None
         self._note(number, kind, self.current.program, answer.status)

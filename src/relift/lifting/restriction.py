@@ -78,6 +78,8 @@ class Restriction:
         Multipliers w of bounds are those that each variable needs, where its bounds can pay them; classes that are not
         equitable leave a remainder, which the certificate shows.
         """
+        if solution.y is not None and solution.w is None:
+            solution = replace(solution, w=np.zeros(self.program.n_variables))
         over_classes = self.reduction.restore(solution)
         labels = self.symmetry.variables.labels
         x, ray_x = _spread(over_classes.x, labels), _spread(over_classes.ray_x, labels)
