@@ -141,6 +141,11 @@ class Result:
         return self.solution.w
 
     @property
+    def z(self) -> Vector | None:
+        """Multipliers of the quadratic constraints, or None."""
+        return self.solution.z
+
+    @property
     def objective(self) -> float:
         """The objective at x, in the sense of the program; an infinity for infeasible and unbounded programs."""
         return self.solution.objective
@@ -302,6 +307,8 @@ def solve(
         lifting = lift_with_settings(program, LiftSettings(lift, values, digits, scale_rows, reduce), progress)
     if vertex and not lifting.program.is_linear:
         raise OptionError("vertex=True is for linear programs, and this one is quadratic.", "Leave it out.")
+    if chosen is not None and len(lifting.program.quadratic) and not chosen.solves_quadratic_rows:
+        raise OptionError(f"{chosen.name} does not take quadratic constraints.", "Use clarabel, or leave backend= out.")
     run = _Run(lifting, settings, start, progress)
     start_point = warm_start.solution if isinstance(warm_start, Result) else warm_start
     solution = run.best_answer(chosen, start_point)
@@ -404,8 +411,11 @@ class _Run:
         for position, backend in enumerate(backends):
             settings = self.settings
             if position:
+                if settings.time_limit is not None and not backend.has_time_limit:
+                    continue
                 spent = perf_counter() - self.start
-                settings = replace(settings, options={}, time_limit=max(RESERVE_SECONDS, 10 * spent))
+                reserve = max(RESERVE_SECONDS, 10 * spent) if backend.has_time_limit else None
+                settings = replace(settings, options={}, time_limit=reserve)
             yield backend, settings
             attempt = 1
             while (harder := backend.harder(settings, attempt)) is not None:
@@ -481,7 +491,8 @@ class _Run:
 def _backends_in_order(program: Program) -> list[Backend]:
     """The default backend, then those to turn to when its answers fail."""
     names = ("highs", "clarabel") if program.is_linear else ("clarabel", "piqp", "highs")
-    return [get_backend(name) for name in names if name in backend_names(installed=True)]
+    backends = [get_backend(name) for name in names if name in backend_names(installed=True)]
+    return [backend for backend in backends if len(program.quadratic) == 0 or backend.solves_quadratic_rows]
 
 
 def _with_proof(small: Program, answer: Solution, settings: SolverSettings) -> Solution:

@@ -71,13 +71,15 @@ class Case:
         )
 
 
-VALUES = st.sampled_from([
-    [1.0],
-    [1.0, -1.0],
-    [0.1, 0.2, 0.3, 0.7],
-    [2.0, -1.0, 0.5, -0.25, 1e-3, 12345.678],
-    [1 / 3, -2 / 3, 1e22, 1.1],
-])
+VALUES = st.sampled_from(
+    [
+        [1.0],
+        [1.0, -1.0],
+        [0.1, 0.2, 0.3, 0.7],
+        [2.0, -1.0, 0.5, -0.25, 1e-3, 12345.678],
+        [1 / 3, -2 / 3, 1e22, 1.1],
+    ]
+)
 
 
 @st.composite
@@ -137,8 +139,9 @@ def oracle(case: Case, mode: Mode, reading: Reading, scale_rows: bool) -> tuple[
         if scale_rows:
             terms = [A[i, j] * weights[j] for j in range(n) if (i, j) in A]
             total, size = sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
-            finite = [abs(rational(b, reading)) for b in (case.u[i], case.l[i]) if np.isfinite(b) and b != 0]
-            scale = total if total and abs(total) >= size / 10**6 else [*finite, Fraction(1)][0]
+            finite = [rational(b, reading) for b in (case.u[i], case.l[i]) if np.isfinite(b) and b != 0]
+            by_bound = max(finite, key=abs, default=Fraction(1))
+            scale = total if total and abs(total) >= size / 10**6 else by_bound
         for j in range(n):
             if (i, j) in A:
                 A[i, j] /= scale
@@ -162,17 +165,19 @@ def oracle(case: Case, mode: Mode, reading: Reading, scale_rows: bool) -> tuple[
 
     variables, rows = numbered(variables), numbered(rows)
     while True:
-        next_rows = numbered([
-            (rows[i], signature((variables[j], A[i, j]) for j in range(n) if (i, j) in A)) for i in range(m)
-        ])
-        next_variables = numbered([
-            (
-                variables[j],
-                signature((rows[i], A[i, j]) for i in range(m) if (i, j) in A),
-                signature((variables[k], P[j, k]) for k in range(n) if (j, k) in P),
-            )
-            for j in range(n)
-        ])
+        next_rows = numbered(
+            [(rows[i], signature((variables[j], A[i, j]) for j in range(n) if (i, j) in A)) for i in range(m)]
+        )
+        next_variables = numbered(
+            [
+                (
+                    variables[j],
+                    signature((rows[i], A[i, j]) for i in range(m) if (i, j) in A),
+                    signature((variables[k], P[j, k]) for k in range(n) if (j, k) in P),
+                )
+                for j in range(n)
+            ]
+        )
         if (next_variables, next_rows) == (variables, rows):
             return variables, rows
         variables, rows = next_variables, next_rows
@@ -326,9 +331,7 @@ def large_cases() -> Iterator[Any]:
     target = np.concatenate([grid[:-1].ravel(), grid[:, :-1].ravel()])
     yield pytest.param(graph_of(grid.size, source, target)[0], None, id="grid")
     cubic = random.permutation(np.repeat(np.arange(12_000), 3)).reshape(-1, 2)
-    yield pytest.param(
-        graph_of(12_001, np.append(cubic[:, 0], 0), np.append(cubic[:, 1], 12_000))[0], None, id="cubic"
-    )
+    yield pytest.param(graph_of(12_001, np.append(cubic[:, 0], 0), np.append(cubic[:, 1], 12_000))[0], None, id="cubic")
     for name, values in {"one": [1.0], "few": [1.0, -2.0, 0.1], "many": random.normal(size=5000)}.items():
         for density in (1.2, 3.0):
             row, column = random.integers(9000, size=(2, int(9000 * density)))

@@ -3,7 +3,7 @@
 // The scale of row i is T_i = sum_j a_ij w_j with small positive integers w_j that depend on the initial colour of
 // variable j alone. T is constant on the row classes of every equitable partition, so division by it merges
 // classes and splits none (division by the largest entry would split mixtures of permutation matrices). Where T
-// vanishes, or is lost in cancellation, |u_i|, |l_i| or 1 takes its place: the first that is finite and nonzero.
+// vanishes, or is lost in cancellation, the finite bound of largest size takes its place, or 1; it fixes the sign too.
 #pragma once
 #include "algebra.hpp"
 #include "counted_memory.hpp"
@@ -87,15 +87,17 @@ bool find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* 
             continue;
         }
         all_are_totals = false;
-        const auto take = [&](double bound, u64 image) {
-            if (!std::isfinite(bound) || bound == 0 || image == 0 || image >= modulus) return false;
-            scales[i] = std::fabs(bound);
-            exact[i] = bound < 0 ? field_negate(image) : image;
-            return true;
-        };
-        if (take(problem.u[i], problem.row_upper[i]) || take(problem.l[i], problem.row_lower[i])) continue;
         scales[i] = 1;
         exact[i] = 1;
+        double largest = 0;
+        const auto offer = [&](double bound, u64 image) {
+            if (!std::isfinite(bound) || image == 0 || image >= modulus || std::fabs(bound) <= largest) return;
+            largest = std::fabs(bound);
+            scales[i] = bound;
+            exact[i] = image;
+        };
+        offer(problem.u[i], problem.row_upper[i]);
+        offer(problem.l[i], problem.row_lower[i]);
     }
     return all_are_totals;
 }

@@ -104,6 +104,8 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     """
     path = Path(path)
     suffix = _suffix(path)
+    if len(program.quadratic):
+        raise FileFormatError(f"{path}: quadratic constraints cannot be written.", "Leave them out, or pickle the program.")
     notes: list[str] = []
     if suffix == ".npz":
         with write_atomically(path) as file:

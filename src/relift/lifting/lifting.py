@@ -22,7 +22,7 @@ from relift.lifting.restriction import Restriction, restrict
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import LiftSettings, Progress, ProgressCallback
-from relift.symmetry.equitable import TOLERANCE, distance_from_equitable
+from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, distance_of_quadratic_rows
 from relift.symmetry.find import Symmetry, find_symmetry, no_symmetry
 from relift.symmetry.partition import Partition
 from relift.symmetry.snapping import SnapReport, snap
@@ -273,7 +273,10 @@ def _checked_symmetry(
         )  # fmt: skip
         if symmetry.is_discrete:
             return symmetry
-        distance = distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales)
+        distance = max(
+            distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales),
+            distance_of_quadratic_rows(program.quadratic, symmetry.variables, symmetry.quadratic),
+        )
         if distance <= TOLERANCE:
             return symmetry
         notes.append(

@@ -25,6 +25,7 @@ from scipy import sparse
 
 from relift.errors import PartitionError
 from relift.program.program import Program
+from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution, Vector
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
@@ -77,11 +78,17 @@ class Quotient:
         def share_bounds(multipliers: Vector | None) -> Vector | None:
             return None if multipliers is None else multipliers[variables] * variable_share
 
+        def share_quadratic(multipliers: Vector | None) -> Vector | None:
+            classes = self.symmetry.quadratic
+            return None if multipliers is None else (multipliers / classes.class_sizes)[classes.labels]
+
         return replace(
             solution,
             x=spread(solution.x),
             y=share_rows(solution.y),
             w=share_bounds(solution.w),
+            z=share_quadratic(solution.z),
+            ray_z=share_quadratic(solution.ray_z),
             ray_x=spread(solution.ray_x),
             ray_y=share_rows(solution.ray_y),
             ray_w=share_bounds(solution.ray_w),
@@ -150,8 +157,34 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
         program.lb[j],
         program.ub[j],
         program.r,
+        quadratic=_quotient_of_quadratic_rows(program.quadratic, symmetry.quadratic, variables),
     )
     return Quotient(program, symmetry, small)
+
+
+def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, variables: Partition) -> QuadraticRows:
+    """One constraint for each class, with x = Sz put in: S'P_kS, S'q_k, r_k of the representative."""
+    position = np.full(len(rows), -1, np.int64)
+    position[constraints.representatives] = np.arange(constraints.n_classes)
+    kept = position[rows.owner] >= 0
+    size = variables.n_classes
+    key = (position[rows.owner[kept]] * size + variables.labels[rows.first[kept]]) * size
+    key += variables.labels[rows.second[kept]]
+    distinct, inverse = np.unique(key, return_inverse=True)
+    sums = np.asarray(np.bincount(inverse, rows.values[kept], distinct.size), dtype=np.float64)
+    terms = np.bincount(inverse, np.abs(rows.values[kept]), distinct.size)
+    real = np.abs(sums) > CANCELLED * terms
+    distinct, sums = distinct[real], sums[real]
+    q = rows.q[constraints.representatives].tocoo()
+    linear = _summed(q.coords[0], variables.labels[q.coords[1]], q.data, (constraints.n_classes, size)).tocsr()
+    return QuadraticRows(
+        distinct // (size * size),
+        distinct // size % size,
+        distinct % size,
+        sums,
+        linear,
+        rows.r[constraints.representatives],
+    )
 
 
 def _class_sums(vector: Vector, partition: Partition) -> Vector:

@@ -208,6 +208,9 @@ class _Work:
         n, m = program.n_variables, program.n_rows
         self.has_changed = False
         self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
+        # A value put into a quadratic constraint would round its coefficients: variables there stay.
+        self.may_be_fixed = np.ones(n, bool)
+        self.may_be_fixed[program.quadratic.variables] = False
         self.lower_source = self.upper_source = np.empty(0, np.int64)
         self.values = np.zeros(n)
         self.fixed: list[FixedVariables] = []
@@ -233,7 +236,7 @@ class _Work:
         for _ in range(MAX_PASSES):
             singletons = np.flatnonzero((self.counts == 1) & self.row_alive & ~self.left_alone)
             empty = np.flatnonzero((self.counts == 0) & self.row_alive & ~self.left_alone)
-            fixed = np.flatnonzero(self.variable_alive & (self.lb == self.ub))
+            fixed = np.flatnonzero(self.may_be_fixed & self.variable_alive & (self.lb == self.ub))
             if singletons.size + empty.size + fixed.size == 0:
                 return
             self.copy_vectors()
@@ -241,7 +244,7 @@ class _Work:
                 self.drop_empty(empty)
             if singletons.size:
                 self.rows_to_bounds(singletons)
-                fixed = np.flatnonzero(self.variable_alive & (self.lb == self.ub))
+                fixed = np.flatnonzero(self.may_be_fixed & self.variable_alive & (self.lb == self.ub))
             if fixed.size:
                 self.fix(fixed)
 
@@ -328,7 +331,7 @@ class _Work:
         floats = np.asarray(np.bincount(rows, weights=product, minlength=size), np.float64)
         sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=size), np.float64)
         terms = exact.multiply(exact.images(columns.data, self.reading), value_image[column])
-        return floats, _exact_sums(rows, terms, size), sizes
+        return floats, exact.grouped_sums(rows, terms, size), sizes
 
     def settle(self, values: Vector, images: Words, moved: Indices, terms: Vector) -> None:
         """Make floats equal that stand for one exact number: .3 - .1 - .1 - .1 and .3 - .3 are both 0.
@@ -374,6 +377,7 @@ class _Work:
             self.lb[variables],
             self.ub[variables],
             self.r,
+            quadratic=program.quadratic.on_variables(variables),
         )
         images = VectorImages(
             self.q_image[variables],
@@ -613,16 +617,3 @@ def _scaled_image(image: Words, inverse: Words, divisor: Vector) -> Words:
 
 def _finite(bounds: Vector) -> Vector:
     return np.where(np.isfinite(bounds), bounds, 0.0)
-
-
-def _exact_sums(target: Indices, terms: Words, size: int) -> Words:
-    """Sums of field elements by target, exactly: two halves of 31 and 30 bits are added as integers, then joined."""
-    low, high = terms & np.uint64((1 << 31) - 1), terms >> np.uint64(31)
-    gather = sparse.csr_array(
-        (np.ones(terms.size, np.uint64), (target, np.arange(terms.size))),
-        shape=(size, terms.size),
-        dtype=np.uint64,
-    )
-    low_sum, high_sum = gather @ low, gather @ high
-    modulus = np.uint64(exact.MODULUS)
-    return exact.add(low_sum % modulus, exact.multiply(high_sum % modulus, np.full(size, 1 << 31, np.uint64)))

@@ -1,6 +1,7 @@
 r"""The convex program, checked once when it is made and never changed afterwards.
 
-.. math:: \min\; \tfrac12 x^\top P x + q^\top x + r \quad\text{s.t.}\quad l \le A x \le u,\; lb \le x \le ub
+.. math:: \min\; \tfrac12 x^\top P x + q^\top x + r \quad\text{s.t.}\quad l \le A x \le u,\; lb \le x \le ub,\;
+   \tfrac12 x^\top P_k x + q_k^\top x \le r_k
 
 This is the convention of the solvers. Mladenov, Kleinhans and Kersting (2016) write the objective
 :math:`x^\top Q x + c^\top x`; here :math:`P = 2Q` and :math:`q = c`.
@@ -17,6 +18,7 @@ from scipy import sparse
 
 from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeError
 from relift.program.convexity import check_convex
+from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import check_choice
 
 Sense = Literal["min", "max"]
@@ -51,8 +53,11 @@ class Program:
         Optional names, one for each variable or row.
     triangle
         Set to ``"upper"`` or ``"lower"`` if P holds only that triangle; the other is then filled in. Never guessed.
+    quadratic
+        Convex quadratic constraints ½x'P_kx + q_k'x <= r_k, as triples (P_k, q_k, r_k) or
+        :class:`~relift.program.quadratic_rows.QuadraticRows`.
     assume_convex
-        Skip the convexity check of P, at your own risk.
+        Skip the convexity check of P and of the quadratic constraints, at your own risk.
 
     Examples
     --------
@@ -65,7 +70,7 @@ class Program:
     -1. ...
     """
 
-    __slots__ = ("A", "P", "l", "lb", "q", "r", "row_names", "sense", "u", "ub", "variable_names")
+    __slots__ = ("A", "P", "l", "lb", "q", "quadratic", "r", "row_names", "sense", "u", "ub", "variable_names")
 
     P: Any
     """CSC array, or None for a linear program."""
@@ -78,6 +83,8 @@ class Program:
     ub: Vector
     r: float
     sense: Sense
+    quadratic: QuadraticRows
+    """Quadratic constraints; empty for most programs."""
     variable_names: Sequence[str] | None
     row_names: Sequence[str] | None
 
@@ -96,6 +103,7 @@ class Program:
         variable_names: Sequence[str] | None = None,
         row_names: Sequence[str] | None = None,
         triangle: Triangle | None = None,
+        quadratic: QuadraticRows | Sequence[tuple[Any, Any, float]] = (),
         assume_convex: bool = False,
     ) -> None:
         check_choice("sense", sense, get_args(Sense))
@@ -137,6 +145,7 @@ class Program:
             "ub": _as_vector("ub", np.inf if ub is None else ub, n),
             "r": _as_constant(r),
             "sense": sense,
+            "quadratic": _as_quadratic_rows(quadratic, n, assume_convex),
             "variable_names": _as_names("variable_names", variable_names, n),
             "row_names": _as_names("row_names", row_names, m),
         }
@@ -158,12 +167,14 @@ class Program:
         ub: Vector,
         r: float = 0.0,
         sense: Sense = "min",
+        quadratic: QuadraticRows | None = None,
     ) -> Program:
         """A program from parts known to be right: no check, no copy. For programs derived from a checked one."""
         program = object.__new__(cls)
         program._fill(
             {"P": P, "q": q, "A": A, "l": l, "u": u, "lb": lb, "ub": ub, "r": r, "sense": sense}
             | {"variable_names": None, "row_names": None}
+            | {"quadratic": QuadraticRows.none(q.size) if quadratic is None else quadratic}
         )
         return program
 
@@ -194,18 +205,18 @@ class Program:
 
     @property
     def n_nonzeros(self) -> int:
-        """Stored entries of A and P together."""
-        return int(self.A.nnz) + (0 if self.P is None else int(self.P.nnz))
+        """Stored entries of A, P and the quadratic constraints together."""
+        return int(self.A.nnz) + (0 if self.P is None else int(self.P.nnz)) + self.quadratic.n_nonzeros
 
     @property
     def is_linear(self) -> bool:
-        """Whether there is no quadratic part."""
-        return self.P is None
+        """Whether nothing in it is quadratic."""
+        return self.P is None and len(self.quadratic) == 0
 
     @property
     def kind(self) -> str:
-        """``"LP"`` or ``"QP"``."""
-        return "LP" if self.is_linear else "QP"
+        """``"LP"``, ``"QP"``, or ``"QCQP"`` if there are quadratic constraints."""
+        return "QCQP" if len(self.quadratic) else "QP" if self.P is not None else "LP"
 
     def objective(self, x: ArrayLike) -> float:
         """Value of ½x'Px + q'x + r.
@@ -224,7 +235,7 @@ class Program:
         if self.sense == "min":
             return self
         P = None if self.P is None else -self.P
-        return Program.trusted(P, -self.q, self.A, self.l, self.u, self.lb, self.ub, -self.r)
+        return Program.trusted(P, -self.q, self.A, self.l, self.u, self.lb, self.ub, -self.r, quadratic=self.quadratic)
 
     def replace(self, **changes: Any) -> Program:
         """A new, checked program with some parts changed.
@@ -256,7 +267,8 @@ class Program:
         same_vectors = all(np.array_equal(getattr(self, k), getattr(other, k)) for k in ("q", "l", "u", "lb", "ub"))
         same_rest = all(getattr(self, k) == getattr(other, k) for k in ("r", "sense"))
         same_names = all(_names_equal(getattr(self, k), getattr(other, k)) for k in ("variable_names", "row_names"))
-        return same_vectors and same_rest and same_names and _same(self.P, other.P) and _same(self.A, other.A)
+        same_matrices = _same(self.P, other.P) and _same(self.A, other.A) and self.quadratic == other.quadratic
+        return same_vectors and same_rest and same_names and same_matrices
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -371,6 +383,18 @@ def _as_vector(name: str, given: Any, size: int, finite: bool = False) -> Vector
         hint = "Every entry must be a finite number." if finite else "Write -inf or inf where there is no bound."
         raise NotANumberError(f"{name}[{j}] is {vector[j]}.", hint, name, (j,))
     return np.ascontiguousarray(vector)
+
+
+def _as_quadratic_rows(
+    given: QuadraticRows | Sequence[tuple[Any, Any, float]], n: int, assume_convex: bool
+) -> QuadraticRows:
+    if not isinstance(given, QuadraticRows):
+        return QuadraticRows.from_matrices(given, n, assume_convex=assume_convex)
+    if given.q.shape[1] != n:
+        raise ShapeError(
+            f"the quadratic constraints are of {given.q.shape[1]} variables, but there are {n}.", "", "quadratic"
+        )
+    return given
 
 
 def _as_constant(r: Any) -> float:

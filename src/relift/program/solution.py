@@ -52,10 +52,13 @@ class Solution:
         Primal point, multipliers of the rows and of the variable bounds; None if there are none.
     objective
         Value of the objective at x, in the sense of the program; infinite for infeasible and unbounded programs.
-    ray_y, ray_w
-        For an infeasible program: ``A'y + w = 0`` and ``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻ < 0``.
+    z
+        Multipliers of the quadratic constraints, z >= 0; they add ``sum_k z_k (P_k x + q_k)`` to stationarity.
+    ray_y, ray_w, ray_z
+        For an infeasible program: ``A'y + w = 0`` and ``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻ < 0``; with quadratic constraints,
+        see :func:`relift.lifting.certificate.infeasibility_residual`.
     ray_x
-        For an unbounded program: a direction d that keeps feasibility, with ``Pd = 0`` and ``q'd < 0`` (when minimising).
+        For an unbounded program: a direction d that keeps feasibility, with ``Pd = 0`` and ``q'd < 0`` (minimising).
     iterations
         Iterations of the backend, if it tells them.
     backend
@@ -71,8 +74,10 @@ class Solution:
     y: Vector | None = None
     w: Vector | None = None
     objective: float = float("nan")
+    z: Vector | None = None
     ray_y: Vector | None = None
     ray_w: Vector | None = None
+    ray_z: Vector | None = None
     ray_x: Vector | None = None
     iterations: int | None = None
     backend: str = ""

@@ -36,6 +36,8 @@ class Backend(ABC):
     """The package to install for it."""
     solves_quadratic: bool
     """Whether it takes a quadratic objective."""
+    solves_quadratic_rows: bool = False
+    """Whether it takes quadratic constraints."""
     is_first_order: bool = False
     """Whether it wants the isometric quotient, on which it behaves as on the ground program."""
     has_time_limit: bool = True

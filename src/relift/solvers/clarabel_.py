@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, final
 
+import numpy as np
 from scipy import sparse
 
 from relift.errors import BackendError
@@ -35,6 +36,8 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.newton_polish import polished
+from relift.solvers.second_order import SecondOrderCones
 
 REGULARISATION = 1e-14
 """Static regularisation of the linear systems, in place of Clarabel's own 1e-8."""
@@ -61,6 +64,7 @@ class ClarabelBackend(Backend):
     name = "clarabel"
     package = "clarabel"
     solves_quadratic = True
+    solves_quadratic_rows = True
 
     def version(self) -> str:
         """Version of Clarabel."""
@@ -78,19 +82,32 @@ class ClarabelBackend(Backend):
             cones.append(clarabel.ZeroConeT(conic.n_equalities))
         if conic.n_inequalities:
             cones.append(clarabel.NonnegativeConeT(conic.n_inequalities))
+        curved = SecondOrderCones.from_program(program)
+        cones += [clarabel.SecondOrderConeT(size) for size in curved.sizes]
         P = csc(sparse.triu(quadratic_part(program)))
-        found = _run(clarabel, P, program.q.copy(), conic, cones, _settings(clarabel, settings))
+        K, b = conic.K, conic.b
+        if curved.sizes:
+            K, b = csc(sparse.vstack([conic.K, curved.K])), np.concatenate([conic.b, curved.b])
+        found = _run(clarabel, P, program.q.copy(), K, b, cones, _settings(clarabel, settings))
         status = str(found.status)
-        n = program.n_variables
+        n, m, z = program.n_variables, conic.b.size, np.asarray(found.z, dtype=np.float64)
         facts: dict[str, Any] = {"iterations": int(found.iterations), "message": status}
         match _STATUS.get(status, Status.FAILURE):
             case Status.INFEASIBLE:
-                return _if_proved(program, infeasible(program, self.name, conic.split(found.z, n), **facts))
+                if curved.sizes:
+                    y, w = conic.split(z[:m], n)
+                    claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=self.name, **facts)
+                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.multipliers(z[m:]))
+                return _if_proved(program, infeasible(program, self.name, conic.split(z, n), **facts))
             case Status.UNBOUNDED:
                 return _if_proved(program, unbounded(self.name, found.x, **facts))
             case answered:
-                y, w = conic.split(found.z, n)
-                return with_point(program, self.name, answered, found.x, y, w, **facts)
+                y, w = conic.split(z[:m], n)
+                answer = with_point(program, self.name, answered, found.x, y, w, **facts)
+                if not curved.sizes:
+                    return answer
+                answer = dataclasses.replace(answer, z=curved.multipliers(z[m:]))
+                return polished(program, answer) if answered.has_point else answer
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Tolerances it can just not reach, with a regularisation of 1e-10, its own 1e-8, and 1e-12 unscaled."""
@@ -116,9 +133,9 @@ def _if_proved(program: Program, claim: Solution) -> Solution:
     return Solution(Status.FAILURE, iterations=claim.iterations, backend=claim.backend, message=claim.message)
 
 
-def _run(clarabel: Any, P: Any, q: Any, conic: Conic, cones: list[Any], settings: Any) -> Any:
+def _run(clarabel: Any, P: Any, q: Any, K: Any, b: Any, cones: list[Any], settings: Any) -> Any:
     try:
-        return clarabel.DefaultSolver(P, q, conic.K, conic.b, cones, settings).solve()
+        return clarabel.DefaultSolver(P, q, K, b, cones, settings).solve()
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:

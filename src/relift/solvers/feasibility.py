@@ -1,7 +1,8 @@
-"""The two linear programs that turn a solver's claim into a proof, both solved by HiGHS.
+"""The two programs that turn a solver's claim into a proof.
 
 A program is infeasible if and only if the same rows and bounds with a zero objective are; a convex program with a
 feasible point is unbounded if and only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
+HiGHS solves both, unless there are quadratic constraints: then Clarabel looks for the feasible point.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from relift.solvers.registry import get_backend
 def find_point_or_proof(program: Program, settings: SolverSettings) -> Solution:
     """A feasible point of the program, or a ray that proves that there is none."""
     nothing = np.zeros(program.n_variables)
-    rest = Program.trusted(None, nothing, program.A, program.l, program.u, program.lb, program.ub)
-    return get_backend("highs").solve(rest, settings)
+    rest = Program.trusted(
+        None, nothing, program.A, program.l, program.u, program.lb, program.ub, quadratic=program.quadratic
+    )
+    return get_backend("clarabel" if len(program.quadratic) else "highs").solve(rest, settings)
 
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:
@@ -29,6 +32,11 @@ def find_recession_direction(program: Program, settings: SolverSettings) -> Vect
         A = sparse.vstack([A, program.P]).tocsc()
         flat = np.zeros(program.n_variables)
         l, u = np.concatenate([l, flat]), np.concatenate([u, flat])
+    if len(program.quadratic):
+        flat = program.quadratic.stacked_matrices()
+        A = sparse.vstack([A, flat, program.quadratic.q]).tocsc()
+        zeros, never = np.zeros(flat.shape[0]), np.full(len(program.quadratic), -np.inf)
+        l, u = np.concatenate([l, zeros, never]), np.concatenate([u, zeros, np.zeros(never.size)])
     lb, ub = np.maximum(_without_offset(program.lb), -1.0), np.minimum(_without_offset(program.ub), 1.0)
     found = get_backend("highs").solve(Program.trusted(None, program.q, A, l, u, lb, ub), settings)
     return found.x if found.status == Status.OPTIMAL else None

@@ -230,6 +230,7 @@ def is_recession_direction(program: Program, d: Vector, tolerance: float) -> boo
     curvature = 0.0
     if program.P is not None:
         curvature = np.max(np.abs(program.P @ d), initial=0.0) / (1.0 + np.max(np.abs(program.P.data), initial=0.0))
+    curvature = max(curvature, program.quadratic.bend(d), float((program.quadratic.q @ d).max(initial=0.0)))
     scale, leaves = 1.0 + np.max(np.abs(program.A.data), initial=0.0), 0.0
     for along, lower, upper in ((program.A @ d, program.l, program.u), (d, program.lb, program.ub)):
         wrong = np.where(np.isfinite(upper), np.maximum(along, 0.0), 0.0)

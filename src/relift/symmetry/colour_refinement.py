@@ -34,7 +34,7 @@ from scipy import sparse
 from relift.errors import OptionError, ShapeError
 from relift.settings import Reading, check_choice
 from relift.symmetry import field
-from relift.symmetry.colour_refinement_reference import Mode, exact_sums, refine_slowly
+from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
 from relift.symmetry.field import Words
 from relift.symmetry.partition import Partition
 
@@ -140,7 +140,7 @@ def refine(
     scale_rows
         Compare rows up to a factor: row i is divided by :math:`T_i = \sum_j a_{ij}\omega_j`, with small
         integers :math:`\omega_j` that depend on the initial colour of j; where T vanishes or is lost in
-        cancellation, by ``|u_i|``, ``|l_i|`` or 1, the first that is finite and nonzero.
+        cancellation, by the finite bound of the row of largest size (the upper one of equals), or 1.
     row_extra
         Further words of length m that tell rows apart; they are not scaled.
     seed
@@ -308,7 +308,7 @@ def _refine_directed(matrix: Any, colours: list[Words], mode: Mode, values: Read
         listed = matrix.tocoo()
         is_loop = listed.row == listed.col
         loops = field.images(listed.data[is_loop], values)
-        colours = [*colours, exact_sums(n_vertices, listed.row[is_loop], np.ones_like(loops), loops)]
+        colours = [*colours, field.grouped_sums(listed.row[is_loop], loops, n_vertices)]
         others = (listed.data[~is_loop], (listed.row[~is_loop], listed.col[~is_loop]))
         matrix = _stacked(sparse.coo_array(others, shape=matrix.shape))
     while vertices.n_classes != n_before:
@@ -390,9 +390,7 @@ def _colour_words(name: str, colours: Iterable[Hashable], size: int) -> Words:
         number: dict[Hashable, int] = {}
         words = np.array([number.setdefault(colour, len(number)) for colour in colours], dtype=np.uint64)
     if words.size != size:
-        raise ShapeError(
-            f"{name} has {words.size} elements for {size} vertices.", "Give one for each.", argument=name
-        )
+        raise ShapeError(f"{name} has {words.size} elements for {size} vertices.", "Give one for each.", argument=name)
     return words
 
 

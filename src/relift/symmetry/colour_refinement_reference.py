@@ -86,9 +86,7 @@ def refine_slowly(
     scales = _no_scales(n_rows)
     if scale_rows:
         scales = _scales_of_rows(A, entries_A, variable_images, row_upper_image, row_lower_image, l, u)
-        entries_A = entries_A._replace(
-            word=field.multiply(entries_A.word, field.inverse(scales.images)[entries_A.row])
-        )
+        entries_A = entries_A._replace(word=field.multiply(entries_A.word, field.inverse(scales.images)[entries_A.row]))
     row_colours = [*_scaled_bounds(row_lower_image, row_upper_image, scales), *row_extra]
     variable_colours = list(variable_images)
     random = np.random.default_rng(seed)
@@ -97,7 +95,7 @@ def refine_slowly(
         if entries_P is not None:
             on_diagonal = entries_P.row == entries_P.column
             loops = Entries(*(part[on_diagonal] for part in entries_P))
-            variable_colours.append(exact_sums(n_variables, loops.row, np.ones_like(loops.word), loops.word))
+            variable_colours.append(field.grouped_sums(loops.row, loops.word, n_variables))
             entries_P = _words_for_values(Entries(*(part[~on_diagonal] for part in entries_P)), random)
 
     variables = _classes(n_variables, variable_colours)
@@ -108,12 +106,18 @@ def refine_slowly(
         n_before = _n_classes(variables) + _n_classes(rows)
         word_of_variable = _random_words(random, _n_classes(variables))[variables]
         word_of_row = _random_words(random, _n_classes(rows))[rows]
-        into_rows = exact_sums(n_rows, entries_A.row, word_of_variable[entries_A.column], entries_A.word)
-        into_variables = exact_sums(n_variables, entries_A.column, word_of_row[entries_A.row], entries_A.word)
+        into_rows = field.grouped_sums(
+            entries_A.row, field.multiply(word_of_variable[entries_A.column], entries_A.word), n_rows
+        )
+        into_variables = field.grouped_sums(
+            entries_A.column, field.multiply(word_of_row[entries_A.row], entries_A.word), n_variables
+        )
         signatures = [variables, into_variables]
         if entries_P is not None:
             signatures.append(
-                exact_sums(n_variables, entries_P.row, word_of_variable[entries_P.column], entries_P.word)
+                field.grouped_sums(
+                    entries_P.row, field.multiply(word_of_variable[entries_P.column], entries_P.word), n_variables
+                )
             )
         variables, rows = _classes(n_variables, signatures), _classes(n_rows, [rows, into_rows])
         n_after = _n_classes(variables) + _n_classes(rows)
@@ -168,12 +172,14 @@ def _scales_of_rows(
 
     The scale is :math:`T_i = \sum_j a_{ij} \omega_j` with weights :math:`\omega_j` that depend on the initial
     colour of variable j. T is the same for all rows of a class of any equitable partition, so dividing by it
-    merges classes but splits none. Where T vanishes, or is lost in cancellation, the size of a finite,
-    nonzero right-hand side takes its place, and 1 where there is none.
+    merges classes but splits none. Where T vanishes, or is lost in cancellation, the finite bound of the row of
+    largest size takes its place, with its sign, and 1 where there is none.
     """
     n_rows, n_variables = A.shape
     weights = variable_weights(n_variables, variable_images)
-    exact = exact_sums(n_rows, entries.row, weights.astype(np.uint64)[entries.column], entries.word)
+    exact = field.grouped_sums(
+        entries.row, field.multiply(weights.astype(np.uint64)[entries.column], entries.word), n_rows
+    )
     listed = A.tocoo()
     terms = listed.data.astype(np.longdouble) * weights[listed.col]
     total, size = np.zeros(n_rows, dtype=np.longdouble), np.zeros(n_rows, dtype=np.longdouble)
@@ -182,10 +188,11 @@ def _scales_of_rows(
     by_total = (exact != 0) & (np.abs(total) >= SMALLEST_SHARE * size)
 
     floats, images = np.ones(n_rows), np.ones(n_rows, dtype=np.uint64)
-    for bound, image in ((l, row_lower_image), (u, row_upper_image)):  # the upper one wins
-        usable = np.isfinite(bound) & (bound != 0)
-        floats = np.where(usable, np.abs(bound), floats)
-        images = np.where(usable, np.where(bound < 0, field.negate(image), image), images)
+    largest = np.zeros(n_rows)
+    for bound, image in ((u, row_upper_image), (l, row_lower_image)):
+        usable = np.isfinite(bound) & (image != 0) & (np.abs(bound) > largest)
+        floats, images = np.where(usable, bound, floats), np.where(usable, image, images)
+        largest = np.where(usable, np.abs(bound), largest)
     return Scales(np.where(by_total, total.astype(np.float64), floats), np.where(by_total, exact, images))
 
 
@@ -210,16 +217,6 @@ def _words_for_values(entries: Entries, random: np.random.Generator) -> Entries:
 
 def _random_words(random: np.random.Generator, size: int) -> Words:
     return random.integers(1, field.MODULUS, size=size, dtype=np.uint64)
-
-
-def exact_sums(size: int, target: Labels, factor: Words, word: Words) -> Words:
-    """Add up the products factor x word of each target, exactly; halves of 32 bits cannot overflow."""
-    product = field.multiply(factor, word)
-    low, high = np.zeros(size, dtype=np.uint64), np.zeros(size, dtype=np.uint64)
-    np.add.at(low, target, product & np.uint64(0xFFFFFFFF))
-    np.add.at(high, target, product >> np.uint64(32))
-    shifted = field.multiply(high % np.uint64(field.MODULUS), np.uint64(1 << 32))
-    return field.add(low % np.uint64(field.MODULUS), shifted)
 
 
 def _classes(size: int, columns: Sequence[NDArray[Any]]) -> Labels:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.program.program import Program
+from relift.program.quadratic_rows import QuadraticRows
 from relift.symmetry.partition import Partition
 
 Vector = NDArray[np.float64]
@@ -55,6 +56,23 @@ def distance_from_equitable(program: Program, variables: Partition, rows: Partit
         sizes = np.abs(program.A).T @ (1.0 / np.abs(row_scales))
         distance = max(distance, _spread(from_rows, sizes, variables))
     return distance
+
+
+def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constraints: Partition) -> float:
+    """The same for quadratic constraints: both conditions of :mod:`relift.symmetry.quadratic_refinement`, in floats."""
+    if len(rows) == 0:
+        return 0.0
+    random = np.random.default_rng(20160614)
+    g = random.uniform(1.0, 2.0, variables.n_classes)[variables.labels]
+    h = random.uniform(1.0, 2.0, constraints.n_classes)[constraints.labels]
+    sizes = np.asarray(np.bincount(rows.owner, np.abs(rows.values), len(rows))) + np.abs(rows.q).sum(axis=1)
+    by_variable = np.asarray(np.bincount(rows.first, np.abs(rows.values), g.size)) + np.abs(rows.q).sum(axis=0)
+    return max(
+        _spread(rows.r, np.abs(rows.r), constraints),
+        _spread(rows.values_at(g), 4.0 * sizes, constraints),
+        _spread(rows.gradient(g, h), 4.0 * by_variable, variables),
+        _spread(rows.q.T @ h, 2.0 * by_variable, variables),
+    )
 
 
 def is_constant_on_classes(vector: NDArray[Any], partition: Partition) -> bool:

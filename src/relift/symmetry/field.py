@@ -150,6 +150,33 @@ def inverse(values: ArrayLike) -> Words:
     return reciprocal.reshape(words.shape)
 
 
+def grouped_sums(target: NDArray[np.int64], terms: Words, size: int) -> Words:
+    """Sums of field elements by target, exactly: two halves of 31 and 30 bits are added as integers, then joined.
+
+    Parameters
+    ----------
+    target
+        Where each term belongs, 0 .. size - 1.
+    terms
+        Field elements.
+    size
+        Number of sums.
+
+    Examples
+    --------
+    >>> grouped_sums(np.array([0, 2, 0]), np.array([1, 2, 3], np.uint64), 3).tolist()
+    [4, 0, 2]
+    """
+    order = np.argsort(target, kind="stable")
+    starts = np.searchsorted(target[order], np.arange(size + 1))
+    sums = []
+    for half in (terms & np.uint64((1 << 31) - 1), terms >> np.uint64(31)):
+        running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(half[order], dtype=np.uint64)])
+        sums.append((running[starts[1:]] - running[starts[:-1]]) % _P)
+    low, high = sums
+    return add(low, multiply(high, np.full(size, 1 << 31, np.uint64)))
+
+
 def _words(values: ArrayLike) -> Words:
     return np.asarray(values, dtype=np.uint64)
 

@@ -9,12 +9,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.errors import OptionError
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
-from relift.symmetry.colour_refinement import refine
+from relift.symmetry.colour_refinement import Refinement, refine
 from relift.symmetry.field import Words
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
+from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
 
 
 @final
@@ -30,6 +32,8 @@ class Symmetry:
         Row i divided by ``row_scales[i]`` equals the other rows of its class, in sum.
     method
         How they were found.
+    quadratic
+        Classes of the quadratic constraints.
     statistics
         What it cost, by name.
     """
@@ -38,18 +42,21 @@ class Symmetry:
     rows: Partition
     row_scales: NDArray[np.float64]
     method: str
+    quadratic: Partition = field(default_factory=lambda: Partition.discrete(0))
     statistics: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_discrete(self) -> bool:
         """Whether no two things were found alike."""
-        return self.variables.is_discrete and self.rows.is_discrete
+        return self.variables.is_discrete and self.rows.is_discrete and self.quadratic.is_discrete
 
 
 def no_symmetry(program: Program) -> Symmetry:
     """Every variable and every row for itself."""
     n, m = program.n_variables, program.n_rows
-    return Symmetry(Partition.discrete(n), Partition.discrete(m), np.ones(m), "none")
+    return Symmetry(
+        Partition.discrete(n), Partition.discrete(m), np.ones(m), "none", Partition.discrete(len(program.quadratic))
+    )
 
 
 def find_symmetry(
@@ -87,11 +94,26 @@ def find_symmetry(
         def tell(phase: str, rounds: int, classes: int) -> None:
             progress(Progress("refine", phase, rounds, classes))
 
-    found = refine(
-        program.P, program.A, variable_images, *row_images, program.l, program.u,
-        mode="equitable" if settings.method == "equitable" else "counting",
-        reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_extra, seed=seed, progress=tell,
-    )  # fmt: skip
+    def refine_linear(extra: Sequence[Words] = ()) -> Refinement:
+        return refine(
+            program.P, program.A, [*variable_images, *extra], *row_images, program.l, program.u,
+            mode="equitable" if settings.method == "equitable" else "counting",
+            reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_extra, seed=seed, progress=tell,
+        )  # fmt: skip
+
+    quadratic = Partition.discrete(0)
+    if len(program.quadratic) == 0:
+        found = refine_linear()
+    elif settings.method == "orbits":
+        raise OptionError("orbits are not offered for programs with quadratic constraints.", "Use lift='counting'.")
+    else:
+        found, quadratic = refine_with_quadratic_rows(
+            program.quadratic,
+            refine_linear,
+            reading=settings.values,
+            is_counting=settings.method == "counting",
+            seed=seed,
+        )
     cost = found.statistics
     statistics = {
         "engine": cost.engine,
@@ -102,4 +124,4 @@ def find_symmetry(
     variables, rows = found.variables, found.rows
     if settings.method == "orbits":
         variables, rows = orbits(program, found, settings.values)
-    return Symmetry(variables, rows, found.row_scales, settings.method, statistics)
+    return Symmetry(variables, rows, found.row_scales, settings.method, quadratic, statistics)

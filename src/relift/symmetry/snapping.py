@@ -77,7 +77,7 @@ def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
     lb, ub = np.split(snapped(np.concatenate([program.lb, program.ub])), 2)
     P = None if program.P is None else snapped_matrix(program.P)
     q, A = snapped(program.q), snapped_matrix(program.A)
-    changed = Program.trusted(P, q, A, l, u, lb, ub, program.r, program.sense)
+    changed = Program.trusted(P, q, A, l, u, lb, ub, program.r, program.sense, program.quadratic)
     report = SnapReport(
         digits,
         sum(r.n_values_merged for r in reports),

@@ -1,0 +1,225 @@
+r"""Convex quadratic constraints, all of them in one stacked form.
+
+.. math:: f_k(x) = \tfrac12 x^\top P_k x + q_k^\top x \le r_k, \qquad k = 1, \dots, K
+
+The entries of all :math:`P_k` stand in one list of (k, i, j, value), so that thousands of small constraints cost a few
+array operations and no Python loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.errors import AsymmetricError, NonConvexError, NotANumberError, ShapeError
+from relift.program.convexity import direction_of_negative_curvature
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class QuadraticRows:
+    """The constraints ½x'P_kx + q_k'x <= r_k; every P_k symmetric and positive semidefinite.
+
+    Parameters
+    ----------
+    owner, first, second, values
+        Entry ``values[e]`` stands in P of constraint ``owner[e]``, at row ``first[e]`` and column ``second[e]``; both
+        triangles are listed.
+    q
+        CSR array, one row for each constraint.
+    r
+        The right-hand sides.
+
+    Examples
+    --------
+    >>> rows = QuadraticRows.from_matrices([(2 * np.eye(2), None, 1.0)], 2)      # x0² + x1² <= 1
+    >>> rows.values_at(np.array([0.6, 0.8])).round(12).tolist(), len(rows)
+    ([1.0], 1)
+    """
+
+    owner: Indices
+    first: Indices
+    second: Indices
+    values: Vector
+    q: Any
+    r: Vector
+
+    @classmethod
+    def none(cls, n_variables: int) -> QuadraticRows:
+        """No constraint at all."""
+        nothing = np.zeros(0, np.int64)
+        return cls(nothing, nothing, nothing, np.zeros(0), sparse.csr_array((0, n_variables)), np.zeros(0))
+
+    @classmethod
+    def from_matrices(
+        cls, constraints: Sequence[tuple[Any, Any, float]], n_variables: int, *, assume_convex: bool = False
+    ) -> QuadraticRows:
+        """Stack triples (P_k, q_k, r_k); P_k or q_k may be None.
+
+        Parameters
+        ----------
+        constraints
+            The triples.
+        n_variables
+            Size of each P_k.
+        assume_convex
+            Skip the check that each P_k is positive semidefinite.
+
+        Raises
+        ------
+        ProgramError
+            If a constraint has another size, a number that is not finite, or a P that is not symmetric or not positive
+            semidefinite; the message names it.
+        """
+        owners, firsts, seconds, values, linear, right = [], [], [], [], [], []
+        for k, (P, q, r) in enumerate(constraints):
+            name = f"quadratic[{k}]"
+            matrix = sparse.coo_array((n_variables, n_variables)) if P is None else sparse.coo_array(P)
+            if matrix.shape != (n_variables, n_variables):
+                shape = " x ".join(map(str, matrix.shape))
+                raise ShapeError(f"P of {name} is {shape}.", f"It must be {n_variables} x {n_variables}.", name)
+            matrix.sum_duplicates()
+            row = sparse.csr_array((1, n_variables)) if q is None else sparse.csr_array(np.atleast_2d(_dense(q)))
+            if row.shape != (1, n_variables):
+                raise ShapeError(f"q of {name} has {row.shape[1]} entries, but {n_variables} are needed.", "", name)
+            if not (np.isfinite(matrix.data).all() and np.isfinite(row.data).all() and np.isfinite(r)):
+                raise NotANumberError(
+                    f"{name} has an entry that is no finite number.", "Leave it out or mend it.", name
+                )
+            owners.append(np.full(matrix.nnz, k))
+            firsts.append(matrix.coords[0])
+            seconds.append(matrix.coords[1])
+            values.append(np.asarray(matrix.data, dtype=np.float64))
+            linear.append(row)
+            right.append(float(r))
+        if not owners:
+            return cls.none(n_variables)
+        rows = cls(
+            np.concatenate(owners).astype(np.int64),
+            np.concatenate(firsts).astype(np.int64),
+            np.concatenate(seconds).astype(np.int64),
+            np.concatenate(values),
+            sparse.vstack(linear).tocsr().astype(np.float64),
+            np.array(right),
+        )
+        rows.check(assume_convex=assume_convex)
+        return rows
+
+    def check(self, *, assume_convex: bool = False) -> None:
+        """Refuse a P_k that is not symmetric or, unless told otherwise, not positive semidefinite."""
+        blocks, owner_of, variable_of = self._blocks
+        difference = abs(blocks - blocks.T).tocoo()
+        if difference.nnz and difference.data.max() > 0:
+            worst = int(np.argmax(difference.data))
+            i, j = (int(c[worst]) for c in difference.coords)
+            name = f"quadratic[{owner_of[i]}]"
+            raise AsymmetricError(
+                f"P of {name} is not symmetric at ({variable_of[i]}, {variable_of[j]}).", "Pass (P + P.T) / 2.", name
+            )
+        direction = None if assume_convex else direction_of_negative_curvature(blocks)
+        if direction is not None:
+            indices, _ = direction
+            name = f"quadratic[{owner_of[indices[0]]}]"
+            shown = ", ".join(f"x[{variable_of[i]}]" for i in indices[:4])
+            raise NonConvexError(
+                f"P of {name} is not positive semidefinite: its curvature is negative along {shown}.",
+                "A constraint f(x) <= r needs a convex f.",
+                name,
+            )
+
+    @cached_property
+    def _blocks(self) -> tuple[Any, Indices, Indices]:
+        """All P_k on one diagonal, each on the variables it touches, and what each row of that matrix stands for."""
+        size = int(self.q.shape[1])
+        keys = np.unique(np.concatenate([self.owner * size + self.first, self.owner * size + self.second]))
+        i = np.searchsorted(keys, self.owner * size + self.first)
+        j = np.searchsorted(keys, self.owner * size + self.second)
+        blocks = sparse.coo_array((self.values, (i, j)), shape=(keys.size, keys.size)).tocsc()
+        return blocks, keys // max(size, 1), keys % max(size, 1)
+
+    def __len__(self) -> int:
+        return int(self.r.size)
+
+    @property
+    def n_nonzeros(self) -> int:
+        """Stored entries of all P_k and q_k."""
+        return int(self.values.size + self.q.nnz)
+
+    @cached_property
+    def variables(self) -> Indices:
+        """The variables that occur in some constraint."""
+        return np.unique(np.concatenate([self.first, self.second, self.q.indices])).astype(np.int64)
+
+    def values_at(self, x: Vector) -> Vector:
+        """All f_k(x)."""
+        terms = self.values * x[self.first] * x[self.second]
+        return np.asarray(0.5 * self._sum_by_owner(terms) + self.q @ x)
+
+    def gradient(self, x: Vector, z: Vector) -> Vector:
+        """The sum over k of z_k (P_k x + q_k)."""
+        terms = z[self.owner] * self.values * x[self.second]
+        size = int(self.q.shape[1])
+        return np.asarray(np.bincount(self.first, terms, size) + self.q.T @ z, dtype=np.float64)
+
+    def bend(self, d: Vector) -> float:
+        """The largest entry of any P_k d: zero for a direction along which no constraint curves."""
+        blocks, _, variable_of = self._blocks
+        return float(np.abs(blocks @ d[variable_of]).max(initial=0.0))
+
+    def hessian(self, z: Vector) -> Any:
+        """The sum over k of z_k P_k, as CSC."""
+        size = int(self.q.shape[1])
+        entries = z[self.owner] * self.values
+        return sparse.coo_array((entries, (self.first, self.second)), shape=(size, size)).tocsc()
+
+    def stacked_matrices(self) -> Any:
+        """All rows of all P_k below each other, as CSR; a direction d is flat if this times d vanishes."""
+        blocks, _, variable_of = self._blocks
+        entries = blocks.tocoo()
+        shape = (blocks.shape[0], self.q.shape[1])
+        return sparse.coo_array(
+            (entries.data, (entries.coords[0], variable_of[entries.coords[1]])), shape=shape
+        ).tocsr()
+
+    def matrix(self, k: int) -> Any:
+        """P_k alone, as CSC."""
+        size = int(self.q.shape[1])
+        mine = self.owner == k
+        return sparse.coo_array((self.values[mine], (self.first[mine], self.second[mine])), shape=(size, size)).tocsc()
+
+    def on_variables(self, kept: Indices) -> QuadraticRows:
+        """The same constraints on the kept variables, which must include all that occur."""
+        if kept.size == self.q.shape[1]:
+            return self
+        position = np.full(self.q.shape[1], -1, np.int64)
+        position[kept] = np.arange(kept.size)
+        return QuadraticRows(
+            self.owner, position[self.first], position[self.second], self.values, self.q[:, kept].tocsr(), self.r
+        )
+
+    def _sum_by_owner(self, terms: Vector) -> Vector:
+        return np.asarray(np.bincount(self.owner, terms, len(self)), dtype=np.float64)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, QuadraticRows) or self.q.shape != other.q.shape:
+            return False
+        if not np.array_equal(self.r, other.r) or (self.q != other.q).nnz:
+            return False
+        here, there = self._blocks, other._blocks
+        same_support = np.array_equal(here[1], there[1]) and np.array_equal(here[2], there[2])
+        return same_support and (here[0] != there[0]).nnz == 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _dense(q: Any) -> Any:
+    return q.toarray() if sparse.issparse(q) else np.asarray(q, dtype=np.float64)
