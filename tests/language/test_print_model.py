@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from relift.language import nodes as n
-from relift.language.parse_text import RESERVED, parse_text
+from relift.language.parse_text import parse_text
 from relift.language.print_model import format_text, print_expression, print_model
+from relift.language.syntax_errors import RESERVED
 
 # --- random models ---
 

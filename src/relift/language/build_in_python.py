@@ -38,8 +38,9 @@ from relift.language import nodes as n
 from relift.language.check_model import check_model
 from relift.language.checked_model import AggregateKind, CheckedModel, FunctionName
 from relift.language.messages import did_you_mean
-from relift.language.parse_text import RESERVED, decode, parse_text
+from relift.language.parse_text import decode, parse_text
 from relift.language.print_model import print_expression, print_model
+from relift.language.syntax_errors import RESERVED
 
 _Kind: TypeAlias = Literal["formula", "number", "either"]
 _ANY = type(...)

@@ -12,24 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast, final
+from typing import final
 
-from relift.errors import ConvexityError, DuplicateNameError, KindError, LanguageError, SafetyError
+from relift.errors import DuplicateNameError, KindError, LanguageError, SafetyError
 from relift.language import checked_model as c
 from relift.language import nodes as n
 from relift.language.convexity_rules import with_needs
 from relift.language.facts import facts_from_statements
-from relift.language.flatten import Bound, Flattener, TooLargeError, is_affine, logic_names
+from relift.language.flatten import flatten
 from relift.language.messages import raise_all
 from relift.language.names_and_kinds import ErrorList, Names, collect_names, has_right_arity
+from relift.language.normal_form import rows_from_comparison
 from relift.language.parse_text import read
 from relift.language.safety import UnsafeError, in_order
 from relift.language.source import Source, Span
 from relift.language.stratification import strata_from_rules
+from relift.language.translate import Bound, TooLargeError, Translator, logic_names
 from relift.language.walk import variables_of
-
-_ZERO = c.Constant(0)
-_CONVEX_SIDE = "Convex terms can stand on the smaller side of an inequality, and in the objective."
 
 
 def check_text(text: str, name: str = "<model>") -> c.CheckedModel:
@@ -180,11 +179,11 @@ class _Work:
         """Translate a definition on its own, so that its errors are found once and where they are."""
         self.names.too_large.add(definition.head.name)  # until the opposite is known
         try:
-            flat = Flattener(self.names, self.errors)
+            translator = Translator(self.names, self.errors)
             arguments = [a for a in definition.head.arguments if isinstance(a, n.LogicName)]
-            bound: Bound = {a.name: c.LogicVariable(flat.fresh(a.name)) for a in arguments}
-            flat.enter_body_of(definition.head.name)
-            flat.terms(definition.body, bound)
+            bound: Bound = {a.name: c.LogicVariable(translator.fresh(a.name)) for a in arguments}
+            translator.enter_body_of(definition.head.name)
+            flatten(translator, definition.body, bound)
             self.names.too_large.discard(definition.head.name)
         except TooLargeError as problem:
             self._too_large(problem.span)
@@ -203,26 +202,26 @@ class _Work:
     def _rule(self, head: n.Atom, body: n.Node, span: Span) -> c.Rule | None:
         if not has_right_arity(self.names.symbols[head.name], head, self.errors, self.names):
             return None
-        flat, n_errors = Flattener(self.names, self.errors), self.errors.n_added
+        translator, n_errors = Translator(self.names, self.errors), self.errors.n_added
         in_head = {name: None for a in head.arguments for name in logic_names(a)}
         bound: Bound = {}
         for name in {**in_head, **logic_names(body)}:
-            bound[name] = c.LogicVariable(flat.fresh(name))
-        formula = flat.formula(body, bound)
+            bound[name] = c.LogicVariable(translator.fresh(name))
+        formula = translator.formula(body, bound)
         arguments = list[c.DataExpression]()
         for argument in head.arguments:
             if isinstance(argument, n.Wildcard):
                 hint = "Name the variable, and bind it in the body."
                 self.errors.add(SafetyError, argument.span, "_ cannot stand in the head of a rule", hint)
             else:
-                arguments.append(flat.data(argument, bound, may_be_text=True))
+                arguments.append(translator.data(argument, bound, may_be_text=True))
         if self.errors.n_added > n_errors:
             return None
         head_names = variables_of(*arguments)
         try:
             ordered, known = in_order(formula, set(), set(head_names))
         except UnsafeError as unsafe:
-            flat.report(unsafe)
+            translator.report(unsafe)
             return None
         for argument in head.arguments:
             for name, where in _places(argument):
@@ -231,7 +230,7 @@ class _Work:
                         SafetyError, where, f"{name} stands in the head of the rule, but its body does not bind it"
                     )
         existential = tuple(v for v in variables_of(ordered) if v not in head_names)
-        return c.Rule(head.name, tuple(arguments), ordered, existential, frozenset(flat.reads), span)
+        return c.Rule(head.name, tuple(arguments), ordered, existential, frozenset(translator.reads), span)
 
     def _param(self, p: n.ParamItem) -> None:
         if p.value is not None and p.arity > 0:
@@ -247,21 +246,21 @@ class _Work:
     def _variable(self, item: n.VariableItem) -> None:
         if item.name in self.variables:
             return
-        flat = Flattener(self.names, self.errors)
-        query = None if item.domain is None else flat.query(item.parameters, item.domain, {}, "domain")
+        translator = Translator(self.names, self.errors)
+        query = None if item.domain is None else translator.query(item.parameters, item.domain, {}, "domain")
         bound = {} if query is None else query.inside
         lower, upper = list[c.DataExpression](), list[c.DataExpression]()
         for limit in item.bounds:
             if limit.sign not in ("<=", ">=", "="):
                 self.errors.add(KindError, limit.span, f"a bound is written with <=, >= or =, not {limit.sign}")
                 continue
-            value = flat.data(limit.limit, bound, what="the bounds of a variable are known before solving")
+            value = translator.data(limit.limit, bound, what="the bounds of a variable are known before solving")
             if limit.sign != "<=":
                 lower.append(value)
             if limit.sign != ">=":
                 upper.append(value)
         variable = c.Variable(
-            item.name, item.arity, (), None, tuple(lower), tuple(upper), (), frozenset(flat.reads), span=item.span
+            item.name, item.arity, (), None, tuple(lower), tuple(upper), (), frozenset(translator.reads), span=item.span
         )
         if query is not None:
             variable = replace(
@@ -270,8 +269,8 @@ class _Work:
         self.variables[item.name] = variable
 
     def _objective(self, s: n.ObjectiveStatement) -> None:
-        flat, n_errors = Flattener(self.names, self.errors), self.errors.n_added
-        terms = flat.terms(s.body, {})
+        translator, n_errors = Translator(self.names, self.errors), self.errors.n_added
+        terms = flatten(translator, s.body, {})
         if self.objective is not None:
             self.errors.add(
                 DuplicateNameError,
@@ -286,10 +285,8 @@ class _Work:
             wrong = "negative" if s.sense == "min" else "positive"
             message = f"this convex term has a {wrong} coefficient, and the objective is {s.sense}imised"
             checked = with_needs(terms, needed, message, "The problem would not be convex.", self.errors)
-        name, reads = s.name or "objective", frozenset(flat.reads)
+        name, reads = s.name or "objective", frozenset(translator.reads)
         self.objective = c.Objective(s.sense, name, c.Expression(checked), reads, span=s.span)
-
-    # --- constraints -------------------------------------------------------------------------------------------------
 
     def _constraint(self, s: n.ConstraintStatement) -> None:
         self.n_constraints += 1
@@ -306,106 +303,14 @@ class _Work:
             hint += "; a constraint for each part of the &." if isinstance(s.body, n.Both) else "."
             self.errors.add(KindError, s.body.span, "a constraint compares two numbers", hint)
             return
-        flat = Flattener(self.names, self.errors)
+        translator = Translator(self.names, self.errors)
         frame, bound = c.Constraint(name, (), None, c.Expression(()), None, None, span=s.span), Bound()
         if s.index is not None:
-            query = flat.query(s.index.variables, s.index.formula, {})
+            query = translator.query(s.index.variables, s.index.formula, {})
             frame = replace(frame, variables=query.variables, formula=query.formula, existential=query.existential)
             bound = query.inside
-        for row in self._rows(s.body, flat, bound, frame):
-            self.constraints.append(replace(row, reads=frozenset(flat.reads)))
-
-    def _rows(self, body: n.Compare, flat: Flattener, bound: Bound, frame: c.Constraint) -> list[c.Constraint]:
-        for sign in body.signs:
-            if sign not in ("<=", ">=", "="):
-                self.errors.add(
-                    KindError,
-                    body.span,
-                    f"a constraint cannot use {sign}",
-                    "Write <=, >= or =; a strict inequality has no optimum." if sign != "!=" else "Write <=, >= or =.",
-                )
-                return []
-        n_errors = self.errors.n_added
-        if len(body.signs) == 1:
-            terms = [flat.terms(part, bound) for part in body.parts]
-            if self.errors.n_added > n_errors:
-                return []
-            return [self._row(frame, terms[0], body.signs[0], terms[1], body.parts)]
-        if len(body.signs) > 2 or body.signs not in (("<=", "<="), (">=", ">=")):
-            self.errors.add(
-                KindError, body.span, "a chain of comparisons is written a <= e <= b or a >= e >= b", "Split it."
-            )
-            return []
-        low, middle, high = body.parts if body.signs[0] == "<=" else body.parts[::-1]
-        if not (flat.has_unknown(low) or flat.has_unknown(high)):
-            lower, terms_middle, upper = flat.data(low, bound), flat.terms(middle, bound), flat.data(high, bound)
-            if self.errors.n_added > n_errors:
-                return []
-            if not is_affine(terms_middle):
-                self._not_convex(terms_middle, "and it is bounded from below")
-                return []
-            return [replace(frame, body=c.Expression(tuple(terms_middle)), lower=lower, upper=upper)]
-        rows = list[c.Constraint]()
-        for part, pair in (("lower", (low, middle)), ("upper", (middle, high))):
-            terms = [flat.terms(side, bound) for side in pair]
-            if self.errors.n_added > n_errors:
-                return []
-            half = replace(frame, part=cast("Literal['lower', 'upper']", part))
-            rows.append(self._row(half, terms[0], "<=", terms[1], pair))
-        return rows
-
-    def _row(
-        self, frame: c.Constraint, left: list[c.Term], sign: str, right: list[c.Term], sides: tuple[n.Node, ...]
-    ) -> c.Constraint:
-        """The normal form of ``left sign right``."""
-        left_data, right_data = _as_data(left), _as_data(right)
-        flipped = {"<=": ">=", ">=": "<=", "=": "="}
-        if right_data is not None:
-            body, limit = left, right_data
-        elif left_data is not None:
-            body, limit, sign = right, left_data, flipped[sign]
-        else:
-            body, limit = left + [_negated(term) for term in right], _ZERO
-        if is_affine(body):
-            lower, upper = (limit if sign != "<=" else None), (limit if sign != ">=" else None)
-            return replace(frame, body=c.Expression(tuple(body)), lower=lower, upper=upper)
-        if sign == "=":
-            self._not_convex(body, "and an equality must be linear")
-            return frame
-        negated = sign == ">="
-        if negated:
-            body, limit = [_negated(term) for term in body], _negative(limit)
-        message = "this convex term is bounded from below, which is not convex"
-        terms = with_needs(body, "nonnegative", message, _CONVEX_SIDE, self.errors)
-        return replace(frame, body=c.Expression(terms), upper=limit, is_convex=True, negated=negated)
-
-    def _not_convex(self, terms: list[c.Term], why: str) -> None:
-        for term in terms:
-            if not isinstance(term, (c.LinearTerm, c.ConstantTerm)):
-                self.errors.add(ConvexityError, term.span, f"this term is not linear, {why}", _CONVEX_SIDE)
-
-
-def _as_data(terms: list[c.Term]) -> c.DataExpression | None:
-    """The data expression, if the side of a comparison is nothing else."""
-    match terms:
-        case [c.ConstantTerm(scopes=()) as only]:
-            return only.coefficient
-        case _:
-            return None
-
-
-def _negated(term: c.Term) -> c.Term:
-    return replace(term, coefficient=_negative(term.coefficient))
-
-
-def _negative(data: c.DataExpression) -> c.DataExpression:
-    match data:
-        case c.Constant(value=int() | float()):
-            return c.Constant(-data.value)  # type: ignore[operator]
-        case c.Negative():
-            return data.part
-        case _:
-            return c.Negative(data)
+        for row in rows_from_comparison(s.body, translator, bound, frame):
+            self.constraints.append(replace(row, reads=frozenset(translator.reads)))
 
 
 def _places(node: n.Node) -> list[tuple[str, Span]]:

@@ -21,14 +21,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 from relift.errors import EncodingError, LanguageError, ModelSyntaxError
 from relift.language import nodes as n
 from relift.language.messages import at, raise_all
+from relift.language.remarks import remarks_from_text
 from relift.language.source import Source, Span
-
-RESERVED = frozenset({
-    "relation", "param", "var", "from", "in", "if", "def", "minimize", "minimise", "maximize", "maximise", "subject",
-    "to", "forall", "default", "sum", "min", "max", "count", "abs", "exp", "sqrt", "log", "not", "true", "integer",
-    "binary",
-})  # fmt: skip
-"""Words that cannot be names; in quotes they can be constants."""
+from relift.language.syntax_errors import SKIPPED, bad_character, bad_token
 
 _MOST_ERRORS = 20
 
@@ -121,16 +116,17 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
             break
         except UnexpectedCharacters as problem:
             place, is_missing_end = problem.pos_in_stream or 0, False
-            errors.append(_bad_character(source, place))
+            errors.append(bad_character(source, place))
         except UnexpectedToken as problem:
-            error, place, is_missing_end = _bad_token(source, text, problem)
+            kind, span, accepted = problem.token.type, _span(problem.token), set(problem.accepts or ())
+            error, place, is_missing_end = bad_token(source, text, kind, span, accepted, _patterns())
             errors.append(error)
         except UnexpectedEOF:  # pragma: no cover - the LALR parser reports the end as a token
             return n.ModelText((), (), source), errors, False
         except _MisreadError as problem:
             errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
             place, is_missing_end = problem.span.start, False
-        if is_missing_end and place < len(text):
+        if is_missing_end:
             text = f"{text[:place]};{text[place + 1 :]}"  # in place of a blank
         else:
             text, is_whole = _behind_statement(text, place), False
@@ -139,7 +135,7 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
     if not is_whole:
         return n.ModelText((), (), source), errors, False
     statements, ends = tuple(children[0::2]), [token.end_pos for token in children[1::2]]
-    remarks = _remarks(source.text, [s.span for s in statements], ends)
+    remarks = remarks_from_text(source.text, [s.span for s in statements], ends)
     return n.ModelText(statements, remarks, source), errors, True
 
 
@@ -368,163 +364,11 @@ def _parser() -> Lark:
     return Lark(grammar, start="program", parser="lalr", lexer="basic", transformer=_ToNodes(), lexer_callbacks=refuse)
 
 
-# --- what is wrong with a text ---------------------------------------------------------------------------------------
-
-_SKIPPED = re.compile(r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*)|(;)""")
+def _patterns() -> dict[str, str]:
+    return {terminal.name: terminal.pattern.value for terminal in _parser().terminals}
 
 
 def _behind_statement(text: str, place: int) -> str:
     """The text with all blanked out up to the end of the statement at a place: the rest may have more errors."""
-    stop = next((m.end() for m in _SKIPPED.finditer(text) if m[2] and m.start() >= place), len(text))
+    stop = next((m.end() for m in SKIPPED.finditer(text) if m[2] and m.start() >= place), len(text))
     return " " * stop + text[stop:]
-
-
-_LOOKALIKES = {
-    "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "–": "-", "×": "*", "·": "*", "∧": "&", "∨": "|", "¬": "!", "∑": "sum",
-    "“": '"', "”": '"', "‘": "'", "’": "'", "∈": "in", "∀": "forall", "²": "**2",
-}  # fmt: skip
-
-
-def _bad_character(source: Source, offset: int) -> LanguageError:
-    character = source.text[offset]
-    span = Span(offset, offset + 1)
-    if character in "\"'":
-        return at(ModelSyntaxError, source, span, "this string does not end in its line", f"Close it with {character}.")
-    if character in _LOOKALIKES:
-        hint = f"Write {_LOOKALIKES[character]}"
-    elif character == "_":
-        hint = "A name begins with a lower-case letter, a logic variable with an upper-case one; _ alone is any value."
-    elif character.isalpha():
-        hint = "A name begins with a letter from a to z; any other text can be a constant in quotes."
-    elif character.isdigit():
-        word = re.match(r"[\w.]+", source.text[offset:])
-        span = Span(offset, offset + len(word[0])) if word else span
-        hint = "A name begins with a lower-case letter; text that begins with a digit can be a constant in quotes."
-        shown = source.text[span.start : span.stop]
-        return at(ModelSyntaxError, source, span, f"{shown} is not a number", hint)
-    else:
-        hint = ""
-    shown = character if character.isprintable() else f"U+{ord(character):04X}"
-    return at(ModelSyntaxError, source, span, f"the character {shown} has no meaning here", hint)
-
-
-_WORDS = {
-    "and": "Write & for and.",
-    "or": "Write | for or.",
-    "where": "Conditions are joined to the query with &.",
-    "st": "Constraints begin with: subject to",
-    "false": "Leave the statement away, or write a comparison such as 0 = 1.",
-}
-
-_GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
-    ("an expression", {"NUMBER", "LOGVAR", "NAME", "LPAR", "LSQB"},
-     {"STRING", "ANONYMOUS", "TRUE", "ABS", "EXP", "SQRT", "LOG", "MIN", "MAX", "COUNT", "SUM", "PLUSMINUS", "BANG",
-      "TILDE", "NOT"}),
-    ("a formula", {"NAME", "LPAR", "BANG", "TILDE"}, {"NOT", "TRUE"}),
-    ("an operator", {"STAR", "SLASH", "PLUSMINUS"}, {"POWER", "COMPARE", "EQUALS", "VBAR", "AMPERSAND"}),
-    ("a comparison", {"COMPARE", "EQUALS"}, set()),
-    ("& or |", {"VBAR"}, {"AMPERSAND"}),
-    ("a constant", {"NAME", "STRING", "NUMBER"}, {"PLUSMINUS"}),
-    ("a number", {"NUMBER"}, {"PLUSMINUS"}),
-    ("a statement", {"RELATION", "PARAM", "VAR"},
-     {"DEF", "MINIMIZE", "MINIMISE", "MAXIMIZE", "MAXIMISE", "SUBJECT", "NAME"}),
-)  # fmt: skip
-
-
-def _expected(accepted: set[str]) -> str:
-    left, words = set(accepted) - {"$END"}, list[str]()
-    if "SEMICOLON" in left:
-        words.append("';'")
-    for word, needed, more in _GROUPS:
-        if needed <= left:
-            words.append(word)
-            left -= needed | more
-    single = {"NAME": "a name", "LOGVAR": "a logic variable (upper-case first)", "STRING": "a string in quotes"}
-    patterns = {terminal.name: terminal.pattern.value for terminal in _parser().terminals}
-    for terminal in sorted(left - {"SEMICOLON"}):
-        words.append(single.get(terminal) or f"'{patterns[terminal]}'".replace("\\", ""))
-    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _bad_token(source: Source, text: str, problem: UnexpectedToken) -> tuple[LanguageError, int, bool]:
-    """The error, where to go on, and whether only a semicolon was missing there."""
-    token = problem.token
-    accepted = set(problem.accepts or ())
-    before = text[: token.start_pos] if token.type != "$END" else text
-    code = _SKIPPED.sub(lambda m: m[0] if m[0][0] != "#" else " " * len(m[0]), before).rstrip()
-    gap = len(code)
-    expected = f"Expected {_expected(accepted)}." if accepted else ""
-    if token.type == "$END":
-        end = Span(gap, gap + 1)
-        if gap == 0:
-            end = Span(0, 1)
-        return at(ModelSyntaxError, source, end, "the text ends in the middle of a statement", expected), gap, False
-    span = Span(token.start_pos or 0, token.end_pos or 0)
-    word = str(token)
-
-    def error(message: str, hint: str) -> tuple[LanguageError, int, bool]:
-        return at(ModelSyntaxError, source, span, message, hint), span.start, False
-
-    if token.type == "REFUSED":
-        return error(
-            f"{word} variables are not supported: every unknown is a real number",
-            "relift solves convex programs; leave the word away to solve the relaxation.",
-        )
-    starts_line = "\n" in text[gap : span.start]
-    begins_statement = token.type in {"RELATION", "PARAM", "VAR", "SUBJECT", "DEF"} or word[:4] in ("mini", "maxi")
-    if "SEMICOLON" in accepted and gap < span.start and (begins_statement or (starts_line and token.type == "NAME")):
-        found = at(ModelSyntaxError, source, Span(gap, gap + 1), "a ';' is missing at the end of this statement")
-        return found, gap, True
-    if token.type == "NAME" and word in _WORDS and "NAME" not in accepted:
-        return error(f"unexpected '{word}'", _WORDS[word])
-    if word in RESERVED and "NAME" in accepted:
-        return error(f"'{word}' is a reserved word", "Choose another name, or write it in quotes if it is a constant.")
-    if word in (":", "<") and text[span.stop : span.stop + 1] == "-":
-        return error("unexpected arrow", "A rule is written: head if body")
-    if word == ">" and text[span.start - 1 : span.start] == "=":
-        return error("unexpected '>' after '='", "Greater or equal is written >=")
-    if accepted == {"LBRACE"} and word == "(":
-        return error("unexpected '('", "A query stands in braces, as in: sum{I in query(I)} body(I)")
-    if accepted >= {"IF", "SEMICOLON", "EQUALS"} and token.type in ("COMPARE", "PLUSMINUS", "STAR"):
-        return error(f"unexpected '{word}'", "A constraint begins with: subject to")
-    if token.type == "LOGVAR" and "NAME" in accepted and "LOGVAR" not in accepted:
-        return error(f"a name was expected, not the logic variable {word}", "Names begin with a lower-case letter.")
-    if token.type == "NAME" and "LOGVAR" in accepted and "NAME" not in accepted:
-        return error(f"a logic variable was expected, not {word}", "Logic variables begin with an upper-case letter.")
-    return error(f"unexpected {word!r}" if token.type == "STRING" else f"unexpected '{word}'", expected)
-
-
-# --- comments --------------------------------------------------------------------------------------------------------
-
-
-def _remarks(text: str, spans: list[Span], ends: list[int]) -> tuple[n.Remark, ...]:
-    """The comments and blank lines around each statement, and those after the last."""
-    comments = [(m.start(), m[0].rstrip()) for m in _SKIPPED.finditer(text) if m[0][0] == "#"]
-    if not comments and "\n\n" not in text:
-        return ()
-    remarks, behind, next_comment, last_end = list[n.Remark](), list[str](), 0, 0
-    for k in range(len(spans) + 1):
-        start = spans[k].start if k < len(spans) else len(text)
-        end = ends[k] if k < len(spans) else len(text)
-        lines, place = list[str](), last_end
-        while next_comment < len(comments) and comments[next_comment][0] < end:
-            offset, comment = comments[next_comment]
-            gap = text[place:offset]
-            if k > 0 and place == last_end and "\n" not in gap and offset < start:
-                behind[-1] = comment
-            else:
-                if _has_blank_line(gap):
-                    lines.append("")
-                lines.append(comment)
-            place = offset + len(comment)
-            next_comment += 1
-        if k < len(spans) and place < start and _has_blank_line(text[place:start]):
-            lines.append("")
-        remarks.append(n.Remark(tuple(lines)))
-        behind.append("")
-        last_end = end
-    return tuple(replace(remark, behind=comment) for remark, comment in zip(remarks, behind, strict=True))
-
-
-def _has_blank_line(gap: str) -> bool:
-    return re.search(r"\n[ \t\f\r]*\n", gap) is not None

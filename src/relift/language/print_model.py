@@ -16,7 +16,8 @@ from collections.abc import Iterable
 
 from relift.errors import LanguageError
 from relift.language import nodes as n
-from relift.language.parse_text import RESERVED, parse_text
+from relift.language.parse_text import parse_text
+from relift.language.syntax_errors import RESERVED
 
 _WIDTH = 100
 # Blanks at which a line may be broken, best first: behind the head of a statement, at commas of lists, at | and &, at
