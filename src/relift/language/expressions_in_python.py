@@ -1,0 +1,434 @@
+"""Formulas and numbers in Python: operators and functions that build nodes.
+
+>>> from relift.language.build_in_python import Model
+>>> m = Model()
+>>> (I,) = indices("I")
+>>> cost = m.param("cost", 1)
+>>> cost(I) & (I != "a")
+<cost(I) & I != "a">
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, Literal, NoReturn, TypeAlias, final
+
+from relift.errors import ArityError, ModelBuildingError
+from relift.language import nodes as n
+from relift.language.checked_model import AggregateKind, FunctionName
+from relift.language.print_model import print_expression
+
+Kind: TypeAlias = Literal["formula", "number", "either"]
+_ANY = type(...)
+
+
+@final
+class Expression:
+    """A formula or a number of the language; made by calling predicates and combining the results.
+
+    Numbers have ``+ - * / **``, ``abs()`` and comparisons; formulas have ``& | ~``. The value of a param is both: in a
+    formula it means "has a value here".
+
+    Parameters
+    ----------
+    node
+        What it is in the language.
+    kind
+        Whether it is a formula, a number or, for the value of a param, either.
+    """
+
+    __slots__ = ("kind", "node")
+    __hash__ = object.__hash__
+    __array_ufunc__ = None  # so that NumPy numbers leave the operators to this class
+
+    def __init__(self, node: n.Node, kind: Kind) -> None:
+        self.node = node
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        return print_expression(self.node)
+
+    def __bool__(self) -> NoReturn:
+        raise ModelBuildingError(
+            f"{self} has no truth value in Python.",
+            "Join formulas with &, | and ~ instead of and, or and not; write between(a, e, b) for a <= e <= b.",
+        )
+
+    def __iter__(self) -> NoReturn:
+        raise ModelBuildingError(f"{self} cannot be iterated over.", "Sum over it with sum_(..., over=..., where=...).")
+
+    def __len__(self) -> NoReturn:
+        hint = "Count with count_(over=..., where=...)."
+        raise ModelBuildingError(f"{self} has no length before it is grounded.", hint)
+
+    # --- numbers
+
+    def __add__(self, other: Term) -> Expression:
+        return _sum(self, "+", other)
+
+    def __radd__(self, other: Term) -> Expression:
+        if isinstance(other, int) and other == 0:  # the built-in sum() starts with 0
+            return self
+        return _sum(other, "+", self)
+
+    def __sub__(self, other: Term) -> Expression:
+        return _sum(self, "-", other)
+
+    def __rsub__(self, other: Term) -> Expression:
+        return _sum(other, "-", self)
+
+    def __mul__(self, other: Term) -> Expression:
+        return _binary("*", self, other)
+
+    def __rmul__(self, other: Term) -> Expression:
+        return _binary("*", other, self)
+
+    def __truediv__(self, other: Term) -> Expression:
+        return _binary("/", self, other)
+
+    def __rtruediv__(self, other: Term) -> Expression:
+        return _binary("/", other, self)
+
+    def __pow__(self, other: Term) -> Expression:
+        return _binary("**", self, other)
+
+    def __rpow__(self, other: Term) -> Expression:
+        return _binary("**", other, self)
+
+    def __neg__(self) -> Expression:
+        return Expression(n.Minus(number_node(self, "-")), "number")
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __abs__(self) -> Expression:
+        return _call("abs", self)
+
+    def __eq__(self, other: Term) -> Expression:  # type: ignore[override]
+        return _compare(self, "=", other)
+
+    def __ne__(self, other: Term) -> Expression:  # type: ignore[override]
+        return _compare(self, "!=", other)
+
+    def __le__(self, other: Term) -> Expression:
+        return _compare(self, "<=", other)
+
+    def __ge__(self, other: Term) -> Expression:
+        return _compare(self, ">=", other)
+
+    def __lt__(self, other: Term) -> Expression:
+        return _compare(self, "<", other)
+
+    def __gt__(self, other: Term) -> Expression:
+        return _compare(self, ">", other)
+
+    # --- formulas
+
+    def __and__(self, other: Expression) -> Expression:
+        left, right = formula_node(self, "&"), formula_node(other, "&")
+        parts = left.parts if isinstance(left, n.Both) else (left,)
+        return Expression(n.Both((*parts, right)), "formula")
+
+    def __or__(self, other: Expression) -> Expression:
+        left, right = formula_node(self, "|"), formula_node(other, "|")
+        parts = left.parts if isinstance(left, n.Either) else (left,)
+        return Expression(n.Either((*parts, right)), "formula")
+
+    def __invert__(self) -> Expression:
+        return Expression(n.Negated(formula_node(self, "~")), "formula")
+
+    def __rand__(self, other: object) -> NoReturn:
+        formula_node(other, "&")
+        raise AssertionError  # pragma: no cover - only what is no Expression comes here
+
+    __ror__ = __rand__
+
+
+Term: TypeAlias = Expression | str | int | float
+"""What can stand in an expression: an `Expression`, or a constant."""
+
+
+@final
+class Predicate:
+    """A name of a model: call it with its arguments. Without arguments it may also be used as it is.
+
+    Parameters
+    ----------
+    name, arity
+        What it is called and how many arguments it has.
+    kind
+        Whether it is true or false (``"formula"``), a number, or a param, which is both.
+    """
+
+    __slots__ = ("arity", "kind", "name")
+
+    def __init__(self, name: str, arity: int, kind: Kind) -> None:
+        self.name = name
+        self.arity = arity
+        self.kind: Kind = kind
+
+    def __call__(self, *arguments: Term | Any) -> Expression:
+        """The atom with these arguments: logic variables, constants, data expressions, or ``...`` for any value."""
+        if len(arguments) != self.arity:
+            raise ArityError(f"{self.name} has {counted(self.arity)}, not {len(arguments)}.")
+        return Expression(n.Atom(self.name, tuple(map(_argument, arguments))), self.kind)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}/{self.arity}>"
+
+    def __bool__(self) -> NoReturn:
+        hint = "Use &, | and ~ instead of and, or and not."
+        raise ModelBuildingError(f"{self.name} has no truth value in Python.", hint)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self.name} is a name of the model and has no {name!r}; call it with its arguments")
+
+    def _unused(self, *_: object) -> NoReturn:
+        raise ModelBuildingError(
+            f"{self.name} has {counted(self.arity)} and cannot be used without.",
+            f"Write {self.name}({', '.join('IJKLMN'[: self.arity])}).",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _unused
+    __pow__ = __rpow__ = __neg__ = __abs__ = __and__ = __rand__ = __or__ = __ror__ = __invert__ = _unused
+    __le__ = __ge__ = __lt__ = __gt__ = _unused
+
+
+def indices(names: str | Iterable[str]) -> tuple[Expression, ...]:
+    """Logic variables, from their names; each begins with an upper-case letter.
+
+    Parameters
+    ----------
+    names
+        Names with blanks or commas between them, or several names.
+
+    Examples
+    --------
+    >>> indices("I, J")
+    (<I>, <J>)
+    """
+    split = re.split(r"[\s,]+", names.strip()) if isinstance(names, str) else [*names]
+    for name in split:
+        if not re.fullmatch(r"[A-Z]\w*", name):
+            hint = "A logic variable begins with an upper-case letter."
+            raise ModelBuildingError(f"{name!r} cannot be the name of a logic variable.", hint)
+    return tuple(Expression(n.LogicName(name), "number") for name in split)
+
+
+def sum_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``sum{over in where} body``.
+
+    Parameters
+    ----------
+    body
+        What is added up, once for each answer.
+    over
+        The logic variables whose distinct values are the answers.
+    where
+        The query; variables that are neither listed nor bound outside are existential.
+
+    Examples
+    --------
+    >>> I, = indices("I")
+    >>> from relift.language.build_in_python import Model
+    >>> m = Model()
+    >>> cost = m.param("cost", 1)
+    >>> sum_(2 * cost(I), over=I, where=cost(I) & (I != "a"))
+    <sum{I in cost(I) & I != "a"} 2*cost(I)>
+    """
+    return _indexed("sum", body, over, where)
+
+
+def min_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``min{over in where} body``, over data."""
+    return _indexed("min", body, over, where)
+
+
+def max_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``max{over in where} body``, over data."""
+    return _indexed("max", body, over, where)
+
+
+def count_(*, over: Indices, where: Expression) -> Expression:
+    """``count{over in where}``."""
+    return Expression(n.Indexed("count", index_node(over, where), None), "number")
+
+
+def maximum(first: Term, *others: Term) -> Expression:
+    """``max(first, ...)``; with unknowns only as ``maximum(0, e)``.
+
+    Examples
+    --------
+    >>> from relift.language.build_in_python import Model
+    >>> x = Model().var("x")
+    >>> maximum(0, 1 - x) ** 2
+    <max(0, 1 - x)**2>
+    """
+    return _call("max", first, *others)
+
+
+def minimum(first: Term, *others: Term) -> Expression:
+    """``min(first, ...)``, of data."""
+    return _call("min", first, *others)
+
+
+def exp(value: Term) -> Expression:
+    """``exp(value)``, of data."""
+    return _call("exp", value)
+
+
+def sqrt(value: Term) -> Expression:
+    """``sqrt(value)``, of data."""
+    return _call("sqrt", value)
+
+
+def log(value: Term) -> Expression:
+    """``log(value)``, of data."""
+    return _call("log", value)
+
+
+def indicator(formula: Expression) -> Expression:
+    """``[formula]``: 1 where it holds, 0 elsewhere."""
+    return Expression(n.Bracket(formula_node(formula, "indicator(..)")), "number")
+
+
+def between(lower: Term, middle: Term, upper: Term) -> Expression:
+    """``lower <= middle <= upper``, which Python cannot write with operators.
+
+    Examples
+    --------
+    >>> from relift.language.build_in_python import Model
+    >>> between(0, Model().var("x"), 1)
+    <0 <= x <= 1>
+    """
+    parts = tuple(_comparable(part) for part in (lower, middle, upper))
+    return Expression(n.Compare(parts, ("<=", "<=")), "formula")
+
+
+true = Expression(n.Truth(), "formula")
+"""The formula that always holds."""
+
+Indices: TypeAlias = Expression | Sequence[Expression]
+"""One logic variable or several."""
+
+Bounds: TypeAlias = Term | Sequence[Term] | None
+"""No bound, one, or several."""
+
+# --- from Python values to nodes -------------------------------------------------------------------------------------
+
+
+def counted(arity: int) -> str:
+    """The number of arguments, in words."""
+    return "1 argument" if arity == 1 else f"{arity} arguments"
+
+
+def signed_number(value: Any) -> n.Number:
+    """A Python number as the number of a table or a declaration."""
+    if isinstance(value, bool):
+        hint = "A comparison of Python values is made before the model sees it."
+        raise ModelBuildingError(f"{value} is not a number.", hint)
+    if isinstance(value, Integral):
+        return n.Number(str(int(value)))
+    if isinstance(value, Real):
+        if not math.isfinite(value):
+            raise ModelBuildingError(f"{value} is not a finite number.")
+        return n.Number(repr(float(value)))
+    raise ModelBuildingError(f"{value!r} is not a number.")
+
+
+def _constant(value: Any) -> n.Number | n.Text:
+    return n.Text(value) if isinstance(value, str) else signed_number(value)
+
+
+def key_from_row(row: Any) -> tuple[n.Number | n.Text, ...]:
+    """A row of facts: a tuple or a list of constants, or one constant."""
+    return tuple(map(_constant, row)) if isinstance(row, (tuple, list)) else (_constant(row),)
+
+
+def _node(value: Any) -> n.Node:
+    """A Python value inside of an expression."""
+    if isinstance(value, Expression):
+        return value.node
+    if isinstance(value, Predicate):
+        return value._unused()
+    if isinstance(value, str):
+        return n.Text(value)
+    number = signed_number(value)
+    return n.Minus(n.Number(number.text[1:])) if number.text.startswith("-") else number
+
+
+def _argument(value: Any) -> n.Node:
+    return n.Wildcard() if isinstance(value, _ANY) else _node(value)
+
+
+def number_node(value: Any, where: str) -> n.Node:
+    """The node of a number; `where` says for the message what needs one."""
+    if isinstance(value, Expression) and value.kind == "formula":
+        hint = "Write indicator(..) for 1 or 0."
+        raise ModelBuildingError(f"{value} is a formula, and {where} needs a number.", hint)
+    if isinstance(value, str):
+        raise ModelBuildingError(f"{value!r} is not a number, and {where} needs one.")
+    return _node(value)
+
+
+def _comparable(value: Any) -> n.Node:
+    return _node(value) if isinstance(value, str) else number_node(value, "a comparison")
+
+
+def formula_node(value: Any, where: str) -> n.Node:
+    """The node of a formula; `where` says for the message what needs one."""
+    if isinstance(value, Expression) and value.kind != "number":
+        return value.node
+    if isinstance(value, Predicate):
+        return value._unused()
+    raise ModelBuildingError(
+        f"{value} is not a formula, and {where} needs one.",
+        "Comparisons between & and | need parentheses: p(X) & (X < 3).",
+    )
+
+
+def _sum(left: Any, sign: str, right: Any) -> Expression:
+    first, second = number_node(left, sign), number_node(right, sign)
+    if isinstance(first, n.Sum):
+        return Expression(n.Sum((*first.parts, second), (*first.signs, sign)), "number")
+    return Expression(n.Sum((first, second), (sign,)), "number")
+
+
+def _binary(op: Literal["*", "/", "**"], left: Any, right: Any) -> Expression:
+    return Expression(n.Binary(op, number_node(left, op), number_node(right, op)), "number")
+
+
+def _compare(left: Any, sign: str, right: Any) -> Expression:
+    return Expression(n.Compare((_comparable(left), _comparable(right)), (sign,)), "formula")
+
+
+def _call(function: FunctionName, *arguments: Any) -> Expression:
+    return Expression(n.Call(function, tuple(number_node(a, function) for a in arguments)), "number")
+
+
+def logic_names(over: Iterable[Any]) -> tuple[n.LogicName, ...]:
+    """The nodes of logic variables."""
+    names = list[n.LogicName]()
+    for index in over:
+        if not isinstance(index, Expression) or not isinstance(index.node, n.LogicName):
+            raise ModelBuildingError(f"{index} is not a logic variable.", 'Make some with indices("I J").')
+        names.append(index.node)
+    return tuple(names)
+
+
+def index_node(over: Indices, where: Expression) -> n.Index:
+    """The node of ``{over in where}``."""
+    names = logic_names((over,) if isinstance(over, Expression) else over)
+    if not names:
+        raise ModelBuildingError("a query needs at least one logic variable.")
+    return n.Index(names, formula_node(where, "where"))
+
+
+def _indexed(kind: AggregateKind, body: Any, over: Indices, where: Expression) -> Expression:
+    return Expression(n.Indexed(kind, index_node(over, where), number_node(body, f"{kind}_")), "number")
