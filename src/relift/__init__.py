@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from relift.program.program import Program
     from relift.program.solution import Solution, Status
     from relift.symmetry.colour_refinement import colour_refinement
+    from relift.symmetry.geometry import PointSymmetry, commuting_factor, point_symmetries, semidefinite_factor
+    from relift.symmetry.kernels import kernel_partition
     from relift.symmetry.partition import Partition
 
 __version__ = "0.1.0"
@@ -34,15 +36,20 @@ _HOME = {
     "Certificate": "lifting.certificate",
     "Lifting": "lifting.lifting",
     "Partition": "symmetry.partition",
+    "PointSymmetry": "symmetry.geometry",
     "Program": "program.program",
     "Result": "pipeline",
     "Solution": "program.solution",
     "Status": "program.solution",
     "certify": "lifting.certificate",
+    "commuting_factor": "symmetry.geometry",
     "colour_refinement": "symmetry.colour_refinement",
+    "kernel_partition": "symmetry.kernels",
     "lift": "pipeline",
     "linprog": "adapters.linprog",
+    "point_symmetries": "symmetry.geometry",
     "read_program": "adapters.files",
+    "semidefinite_factor": "symmetry.geometry",
     "solve": "pipeline",
     "solve_qp": "adapters.solve_qp",
     "write_program": "adapters.files",
@@ -53,15 +60,20 @@ __all__ = [
     "Certificate",
     "Lifting",
     "Partition",
+    "PointSymmetry",
     "Program",
     "Result",
     "Solution",
     "Status",
     "certify",
     "colour_refinement",
+    "commuting_factor",
+    "kernel_partition",
     "lift",
     "linprog",
+    "point_symmetries",
     "read_program",
+    "semidefinite_factor",
     "solve",
     "solve_qp",
     "write_program",
