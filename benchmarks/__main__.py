@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for benchmarks.json")
     arguments = parser.parse_args()
 
-    console = Console()
+    console = Console(width=None if Console().is_terminal else 140)
     wanted = [part.strip() for part in arguments.families.split(",") if part.strip()]
     backends = [name for name in arguments.backends.split(",") if name in backend_names(installed=True)]
     programs = [(f"{f.name} {size}", lambda f=f, size=size: f.build(size)) for f in FAMILIES for size in f.sizes]

@@ -177,11 +177,11 @@ def model_predictive_control(horizon: int) -> Program:
 FAMILIES = (
     Family("charging fleet", charging_fleet, (1000, 5000), True),
     Family("one-hot SVM", one_hot_svm, (20_000, 100_000), True),
-    Family("obstacle 3-D", obstacle, (20,), True),
+    Family("obstacle 3-D", obstacle, (21,), True),
     Family("machine repair MDP", machine_repair, (10,), True),
     Family("transport", transport, (200,), True),
     Family("sector portfolio", equicorrelated_portfolio, (1500,), True),
-    Family("random LP", random_lp, (4000,), False),
+    Family("random LP", random_lp, (1500,), False),
     Family("random QP", random_qp, (2000,), False),
     Family("isotonic regression", isotonic, (50_000,), False),
     Family("model predictive control", model_predictive_control, (500,), False),
