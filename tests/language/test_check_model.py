@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import math
+import operator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from relift.errors import FactError
 from relift.language import checked_model as c
 from relift.language.check_model import check_text
 from relift.language.convexity_rules import sign_of
@@ -186,6 +191,16 @@ def test_facts_are_gathered_by_name() -> None:
     assert model.facts["flag"].rows == ((),)
 
 
+@pytest.mark.parametrize("table", ["{1..5: 0, 3: 1}", "{3: 1, 1..5: 0}", "{1..5: 0, 5..9: 0}", "{5: 1, 5.0: 1}"])
+def test_two_values_for_one_tuple_are_found_in_ranges_too(table: str) -> None:
+    with pytest.raises(FactError, match="has two values"):
+        check_text(f"param w/1; w := {table};")
+
+
+def test_a_number_between_the_whole_numbers_of_a_range_is_not_in_it() -> None:
+    assert check_text("param w/1; w := {1..5: 0, 2.5: 1, 6..8: 0, a: 3};").facts["w"].values == (1, 3)
+
+
 def test_bounds_of_variables() -> None:
     model = check_text("param cap/2; var f(X, Y) in cap(X, Y) >= 0 <= cap(X, Y) <= 9, g = 3, h/2 >= -1;")
     f, g, h = model.variables.values()
@@ -254,3 +269,44 @@ def test_names_are_unique_where_they_meet(name: str) -> None:
         walk(row.body, frozenset(row.variables))
     assert model.objective is not None
     walk(model.objective.expression, frozenset())
+
+
+numbers = st.integers(-3, 3).map(c.Constant)
+
+
+def _extend(inner: st.SearchStrategy[c.DataExpression]) -> st.SearchStrategy[c.DataExpression]:
+    return st.one_of(
+        st.builds(c.Negative, inner),
+        st.builds(c.Arithmetic, st.sampled_from(["+", "-", "*", "/"]), inner, inner),
+        st.builds(c.Arithmetic, st.just("**"), inner, st.just(c.Constant(2))),
+        st.builds(c.Function, st.sampled_from(["abs", "exp"]), inner.map(lambda e: (e,))),
+        st.builds(c.Function, st.sampled_from(["min", "max"]), st.tuples(inner, inner)),
+    )
+
+
+def value(data: c.DataExpression) -> float:
+    match data:
+        case c.Constant():
+            return float(data.value)
+        case c.Negative():
+            return -value(data.part)
+        case c.Arithmetic():
+            left, right = value(data.left), value(data.right)
+            operations = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": pow}
+            return float(operations[data.op](left, right))
+        case c.Function():
+            functions: dict[str, Any] = {"abs": abs, "exp": math.exp, "min": min, "max": max}
+            return float(functions[data.name](*map(value, data.arguments)))
+    raise AssertionError
+
+
+@given(st.recursive(numbers, _extend, max_leaves=8))
+def test_a_sign_that_is_claimed_is_the_sign(data: c.DataExpression) -> None:
+    try:
+        number = value(data)
+    except (ZeroDivisionError, OverflowError):
+        return
+    sign = sign_of(data)
+    assert sign != "zero" or number == 0
+    assert sign != "nonnegative" or number >= 0
+    assert sign != "nonpositive" or number <= 0

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 import time
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from relift.language import nodes as n
 from relift.language.check_model import check_model, check_text
 from relift.language.parse_text import decode, parse_text
 from relift.language.print_model import print_model
+from relift.language.syntax_errors import RESERVED
 
 GOLDEN = {path.stem: path.read_text("utf-8") for path in sorted((Path(__file__).parents[1] / "golden").glob("*.rlp"))}
 slow = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -80,6 +83,16 @@ def test_tables_have_tuples_ranges_and_values() -> None:
 def test_words_that_only_begin_like_keywords_are_names() -> None:
     model = parse_text("relation summary/1, iffy/2, notable/1, integers/1; inner(X) if summary(X) & notable(X);")
     assert len(model.statements) == 2
+
+
+def test_every_word_of_the_grammar_is_reserved_and_the_other_way_round() -> None:
+    grammar = files("relift.language").joinpath("grammar.lark").read_text("utf-8")
+    words = set(re.findall(r'"([a-z]+)"', grammar))
+    assert words | {"integer", "binary"} == RESERVED
+    for word in RESERVED:
+        with pytest.raises(LanguageError):
+            parse_text(f"relation {word}/1;")
+        assert parse_text(f'p("{word}");') == parse_text(print_model(parse_text(f"p('{word}');")))
 
 
 def test_spans_cover_what_they_stand_for() -> None:

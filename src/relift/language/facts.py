@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import final
@@ -174,7 +175,10 @@ def _check_doubles(rows: _Rows, errors: ErrorList) -> None:
     for (before, first), (after, span) in pairwise(ranges):
         if after.first <= before.last:
             complain((after.first,), max(first, span), min(first, span))
+    firsts = [inside.first for inside, _ in ranges]
     for row, span in seen.items():
-        for inside, where in ranges:
-            if len(row) == 1 and not isinstance(row[0], str) and inside.first <= row[0] <= inside.last:
-                complain(row, max(span, where), min(span, where))
+        if len(row) != 1 or isinstance(row[0], str):
+            continue
+        k = bisect_right(firsts, row[0]) - 1
+        if k >= 0 and row[0] <= ranges[k][0].last and row[0] == int(row[0]):
+            complain(row, max(span, ranges[k][1]), min(span, ranges[k][1]))
