@@ -7,6 +7,12 @@ solver, and returns the full answer, primal and dual, with a certificate checked
 >>> program = relift.Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0)
 >>> relift.solve(program)
 Result(optimal, objective=1.5, 3 -> 1 variables, 3 -> 1 rows, backend=highs)
+
+Models over tables are written in a small relational language, as text or in Python:
+
+>>> model = relift.Model.from_text("param need/1; var x(I) in need(I) >= need(I); minimize: sum{I in need(I)} x(I);")
+>>> model.solve(data={"need": {"a": 1, "b": 2}})["x"].to_dict()
+{'a': 1.0, 'b': 2.0}
 """
 
 from __future__ import annotations
@@ -18,9 +24,26 @@ if TYPE_CHECKING:
     from relift.adapters.files import read_program, write_program
     from relift.adapters.linprog import linprog
     from relift.adapters.solve_qp import solve_qp
+    from relift.language.expressions_in_python import (
+        between,
+        count_,
+        exp,
+        indicator,
+        indices,
+        log,
+        max_,
+        maximum,
+        min_,
+        minimum,
+        sqrt,
+        sum_,
+    )
     from relift.lifting.approximate import Approximation
     from relift.lifting.certificate import Certificate, certify
     from relift.lifting.lifting import Lifting
+    from relift.modelling.model import Model
+    from relift.modelling.model_result import ModelResult
+    from relift.modelling.solve_model import ground_model, solve_model
     from relift.pipeline import Result, lift, solve
     from relift.program.program import Program
     from relift.program.solution import Solution, Status
@@ -28,6 +51,7 @@ if TYPE_CHECKING:
     from relift.symmetry.geometry import PointSymmetry, commuting_factor, point_symmetries, semidefinite_factor
     from relift.symmetry.kernels import kernel_partition
     from relift.symmetry.partition import Partition
+    from relift.tables.sources import Table
 
 __version__ = "0.1.0"
 
@@ -35,23 +59,40 @@ _HOME = {
     "Approximation": "lifting.approximate",
     "Certificate": "lifting.certificate",
     "Lifting": "lifting.lifting",
+    "Model": "modelling.model",
+    "ModelResult": "modelling.model_result",
     "Partition": "symmetry.partition",
     "PointSymmetry": "symmetry.geometry",
     "Program": "program.program",
     "Result": "pipeline",
     "Solution": "program.solution",
     "Status": "program.solution",
+    "Table": "tables.sources",
+    "between": "language.expressions_in_python",
     "certify": "lifting.certificate",
-    "commuting_factor": "symmetry.geometry",
     "colour_refinement": "symmetry.colour_refinement",
+    "commuting_factor": "symmetry.geometry",
+    "count_": "language.expressions_in_python",
+    "exp": "language.expressions_in_python",
+    "ground_model": "modelling.solve_model",
+    "indicator": "language.expressions_in_python",
+    "indices": "language.expressions_in_python",
     "kernel_partition": "symmetry.kernels",
     "lift": "pipeline",
     "linprog": "adapters.linprog",
+    "log": "language.expressions_in_python",
+    "max_": "language.expressions_in_python",
+    "maximum": "language.expressions_in_python",
+    "min_": "language.expressions_in_python",
+    "minimum": "language.expressions_in_python",
     "point_symmetries": "symmetry.geometry",
     "read_program": "adapters.files",
     "semidefinite_factor": "symmetry.geometry",
     "solve": "pipeline",
+    "solve_model": "modelling.solve_model",
     "solve_qp": "adapters.solve_qp",
+    "sqrt": "language.expressions_in_python",
+    "sum_": "language.expressions_in_python",
     "write_program": "adapters.files",
 }
 
@@ -59,23 +100,40 @@ __all__ = [
     "Approximation",
     "Certificate",
     "Lifting",
+    "Model",
+    "ModelResult",
     "Partition",
     "PointSymmetry",
     "Program",
     "Result",
     "Solution",
     "Status",
+    "Table",
+    "between",
     "certify",
     "colour_refinement",
     "commuting_factor",
+    "count_",
+    "exp",
+    "ground_model",
+    "indicator",
+    "indices",
     "kernel_partition",
     "lift",
     "linprog",
+    "log",
+    "max_",
+    "maximum",
+    "min_",
+    "minimum",
     "point_symmetries",
     "read_program",
     "semidefinite_factor",
     "solve",
+    "solve_model",
     "solve_qp",
+    "sqrt",
+    "sum_",
     "write_program",
 ]
 

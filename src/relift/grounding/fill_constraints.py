@@ -112,14 +112,13 @@ def store_plan(work: Workspace, queries: Queries, variables: tuple[str, ...], pl
 
 
 def ground_constraint(work: Workspace, constraint: Constraint) -> ConstraintRows:
-    """All rows of a constraint.
+    """All rows of a linear constraint.
 
     Raises
     ------
     DataError
-        If a value is missing or is not finite, or the constraint has terms that no row can hold.
+        If a value is missing or is not finite.
     """
-    refuse_quadratic(work, constraint)
     statement = f"the constraint {constraint.name!r}"
     queries = work.queries()
     queries.wanted = wanted_values(
@@ -140,25 +139,6 @@ def ground_constraint(work: Workspace, constraint: Constraint) -> ConstraintRows
     result = ConstraintRows(rows, blocks, sides[0], sides[1])
     work.engine.tell("ground", f"{constraint.name}: {rows.size:,} rows, {result.n_nonzeros:,} nonzeros")
     return result
-
-
-def refuse_quadratic(work: Workspace, constraint: Constraint) -> None:
-    """Programs have linear rows only: the one place that says so.
-
-    Raises
-    ------
-    DataError
-        If the constraint has squares or products of unknowns.
-    """
-    if all(isinstance(term, LinearTerm | ConstantTerm) for term in constraint.body.terms):
-        return
-    queries = work.queries()
-    raise queries.error(
-        f"the constraint {constraint.name!r} is quadratic, and the rows of a program are linear.",
-        "Move the squares into the objective.",
-        constraint.span,
-        constraint.name,
-    )
 
 
 def wanted_values(

@@ -131,18 +131,20 @@ def _linear(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Line
     columns = {COLUMN: call("number of row", number)}
     plain = [a.name for a in term.unknown.arguments if isinstance(a, LogicVariable)]
     is_key = any(key <= set(queries.columns(plain)) for key in plan.keys)
-    found = _values(work, queries, plan, columns, _rest(coefficient.by_row, coefficient.rest), is_key, statement)
+    rest = product_of_parts(coefficient.by_row, coefficient.rest)
+    found = valued_places(work, queries, plan, columns, rest, is_key, statement)
     scaled = exact.multiply(found[VALUE], np.full(1, coefficient.number))
     parts.add_linear(term.unknown.name, found[COLUMN], scaled)
 
 
-def _rest(first: DataExpression | None, second: DataExpression | None) -> DataExpression | None:
+def product_of_parts(first: DataExpression | None, second: DataExpression | None) -> DataExpression | None:
+    """The product of two expressions, either of which may be missing."""
     if first is None or second is None:
         return first or second
     return Arithmetic("*", first, second)
 
 
-def _values(
+def valued_places(
     work: Workspace,
     queries: Queries,
     plan: Plan,
@@ -176,7 +178,8 @@ def _product(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Pro
     plan, first = queries.numbered(plan, term.first)
     plan, second = queries.numbered(plan, term.second)
     columns = {"#first": call("number of row", first), "#second": call("number of row", second)}
-    found = _values(work, queries, plan, columns, _rest(coefficient.by_row, coefficient.rest), False, statement)
+    rest = product_of_parts(coefficient.by_row, coefficient.rest)
+    found = valued_places(work, queries, plan, columns, rest, False, statement)
     values = exact.multiply(found[VALUE], np.full(1, coefficient.number))
     names = term.first.name, term.second.name
     places = found["#first"], found["#second"]
@@ -196,7 +199,8 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
         columns = {COLUMN: call("number of row", number)}
         plain = [a.name for a in only.unknown.arguments if isinstance(a, LogicVariable)]
         is_key = any(key <= set(queries.columns(plain)) for key in plan.keys)
-        found = _values(work, queries, plan, columns, _rest(weight.by_row, weight.rest), is_key, statement)
+        rest = product_of_parts(weight.by_row, weight.rest)
+        found = valued_places(work, queries, plan, columns, rest, is_key, statement)
         factor = exact.multiply(np.full(1, 2.0 * weight.number), np.full(1, float(only.coefficient.value)) ** 2)
         values = exact.multiply(found[VALUE], factor)
         name = only.unknown.name

@@ -5,7 +5,8 @@
     facts, files, tables ─ load ─▶ stored tables ─ derive ─▶ derived predicates
                                                                 │
               q, P, r ◀─ fill objective ◀─ number unknowns ◀────┤
-              A, l, u ◀─ fill constraints ◀─────────────────────┘
+              A, l, u ◀─ fill constraints ◀─────────────────────┤
+        P_k, q_k, r_k ◀─ fill quadratic constraints ◀───────────┘
 
 Unknowns are numbered predicate by predicate in the order of the text, rows constraint by constraint; inside of each, by
 their keys. The same model and data give the same program, whatever the engine and the order of the tables.
@@ -13,7 +14,7 @@ their keys. The same model and data give the same program, whatever the engine a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -29,12 +30,21 @@ from relift.grounding.atoms import AtomIndex, Block, LazyNames
 from relift.grounding.derive import derive
 from relift.grounding.fill_constraints import ConstraintRows, Rows, ground_constraint
 from relift.grounding.fill_objective import ObjectiveParts, ground_objective
+from relift.grounding.fill_quadratic import (
+    QuadraticConstraintRows,
+    below_each_other,
+    cut,
+    ground_quadratic_constraint,
+    is_quadratic,
+    moved,
+)
 from relift.grounding.number_variables import bounds_of, number_unknowns, occurrences
 from relift.grounding.queries_from_model import Demand
 from relift.grounding.slack_terms import SignCheck, without_slack_terms
 from relift.grounding.workspace import DEFAULT_LIMIT, Workspace, for_statement
 from relift.language.checked_model import CheckedModel, Constraint
 from relift.program.program import Program
+from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Column, Join, Unit, call, literal
 from relift.tables.engine import Engine
@@ -85,6 +95,8 @@ class GroundProgram:
         What each unknown stands for.
     rows
         What each row stands for.
+    quadratic
+        What each quadratic constraint stands for.
     statements
         What became of each statement, in the order of the text.
     model
@@ -94,6 +106,7 @@ class GroundProgram:
     program: Program
     atoms: AtomIndex
     rows: AtomIndex
+    quadratic: AtomIndex
     statements: tuple[StatementReport, ...]
     model: CheckedModel = field(repr=False)
     _state: _State = field(repr=False)
@@ -243,11 +256,15 @@ class _Grounding:
             self.derive(stratum)
         self.number_unknowns()
         atoms = self.atoms()
-        constraints = [self.constraint(c) for c in self.rewritten.constraints]
+        found = [self.constraint(c, atoms) for c in self.rewritten.constraints]
+        linear = [f for f in found if isinstance(f, ConstraintRows)]
+        curved = [f for f in found if isinstance(f, QuadraticConstraintRows)]
         objective = self.objective()
-        rows = self.rows(constraints)
-        program = self.assemble(atoms, rows, constraints, objective)
-        return GroundProgram(program, atoms, rows, tuple(self.reports), self.model, self.state)
+        rows = self.index([c for c in self.rewritten.constraints if not is_quadratic(c)], linear)
+        quadratic = self.index([c for c in self.rewritten.constraints if is_quadratic(c)], curved)
+        stacked = self.stacked(quadratic, curved, len(atoms))
+        program = self.assemble(atoms, rows, linear, objective, stacked)
+        return GroundProgram(program, atoms, rows, quadratic, tuple(self.reports), self.model, self.state)
 
     # --- tables -----------------------------------------------------------------------------------------------------
 
@@ -339,14 +356,18 @@ class _Grounding:
         except SizeLimitError as error:
             raise for_statement(error, what) from error
 
-    def constraint(self, constraint: Constraint) -> ConstraintRows:
+    def constraint(self, constraint: Constraint, atoms: AtomIndex) -> ConstraintRows | QuadraticConstraintRows:
         start = perf_counter()
         is_reused = self.previous is not None and not constraint.reads & self.dirty
+        found: ConstraintRows | QuadraticConstraintRows
         if is_reused:
-            found = self.taken_over(constraint)
+            found = (
+                self.taken_over_curved(constraint, atoms) if is_quadratic(constraint) else self.taken_over(constraint)
+            )
         else:
             self.check_signs(constraint.name)
-            found = self.statement(f"the constraint {constraint.name!r}", ground_constraint, self.work, constraint)
+            step = ground_quadratic_constraint if is_quadratic(constraint) else ground_constraint
+            found = self.statement(f"the constraint {constraint.name!r}", step, self.work, constraint)
         label = f"{constraint.name}.{constraint.part}" if constraint.part else constraint.name
         seconds = 0.0 if is_reused else perf_counter() - start
         self.reports.append(StatementReport(label, "constraint", found.rows.size, found.n_nonzeros, seconds, is_reused))
@@ -375,6 +396,18 @@ class _Grounding:
                     blocks[atoms.name] = part
         lower, upper = program.l[block.start : block.stop], program.u[block.start : block.stop]
         return ConstraintRows(Rows(Unit(), block.size, constraint.variables, block.table), blocks, lower, upper)
+
+    def taken_over_curved(self, constraint: Constraint, atoms: AtomIndex) -> QuadraticConstraintRows:
+        """The rows of a quadratic constraint, cut out of the previous program; its unknowns may have moved."""
+        assert self.previous is not None
+        old = self.previous
+        block = old.quadratic.block(constraint.name, constraint.part)
+        position = np.full(len(old.atoms), -1)
+        for before in old.atoms.blocks:
+            if before.name in constraint.reads:
+                position[before.start : before.stop] = np.arange(before.size) + atoms.block(before.name).start
+        kept = moved(cut(old.program.quadratic, block.start, block.stop), position, len(atoms))
+        return QuadraticConstraintRows(Rows(Unit(), block.size, constraint.variables, block.table), kept)
 
     def check_signs(self, statement: str) -> None:
         for check in self.state.signs.get(statement, ()):
@@ -414,16 +447,35 @@ class _Grounding:
 
     # --- the program ------------------------------------------------------------------------------------------------
 
-    def rows(self, constraints: list[ConstraintRows]) -> AtomIndex:
+    def index(
+        self, constraints: list[Constraint], grounded: Sequence[ConstraintRows | QuadraticConstraintRows]
+    ) -> AtomIndex:
         blocks, start = [], 0
-        for constraint, found in zip(self.rewritten.constraints, constraints, strict=True):
+        for constraint, found in zip(constraints, grounded, strict=True):
             size = found.rows.size
             blocks.append(Block(constraint.name, start, size, constraint.variables, found.rows.table, constraint.part))
             start += size
         return AtomIndex(tuple(blocks), self.work.engine)
 
+    def stacked(self, index: AtomIndex, curved: list[QuadraticConstraintRows], n_unknowns: int) -> QuadraticRows:
+        """All quadratic constraints; those whose text does not show that they are convex are checked one by one."""
+        for block, found in zip(index.blocks, curved, strict=True):
+            try:
+                found.stacked.check(assume_convex=found.is_convex)
+            except NonConvexError as error:
+                row = index.name(block.start + int(error.argument[len("quadratic[") : -1]))
+                raise NonConvexError(
+                    f"the constraint {row} is not convex: its products of unknowns have negative curvature.", error.hint
+                ) from error
+        return below_each_other([found.stacked for found in curved], n_unknowns)
+
     def assemble(
-        self, atoms: AtomIndex, rows: AtomIndex, constraints: list[ConstraintRows], objective: ObjectiveParts | None
+        self,
+        atoms: AtomIndex,
+        rows: AtomIndex,
+        constraints: list[ConstraintRows],
+        objective: ObjectiveParts | None,
+        quadratic: QuadraticRows,
     ) -> Program:
         n = len(atoms)
         lower, upper = self.bounds()
@@ -445,6 +497,7 @@ class _Grounding:
                 sense=sense,
                 variable_names=LazyNames(atoms),
                 row_names=LazyNames(rows),
+                quadratic=quadratic,
                 assume_convex=is_convex,
             )
         except NonConvexError as error:

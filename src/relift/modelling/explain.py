@@ -1,0 +1,223 @@
+"""What became of each statement of a model, and which statements make it infeasible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.modelling.result_table import aligned
+from relift.program.solution import Status
+
+if TYPE_CHECKING:
+    from relift.grounding.atoms import Block
+    from relift.modelling.model_result import ModelResult
+
+Floats = NDArray[np.float64]
+NEGLIGIBLE = 1e-6
+"""A multiplier smaller than this part of the largest counts as zero."""
+
+
+@final
+@dataclass(frozen=True)
+class StatementLine:
+    """One statement.
+
+    Parameters
+    ----------
+    name, kind
+        Which it is: ``"variable"``, ``"constraint"`` or ``"objective"``.
+    rows, nonzeros
+        Ground rows (unknowns, for a variable) and their stored coefficients.
+    classes
+        Classes that they fall into; rows and unknowns that were substituted before are not among them.
+    substituted
+        Rows or unknowns whose value or effect was already known.
+    active
+        Rows, or unknowns at a bound, whose multiplier is not zero.
+    largest_dual
+        The largest of these multipliers, without its sign.
+    seconds
+        How long grounding took.
+    is_reused
+        Whether it was taken over from the solve before.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    nonzeros: int
+    classes: int
+    substituted: int
+    active: int
+    largest_dual: float
+    seconds: float
+    is_reused: bool
+
+
+@final
+@dataclass(frozen=True)
+class Conflict:
+    """A statement that is part of the proof of infeasibility.
+
+    Parameters
+    ----------
+    name, kind
+        Which it is: ``"constraint"``, or ``"bounds"`` of a variable.
+    rows
+        How many of its rows (or bounds) the proof needs.
+    weight
+        The part of all multipliers of the proof that belongs to it.
+    examples
+        Names of the rows or unknowns with the largest multipliers.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    weight: float
+    examples: tuple[str, ...]
+
+    def __str__(self) -> str:
+        which = ", ".join(self.examples) + (", ..." if self.rows > len(self.examples) else "")
+        what = "the bounds of" if self.kind == "bounds" else "the constraint"
+        return f"{what} {self.name}: {self.rows:,} of its rows, {100 * self.weight:.0f} % of the proof ({which})"
+
+
+@final
+@dataclass(frozen=True)
+class Explanation:
+    """A report that prints as a table.
+
+    Parameters
+    ----------
+    headline
+        How the solve ended.
+    statements
+        One line for each statement.
+    conflict
+        For an infeasible model: what cannot hold together.
+    notes
+        Anything out of the ordinary.
+    """
+
+    headline: str
+    statements: tuple[StatementLine, ...]
+    conflict: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> StatementLine:
+        for line in self.statements:
+            if line.name == name:
+                return line
+        raise KeyError(f"there is no statement {name!r}; there are {', '.join(s.name for s in self.statements)}")
+
+    def __str__(self) -> str:
+        heads = ["statement", "kind", "rows", "nonzeros", "classes", "known", "active", "largest dual", "seconds"]
+        lines = [heads]
+        for s in self.statements:
+            is_objective = s.kind == "objective"
+            dual = "-" if is_objective or np.isnan(s.largest_dual) else f"{s.largest_dual:.4g}"
+            numbers = [f"{n:,}" for n in (s.rows, s.nonzeros, s.classes, s.substituted, s.active)]
+            if is_objective:
+                numbers = ["-", numbers[1], "-", "-", "-"]
+            elif s.kind == "variable":
+                numbers[1] = "-"
+            lines.append([s.name, s.kind, *numbers, dual, "taken over" if s.is_reused else f"{s.seconds:.4f}"])
+        parts = [self.headline, aligned(lines, 2)]
+        if self.conflict:
+            parts.append("These cannot hold together:\n" + "\n".join(f"  {c}" for c in self.conflict))
+        parts.extend(f"note: {note}" for note in self.notes)
+        return "\n\n".join(parts)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def explain(answer: ModelResult) -> Explanation:
+    """The report of an answer.
+
+    Examples
+    --------
+    >>> import relift
+    >>> model = relift.Model.from_text("relation item/1; item := {1..4}; var x(I) in item(I) >= 0;"
+    ...     "minimize: sum{I in item(I)} x(I); subject to enough: sum{I in item(I)} x(I) >= 2;")
+    >>> line = model.solve().explain()["enough"]
+    >>> line.rows, line.nonzeros, line.classes, line.active, line.largest_dual
+    (1, 4, 1, 1, 1.0)
+    """
+    grounded, result = answer.grounded, answer.result
+    lifting = result.lifting
+    is_proof = result.status == Status.INFEASIBLE
+    duals = result.ray_y if is_proof else result.y
+    bound_duals = result.ray_w if is_proof else result.w
+    curved_duals = result.solution.ray_z if is_proof else result.solution.z
+    row_classes, variable_classes = lifting.class_of_row, lifting.class_of_variable
+    curved_classes = lifting.symmetry.quadratic.labels
+    blocks: dict[tuple[str, str], tuple[Block, NDArray[np.int64], Floats | None]] = {}
+    for index, kind, classes, multipliers in (
+        (grounded.atoms, "variable", variable_classes, bound_duals),
+        (grounded.rows, "constraint", row_classes, duals),
+        (grounded.quadratic, "constraint", curved_classes, curved_duals),
+    ):
+        blocks |= {(kind, block.label): (block, classes, multipliers) for block in index.blocks}
+    scale = _scale(duals, bound_duals, curved_duals)
+    lines = []
+    for s in grounded.statements:
+        n_classes = substituted = active = 0
+        largest = float("nan")
+        if (s.kind, s.name) in blocks:
+            block, classes, multipliers = blocks[s.kind, s.name]
+            mine = classes[block.start : block.stop]
+            n_classes, substituted = int(np.unique(mine[mine >= 0]).size), int((mine < 0).sum())
+            if multipliers is not None:
+                sizes = np.abs(multipliers[block.start : block.stop])
+                active, largest = int((sizes > NEGLIGIBLE * scale).sum()), float(sizes.max(initial=0.0))
+        lines.append(
+            StatementLine(
+                s.name, s.kind, s.rows, s.nonzeros, n_classes, substituted, active, largest, s.seconds, s.is_reused
+            )
+        )
+    return Explanation(_headline(answer), tuple(lines), conflict(answer), tuple(lifting.notes))
+
+
+def _headline(answer: ModelResult) -> str:
+    program, small = answer.result.program, answer.result.lifting.small
+    goal = "" if not np.isfinite(answer.objective) else f", objective {answer.objective:.10g}"
+    n_rows, n_small = (p.n_rows + len(p.quadratic) for p in (program, small))
+    return (
+        f"{str(answer.status).replace('_', ' ')}{goal}: {program.n_variables:,} unknowns and {n_rows:,} rows,"
+        f" {small.n_variables:,} and {n_small:,} after lifting"
+    )
+
+
+def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
+    """The statements behind a proof of infeasibility, heaviest first."""
+    result = answer.result
+    if result.status != Status.INFEASIBLE:
+        return ()
+    rays = (
+        (answer.grounded.rows, "constraint", result.ray_y),
+        (answer.grounded.quadratic, "constraint", result.solution.ray_z),
+        (answer.grounded.atoms, "bounds", result.ray_w),
+    )
+    scale = _scale(*(ray for *_, ray in rays))
+    total = sum(float(np.abs(ray).sum()) for *_, ray in rays if ray is not None) or 1.0
+    found = []
+    for index, kind, ray in rays:
+        if ray is None:
+            continue
+        for block in index.blocks:
+            sizes = np.abs(ray[block.start : block.stop])
+            used = np.flatnonzero(sizes > NEGLIGIBLE * scale)
+            if used.size:
+                order = used[np.argsort(-sizes[used], kind="stable")][:3]
+                examples = tuple(index.name(block.start + int(i)) for i in order)
+                found.append(Conflict(block.label, kind, int(used.size), float(sizes.sum() / total), examples))
+    return tuple(sorted(found, key=lambda c: (-c.weight, c.name)))
+
+
+def _scale(*vectors: Floats | None) -> float:
+    return max([float(np.abs(v).max(initial=0.0)) for v in vectors if v is not None], default=0.0)

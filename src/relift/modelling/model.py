@@ -1,0 +1,62 @@
+"""`relift.Model`: the model of the language, with the calls that ground and solve it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self, final
+
+from relift.grounding.ground import GroundProgram
+from relift.language.build_in_python import Model as LanguageModel
+from relift.modelling.model_result import ModelResult
+from relift.modelling.solve_model import ground_model, solve_model
+
+
+@final
+class Model(LanguageModel):
+    """A relational model, built in Python, read from text, or both; see :class:`relift.language.build_in_python.Model`.
+
+    Attributes
+    ----------
+    folder
+        Where file names of the model begin, if it was read from a file.
+
+    Examples
+    --------
+    >>> from relift import Model, sum_
+    >>> m = Model()
+    >>> (I,) = m.indices("I")
+    >>> need, x = m.param("need", 1), None
+    >>> x = m.var("x", I, where=need(I), lower=0)
+    >>> m.minimise(sum_(x(I) ** 2, over=I, where=need(I)))
+    >>> m.subject_to(x(I) >= need(I), forall=I, where=need(I), name="enough")
+    >>> m.solve(data={"need": {"a": 1, "b": 2}})["x"].to_dict()["b"].__round__(6)
+    2.0
+    """
+
+    folder: Path | None = None
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """A model from a file of UTF-8 text; names of data files in it begin in its folder."""
+        model = super().from_file(path)
+        model.folder = Path(path).parent
+        return model
+
+    def ground(
+        self,
+        data: Mapping[str, Any] | str | Path | None = None,
+        params: Mapping[str, float] | None = None,
+        **options: Any,
+    ) -> GroundProgram:
+        """The ground program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
+        return ground_model(self, data, params, **options)
+
+    def solve(
+        self,
+        data: Mapping[str, Any] | str | Path | None = None,
+        params: Mapping[str, float] | None = None,
+        **options: Any,
+    ) -> ModelResult:
+        """Ground and solve; see :func:`relift.solve_model`."""
+        return solve_model(self, data, params, **options)

@@ -1,0 +1,275 @@
+"""The answer for a model, in the words of the model: values by predicate, multipliers and slacks by constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.errors import OptionError
+from relift.grounding.atoms import AtomIndex, Block
+from relift.grounding.ground import GroundProgram
+from relift.modelling.result_table import ResultTable
+from relift.pipeline import Result
+from relift.program.solution import Status
+
+if TYPE_CHECKING:
+    from relift.modelling.explain import Conflict, Explanation
+
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ModelResult:
+    """The answer for a model.
+
+    Parameters
+    ----------
+    grounded
+        The ground program, and what its numbers stand for.
+    result
+        The answer for the ground program: certificate, classes, timings.
+    options
+        Options of the solve, kept for the next one.
+    seconds
+        How long grounding took.
+
+    Examples
+    --------
+    >>> import relift
+    >>> model = relift.Model.from_text('''
+    ...     param cap/2;  var flow(X,Y) in cap(X,Y) >= 0 <= cap(X,Y);
+    ...     maximize total: sum{Y in cap(s,Y)} flow(s,Y);
+    ...     subject to balance forall {Z in cap(_,Z) & cap(Z,_)}:
+    ...         sum{X in cap(X,Z)} flow(X,Z) = sum{Y in cap(Z,Y)} flow(Z,Y);
+    ... ''')
+    >>> result = model.solve(data={"cap": {("s", "a"): 3, ("s", "b"): 2, ("a", "t"): 2, ("b", "t"): 4}})
+    >>> result
+    ModelResult(optimal, total=4, 4 unknowns, 2 rows)
+    >>> result["flow"]
+    X  Y  value
+    a  t      2
+    b  t      2
+    s  a      2
+    s  b      2
+    >>> result.value("flow", "s", "a"), result.slacks("balance").to_dict()
+    (2.0, {'a': 0.0, 'b': 0.0})
+    >>> result.resolve(data={"cap": {("s", "a"): 1, ("a", "t"): 2}}).objective
+    1.0
+    """
+
+    grounded: GroundProgram
+    result: Result
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        program = self.result.program
+        goal = self.grounded.model.objective.name if self.grounded.model.objective is not None else "objective"
+        sizes = f"{program.n_variables:,} unknowns, {program.n_rows + len(program.quadratic):,} rows"
+        return f"ModelResult({self.status}, {goal}={self.objective:.9g}, {sizes})"
+
+    @property
+    def status(self) -> Status:
+        """How the solve ended; ``optimal`` only with a certificate that passes."""
+        return self.result.status
+
+    @property
+    def objective(self) -> float:
+        """The objective, in the sense of the model; an infinity for infeasible and unbounded models."""
+        return self.result.objective
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """Seconds of each stage."""
+        return {"ground": self.seconds, **self.result.timings}
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the variable predicates; those with a dot are slacks of ``max`` and ``abs`` terms."""
+        return self.grounded.atoms.predicates
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Names of the constraints."""
+        return tuple(dict.fromkeys((*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)))
+
+    # --- values
+
+    def __getitem__(self, name: str) -> ResultTable:
+        """The values of a variable: its key columns, then ``value``."""
+        return self.values(name)
+
+    def values(self, name: str) -> ResultTable:
+        """The values of a variable: its key columns, then ``value``.
+
+        Raises
+        ------
+        OptionError
+            If there is no such variable, or the solve gave no point.
+        """
+        block = _block(self.grounded.atoms, name, "variable")[0]
+        if self.result.x is None:
+            raise OptionError(
+                f"there are no values: the model is {str(self.status).replace('_', ' ')}.", "Look at explain()."
+            )
+        return self._table(self.grounded.atoms, [block], {"value": self.result.x})
+
+    def value(self, name: str, *entry: str | float) -> float:
+        """The value of one unknown.
+
+        Raises
+        ------
+        OptionError
+            If there is no such unknown, or no point.
+        """
+        if self.result.x is None:
+            self.values(name)
+        return float(self.result.x[self.grounded.atoms.number(name, *entry)])  # type: ignore[index]
+
+    def bounds(self, name: str) -> ResultTable:
+        """Bounds of a variable and their multipliers: keys, ``value``, ``lower``, ``upper``, ``dual``."""
+        block = _block(self.grounded.atoms, name, "variable")[0]
+        program, result = self.result.program, self.result
+        columns = {
+            "value": _or_nan(result.x, program.n_variables),
+            "lower": program.lb,
+            "upper": program.ub,
+            "dual": _or_nan(result.w, program.n_variables),
+        }
+        return self._table(self.grounded.atoms, [block], columns)
+
+    # --- constraints
+
+    def constraint(self, name: str) -> ResultTable:
+        """The rows of a constraint: keys, ``activity``, ``lower``, ``upper``, ``slack`` and ``dual``.
+
+        `slack` is the distance to the nearer bound, negative where it is broken. `dual` is positive where the row
+        presses on its upper bound and negative on its lower one; when maximising, signs are those of minimising the
+        negated objective. A range with unknowns on its sides has a column ``part`` that tells its halves apart.
+
+        Parameters
+        ----------
+        name
+            The constraint, or one half of it: ``"range.upper"``.
+        """
+        return self._constraint(name, ("activity", "lower", "upper", "slack", "dual"))
+
+    def duals(self, name: str) -> ResultTable:
+        """The multipliers of a constraint: keys, then ``dual``."""
+        return self._constraint(name, ("dual",))
+
+    def slacks(self, name: str) -> ResultTable:
+        """The slacks of a constraint: keys, then ``slack``."""
+        return self._constraint(name, ("slack",))
+
+    def rays(self, name: str) -> ResultTable:
+        """Multipliers that prove infeasibility: keys, then ``ray``. All others are not needed for the proof."""
+        return self._constraint(name, ("ray",))
+
+    def _constraint(self, name: str, wanted: tuple[str, ...]) -> ResultTable:
+        rows, quadratic = self.grounded.rows, self.grounded.quadratic
+        if any(block.name == name or block.label == name for block in quadratic.blocks):
+            blocks = _block(quadratic, name, "constraint")
+            return self._table(quadratic, blocks, {key: self.quadratic_columns[key] for key in wanted})
+        known = [*(b.name for b in quadratic.blocks)]
+        blocks = _block(rows, name, "constraint", known)
+        return self._table(rows, blocks, {key: self.row_columns[key] for key in wanted})
+
+    @property
+    def row_columns(self) -> dict[str, Floats]:
+        """Activity, bounds, slack, dual and ray of all rows of the ground program."""
+        program, result = self.result.program, self.result
+        activity = _or_nan(None if result.x is None else program.A @ result.x, program.n_rows)
+        return {
+            "activity": activity,
+            "lower": program.l,
+            "upper": program.u,
+            "slack": np.minimum(activity - program.l, program.u - activity),
+            "dual": _or_nan(result.y, program.n_rows),
+            "ray": _or_nan(result.ray_y, program.n_rows),
+        }
+
+    @property
+    def quadratic_columns(self) -> dict[str, Floats]:
+        """The same of the quadratic constraints, which have no lower bound."""
+        rows, solution = self.result.program.quadratic, self.result.solution
+        activity = _or_nan(None if solution.x is None else rows.values_at(solution.x), len(rows))
+        return {
+            "activity": activity,
+            "lower": np.full(len(rows), -np.inf),
+            "upper": rows.r,
+            "slack": rows.r - activity,
+            "dual": _or_nan(solution.z, len(rows)),
+            "ray": _or_nan(solution.ray_z, len(rows)),
+        }
+
+    def _table(self, index: AtomIndex, blocks: list[Block], columns: Mapping[str, Floats]) -> ResultTable:
+        tables = [dict(index.table(block.label)) for block in blocks]
+        if len(blocks) > 1:
+            for block, table in zip(blocks, tables, strict=True):
+                table["part"] = np.full(block.size, block.part, object)
+        keys = {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+        numbers = {
+            name: np.concatenate([column[block.start : block.stop] for block in blocks])
+            for name, column in columns.items()
+        }
+        return ResultTable({**keys, **numbers}, len(keys))
+
+    # --- the whole
+
+    def explain(self) -> Explanation:
+        """What became of each statement: rows, nonzeros, classes after lifting, multipliers, seconds."""
+        from relift.modelling.explain import explain
+
+        return explain(self)
+
+    def conflict(self) -> tuple[Conflict, ...]:
+        """The constraints and bounds that cannot hold together, the heaviest first; empty unless infeasible."""
+        from relift.modelling.explain import conflict
+
+        return conflict(self)
+
+    def resolve(
+        self, *, data: Mapping[str, Any] | None = None, params: Mapping[str, float] | None = None, **options: Any
+    ) -> ModelResult:
+        """Solve again with other data; statements that read nothing of what changes are not grounded again.
+
+        Where only vectors of the ground program change, its classes are kept or refined (never made coarser); where
+        its size stays, the solver starts from this answer.
+
+        Parameters
+        ----------
+        data, params
+            What changes; the rest stays.
+        options
+            Options of :func:`relift.solve_model` that change.
+        """
+        from relift.modelling.solve_model import solve_again
+
+        return solve_again(self, data, params, options)
+
+    def close(self) -> None:
+        """Give the tables back; key columns that were not looked at before can no longer be made."""
+        self.grounded.close()
+
+
+def _or_nan(vector: Floats | None, size: int) -> Floats:
+    return np.full(size, np.nan) if vector is None else vector
+
+
+def _block(index: AtomIndex, name: str, kind: str, others: list[str] | None = None) -> list[Block]:
+    """The blocks of a name: more than one for both halves of a range."""
+    found = [block for block in index.blocks if block.label == name]
+    found = found or [block for block in index.blocks if block.name == name]
+    if not found:
+        known = [*index.predicates, *(others or [])]
+        close = get_close_matches(name, known, 1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"Known are {', '.join(known) or 'none'}."
+        raise OptionError(f"there is no {kind} {name!r}.", hint)
+    return found

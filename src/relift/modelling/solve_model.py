@@ -1,0 +1,199 @@
+"""Solve a model: check it, ground it, solve the program, and name the answer (see `relift.pipeline` for the middle).
+
+::
+
+    text or Python ─ check ─▶ CheckedModel ─ ground over tables ─▶ GroundProgram ─ solve ─▶ ModelResult
+                                                   ▲                     │ same matrices: Lifting.update
+                                                   └──── resolve ────────┘
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from relift.errors import DataError, OptionError
+from relift.grounding.ground import GroundProgram, ground
+from relift.language.build_in_python import Model
+from relift.language.check_model import check_text
+from relift.language.checked_model import CheckedModel
+from relift.language.parse_text import decode
+from relift.lifting.lifting import Lifting
+from relift.modelling.data_folder import tables_from_folder
+from relift.modelling.model_result import ModelResult
+from relift.pipeline import Result, solve
+from relift.program.program import Program
+from relift.settings import ProgressCallback
+from relift.tables.engine import Engine
+
+ModelLike: TypeAlias = Model | CheckedModel | str | Path
+"""A model in Python, a checked one, the text of one, or the path of a file."""
+
+_SOLVE_OPTIONS = frozenset(inspect.signature(solve).parameters) - {"program", "warm_start", "progress"}
+_LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
+
+
+def solve_model(
+    model: ModelLike,
+    data: Mapping[str, Any] | str | Path | None = None,
+    params: Mapping[str, float] | None = None,
+    *,
+    engine: Engine | None = None,
+    folder: str | Path | None = None,
+    limit: int | None = None,
+    progress: ProgressCallback | None = None,
+    **options: Any,
+) -> ModelResult:
+    """Ground a model over its data, solve it, and return the answer in the words of the model.
+
+    Parameters
+    ----------
+    model
+        A :class:`relift.Model`, the text of a model, or the path of a file.
+    data
+        Tables by the names of relations and params (pandas, Polars, Arrow, NumPy, dicts, lists, paths of CSV and
+        Parquet files, tables of an open DuckDB connection; see :mod:`relift.tables.sources`), or a folder with a file
+        for each.
+    params
+        Numbers for params without arguments.
+    engine
+        Where to ground; by default an embedded DuckDB of its own.
+    folder
+        Where file names of the model begin; by default the folder of its file.
+    limit
+        The most rows of any result and the most nonzeros; 50 million if not given.
+    progress
+        Told about statements and stages.
+    options
+        Options of :func:`relift.solve`: ``lift=``, ``backend=``, ``tolerance=``, ``time_limit=``, ...
+
+    Raises
+    ------
+    LanguageError
+        If the model is wrong.
+    DataError
+        If tables do not fit the model, or values are missing, doubled or not finite.
+    SizeLimitError
+        If a statement would become larger than the limit.
+
+    Examples
+    --------
+    >>> text = '''
+    ...     param demand/1, price/1;   var buy(I) in demand(I) >= 0;
+    ...     minimize cost: sum{I in demand(I)} price(I)*buy(I);
+    ...     subject to met forall {I in demand(I)}: buy(I) >= demand(I);
+    ... '''
+    >>> result = solve_model(text, {"demand": {"tea": 3, "milk": 2}, "price": {"tea": 2, "milk": 1}})
+    >>> result.objective, result["buy"].to_dict()
+    (8.0, {'milk': 2.0, 'tea': 3.0})
+    """
+    check_options(options)
+    start = perf_counter()
+    grounded = ground_model(model, data, params, engine=engine, folder=folder, limit=limit, progress=progress)
+    seconds = perf_counter() - start
+    result = solve(grounded.program, progress=progress, **options)
+    return ModelResult(grounded, result, {**options, "progress": progress}, seconds)
+
+
+def ground_model(
+    model: ModelLike,
+    data: Mapping[str, Any] | str | Path | None = None,
+    params: Mapping[str, float] | None = None,
+    *,
+    engine: Engine | None = None,
+    folder: str | Path | None = None,
+    limit: int | None = None,
+    progress: ProgressCallback | None = None,
+) -> GroundProgram:
+    """Ground a model over its data; see :func:`solve_model`."""
+    checked, tables, home = _checked(model)
+    if isinstance(data, str | Path):
+        tables = {**tables, **tables_from_folder(checked, data)}
+    given = _merged(checked, data if isinstance(data, Mapping) else {}, params)
+    return ground(checked, {**tables, **given}, engine=engine, folder=folder or home, limit=limit, progress=progress)
+
+
+def solve_again(
+    before: ModelResult, data: Mapping[str, Any] | None, params: Mapping[str, float] | None, changes: Mapping[str, Any]
+) -> ModelResult:
+    """Solve with other data; what is not touched by them is taken over. See `ModelResult.resolve`."""
+    changes = dict(changes)
+    progress = changes.pop("progress", before.options.get("progress"))
+    limit = changes.pop("limit", None)
+    check_options(changes)
+    options = {name: value for name, value in before.options.items() if name != "progress"} | changes
+    old = before.grounded
+    start = perf_counter()
+    given = _merged(old.model, data or {}, params)
+    grounded = ground(old.model, given, previous=old, limit=limit, progress=progress)
+    seconds = perf_counter() - start
+    warm_start = before.result if grounded.program.n_variables == old.program.n_variables else None
+    if warm_start is not None and grounded.program.n_rows != old.program.n_rows:
+        warm_start = replace(before.result.solution, y=None, z=None)  # type: ignore[assignment]
+    known = None if _LIFT_OPTIONS & changes.keys() else _updated(before.result, grounded.program)
+    result = solve(known or grounded.program, warm_start=warm_start, progress=progress, **options)
+    return ModelResult(grounded, result, {**options, "progress": progress}, seconds)
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that no stage knows, before anything is grounded.
+
+    Raises
+    ------
+    OptionError
+        If there is one.
+    """
+    for name in options:
+        if name not in _SOLVE_OPTIONS:
+            raise OptionError(f"there is no option {name!r}.", f"Known are {', '.join(sorted(_SOLVE_OPTIONS))}.")
+
+
+def _updated(before: Result, program: Program) -> Lifting | None:
+    """The lifting of the program from that of an earlier one, if their matrices are the same."""
+    old, lifting = before.program, before.lifting
+    same = (
+        old.sense == program.sense
+        and _same_matrix(old.A, program.A)
+        and _same_matrix(old.P, program.P)
+        and old.quadratic == program.quadratic
+    )
+    if not same or lifting.approximation is not None:
+        return None
+    found = lifting.update(q=program.q, l=program.l, u=program.u, lb=program.lb, ub=program.ub, r=program.r)
+    return replace(found, program=program)
+
+
+def _same_matrix(one: Any, other: Any) -> bool:
+    if one is None or other is None or one is other:
+        return one is other
+    if one.shape != other.shape or one.nnz != other.nnz or one.format != other.format:
+        return False
+    return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in ("indptr", "indices", "data"))
+
+
+def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | None]:
+    """The checked model, tables attached to it, and the folder that its file names begin in."""
+    if isinstance(model, CheckedModel):
+        return model, {}, None
+    if isinstance(model, Path):
+        return check_text(decode(model.read_bytes(), str(model)), str(model)), {}, model.parent
+    if isinstance(model, str):
+        return check_text(model), {}, None
+    if isinstance(model, Model):
+        return model.check(), dict(model.tables), getattr(model, "folder", None)
+    raise OptionError(f"a model cannot be given as {type(model).__name__}.", "Give a Model, its text, or a Path.")
+
+
+def _merged(model: CheckedModel, data: Mapping[str, Any], params: Mapping[str, float] | None) -> dict[str, Any]:
+    for name in params or {}:
+        if name in data:
+            raise DataError(f"{name!r} is given both in data and in params.", "Leave one of them.")
+        if name in model.parameters and model.parameters[name].arity:
+            raise DataError(f"the param {name!r} has arguments.", "Give its table in data.")
+    return {**data, **(params or {})}
