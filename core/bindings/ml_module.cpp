@@ -218,6 +218,84 @@ PyObject* py_lloyd(PyObject*, PyObject* arguments) {
     });
 }
 
+template <class Real>
+SmoResult ascend_with(char kind, const Buffer& Z, const Buffer& extra, const Buffer& c, const Buffer& lo,
+                      const Buffer& hi, const Buffer& order, const Buffer& beta, const Buffer& w, double tolerance,
+                      long long most_passes, unsigned long long seed) {
+    const std::size_t n = Z.rows(), stride = Z.columns(), n_moving = order.size();
+    if (stride == 0 || stride % lane_count) throw std::invalid_argument("Z does not have whole lanes");
+    const Real* rows = Z.elements<Real>(kind, "Z", n * stride);
+    const Real *more = extra.elements<Real>(kind, "extra", n), *linear = c.elements<Real>(kind, "c", n);
+    const Real *low = lo.elements<Real>(kind, "lo", n), *high = hi.elements<Real>(kind, "hi", n);
+    Real *point = beta.elements<Real>(kind, "beta", n), *normal = w.elements<Real>(kind, "w", stride);
+    std::int32_t* moving = order.elements<std::int32_t>('i', "order", n_moving);
+    for (std::size_t at = 0; at < n_moving; ++at)
+        if (moving[at] < 0 || std::size_t(moving[at]) >= n) throw std::invalid_argument("order leaves the range");
+    const WithoutLock unlocked;
+    return RELIFT_ML_CALL(coordinate_ascent<Real>(rows, stride, more, linear, low, high, moving, n_moving, point,
+                                                  normal, tolerance, most_passes, seed));
+}
+
+PyObject* py_coordinate_ascent(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *Z_given, *extra_given, *c_given, *lo_given, *hi_given, *order_given, *beta_given, *w_given;
+        double tolerance;
+        long long most_passes;
+        unsigned long long seed;
+        if (!PyArg_ParseTuple(arguments, "OOOOOOOOdLK", &Z_given, &extra_given, &c_given, &lo_given, &hi_given,
+                              &order_given, &beta_given, &w_given, &tolerance, &most_passes, &seed))
+            return nullptr;
+        const Buffer Z(Z_given), extra(extra_given), c(c_given), lo(lo_given), hi(hi_given), order(order_given);
+        const Buffer beta(beta_given, true), w(w_given, true);
+        const SmoResult result =
+            Z.holds('f') ? ascend_with<float>('f', Z, extra, c, lo, hi, order, beta, w, tolerance, most_passes, seed)
+                         : ascend_with<double>('d', Z, extra, c, lo, hi, order, beta, w, tolerance, most_passes, seed);
+        return Py_BuildValue("Ld", (long long)result.steps, result.violation);
+    });
+}
+
+PyObject* py_pivoted_cholesky(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *K_given, *pivots_given, *factor_given;
+        double tolerance;
+        if (!PyArg_ParseTuple(arguments, "OdOO", &K_given, &tolerance, &pivots_given, &factor_given)) return nullptr;
+        const Buffer K(K_given), pivots(pivots_given, true), factor(factor_given, true);
+        const std::size_t size = K.rows(), most = pivots.size();
+        if (most > size) throw std::invalid_argument("there are more pivots than rows");
+        const double* matrix = K.elements<double>('d', "K", size * size);
+        std::int32_t* chosen = pivots.elements<std::int32_t>('i', "pivots", most);
+        double* columns = factor.elements<double>('d', "factor", most * size);
+        std::size_t rank;
+        {
+            const WithoutLock unlocked;
+            rank = RELIFT_ML_CALL(pivoted_cholesky(matrix, size, most, tolerance, chosen, columns));
+        }
+        return PyLong_FromSize_t(rank);
+    });
+}
+
+PyObject* py_label_by_signature(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *x_given, *anchors_given, *centres_given, *labels_given;
+        if (!PyArg_ParseTuple(arguments, "OOOO", &x_given, &anchors_given, &centres_given, &labels_given))
+            return nullptr;
+        const Buffer x(x_given), anchors(anchors_given), centres(centres_given), labels(labels_given, true);
+        const std::size_t n = x.rows(), d = x.columns(), m = anchors.rows(), k = centres.rows();
+        if (anchors.columns() != d || d == 0 || k == 0 || m == 0 || n >= (std::size_t(1) << 32))
+            throw std::invalid_argument("points, anchors and centres do not fit together");
+        const float* points = x.elements<float>('f', "X", n * d);
+        const float* others = anchors.elements<float>('f', "anchors", m * d);
+        const double* means = centres.elements<double>('d', "centres", k * m);
+        std::int32_t* to = labels.elements<std::int32_t>('i', "labels", n);
+        std::int64_t n_signatures;
+        {
+            const WithoutLock unlocked;
+            n_signatures = RELIFT_ML_CALL(label_by_signature(points, n, d, others, m, means, k, to));
+        }
+        return PyLong_FromLongLong((long long)n_signatures);
+    });
+}
+
 PyMethodDef methods[] = {
     {"kernel_sums", py_kernel_sums, METH_VARARGS,
      "kernel_sums(X, S, weights, kind, gamma, coef0, degree, out): out[i] = sum_j weights[j] k(x_i, s_j)."},
@@ -231,6 +309,14 @@ PyMethodDef methods[] = {
     {"nearest", py_nearest, METH_VARARGS,
      "nearest(X, centres, labels, squares): the nearest centre of each point and the squared distance to it."},
     {"lloyd", py_lloyd, METH_VARARGS, "lloyd(X, centres, rounds): improves the centres in place."},
+    {"coordinate_ascent", py_coordinate_ascent, METH_VARARGS,
+     "coordinate_ascent(Z, extra, c, lo, hi, order, beta, w, tolerance, most_passes, seed): improves beta and "
+     "w = Z'beta in place; returns (passes, largest push left)."},
+    {"pivoted_cholesky", py_pivoted_cholesky, METH_VARARGS,
+     "pivoted_cholesky(K, tolerance, pivots, factor): factor[k, i] = L[i, k]; returns how many columns were made."},
+    {"label_by_signature", py_label_by_signature, METH_VARARGS,
+     "label_by_signature(X, anchors, centres, labels): the nearest centre of each point's signature, -1 where "
+     "rounding could decide; returns how many signatures were taken."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_ml_core", "Kernels, SMO, k-means and signatures of points.", -1,

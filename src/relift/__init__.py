@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from relift.modelling.model import Model
     from relift.modelling.model_result import ModelResult
     from relift.modelling.solve_model import ground_model, solve_model
+    from relift.ml.point_signatures import approximate_orbits
     from relift.pipeline import Result, lift, solve
     from relift.program.program import Program
     from relift.program.solution import Solution, Status
@@ -67,6 +68,7 @@ _HOME = {
     "Result": "pipeline",
     "Solution": "program.solution",
     "Status": "program.solution",
+    "approximate_orbits": "ml.point_signatures",
     "Table": "tables.sources",
     "between": "language.expressions_in_python",
     "certify": "lifting.certificate",
@@ -108,6 +110,7 @@ __all__ = [
     "Result",
     "Solution",
     "Status",
+    "approximate_orbits",
     "Table",
     "between",
     "certify",

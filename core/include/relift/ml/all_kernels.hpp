@@ -3,4 +3,7 @@
 #include "kernels.hpp"
 #include "kmeans.hpp"
 #include "smo.hpp"
+#include "coordinate.hpp"
+#include "pivots.hpp"
+#include "signatures.hpp"
 #undef RELIFT_ML_INLINE

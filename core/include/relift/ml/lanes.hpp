@@ -52,4 +52,12 @@ RELIFT_ML_INLINE Floats power_of_two(Floats t) {
     return (Floats)((Ints)value + exponent);
 }
 
+// The square root of t >= 0, relative error below 1e-6: Newton's steps for 1/sqrt(t), then times t.
+RELIFT_ML_INLINE Floats square_root(Floats t) {
+    Floats inverse = (Floats)(0x5f3759df - ((Ints)t >> 1));
+    const Floats half = t * 0.5f;
+    for (int step = 0; step < 3; ++step) inverse = inverse * (1.5f - half * inverse * inverse);
+    return t * inverse;
+}
+
 }  // namespace relift::ml::RELIFT_ML_TARGET

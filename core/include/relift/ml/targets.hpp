@@ -14,14 +14,14 @@
 #define RELIFT_ML_HAS_TARGETS 1
 
 #pragma GCC push_options
-#pragma GCC target("arch=skylake-avx512,prefer-vector-width=512")
+#pragma GCC target("avx2,fma,bmi,bmi2,avx512f,avx512dq,avx512bw,avx512vl")
 #define RELIFT_ML_TARGET avx512
 #include "all_kernels.hpp"
 #undef RELIFT_ML_TARGET
 #pragma GCC pop_options
 
 #pragma GCC push_options
-#pragma GCC target("arch=haswell")
+#pragma GCC target("avx2,fma,bmi,bmi2")
 #define RELIFT_ML_TARGET avx2
 #include "all_kernels.hpp"
 #undef RELIFT_ML_TARGET

@@ -1,0 +1,50 @@
+"""Lifted machine learning, as scikit-learn estimators.
+
+``LiftedSVC``, ``LiftedSVR``, ``LiftedLinearSVC``, ``LPSVC`` and ``LiftedSVCCV``; :func:`approximate_orbits` for points.
+Needs scikit-learn (``pip install relift[ml]``), except for what is used by :mod:`relift` itself.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relift.ml.cross_validation import LiftedSVCCV
+    from relift.ml.linear_svc import LiftedLinearSVC
+    from relift.ml.lp_svc import LPSVC
+    from relift.ml.point_signatures import PointClasses, approximate_orbits
+    from relift.ml.svc import LiftedSVC
+    from relift.ml.svr import LiftedSVR
+
+_HOME = {
+    "LPSVC": "lp_svc",
+    "LiftedLinearSVC": "linear_svc",
+    "LiftedSVC": "svc",
+    "LiftedSVCCV": "cross_validation",
+    "LiftedSVR": "svr",
+    "PointClasses": "point_signatures",
+    "approximate_orbits": "point_signatures",
+}
+
+__all__ = [
+    "LPSVC",
+    "LiftedLinearSVC",
+    "LiftedSVC",
+    "LiftedSVCCV",
+    "LiftedSVR",
+    "PointClasses",
+    "approximate_orbits",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"relift.ml.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'relift.ml' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

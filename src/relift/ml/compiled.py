@@ -1,0 +1,136 @@
+"""The compiled kernels of :mod:`relift.ml`, or their NumPy twins where there is no compiler.
+
+Each function here takes and gives NumPy arrays of the right type and checks nothing: it is called by the modules of
+this folder alone. ``CORE_IS_COMPILED`` says which of the two runs; the tests compare them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.ml import kernels_reference as reference
+
+try:
+    from relift import _ml_core as core
+
+    CORE_IS_COMPILED = True
+except ImportError:  # pragma: no cover - depends on the install
+    CORE_IS_COMPILED = False
+
+Single = NDArray[np.float32]
+Double = NDArray[np.float64]
+Labels = NDArray[np.int32]
+KernelName = Literal["rbf", "poly", "linear", "sigmoid"]
+
+_KINDS: dict[str, int] = {"rbf": 0, "poly": 1, "linear": 2, "sigmoid": 3}
+
+
+def kernel_sums(X: Single, S: Single, weights: Double, kernel: str, gamma: float, coef0: float, degree: int) -> Double:
+    """Sums over the points of S of weight times kernel value, one for each point of X."""
+    if not len(S):
+        return np.zeros(len(X))
+    if not CORE_IS_COMPILED:
+        return reference.kernel_sums(X, S, weights, kernel, gamma, coef0, degree)
+    out = np.empty(len(X))
+    core.kernel_sums(X, S, weights, _KINDS[kernel], gamma, coef0, degree, out)
+    return out
+
+
+def kernel_values(X: Single, S: Single, kernel: str, gamma: float, coef0: float, degree: int) -> Single:
+    """The kernel between each point of X and each of S."""
+    if not CORE_IS_COMPILED:
+        return reference.kernel_values(X, S, kernel, gamma, coef0, degree)
+    out = np.empty((len(X), len(S)), dtype=np.float32)
+    core.kernel_values(X, S, _KINDS[kernel], gamma, coef0, degree, out)
+    return out
+
+
+def class_sums(
+    X: Single,
+    S: Single,
+    weights: Double,
+    labels: Labels,
+    n_classes: int,
+    kernel: str,
+    gamma: float,
+    coef0: float,
+    degree: int,
+) -> Double:
+    """The rows of the kernel between X and S, weighted and added up by class."""
+    if not CORE_IS_COMPILED:
+        return reference.class_sums(X, S, weights, labels, n_classes, kernel, gamma, coef0, degree)
+    out = np.empty((n_classes, len(S)))
+    core.class_sums(X, S, weights, labels, _KINDS[kernel], gamma, coef0, degree, out)
+    return out
+
+
+def smo(
+    K: NDArray[Any],
+    lo: NDArray[Any],
+    hi: NDArray[Any],
+    beta: NDArray[Any],
+    v: NDArray[Any],
+    tolerance: float,
+    steps: int,
+) -> tuple[int, float]:
+    """Improve beta and v = c - K beta in place; all arrays of one type. Returns steps and the violation left."""
+    if not CORE_IS_COMPILED:
+        return reference.smo(K, lo, hi, beta, v, tolerance, steps)
+    return core.smo(K, lo, hi, beta, v, tolerance, steps)
+
+
+def nearest(X: Single, centres: Single) -> tuple[Labels, Single]:
+    """The number of the nearest centre of each point, and the squared distance to it."""
+    if not CORE_IS_COMPILED:
+        return reference.nearest(X, centres)
+    labels, squares = np.empty(len(X), dtype=np.int32), np.empty(len(X), dtype=np.float32)
+    core.nearest(X, centres, labels, squares)
+    return labels, squares
+
+
+def lloyd(X: Single, centres: Single, rounds: int) -> None:
+    """Move the centres to the means of their points, so many times, in place."""
+    if not CORE_IS_COMPILED:
+        reference.lloyd(X, centres, rounds)
+    else:
+        core.lloyd(X, centres, rounds)
+
+
+def coordinate_ascent(
+    Z: NDArray[Any],
+    extra: NDArray[Any],
+    c: NDArray[Any],
+    lo: NDArray[Any],
+    hi: NDArray[Any],
+    order: Labels,
+    beta: NDArray[Any],
+    w: NDArray[Any],
+    tolerance: float,
+    passes: int,
+    seed: int = 0,
+) -> tuple[int, float]:
+    """Improve beta and w = Z'beta in place, inside the box; the columns of Z are a multiple of 16."""
+    if not CORE_IS_COMPILED:
+        return reference.coordinate_ascent(Z, extra, c, lo, hi, order, beta, w, tolerance, passes, seed)
+    return core.coordinate_ascent(Z, extra, c, lo, hi, order, beta, w, tolerance, passes, seed)
+
+
+def pivoted_cholesky(K: Double, most: int, tolerance: float) -> tuple[Labels, Double]:
+    """Pivots and factor of a Cholesky decomposition that stops early; K[:, p] ~ (factor' factor)[:, p]."""
+    if not CORE_IS_COMPILED:
+        return reference.pivoted_cholesky(K, most, tolerance)
+    pivots, factor = np.empty(most, dtype=np.int32), np.empty((most, len(K)))
+    rank = core.pivoted_cholesky(np.ascontiguousarray(K), tolerance, pivots, factor)
+    return pivots[:rank], factor[:rank]
+
+
+def label_by_signature(X: Single, anchors: Single, centres: Double) -> tuple[Labels, int]:
+    """The nearest centre of each point's signature, -1 where rounding could decide; and how many were taken."""
+    labels = np.empty(len(X), dtype=np.int32)
+    if not CORE_IS_COMPILED:
+        labels.fill(-1)
+        return labels, 0
+    return labels, core.label_by_signature(X, anchors, centres, labels)

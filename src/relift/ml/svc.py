@@ -1,0 +1,393 @@
+"""Support vector classification, lifted: :class:`LiftedSVC`."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from relift.ml.dual import LiftOptions
+from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
+
+Double = NDArray[np.float64]
+
+_FLOATS = (np.float64,)
+
+
+def options_of(estimator: Any, n_examples: int) -> LiftOptions:
+    """The options of the lifting from the parameters of an estimator."""
+    n_classes = estimator.n_classes
+    if n_classes is not None and n_classes > n_examples:
+        raise ValueError(f"n_samples={n_examples} should be >= n_classes={n_classes}.")
+    is_exact = estimator.lift != "approximate"
+    return LiftOptions(
+        n_classes=10**9 if is_exact else 100 if n_classes is None else int(n_classes),
+        n_landmarks=256 if estimator.n_landmarks is None else int(estimator.n_landmarks),
+        tol_gap=1e-4 if is_exact else float(estimator.tol_gap),
+        solver=estimator.solver,
+        tolerance=float(estimator.tol) * (0.1 if is_exact else 10.0),
+        most_blocks=int(estimator.max_blocks),
+        expansion=estimator.expansion if not is_exact else "support",
+        seed=int(np.random.default_rng(estimator.random_state).integers(2**31))
+        if not isinstance(estimator.random_state, np.random.RandomState)
+        else int(estimator.random_state.randint(2**31 - 1)),
+    )
+
+
+def _pairs(n_labels: int) -> list[tuple[int, int]]:
+    """Pairs of labels in the order of SVC's one-vs-one."""
+    return [(i, j) for i in range(n_labels) for j in range(i + 1, n_labels)]
+
+
+LIFT_CONSTRAINTS: dict[str, list[Any]] = {
+    "lift": [StrOptions({"approximate", "exact", "none"})],
+    "n_classes": [Interval(Integral, 1, None, closed="left"), None],
+    "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "tol_gap": [Interval(Real, 0.0, None, closed="neither")],
+    "solver": [str],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "max_blocks": [Interval(Integral, 0, None, closed="left")],
+    "expansion": [StrOptions({"auto", "support", "landmarks"})],
+    "random_state": ["random_state"],
+}
+
+
+def checked_weights(sample_weight: Any, X: Any) -> Double:
+    """Weights of the examples: ones if not given; negative ones are refused."""
+    weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if (weights < 0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`.")
+    if not (weights > 0).any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    return weights
+
+
+class LiftedSVC(ClassifierMixin, BaseEstimator):
+    r"""Support vector classifier that solves its dual by classes of examples, up to a proved gap.
+
+    Takes the place of ``sklearn.svm.SVC`` (parameters and fitted attributes have the same names). It starts from
+    ``n_classes`` clusters of examples for each label, solves the small dual, splits the classes that violate its
+    optimality most, and ends when the relative duality gap of the *ground* dual, computed with the true kernel, is
+    below ``tol_gap``. The kernel matrix is never formed.
+
+    Parameters
+    ----------
+    C
+        Price of an error.
+    kernel
+        ``"rbf"``, ``"poly"``, ``"linear"``, ``"sigmoid"``, ``"precomputed"`` or a callable of two lists of points.
+        With a kernel that is not positive semidefinite (sigmoid, some callables) the gap proves nothing.
+    degree, gamma, coef0
+        Parameters of the kernel, as in ``SVC``; the variance of ``gamma="scale"`` counts the weights of the examples.
+    lift
+        ``"approximate"``; ``"exact"`` merges duplicates and, up to 3000 distinct examples, the counting partition of
+        the labelled kernel, and solves to ``tol``; ``"none"`` solves the ground dual.
+    n_classes
+        Clusters for each label to start from; 100 (or all examples) if None.
+    n_landmarks
+        Landmarks for the kernel between classes; 256 if None.
+    tol_gap
+        Relative duality gap to reach when approximate. At 0.01 test errors are those of SVC within noise.
+    solver
+        Of the small dual: ``"smo"``, ``"cutting_plane"``, ``"sgd"`` or a backend such as ``"clarabel"``.
+    tol
+        Tolerance of the optimality conditions of the small dual when exact; ten times this while refining.
+    class_weight
+        As in ``SVC``: None, a mapping or ``"balanced"``.
+    decision_function_shape, break_ties
+        As in ``SVC``.
+    max_blocks
+        How many blocks of violators may be solved with the true kernel at the end.
+    expansion
+        What the decision function is made of: ``"support"`` vectors, as in SVC; ``"landmarks"``, a few hundred points
+        whose combination has the proved gap and predicts much quicker; ``"auto"`` takes landmarks when there are more
+        than 2.5e8 pairs of examples and support vectors.
+    random_state
+        Seed of the samples that are drawn; fits are repeatable for a given number.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_
+        As in ``SVC``.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_
+        As in ``SVC``; ``dual_coef_`` is always dense.
+    gap_
+        The proved relative duality gap; of several pairs of labels the largest.
+    n_classes_lifted_
+        Classes of examples at the end, over all pairs of labels.
+    class_of_sample_
+        The class of each example; with more than two labels one column for each pair, -1 where it takes no part.
+    lift_report_
+        For each pair of labels: classes, gap, both values, and the rounds.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(600, noise=0.2, random_state=0)
+    >>> model = LiftedSVC(gamma=2.0).fit(X, y)
+    >>> model.gap_ <= 0.01, model.score(X, y) > 0.95
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        **LIFT_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: str | float = "scale",
+        coef0: float = 0.0,
+        lift: str = "approximate",
+        n_classes: int | None = None,
+        n_landmarks: int | None = None,
+        tol_gap: float = 1e-2,
+        solver: str = "smo",
+        tol: float = 1e-3,
+        class_weight: Any = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        max_blocks: int = 2000,
+        expansion: str = "auto",
+        random_state: Any = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.lift = lift
+        self.n_classes = n_classes
+        self.n_landmarks = n_landmarks
+        self.tol_gap = tol_gap
+        self.solver = solver
+        self.tol = tol
+        self.class_weight = class_weight
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.max_blocks = max_blocks
+        self.expansion = expansion
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVC:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X
+            Examples, dense or sparse; for ``kernel="precomputed"`` the square kernel matrix.
+        y
+            Labels of any type.
+        sample_weight
+            Weights that multiply C for each example; not negative.
+
+        Returns
+        -------
+        LiftedSVC
+            This estimator.
+        """
+        X, y = validate_data(self, X, y, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False)
+        check_classification_targets(y)
+        weights = checked_weights(sample_weight, X)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
+            )
+        if sparse.issparse(X):
+            X.sum_duplicates()
+            X.eliminate_zeros()
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        present = np.unique(codes[weights > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        if len(present) < 2:
+            raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
+        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        bound = self.C * balance[codes] * weights
+        options = options_of(self, X.shape[0])
+        self._gamma = number_for_gamma(self.gamma, X, weights)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        n_labels = len(self.classes_)
+        pairs = _pairs(n_labels)
+        coefficients = np.zeros((n_labels, X.shape[0]))  # row: the other label of the pair
+        self.intercept_ = np.zeros(len(pairs))
+        self.n_iter_ = np.zeros(len(pairs), dtype=np.int32)
+        self.lift_report_: list[dict[str, Any]] = []
+        class_of_sample = np.full((X.shape[0], len(pairs)), -1, dtype=np.int64)
+        self._landmarks: list[tuple[Any, Double] | None] = []
+        n_before = 0
+        for number, (i, j) in enumerate(pairs):
+            # As in SVC the first label of a pair is the positive one, the second if there is only one pair.
+            positive, negative = (j, i) if n_labels == 2 else (i, j)
+            members = np.flatnonzero(((codes == i) | (codes == j)) & (bound > 0))
+            sign = np.where(codes[members] == positive, 1.0, -1.0)
+            part = bound[members]
+            examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]
+            answer, merged = solve_machine(
+                self._view, examples, sign, np.where(sign < 0, -part, 0.0), np.where(sign > 0, part, 0.0),
+                self.lift, options,
+            )  # fmt: skip
+            beta = spread_over_members(answer.beta, merged, part)
+            other = np.where(codes[members] == positive, negative, positive)
+            coefficients[other, members] = beta
+            self.intercept_[number] = answer.bias
+            self.n_iter_[number] = answer.iterations
+            classes = answer.labels[merged.labels]
+            class_of_sample[members, number] = classes + n_before
+            n_before += int(answer.labels.max()) + 1
+            if answer.landmarks is not None and answer.coefficients is not None:
+                self._landmarks.append((examples[merged.first[answer.landmarks]], answer.coefficients))
+            else:
+                self._landmarks.append(None)
+            self.lift_report_.append(
+                {
+                    "pair": (self.classes_[negative], self.classes_[positive]),
+                    "examples": len(members),
+                    "distinct": len(merged.first),
+                    "classes": int(answer.labels.max()) + 1,
+                    "gap": answer.gap,
+                    "dual_value": answer.dual_value,
+                    "primal_value": answer.primal_value,
+                    "expansion": "support" if answer.landmarks is None else "landmarks",
+                    "rounds": answer.rounds,
+                }
+            )
+        self._keep_support(X, codes, coefficients)
+        self.gap_ = max(report["gap"] for report in self.lift_report_)
+        self.n_classes_lifted_ = n_before
+        self.class_of_sample_ = class_of_sample[:, 0] if len(pairs) == 1 else class_of_sample
+        if self.lift == "approximate":
+            warn_if_open(self.gap_, self.tol_gap, type(self).__name__)
+        return self
+
+    def _keep_support(self, X: Any, codes: NDArray[Any], coefficients: Double) -> None:
+        """Support vectors sorted by label, and libsvm's layout of their coefficients."""
+        n_labels = len(self.classes_)
+        is_support = (coefficients != 0).any(axis=0)
+        support = np.flatnonzero(is_support)
+        support = support[np.argsort(codes[support], kind="stable")]
+        labels = codes[support]
+        self.support_ = support.astype(np.int32)
+        self.n_support_ = np.bincount(labels, minlength=n_labels).astype(np.int32)
+        self.support_vectors_ = X[:0] if self.kernel == "precomputed" else X[support]
+        if self.kernel == "precomputed":
+            self.support_vectors_ = np.empty((0, 0))
+        # Row r of label i is its coefficient against label r (r < i) or r + 1 (r >= i).
+        self.dual_coef_ = np.zeros((n_labels - 1, len(support)))
+        for row in range(n_labels - 1):
+            against = np.where(labels > row, row, row + 1)
+            self.dual_coef_[row] = coefficients[against, support]
+        self._support_labels = labels
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features, one row for each pair of labels; for ``kernel="linear"`` only."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        check_is_fitted(self)
+        rows = []
+        for number in range(len(self.intercept_)):
+            if self._landmarks[number] is not None:
+                points, weights = self._landmarks[number]  # type: ignore[misc]
+            else:
+                columns, weights = self._pair(number)
+                points = self.support_vectors_[columns]
+            rows.append(np.asarray(points.T @ weights).ravel())
+        return np.stack(rows)
+
+    def _pair(self, number: int) -> tuple[NDArray[Any], Double]:
+        """Positions of the support vectors of a pair of labels, and their coefficients."""
+        n_labels = len(self.classes_)
+        i, j = _pairs(n_labels)[number]
+        of_i, of_j = np.flatnonzero(self._support_labels == i), np.flatnonzero(self._support_labels == j)
+        columns = np.concatenate([of_i, of_j])
+        weights = np.concatenate([self.dual_coef_[j - 1, of_i], self.dual_coef_[i, of_j]])
+        return columns[weights != 0], weights[weights != 0]
+
+    def _values(self, X: Any) -> Double:
+        """Decision values, one column for each pair of labels, signs as in SVC's one-vs-one."""
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
+        )
+        out = np.empty((X.shape[0], len(self.intercept_)))
+        for number in range(len(self.intercept_)):
+            landmarks = self._landmarks[number]
+            if landmarks is not None and self.kernel != "precomputed":
+                values = self._view.sums(X, landmarks[0], landmarks[1])
+            else:
+                columns, weights = self._pair(number)
+                support = None if self.kernel == "precomputed" else self.support_vectors_[columns]
+                values = self._view.sums(X, support, weights, self.support_[columns])
+            out[:, number] = values + self.intercept_[number]
+        return out
+
+    def decision_function(self, X: Any) -> Double:
+        """Signed distances from the margin, in the shape of SVC's.
+
+        Parameters
+        ----------
+        X
+            Examples; for a precomputed kernel the matrix between them and the training examples.
+
+        Returns
+        -------
+        numpy.ndarray
+            One value for each example with two labels; otherwise a column for each label
+            (``decision_function_shape="ovr"``) or each pair of labels (``"ovo"``).
+        """
+        values = self._values(X)
+        if len(self.classes_) == 2:
+            return np.asarray(values[:, 0])
+        if self.decision_function_shape == "ovo":
+            return values
+        return np.asarray(_ovr_decision_function(values < 0, -values, len(self.classes_)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each example.
+
+        Parameters
+        ----------
+        X
+            Examples; for a precomputed kernel the matrix between them and the training examples.
+        """
+        check_is_fitted(self)
+        n_labels = len(self.classes_)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        values = self._values(X)
+        if n_labels == 2:
+            return np.asarray(self.classes_[(values[:, 0] > 0).astype(np.int64)])
+        if self.break_ties:
+            return np.asarray(self.classes_[_ovr_decision_function(values < 0, -values, n_labels).argmax(axis=1)])
+        votes = np.zeros((len(values), n_labels), dtype=np.int64)
+        for number, (i, j) in enumerate(_pairs(n_labels)):
+            votes[:, i] += values[:, number] > 0
+            votes[:, j] += values[:, number] <= 0
+        return np.asarray(self.classes_[votes.argmax(axis=1)])
