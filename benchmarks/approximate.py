@@ -1,8 +1,8 @@
 """``python -m benchmarks.approximate``: noisy programs, solved as they are and by approximate lifting.
 
-Every number of a symmetric program is changed by up to the noise, so that exact lifting finds nothing. The gap asked for
-is a multiple of the noise. An answer counts if its bounds enclose the ground optimum and its gap is the one asked for;
-anything else is refused: it gets no time.
+Every number of a symmetric program is changed by up to the noise, so that exact lifting finds nothing. The gap asked
+for is a multiple of the noise. An answer counts if its bounds enclose the ground optimum and its gap is the one asked
+for; anything else is refused: it gets no time.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ def table(measurements: list[Measurement]) -> Table:
     for m in measurements:
         classes = f"{m.first_classes:,} → {m.last_classes:,}" if m.rounds > 1 else f"{m.first_classes:,}"
         result.add_row(
-            m.program, f"{m.noise:.0e}", f"{m.asked:.0e}", f"{m.n_variables:,}", classes, f"{m.rounds} {m.kind}", f"{m.gap:.1e}",
+            m.program, f"{m.noise:.0e}", f"{m.asked:.0e}", f"{m.n_variables:,}", classes, f"{m.rounds} {m.kind}",
+            f"{m.gap:.1e}",
             "–" if m.true_error is None else f"{m.true_error:.1e}",
             "–" if m.ground_seconds is None else f"{m.ground_seconds:.3f}",
             f"({m.refused})" if m.approximate_seconds is None else f"{m.approximate_seconds:.3f}",
@@ -135,7 +136,7 @@ def main() -> None:
     folder = data_folder()
     if folder is not None:
         programs += [(name, lambda p=folder / group / f"{name}.npz": read_program(p)) for group, name in REAL]
-    console, measurements = Console(), []
+    console, measurements = Console(width=150), []
     for name, build in programs:
         if wanted and not any(part in name for part in wanted):
             continue

@@ -47,6 +47,9 @@ DISCRETE = 0.5
 CORRECTIONS = 3
 """How often multipliers are corrected by least squares in a round."""
 
+MANY_ROWS = 1000
+"""From so many rows on they are averaged first, if their classes are far fewer."""
+
 RADIUS = 1e4
 """Variables without any bound are taken to lie within this multiple of the largest entry of the point found."""
 
@@ -262,27 +265,35 @@ class _Rounds:
         """Solve over the classes; a final answer only if the program is proved infeasible or unbounded."""
         self.split_values = self.split_scores = self.row_scores = None
         answer: Solution | None = None
-        kind, rows = "restriction", self.options.rows
-        if not self.averages_only:
-            self.current = restrict(self.program, self.symmetry)
-            if rows == "keep" or not self._is_overdetermined(self.current):
-                answer = self._solve(self.current)
-                final_answer = self._use(answer, number, kind)
-                if final_answer is not None:
-                    return final_answer
-        has_point = answer is not None and (answer.status == Status.OPTIMAL or math.isfinite(self.state.upper))
-        if not has_point and rows != "keep":
-            kind, self.current = "averages", averaged(self.program, self.symmetry)
+        kinds, tried = self._kinds(), ""
+        for kind in kinds:
+            build = averaged if kind == "averages" else restrict
+            small = build(self.program, self.symmetry)
+            if kind == "restriction" and len(kinds) > 1 and self._is_overdetermined(small):
+                continue
+            self.current, tried = small, kind
             answer = self._solve(self.current)
             final_answer = self._use(answer, number, kind)
             if final_answer is not None:
                 return final_answer
-            # Where averages gave a point and rows as they are did not, the next rounds need not try.
-            self.averages_only |= answer.status == Status.OPTIMAL and math.isfinite(self.state.upper)
+            if answer.status == Status.OPTIMAL and math.isfinite(self.state.upper):
+                # Where averages gave a point and rows as they are did not, the next rounds need not try these.
+                self.averages_only |= kind == "averages" and self.options.rows == "auto"
+                break
         assert answer is not None
         assert self.current is not None
-        self._note(number, kind, self.current.program, answer.status)
+        self._note(number, tried, self.current.program, answer.status)
         return None
+
+    def _kinds(self) -> tuple[str, ...]:
+        """What to try in this round, in order: rows as they are, or averaged where that leaves far fewer of them."""
+        if self.options.rows == "keep":
+            return ("restriction",)
+        if self.averages_only:
+            return ("averages",)
+        if self.program.n_rows > max(MANY_ROWS, 4 * self.symmetry.rows.n_classes):
+            return ("averages", "restriction")
+        return ("restriction", "averages")
 
     @staticmethod
     def _is_overdetermined(restriction: Restriction) -> bool:
@@ -348,7 +359,9 @@ class _Rounds:
         if not rows.is_discrete:
             totals = np.bincount(rows.labels, y * scales, rows.n_classes)
             candidates.append(totals[rows.labels] / (scales * rows.class_sizes[rows.labels]))
-        best = max((self._bound(v, candidate) for candidate in candidates), key=lambda bound: bound.value)
+        best = self._bound(v, candidates[-1])
+        if len(candidates) > 1 and not self._is_enough(best):
+            best = max(best, self._bound(v, candidates[0]), key=lambda bound: bound.value)
         before = best.value
         if self.symmetry.variables.n_classes >= self.next_correction:
             best = self._corrected(v, best)
@@ -364,11 +377,13 @@ class _Rounds:
     def _corrected(self, v: Vector, best: LowerBound) -> LowerBound:
         """The best bound that corrections of the multipliers reach: by least squares, then by first-order steps."""
         state = self.state
+        if not self._is_enough(best) and self.prover.sharpen():
+            best = max(best, self._bound(v, best.y), key=lambda bound: bound.value)
         best = self._repaired(v, best)
-        if relative_gap(best.value, state.upper) > self.options.gap:
+        if not self._is_enough(best):
             for point, multipliers in ascend(self.program, v, best.y, *self.prover.box(state.upper)):
                 best = max(best, self._bound(point, multipliers), key=lambda bound: bound.value)
-                if relative_gap(best.value, state.upper) <= self.options.gap:
+                if self._is_enough(best):
                     break
             best = self._repaired(v, best)
         return best
@@ -377,7 +392,7 @@ class _Rounds:
         """The best bound that a few corrections of the multipliers reach; they may overshoot, so all are proved."""
         best = current = bound
         for _ in range(CORRECTIONS):
-            if relative_gap(best.value, self.state.upper) <= 0.5 * self.options.gap:
+            if self._is_enough(best):
                 break
             box = self.prover.box(self.state.upper)
             y = repaired_multipliers(self.program, v, current, *box, self.prover.curvature)
@@ -386,8 +401,15 @@ class _Rounds:
             best = max(best, current, key=lambda bound: bound.value)
         return best
 
+    def _is_enough(self, bound: LowerBound) -> bool:
+        """Whether the bound closes the gap, with a little to spare for the substitutions."""
+        return relative_gap(bound.value, self.state.upper) <= 0.9 * self.options.gap
+
     def _bound(self, v: Vector, y: Vector) -> LowerBound:
         known = self.options.radius is not None
+        plain = self.prover.prove(v, y, self.state.upper, self._radius(v), radius_is_known=known)
+        if self._is_enough(plain):
+            return plain
         return self.prover.prove(v, y, self.state.upper, self._radius(v), radius_is_known=known, search_multiple=True)
 
     def _radius(self, v: Vector) -> float:
@@ -496,20 +518,35 @@ class _Rounds:
             return state.lower_value, state.upper, math.inf if state.lower is None else state.lower.radius
         if reduction.is_trivial:
             return state.lower.value, state.upper, state.lower.radius
-        prover, known = BoundProver(reduction.ground), self.options.radius is not None
+        ground = reduction.ground
+        curvature = np.zeros(ground.n_variables)
+        curvature[reduction.variables] = self.prover.curvature
+        is_fixed = np.ones(ground.n_variables, bool)
+        is_fixed[reduction.variables] = False
+        # Where fixed variables are exactly fixed, only the others move, and their curvature is known.
+        exactly = bool(np.all(ground.lb[is_fixed] == ground.ub[is_fixed]))
+        prover = BoundProver(ground, curvature if exactly else None)
+        known = self.options.radius is not None
+        point = reduction.restore(Solution(Status.OPTIMAL, x=state.x)).x
+        assert point is not None
+        upper = ground.objective(point)
         bounds: list[LowerBound] = []
-        upper = math.inf
-        # Multipliers of bounds that rows implied may go to these rows, or be left to the boxes that follow from them.
+        # Multipliers of bounds that rows implied are left to the boxes that follow from the rows, or go to these rows.
         w = bound_multipliers(self.program, state.x, state.lower.y)
-        for of_bounds in (w, np.zeros_like(w)):
-            restored = reduction.restore(Solution(Status.OPTIMAL, x=state.x, y=state.lower.y, w=of_bounds))
+        for of_bounds in (np.zeros_like(w), w):
+            restored = reduction.restore(Solution(Status.OPTIMAL, x=state.lower.v, y=state.lower.y, w=of_bounds))
             assert restored.x is not None
             assert restored.y is not None
-            upper = reduction.ground.objective(restored.x)
-            radius = self._radius(state.x)
-            bounds.append(
-                prover.prove(restored.x, restored.y, upper, radius, radius_is_known=known, search_multiple=True)
-            )
+            for search in (False, True):
+                bounds.append(
+                    prover.prove(
+                        restored.x, restored.y, upper, self._radius(state.x),
+                        radius_is_known=known, search_multiple=search,
+                    )
+                )  # fmt: skip
+                if relative_gap(bounds[-1].value, upper) <= max(self.options.gap, state.gap):
+                    return bounds[-1].value, upper, bounds[-1].radius
+            prover.sharpen()
         best = max(bounds, key=lambda bound: bound.value)
         return best.value, upper, best.radius
 

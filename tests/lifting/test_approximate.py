@@ -8,7 +8,6 @@ import pickle
 import numpy as np
 import pytest
 from tests.data import data_folder
-from tests.lifting.noisy import with_noise
 
 import relift
 from relift.adapters.files import read_program
@@ -21,6 +20,7 @@ from relift.program.solution import Solution, Status
 from relift.settings import Progress
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
+from relift.testing.noise import with_noise
 from relift.testing.random_programs import symmetric_program
 
 ENDED = {Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.OPTIMAL_INACCURATE}

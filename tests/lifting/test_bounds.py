@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from relift.lifting.bounds import BoundProver, curvature, tighten
+from relift.lifting.bounds import BoundProver, curvature, curvature_by_factorisation, tighten
 from relift.program.program import Program
 
 
@@ -93,9 +93,16 @@ def test_curvature_of_a_large_connected_matrix_is_found() -> None:
     dense = P.copy()
     dense[2, 2] = 2.0  # this row is not diagonally dominant any more
     dense = sparse.csc_array(dense)
-    mu = curvature(dense, n)
+    assert not curvature(dense, n).any()  # too large for the cheap ways
+    mu = curvature_by_factorisation(dense, np.zeros(n))
     assert np.all(mu > 0)
     assert np.linalg.eigvalsh(dense.toarray() - np.diag(mu)).min() >= 0
+
+
+def test_a_factorisation_is_not_trusted_where_parts_of_the_matrix_hang_together() -> None:
+    # Half of the variables have curvature known already and are coupled with the rest: adding both would be wrong.
+    P = sparse.csc_array(np.array([[2.0, 1.0, 0], [1.0, 1.0, 0.4], [0, 0.4, 1.0]]))
+    assert not curvature_by_factorisation(P, np.array([0.5, 0.0, 0.0])).any()
 
 
 def test_an_optimal_pair_proves_its_own_optimum() -> None:

@@ -49,7 +49,7 @@ class Approximation:
         Start from these classes: a :class:`~relift.Partition` or one label for each variable.
     rows
         ``"keep"`` keeps all distinct rows, ``"average"`` merges the rows of a class and repairs the point afterwards,
-        ``"auto"`` keeps them as long as the small program then is feasible.
+        ``"auto"`` keeps them as long as the small program then is feasible and has not far more rows than classes.
     max_classes
         Never split beyond this; None for no limit.
     max_rounds

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh, splu
 
 from relift.program.program import Program
 from relift.program.solution import Vector
@@ -46,9 +46,9 @@ DENSE_SIZE = 400
 """Up to this size the curvature of a connected part of P is found by a dense eigenvalue routine."""
 
 SPARSE_SIZE = 20_000
-"""Up to this size sparse factorisations are tried for it."""
+"""Up to this size a sparse factorisation may be spent on it."""
 
-STEPS = 12
+STEPS = 9
 """How often the search for the best multiple of the multipliers changes its step."""
 
 NEGLIGIBLE = 1e-8
@@ -67,8 +67,8 @@ class LowerBound:
     ----------
     value
         The bound; -inf if these multipliers prove nothing.
-    y
-        The multipliers that prove it.
+    v, y
+        The point and the multipliers that prove it.
     gradient
         Pv + q + A'y: what is left to the boxes.
     variable_gap, row_gap
@@ -81,6 +81,7 @@ class LowerBound:
     """
 
     value: float
+    v: Vector
     y: Vector
     gradient: Vector
     variable_gap: Vector
@@ -117,10 +118,12 @@ class BoundProver:
     ----------
     program
         A minimisation.
+    known_curvature
+        A vector μ, known to the caller, with P ⪰ diag(μ) on all directions between two feasible points.
 
     Examples
     --------
-    The optimum of this program is 2 (x = 1, 1); half of the right multiplier proves 1.5, the right one 2:
+    The optimum of this program is 2 (x = 1, 1); no multiplier proves 0, half of the right one 1, the right one 2:
 
     >>> program = Program(q=[1.0, 1.0], A=[[1.0, 1.0]], l=[2.0], lb=0, ub=3)
     >>> prover = BoundProver(program)
@@ -129,7 +132,7 @@ class BoundProver:
     [0.0, 1.0, 2.0]
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, known_curvature: Vector | None = None) -> None:
         self.program = program
         self.magnitude_A = np.abs(program.A)
         self.magnitude_P = None if program.P is None else np.abs(program.P)
@@ -137,10 +140,24 @@ class BoundProver:
         if program.P is not None:
             entries += int(np.diff(program.P.indptr).max(initial=0))
         self.gamma = _gamma(entries + 4)
-        self.curvature = curvature(program.P, program.n_variables)
+        found = curvature(program.P, program.n_variables)
+        if known_curvature is not None and known_curvature.sum() > found.sum():
+            found = known_curvature  # one or the other: the larger of two such vectors need not be one
+        self.curvature = found
+        self._is_sharp = program.P is None
         self._rows = program.A.tocsr()
         self.lower, self.upper = tighten(self._rows, program.l, program.u, program.lb, program.ub)
         self._cutoff, self._cut_box = math.inf, (self.lower, self.upper)
+
+    def sharpen(self) -> bool:
+        """Spend a sparse factorisation of P on more curvature; whether there is more now."""
+        if self._is_sharp:
+            return False
+        self._is_sharp = True
+        before = self.curvature
+        self.curvature = before + curvature_by_factorisation(self.program.P, before)
+        self._cutoff, self._cut_box = math.inf, (self.lower, self.upper)
+        return bool(np.any(self.curvature > before))
 
     def box(self, cutoff: float = math.inf) -> tuple[Vector, Vector]:
         """Bounds that every feasible point with objective at most ``cutoff`` keeps."""
@@ -270,11 +287,11 @@ class BoundProver:
             spent += 4 * EPSILON * float(np.abs(half).sum() + np.abs(support).sum())
             value = math.fsum([program.r, -spent, *(-half), *(-support), *terms])
             value -= 2 * EPSILON * abs(value)
-        return LowerBound(min(value, cutoff), y, g, variable_gap, row_gap, loose, used)
+        return LowerBound(min(value, cutoff), v, y, g, variable_gap, row_gap, loose, used)
 
     def _nothing(self) -> LowerBound:
         n, m = self.program.n_variables, self.program.n_rows
-        return LowerBound(-np.inf, np.zeros(m), np.zeros(n), np.zeros(n), np.zeros(m), np.arange(n))
+        return LowerBound(-np.inf, np.zeros(n), np.zeros(m), np.zeros(n), np.zeros(n), np.zeros(m), np.arange(n))
 
 
 def payable(y: Vector, lower: Vector, upper: Vector) -> Vector:
@@ -302,7 +319,7 @@ def smallest_terms(g: Vector, error: Vector, mu: Vector, v: Vector, lower: Vecto
     result = np.full(g.shape, np.inf)
     curved = mu > 0
     safe = np.where(curved, mu, 1.0)
-    for c in (g - error, g + error):
+    for c in (g - error, g + error) if error.any() else (g,):
         with np.errstate(invalid="ignore", over="ignore"):
             flat = np.where(c > 0, c * lower, np.where(c < 0, c * upper, 0.0))
             unconstrained = v - c / safe
@@ -320,8 +337,7 @@ def curvature(P: Any, n: int) -> Vector:
     r"""A vector :math:`\mu \ge 0` with :math:`P \succeq \mathrm{diag}(\mu)`, as large as is cheap to prove.
 
     Each connected part of P by itself: the slack of diagonal dominance where all of it is dominant, else the smallest
-    eigenvalue after scaling to unit diagonal if the part is small, else the largest of a few multiples of the diagonal
-    that leave positive pivots.
+    eigenvalue after scaling to unit diagonal if the part is small, else 0 (see :func:`curvature_by_factorisation`).
 
     Examples
     --------
@@ -348,22 +364,49 @@ def curvature(P: Any, n: int) -> Vector:
         smallest = float(linalg.eigvalsh(block, subset_by_index=[0, 0])[0])
         mu[members] = max(0.0, smallest - 8 * sizes[k] * EPSILON * float(np.abs(block).sum(axis=1).max()))
         mu[members] *= diagonal[members]
-    large = np.flatnonzero((worst < 0) & (sizes > DENSE_SIZE))
-    if large.size:
-        members = np.flatnonzero(np.isin(part, large))
-        if members.size <= SPARSE_SIZE:
-            mu[members] = _share_of_diagonal(P[members][:, members], diagonal[members]) * diagonal[members]
     return mu
 
 
-def _share_of_diagonal(P: Any, diagonal: Vector) -> float:
-    """The largest of a few λ for which P - λ·diag(P) still has positive pivots only; 0 if none has."""
-    scale = sparse.diags_array(1.0 / np.sqrt(np.maximum(diagonal, 1e-300)))
-    M = (scale @ P @ scale).tocsc()
-    for share in (0.2, 0.05, 0.01, 1e-3):
-        if _has_positive_pivots((M - share * sparse.eye_array(diagonal.size)).tocsc()):
-            return share * (1.0 - 1e-6)
-    return 0.0
+def curvature_by_factorisation(P: Any, known: Vector) -> Vector:
+    r"""More of the same for variables whose curvature is not known yet: a multiple of the diagonal of P.
+
+    The smallest eigenvalue after scaling to unit diagonal is estimated by Lanczos' method; that P minus a little less
+    of its diagonal is positive definite is then proved by the pivots of one sparse factorisation.
+
+    Parameters
+    ----------
+    P
+        Symmetric CSC array.
+    known
+        What :func:`curvature` found.
+
+    Examples
+    --------
+    >>> P = sparse.csc_array([[1.0, 0.9, 0.9], [0.9, 1.0, 0.9], [0.9, 0.9, 1.0]])
+    >>> mu = curvature_by_factorisation(P, np.zeros(3))
+    >>> bool(0.08 < mu[0] < 0.1)
+    True
+    """
+    diagonal = P.diagonal()
+    members = np.flatnonzero((known == 0) & (diagonal > 0))
+    found = np.zeros_like(known)
+    if not 2 <= members.size <= SPARSE_SIZE:
+        return found
+    # Variables outside have curvature of their own, or are connected with none of these: P splits, or all stay at 0.
+    part = P[members][:, members]
+    if part.nnz != P[:, members].nnz:
+        return found
+    scale = sparse.diags_array(1.0 / np.sqrt(diagonal[members]))
+    M = (scale @ part @ scale).tocsc()
+    try:
+        start = np.random.default_rng(0).standard_normal(members.size)
+        smallest = float(eigsh(M, k=1, which="SA", v0=start, tol=1e-2, maxiter=500, return_eigenvectors=False)[0])
+    except (ArpackNoConvergence, ValueError, TypeError):
+        return found
+    share = 0.9 * smallest
+    if share > 1e-9 and _has_positive_pivots((M - share * sparse.eye_array(members.size)).tocsc()):
+        found[members] = share * (1.0 - 1e-6) * diagonal[members]
+    return found
 
 
 def _has_positive_pivots(M: Any) -> bool:
