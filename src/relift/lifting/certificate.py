@@ -13,8 +13,10 @@ For a point with multipliers, :math:`\rho = Px + q + A^\top y + w`:
 
 For an infeasible program, w is set to :math:`-A^\top y` where the bounds allow it; then
 :math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^-) > 0` is a proof, up to the *ray residual*: what
-w could not take, divided by β. A feasible point would need a 1-norm of at least 1 / residual.
-For an unbounded one, d must keep rows and bounds, Pd = 0 and q'd < 0, relative to |q'd|.
+w could not take, divided by β, and by the largest product that could stand in it, :math:`\max_i |a_{ij}| \max_i |y_i|`.
+A feasible point would need a 1-norm of at least 1 / residual; and columns of small entries, whose w is small for that
+reason alone, prove nothing. For an unbounded one, d must keep rows and bounds, Pd = 0 and q'd < 0, relative to |q'd|
+and to the largest product in each row. β and q'd must be more than what rounding leaves of their terms.
 """
 
 from __future__ import annotations
@@ -25,8 +27,12 @@ from typing import final
 import numpy as np
 from scipy.sparse import linalg as sparse_linalg
 
+from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
+
+ROUNDING = 1e-15
+"""A sum this small against its terms may be nothing but rounding."""
 
 
 @final
@@ -167,41 +173,63 @@ def infeasibility_residual(
     if ray_y is None or not np.isfinite(ray_y).all():
         return float("inf")
     y = np.where((ray_y > 0) & np.isinf(program.u) | (ray_y < 0) & np.isinf(program.l), 0.0, ray_y)
-    slope, bend, right = program.A.T @ y, 0.0, 0.0
+    slope, bend, right, products = program.A.T @ y, 0.0, 0.0, largest_of_columns(program.A) * _largest(y)
     if len(program.quadratic) and ray_z is not None and np.any(ray_z > 0):
         z = np.maximum(ray_z, 0.0)
         M = program.quadratic.hessian(z)
         slope = slope + program.quadratic.q.T @ z
         v = sparse_linalg.lsqr(M, -(slope + (0.0 if ray_w is None else ray_w)), atol=1e-14, btol=1e-14)[0]
+        products = np.maximum(products, largest_of_columns(program.quadratic.q) * _largest(z))
+        products = np.maximum(products, largest_of_columns(M) * _largest(v))
         slope, bend, right = slope + M @ v, 0.5 * float(v @ (M @ v)), float(z @ program.quadratic.r)
     w = -slope
     loose = (w > 0) & np.isinf(program.ub) | (w < 0) & np.isinf(program.lb)
-    residual = float(np.abs(w[loose]).max(initial=0.0))
+    remainder = np.abs(w[loose])
     w = np.where(loose, 0.0, w)
-    support = _support(y, program.l, program.u) + _support(w, program.lb, program.ub) + right + bend
-    return residual / -support if support < 0 else float("inf")
+    terms = np.concatenate([_support(y, program.l, program.u), _support(w, program.lb, program.ub), [right, bend]])
+    beta = -float(terms.sum())
+    if beta <= ROUNDING * float(np.abs(terms).sum()):
+        return float("inf")
+    return max(_worst_ratio(remainder, beta), _worst_ratio(remainder, products[loose]))
 
 
 def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
     """How far a direction is from a proof that the objective falls for ever; infinite if it proves nothing."""
     if ray_x is None or not np.isfinite(ray_x).all():
         return float("inf")
-    slope = float(program.q @ ray_x)
-    if slope >= 0:
+    fall = -float(program.q @ ray_x)
+    if fall <= ROUNDING * float(np.abs(program.q * ray_x).sum()):
         return float("inf")
-    worst = 0.0 if program.P is None else float(np.abs(program.P @ ray_x).max(initial=0.0))
-    rows = program.quadratic
-    worst = max(worst, float((rows.q @ ray_x).max(initial=0.0)))
-    worst = max(worst, rows.bend(ray_x))
-    for value, lower, upper in ((program.A @ ray_x, program.l, program.u), (ray_x, program.lb, program.ub)):
-        above = value[np.isfinite(upper)].max(initial=0.0)
-        below = -value[np.isfinite(lower)].min(initial=0.0)
-        worst = max(worst, float(above), float(below))
-    return worst / -slope
+    length, rows = _largest(ray_x), program.quadratic
+    parts = [
+        (_outwards(program.A @ ray_x, program.l, program.u), largest_of_rows(program.A) * length),
+        (_outwards(ray_x, program.lb, program.ub), np.full(ray_x.size, length)),
+        (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q) * length),
+        (np.array([rows.bend(ray_x)]), np.array([_largest(rows.values) * length])),
+    ]
+    if program.P is not None:
+        parts.append((np.abs(program.P @ ray_x), largest_of_rows(program.P) * length))
+    return max(max(_worst_ratio(wrong, fall), _worst_ratio(wrong, products)) for wrong, products in parts)
 
 
-def _support(multiplier: Vector, lower: Vector, upper: Vector) -> float:
-    """The sum of upper'm⁺ - lower'm⁻ over the multipliers that are not zero."""
+def _outwards(direction: Vector, lower: Vector, upper: Vector) -> Vector:
+    """How fast a direction leaves through each finite bound."""
+    above = np.where(np.isfinite(upper), np.maximum(direction, 0.0), 0.0)
+    below = np.where(np.isfinite(lower), np.maximum(-direction, 0.0), 0.0)
+    return np.asarray(above + below, np.float64)
+
+
+def _largest(vector: Vector) -> float:
+    return float(np.abs(vector).max(initial=0.0))
+
+
+def _worst_ratio(wrong: Vector, sizes: Vector | float) -> float:
+    """The largest of wrong / size, over what is wrong at all."""
+    return float(np.divide(wrong, sizes, out=np.zeros_like(wrong), where=wrong > 0).max(initial=0.0))
+
+
+def _support(multiplier: Vector, lower: Vector, upper: Vector) -> Vector:
+    """The terms of upper'm⁺ - lower'm⁻, over the multipliers that are not zero."""
     bound = np.where(multiplier > 0, upper, lower)
     presses = multiplier != 0
-    return float(multiplier[presses] @ bound[presses])
+    return np.asarray(multiplier[presses] * bound[presses], np.float64)

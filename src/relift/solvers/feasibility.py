@@ -7,9 +7,12 @@ HiGHS solves both, unless there are quadratic constraints: then Clarabel looks f
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
+from relift.program.magnitudes import largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
@@ -37,9 +40,16 @@ def find_recession_direction(program: Program, settings: SolverSettings) -> Vect
         A = sparse.vstack([A, flat, program.quadratic.q]).tocsc()
         zeros, never = np.zeros(flat.shape[0]), np.full(len(program.quadratic), -np.inf)
         l, u = np.concatenate([l, zeros, never]), np.concatenate([u, zeros, np.zeros(never.size)])
+    A = _with_rows_of_size_one(A)
     lb, ub = np.maximum(_without_offset(program.lb), -1.0), np.minimum(_without_offset(program.ub), 1.0)
     found = get_backend("highs").solve(Program.trusted(None, program.q, A, l, u, lb, ub), settings)
     return found.x if found.status == Status.OPTIMAL else None
+
+
+def _with_rows_of_size_one(A: Any) -> Any:
+    """Each row divided by its largest entry; bounds that are 0 or infinite stay, and no row is lost in a tolerance."""
+    sizes = largest_of_rows(A)
+    return (sparse.diags_array(1.0 / np.where(sizes > 0, sizes, 1.0)) @ A).tocsc()
 
 
 def _without_offset(bounds: Vector) -> Vector:

@@ -22,8 +22,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import BackendError, MissingPackageError, OptionError
+from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
+
+NOTHING = 1e-9
+"""Bounds of a row without variables that miss 0 by no more than this are met: what solvers grant all rows, and more."""
 
 
 def csc(matrix: Any, index_type: Any = np.int32) -> Any:
@@ -175,7 +179,7 @@ def solution_without_variables(program: Program, backend: str) -> Solution | Non
         return None
     empty = np.zeros(0)
     zeros = np.zeros(program.n_rows)
-    wrong = np.flatnonzero((program.l > 0) | (program.u < 0))
+    wrong = np.flatnonzero((program.l > NOTHING) | (program.u < -NOTHING))
     message = "no variables: answered without the solver"
     if wrong.size:
         ray_y = zeros.copy()
@@ -218,25 +222,32 @@ def without_dust(ray: Vector, lower: Vector, upper: Vector) -> Vector:
     return np.where(missing & (np.abs(ray) <= dust), 0.0, ray)
 
 
+def _on_bounds(ray: Vector, lower: Vector, upper: Vector) -> Vector:
+    """The multipliers of a ray that press on a bound, 0 elsewhere."""
+    return np.where((ray > 0) & np.isfinite(upper) | (ray < 0) & np.isfinite(lower), ray, 0.0)
+
+
 def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float) -> bool:
     """Whether a ray of largest entry 1 proves infeasibility: ``A'y + w = 0`` and a negative Farkas value."""
-    scale = 1.0 + np.max(np.abs(program.A.data), initial=0.0)
-    remainder = np.max(np.abs(program.A.T @ ray_y + ray_w), initial=0.0) / scale
-    return bool(remainder <= tolerance and farkas_value(program, ray_y, ray_w) < -100 * tolerance)
+    remainder = np.abs(program.A.T @ ray_y + ray_w)
+    vanishes = bool(np.all(remainder <= tolerance * largest_of_columns(program.A)))
+    return vanishes and farkas_value(program, ray_y, ray_w) < -100 * tolerance
 
 
 def is_recession_direction(program: Program, d: Vector, tolerance: float) -> bool:
     """Whether a direction of largest entry 1 keeps feasibility and improves for ever."""
-    curvature = 0.0
-    if program.P is not None:
-        curvature = np.max(np.abs(program.P @ d), initial=0.0) / (1.0 + np.max(np.abs(program.P.data), initial=0.0))
-    curvature = max(curvature, program.quadratic.bend(d), float((program.quadratic.q @ d).max(initial=0.0)))
-    scale, leaves = 1.0 + np.max(np.abs(program.A.data), initial=0.0), 0.0
-    for along, lower, upper in ((program.A @ d, program.l, program.u), (d, program.lb, program.ub)):
-        wrong = np.where(np.isfinite(upper), np.maximum(along, 0.0), 0.0)
-        wrong += np.where(np.isfinite(lower), np.maximum(-along, 0.0), 0.0)
-        leaves = max(leaves, float(np.max(wrong, initial=0.0)) / scale)
-    return bool(max(curvature, leaves) <= tolerance and float(program.q @ d) < -100 * tolerance)
+    rows = program.quadratic
+    if max(rows.bend(d), float((rows.q @ d).max(initial=0.0))) > tolerance:
+        return False
+    if program.P is not None and np.any(np.abs(program.P @ d) > tolerance * largest_of_rows(program.P)):
+        return False
+    for along, lower, upper, size in (
+        (program.A @ d, program.l, program.u, largest_of_rows(program.A)),
+        (d, program.lb, program.ub, np.ones(d.size)),
+    ):
+        if np.any((along > tolerance * size) & np.isfinite(upper) | (along < -tolerance * size) & np.isfinite(lower)):
+            return False
+    return float(program.q @ d) < -100 * tolerance
 
 
 def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, Vector] | None:
@@ -266,15 +277,21 @@ def direction_of_divergence(program: Program, x: Any) -> Vector | None:
 
 
 def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None, **facts: Any) -> Solution:
-    """Answer infeasible, with its ray (scaled to largest entry 1) where there is one."""
+    """Answer infeasible, with its ray (scaled to largest entry 1) where there is one.
+
+    Multipliers of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
+    for the certificate to say. Interior-point and first-order methods leave more than rounding there, so w is taken
+    from y (quadratic constraints have a part in w, and then the solver's own one stays).
+    """
     ray_y, ray_w = (None, None) if ray is None else ray
     if ray_y is not None and ray_w is not None:
         size = max(np.max(np.abs(ray_y), initial=0.0), np.max(np.abs(ray_w), initial=0.0))
         if not (np.isfinite(size) and size > 0):
             ray_y = ray_w = None
         else:
-            ray_y = without_dust(ray_y / size, program.l, program.u)
-            ray_w = without_dust(ray_w / size, program.lb, program.ub)
+            ray_y = _on_bounds(ray_y / size, program.l, program.u)
+            ray_w = ray_w / size if len(program.quadratic) else -(program.A.T @ ray_y)
+            ray_w = _on_bounds(ray_w, program.lb, program.ub)
     return Solution(Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, backend=backend, **facts)
 
 
