@@ -250,8 +250,7 @@ class _Work:
 
     def drop_empty(self, rows: Indices) -> None:
         size = 1.0 + np.maximum(np.abs(_finite(self.program.l[rows])), np.abs(_finite(self.program.u[rows])))
-        holds = (self.l[rows] <= SLACK * size) | (self.l_image[rows] == 0)
-        holds &= (self.u[rows] >= -SLACK * size) | (self.u_image[rows] == 0)
+        holds = (self.l[rows] <= SLACK * size) & (self.u[rows] >= -SLACK * size)
         self.row_alive[rows[holds]] = False
         self.left_alone[rows[~holds]] = True
 
@@ -315,6 +314,8 @@ class _Work:
             self.settle(bound, image, moved, self.row_terms)
         nonzero = columns.data != 0
         self.counts = self.counts - np.bincount(columns.coords[0][nonzero], minlength=program.n_rows)
+        # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
+        self.left_alone[touched[self.counts[touched] == 0]] = False
         if program.P is not None:
             columns = program.P[:, variables].tocoo()
             shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
@@ -439,7 +440,8 @@ def _find_duplicates(A: Any, reading: Reading) -> _Duplicates | None:
     """Rows that are exact multiples of an earlier row.
 
     Each row is divided, in the field, by its entry in its first column; equal rows then have equal words
-    sum_j h_j a_ij mod 2^64 with random h. Candidates are compared entry by entry before they are believed.
+    sum_j h_j a_ij mod 2^64 with random h. Candidates are compared entry by entry before they are believed, in the field
+    and as floats: 1 and 2^61 are one element of the field.
     """
     m, n = A.shape
     if m < 2 or A.nnz == 0:
@@ -475,8 +477,12 @@ def _find_duplicates(A: Any, reading: Reading) -> _Duplicates | None:
     member = member[same]
     if member.size == 0:
         return None
+    ratio = part.data[first[member]] / part.data[first[leader[member]]]
+    near = _rows_near(part, member, leader[member], ratio)
+    member, ratio = member[near], ratio[near]
+    if member.size == 0:
+        return None
     lead = leader[member]
-    ratio = part.data[first[member]] / part.data[first[lead]]
     original = exact.images(part.data[first], reading)
     ratio_image = exact.multiply(original[member], exact.inverse(original[lead]))
     return _Duplicates(candidates[member], candidates[lead], ratio, ratio_image)
@@ -501,13 +507,28 @@ def _rows_equal(rows: Any, first: Indices, second: Indices) -> NDArray[np.bool_]
     lengths = np.diff(rows.indptr)
     same: NDArray[np.bool_] = lengths[first] == lengths[second]
     k = np.flatnonzero(same)
-    count = lengths[first[k]]
-    owner = np.repeat(np.arange(k.size), count)
-    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    here, there = rows.indptr[first[k]][owner] + offset, rows.indptr[second[k]][owner] + offset
+    owner, here, there = _paired_entries(rows, first[k], second[k])
     differs = (rows.indices[here] != rows.indices[there]) | (rows.data[here] != rows.data[there])
     same[k[owner[differs]]] = False
     return same
+
+
+def _rows_near(rows: Any, first: Indices, second: Indices, ratio: Vector) -> NDArray[np.bool_]:
+    """Whether row first[k] of a CSR matrix is ratio[k] times row second[k], as long, up to rounding."""
+    owner, here, there = _paired_entries(rows, first, second)
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_near = np.abs(rows.data[here] - ratio[owner] * rows.data[there]) <= ROUNDING * np.abs(rows.data[here])
+    near = np.ones(first.size, bool)
+    near[owner[~is_near]] = False
+    return near
+
+
+def _paired_entries(rows: Any, first: Indices, second: Indices) -> tuple[Indices, Indices, Indices]:
+    """For each entry of rows first[k] of a CSR matrix: k, its position, and that of its partner in row second[k]."""
+    count = np.diff(rows.indptr)[first]
+    owner = np.repeat(np.arange(first.size), count)
+    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return owner, rows.indptr[first][owner] + offset, rows.indptr[second][owner] + offset
 
 
 def _gradient(program: Program, x: Vector | None) -> Vector:
