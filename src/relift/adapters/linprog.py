@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _METHODS = {"highs": {}, "highs-ds": {"solver": "simplex"}, "highs-ipm": {"solver": "ipm"}}
 _WORDS = {"maxiter": "iteration_limit", "time_limit": "time_limit", "disp": "verbose", "tol": "tolerance"}
+_PRESOLVE = {True: "on", False: "off"}
+_EDGE_WEIGHTS = {"dantzig": 0, "devex": 1, "steepest-devex": -1, "steepest": 2}
 _CODES = {
     Status.OPTIMAL: (0, "Optimization terminated successfully."),
     Status.ITERATION_LIMIT: (1, "The iteration limit was reached."),
@@ -124,7 +126,7 @@ def linprog(
         return _scipy_result(Status.INFEASIBLE, crossed, program, None, n_inequalities)
     given = dict(options or {})
     settings = {_WORDS[name]: given.pop(name) for name in list(given) if name in _WORDS and given[name] is not None}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: _in_words_of_highs(name, value) for name, value in given.items() if value is not None}
     if _METHODS[method]:
         backend = "highs" if backend == "auto" else backend
         given = {**_METHODS[method], **given}
@@ -132,6 +134,15 @@ def linprog(
 
     result = solve(program, lift=lift, backend=backend, backend_options=given or None, **settings)
     return _scipy_result(result.status, result.message, program, result, n_inequalities)
+
+
+def _in_words_of_highs(name: str, value: Any) -> Any:
+    """SciPy has words of its own for two options of HiGHS."""
+    if name == "presolve" and isinstance(value, (bool, np.bool_)):
+        return _PRESOLVE[bool(value)]
+    if name == "simplex_dual_edge_weight_strategy" and value in _EDGE_WEIGHTS:
+        return _EDGE_WEIGHTS[value]
+    return value
 
 
 def _program(c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> tuple[str, Program, int]:

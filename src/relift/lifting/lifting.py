@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relift.errors import OptionError, PartitionError
+from relift.errors import OptionError, PartitionError, ShapeError
 from relift.lifting.approximate import Approximation, first_classes
 from relift.lifting.quotient import IsometricForm, Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
@@ -114,6 +114,12 @@ class Lifting:
 
     def restrict(self, solution: Solution) -> Solution:
         """From a point of the ground program to one of the small program, by averages: for a warm start."""
+        n, m = self.program.n_variables, self.program.n_rows
+        for name, vector, size in (("x", solution.x, n), ("y", solution.y, m), ("w", solution.w, n)):
+            if vector is not None and vector.shape != (size,):
+                raise ShapeError(
+                    f"{name} of the warm start has {vector.size} entries, but {size} are needed.", "", name
+                )
         return self.quotient.average(self.reduction.restrict(solution))
 
     def update(

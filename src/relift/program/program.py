@@ -354,7 +354,7 @@ def _as_floats(name: str, given: Any) -> NDArray[np.float64]:
         if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(isinstance(v, str) for v in array.flat)):
             raise TypeError
         return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise NotANumberError(
             f"{name} is not made of real numbers.",
             "Give a list, an array or a sparse matrix of numbers.",

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.errors import OptionError, ShapeError
+from relift.errors import NotANumberError, OptionError, ShapeError
 from relift.settings import Reading, check_choice
 from relift.symmetry import field
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
@@ -250,6 +250,8 @@ def colour_refinement(
     ------
     ShapeError
         If the colours do not fit the graph.
+    NotANumberError
+        If an entry or weight is no finite real number.
     OptionError
         If ``scale_rows`` is asked for vertices of a graph, or an option is not known.
 
@@ -283,6 +285,9 @@ def colour_refinement(
     if isinstance(colours, Mapping):
         if _library_of(graph) != "networkx":
             raise ShapeError("colours are a mapping.", "Give a sequence, one colour for each vertex.")
+        missing = [node for node in graph if node not in colours]
+        if missing:
+            raise ShapeError(f"colours have no entry for the node {missing[0]!r}.", "Give one for each.", "colours")
         colours = [colours[node] for node in graph]
     n_rows, n_columns = matrix.shape
     column_words = [] if colours is None else [_colour_words("colours", colours, n_columns)]
@@ -358,16 +363,29 @@ def _matrix_of(graph: Any) -> Any:
             return _matrix_of_edges(graph.vcount(), ends, weights, graph.is_directed())
         case _:
             if hasattr(graph, "tocsr"):
+                _real_numbers("the matrix", graph.data)
                 return graph if graph.format in ("csc", "csr") else _stacked(graph.tocoo())
-            dense = np.asarray(graph, dtype=np.float64)
+            dense = _real_numbers("the matrix", graph)
             if dense.ndim != 2:
                 raise ShapeError(f"the matrix has {dense.ndim} dimensions.", "Give one of two.")
             return sparse.csr_array(dense)
 
 
+def _real_numbers(what: str, given: Any) -> NDArray[np.float64]:
+    """Take numbers as floats; what is none, or not finite, is refused."""
+    array = np.asarray(given)
+    try:
+        floats = np.asarray(array, dtype=np.float64) if array.dtype.kind in "fiubO" else None
+    except (TypeError, ValueError):
+        floats = None
+    if floats is None or not np.isfinite(floats).all():
+        raise NotANumberError(f"{what} has an entry that is no finite real number.", "Give numbers alone.")
+    return floats
+
+
 def _matrix_of_edges(n_vertices: int, ends: Any, weights: Any, is_directed: bool) -> Any:
     source, target = np.array(ends, dtype=np.int64).reshape(-1, 2).T
-    weight = np.array(weights, dtype=np.float64)
+    weight = _real_numbers("the attribute 'weight' of the edges", weights)
     if not is_directed:
         others = source != target
         source, target = np.append(source, target[others]), np.append(target, source[others])

@@ -1,0 +1,48 @@
+"""Arguments that ended in an error of NumPy, or in no error at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import relift
+from relift import Program, Solution, Status, colour_refinement, linprog, solve
+from relift.errors import NotANumberError, ShapeError
+
+
+def test_a_whole_number_too_large_for_a_float_is_no_number() -> None:
+    with pytest.raises(NotANumberError, match="q is not made of real numbers"):
+        Program(q=[10**400])
+
+
+@pytest.mark.parametrize("lift", ["equitable", "none"])
+def test_a_warm_start_of_another_size_is_named(lift: str) -> None:
+    start = Solution(Status.OPTIMAL, x=np.ones(3))
+    with pytest.raises(ShapeError, match="x of the warm start has 3 entries, but 2 are needed"):
+        solve(Program(q=[1, 1], A=[[1, 1]], l=[1], lb=0), lift=lift, warm_start=start)  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="x of the warm start"):
+        relift.solve_qp(np.eye(2), -np.ones(2), initvals=np.ones(3))
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf, 1j, "a", None])
+def test_a_graph_of_what_is_no_number_is_refused(entry: object) -> None:
+    with pytest.raises(NotANumberError, match="no finite real number"):
+        colour_refinement([[0, entry], [entry, 0]])
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    graph.add_edge(0, 1, weight=entry)
+    with pytest.raises(NotANumberError, match="weight"):
+        colour_refinement(graph)
+
+
+def test_a_node_without_colour_is_named() -> None:
+    networkx = pytest.importorskip("networkx")
+    with pytest.raises(ShapeError, match="no entry for the node 'b'"):
+        colour_refinement(networkx.Graph([("a", "b")]), colours={"a": 1})
+
+
+@pytest.mark.parametrize(
+    "options", [{"presolve": True}, {"presolve": False}, {"simplex_dual_edge_weight_strategy": "dantzig"}]
+)
+def test_linprog_takes_the_options_that_scipy_documents(options: dict[str, object]) -> None:
+    assert linprog([-1, -2], A_ub=[[1, 1], [1, 3]], b_ub=[4, 6], options=options).fun == pytest.approx(-5)
