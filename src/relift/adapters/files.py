@@ -14,7 +14,7 @@ from relift.adapters.file_lp import lp_lines, program_from_lp
 from relift.adapters.file_mps import program_from_mps
 from relift.adapters.file_npz import program_from_npz, write_npz
 from relift.adapters.names import names_for_lp, names_for_mps
-from relift.adapters.write_mps import mps_lines
+from relift.adapters.write_mps import count_rounded_ranges, mps_lines
 from relift.errors import FileFormatError
 from relift.program.program import Program
 
@@ -82,7 +82,8 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     """Write a program as MPS, LP or NumPy file, as the end of the name says.
 
     The file appears all at once: if writing fails, an older file of that name is still there. Numbers are
-    written so that they read back as the same floats.
+    written so that they read back as the same floats; a note tells where MPS, which writes the second side of a row
+    as its distance from the first, cannot do that.
 
     Parameters
     ----------
@@ -105,7 +106,9 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     path = Path(path)
     suffix = _suffix(path)
     if len(program.quadratic):
-        raise FileFormatError(f"{path}: quadratic constraints cannot be written.", "Leave them out, or pickle the program.")
+        raise FileFormatError(
+            f"{path}: quadratic constraints cannot be written.", "Leave them out, or pickle the program."
+        )
     notes: list[str] = []
     if suffix == ".npz":
         with write_atomically(path) as file:
@@ -124,6 +127,10 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     two_sided = int(((program.l > -float("inf")) & (program.u < float("inf")) & (program.l != program.u)).sum())
     if is_lp and two_sided:
         notes.append(f"{two_sided} rows with two sides were each written as two rows, .lower and .upper.")
+    if not is_lp and (n_rounded := count_rounded_ranges(program)):
+        notes.append(
+            f"{n_rounded} rows with two sides have an end that no range gives exactly: it moves in its last digit."
+        )
     lines: Iterable[str] = lp_lines(program, names) if is_lp else mps_lines(program, names)
     with write_atomically(path) as file:
         if suffix.endswith(".gz"):

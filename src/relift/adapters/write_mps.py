@@ -101,6 +101,22 @@ def _row_kind(l: float, u: float) -> tuple[str, float, float | None]:
     return "G", l, u - l
 
 
+def count_rounded_ranges(program: Program) -> int:
+    """How many rows with two sides read back with one of them changed, since no width of a range gives it exactly.
+
+    Examples
+    --------
+    >>> count_rounded_ranges(Program(A=[[1], [1]], l=[-2.7, 0], u=[3.3000000000000003, 1]))
+    1
+    """
+    two_sided = np.isfinite(program.l) & np.isfinite(program.u) & (program.l != program.u)
+    n_rounded = 0
+    for l, u in zip(program.l[two_sided].tolist(), program.u[two_sided].tolist(), strict=True):
+        kind, right, width = _row_kind(l, u)
+        n_rounded += width is not None and (right + width != u if kind == "G" else right - width != l)
+    return n_rounded
+
+
 def _bounds(low: float, high: float) -> Iterator[tuple[str, str]]:
     if low == high:
         yield "FX", f" {decimal(low)}"

@@ -122,10 +122,13 @@ def _other_error(error: Exception, debug: bool) -> int:
 
 def main() -> NoReturn:
     """Run the command line of this process."""
+    if sys.stdout is None:  # closed by the caller (`>&-`): results go nowhere
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     code = run(sys.argv[1:])
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     # A solver may still be at work in the other thread after Ctrl-C: do not wait for it.
     if code == EXIT_INTERRUPTED:
         os._exit(code)
