@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from relift import __version__
+from relift.cli import models
+from relift.cli.models import DataOption, LimitOption, ModelWords, ParamOption
 from relift.cli.options import (
     DigitsOption,
     JsonOption,
@@ -28,7 +30,7 @@ from relift.cli.options import (
 )
 from relift.cli.run import EXIT_FAILURE, EXIT_INFEASIBLE, EXIT_LIMIT, EXIT_UNBOUNDED
 from relift.cli.work import console, lift_model, print_json, prints_on_stderr, read_model, run_beside
-from relift.errors import FileFormatError
+from relift.errors import FileFormatError, OptionError
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
@@ -72,6 +74,13 @@ def _all(
 def solve_command(
     model: ModelArgument,
     output: OutputOption = None,
+    data: DataOption = None,
+    param: ParamOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp).", metavar="DIR"),
+    ] = None,
+    limit: LimitOption = None,
     lift: LiftOption = LiftChoice.equitable,
     values: ValuesOption = ValuesChoice.decimal,
     digits: DigitsOption = None,
@@ -115,6 +124,14 @@ def solve_command(
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
     how = lift_words(lift, values, digits, no_reduce, no_scale_rows)
+    if models.is_relational(model):
+        if relax or compare:
+            raise OptionError("--relax and --compare are for files of numbers.", "Use `relift ground` first.")
+        how["lift"] = how.pop("method")
+        words |= {"verbose": verbose} | how
+        _solve_model(ModelWords(model, data, param or (), limit), words, output, out, as_json, quiet)
+        return
+    models.refuse_for_programs(model, data=data, param=param, out=out, limit=limit)
     with prints_on_stderr():
         program, read_seconds = read_model(model, relax, quiet)
         from relift.pipeline import solve
@@ -145,6 +162,30 @@ def solve_command(
         if output is not None:
             console().print(f"solution written to {output}")
     _leave(_exit_code(result.status))
+
+
+def _solve_model(
+    words: ModelWords, options: dict[str, Any], output: Path | None, out: Path | None, as_json: bool, quiet: bool
+) -> None:
+    from relift.adapters.model_files import json_from_model_result, write_model_result
+    from relift.adapters.solution_files import write_solution
+
+    if out is not None and out.exists() and not out.is_dir():
+        raise NotADirectoryError(20, "it is a file, not a folder", str(out))
+    with prints_on_stderr():
+        answer = models.solve_words(words, quiet or as_json, options)
+    if output is not None:
+        write_solution(answer.result, output, {"ground": answer.seconds})
+    if out is not None:
+        write_model_result(answer, out)
+    if as_json:
+        print_json(json_from_model_result(answer))
+    elif not quiet:
+        models.print_answer(answer)
+        for path in (output, out):
+            if path is not None:
+                print(f"written to {path}")
+    _leave(_exit_code(answer.status))
 
 
 def _warm_up(program: Program, backend: str) -> None:
@@ -306,17 +347,32 @@ def expand_command(
 def check_command(
     model: ModelArgument,
     solution: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="SOLUTION", help="What `relift solve -o` wrote: .json, .txt or .sol.", show_default=False
         ),
-    ],
+    ] = None,
+    data: DataOption = None,
+    param: ParamOption = None,
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Recompute the residuals of a solution on the full model; exit code 0 only if they pass."""
+    """Recompute the residuals of a solution; or check a .rlp model (with --data its tables too).
+
+    Exit code 0 only if all is right.
+    """
+    if models.is_relational(model):
+        if solution is not None:
+            raise OptionError(
+                "a .rlp model is checked by itself.", "Write it with `relift ground` to check a solution."
+            )
+        models.check_model_command(ModelWords(model, data, param or ()), as_json, quiet)
+        return
+    models.refuse_for_programs(model, data=data, param=param)
+    if solution is None:
+        raise OptionError("the solution to check is missing.", "Write: relift check MODEL SOLUTION.")
     from relift.adapters.solution_files import (
         certificate_for_json,
         number_for_json,
@@ -394,6 +450,11 @@ def inspect_command(
         print_json(document)
     else:
         show_inspection(console(), program, document)
+
+
+app.command(name="ground")(models.ground_command)
+app.command(name="fmt")(models.fmt_command)
+app.command(name="show")(models.show_command)
 
 
 @app.command(name="backends")

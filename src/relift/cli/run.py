@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from relift.errors import BackendError, OptionError, ReliftError
+from relift.errors import BackendError, LanguageError, OptionError, ReliftError
 
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 
-COMMANDS = ("solve", "lift", "expand", "inspect", "check", "backends", "info")
+COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "backends", "info")
 """The first word; any other is a model to solve."""
 
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
@@ -43,6 +43,15 @@ def _arguments(given: Sequence[str]) -> list[str]:
 def _say(message: str) -> None:
     with contextlib.suppress(OSError):
         print(f"relift: {' '.join(message.split())}", file=sys.stderr, flush=True)
+
+
+def _say_error(error: ReliftError) -> None:
+    """Errors that point at a place keep their lines; all others are one sentence."""
+    if not isinstance(error, LanguageError) and not getattr(error, "excerpt", ""):
+        _say(str(error))
+        return
+    with contextlib.suppress(OSError):
+        print(f"relift: {error}", file=sys.stderr, flush=True)
 
 
 def _sentence(error: OSError) -> str:
@@ -85,7 +94,7 @@ def run(given: Sequence[str]) -> int:
         _say(str(error))
         return EXIT_FAILURE
     except ReliftError as error:
-        _say(str(error))
+        _say_error(error)
         return EXIT_USAGE
     except OSError as error:
         _say(_sentence(error))

@@ -351,6 +351,7 @@ class _Grounding:
     # --- statements -------------------------------------------------------------------------------------------------
 
     def statement(self, what: str, step: Any, *arguments: Any) -> Any:
+        self.work.engine.tell("ground", what)
         try:
             return step(*arguments)
         except SizeLimitError as error:

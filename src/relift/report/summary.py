@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from relift.pipeline import Result
     from relift.program.program import Program
 
-STAGES = ("read", "snap", "reduce", "refine", "quotient", "solve", "expand", "check", "vertex", "write")
+STAGES = ("read", "ground", "snap", "reduce", "refine", "quotient", "solve", "expand", "check", "vertex", "write")
 """Stages in the order of the data; others follow them."""
 
 _STYLES = {Status.OPTIMAL: "bold green", Status.OPTIMAL_INACCURATE: "bold yellow", Status.FAILURE: "bold red"}

@@ -1,0 +1,307 @@
+"""The commands for models in the relational language (``.rlp``): solve, ground, check, fmt, show."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, final
+
+import typer
+
+from relift.cli.work import console, print_json, run_beside
+from relift.errors import DataError, NonConvexError, OptionError
+
+if TYPE_CHECKING:
+    from relift.grounding.ground import GroundProgram
+    from relift.language.checked_model import CheckedModel
+    from relift.modelling.model_result import ModelResult
+
+SUFFIX = ".rlp"
+SHOWN_VALUES = 40
+"""Values are printed where there are no more of them; otherwise ``--out`` writes them."""
+
+RelationalArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model in the relational language (.rlp).", show_default=False)
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", "-d", help="Folder with a .csv or .parquet file for each relation and param.", metavar="DIR"
+    ),
+]
+ParamOption = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", help="The most rows or nonzeros that grounding may make.", metavar="N")
+]
+
+
+@final
+@dataclass(frozen=True)
+class ModelWords:
+    """What the command line says about a model: its file, its data, its params, the limit."""
+
+    model: Path
+    data: Path | None = None
+    params: Sequence[str] = ()
+    limit: int | None = None
+
+
+def is_relational(path: Path) -> bool:
+    """Whether a file holds a model in the relational language."""
+    return path.suffix.lower() == SUFFIX
+
+
+def refuse_for_programs(path: Path, **given: object) -> None:
+    """Refuse options that only make sense for models in the relational language.
+
+    Raises
+    ------
+    OptionError
+        If one is given.
+    """
+    for name, value in given.items():
+        if value:
+            raise OptionError(f"--{name} goes with {SUFFIX} models, and {path.name} is none.", "Leave it out.")
+
+
+def need_relational(path: Path) -> None:
+    """Refuse a file of another kind.
+
+    Raises
+    ------
+    OptionError
+        If it is none.
+    """
+    if not is_relational(path):
+        raise OptionError(f"{path} is no model in the relational language.", f"Its name should end in {SUFFIX}.")
+
+
+def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
+    """Turn ``NAME=NUMBER`` words into numbers by name.
+
+    Examples
+    --------
+    >>> params_from_words(["c1=0.5", "n=3"])
+    {'c1': 0.5, 'n': 3}
+    """
+    from relift.modelling.data_folder import number_from_text
+
+    params: dict[str, float] = {}
+    for word in words or ():
+        name, sign, value = word.partition("=")
+        if not sign or not name.strip():
+            raise OptionError(f"--param {word!r} is not of the form NAME=NUMBER.")
+        if name.strip() in params:
+            raise OptionError(f"--param {name.strip()} is given twice.")
+        params[name.strip()] = number_from_text(value.strip(), f"--param {name.strip()}")
+    return params
+
+
+def checked_model(path: Path) -> CheckedModel:
+    """Read and check a model."""
+    from relift.language.check_model import check_text
+    from relift.language.parse_text import decode
+
+    return check_text(decode(path.read_bytes(), str(path)), str(path))
+
+
+def ground_words(words: ModelWords, engine: Any = None, progress: Callable[..., None] | None = None) -> GroundProgram:
+    """Ground a model over the data that the command line names."""
+    from relift.modelling.solve_model import ground_model
+
+    checked = checked_model(words.model)
+    try:
+        return ground_model(
+            checked, words.data, params_from_words(words.params),
+            engine=engine, folder=words.model.parent, limit=words.limit, progress=progress,
+        )  # fmt: skip
+    except DataError as error:
+        if error.hint.startswith("Give data={"):
+            error.hint = "Give a folder with its table: --data DIR."
+        raise
+    except NonConvexError as error:
+        error.message = f"{words.model}: {error.message}"
+        raise
+
+
+def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> ModelResult:
+    """Ground and solve, with progress per statement."""
+    from relift.modelling.model_result import ModelResult
+    from relift.pipeline import solve
+
+    def job(progress: Callable[..., None]) -> ModelResult:
+        start = time.perf_counter()
+        grounded = ground_words(words, progress=progress)
+        seconds = time.perf_counter() - start
+        return ModelResult(grounded, solve(grounded.program, progress=progress, **options), options, seconds)
+
+    params_from_words(words.params)
+    return run_beside(job, quiet, f"reading {words.model.name}")
+
+
+def print_answer(answer: ModelResult) -> None:
+    """Print statements, certificate, and the values where there are few."""
+    from relift.report.summary import certificate_line, times_table
+
+    screen = console()
+    print(answer.explain())
+    print()
+    screen.print(times_table(answer.timings))
+    print()
+    screen.print(certificate_line(answer.result.certificate, answer.status))
+    if answer.result.message and str(answer.status) != "optimal":
+        print(f"note: {answer.result.message}")
+    if answer.result.x is None:
+        return
+    if len(answer.grounded.atoms) > SHOWN_VALUES:
+        print(f"{len(answer.grounded.atoms):,} values; --out DIR writes them")
+        return
+    for name in answer.variables:
+        table = answer[name]
+        if not table.key_names:
+            print(f"\n{name} = {_number(float(table))}")
+        elif table.n_rows:
+            print(f"\n{name}")
+            for *key, value in table.rows():
+                print(f"  {', '.join(map(str, key))}: {_number(value)}")
+
+
+def _number(value: float) -> str:
+    """A value to be looked at: noise of solvers is left out."""
+    return f"{round(value, 9) + 0.0:.8g}"
+
+
+def ground_command(
+    model: RelationalArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the ground program (.mps, .lp, .npz, .gz).", metavar="FILE"),
+    ] = None,
+    data: DataOption = None,
+    param: ParamOption = None,
+    limit: LimitOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Ground a model over its tables, and write it as a file that any solver reads; names are kept."""
+    from relift.adapters.files import SUFFIXES, write_program
+    from relift.adapters.solution_files import sizes_of
+    from relift.cli.options import check_output
+
+    need_relational(model)
+    if output is not None:
+        check_output(output, SUFFIXES)
+    words = ModelWords(model, data, param or (), limit)
+    start = time.perf_counter()
+    grounded = run_beside(lambda told: ground_words(words, progress=told), quiet, f"reading {model.name}")
+    seconds = time.perf_counter() - start
+    notes = list(write_program(grounded.program, output)) if output is not None else []
+    if as_json:
+        statements = [
+            {"name": s.name, "kind": s.kind, "rows": s.rows, "nonzeros": s.nonzeros, "seconds": s.seconds}
+            for s in grounded.statements
+        ]
+        document = {"format": "relift-ground", "version": 1, "sizes": sizes_of(grounded.program)}
+        print_json(document | {"statements": statements, "timings": {"ground": seconds}, "notes": notes})
+    elif not quiet:
+        from relift.modelling.show import shown_sizes
+
+        print(shown_sizes(grounded))
+        print(f"\n{grounded.program!r} in {seconds:.2f} s")
+        if output is not None:
+            print(f"ground program written to {output}")
+        for note in notes:
+            print(f"note: {note}")
+
+
+def fmt_command(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Models (.rlp).", show_default=False)],
+    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only tell which files would change; exit code 6 if any.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
+) -> None:
+    """Print models in the one style of the language; comments are kept."""
+    from relift.adapters.atomic import write_atomically
+    from relift.cli.run import EXIT_FAILURE
+    from relift.language.parse_text import decode
+    from relift.language.print_model import format_text
+
+    if write and check:
+        raise OptionError("--write and --check contradict each other.", "Leave one of them out.")
+    changed = []
+    for path in models:
+        need_relational(path)
+        text = decode(path.read_bytes(), str(path))
+        formatted = format_text(text, str(path)) + "\n"
+        if formatted != text:
+            changed.append(path)
+            if write:
+                with write_atomically(path) as file:
+                    file.write(formatted.encode())
+        if diff:
+            lines = difflib.unified_diff(text.splitlines(), formatted.splitlines(), str(path), str(path), lineterm="")
+            for line in lines:
+                print(line)
+        elif not write and not check:
+            print(formatted, end="")
+    for path in changed if write or check else ():
+        print(f"{'changed' if write else 'would change'}: {path}")
+    if check and changed:
+        raise typer.Exit(EXIT_FAILURE)
+
+
+def show_command(
+    model: RelationalArgument,
+    data: DataOption = None,
+    param: ParamOption = None,
+    limit: LimitOption = None,
+    sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
+) -> None:
+    """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
+    from relift.modelling.show import RecordingEngine, shown_queries, shown_sizes, shown_statements
+    from relift.tables.engine_duckdb import DuckDBEngine
+
+    need_relational(model)
+    print(shown_statements(checked_model(model)))
+    engine = RecordingEngine(DuckDBEngine())
+    words = ModelWords(model, data, param or (), limit)
+    try:
+        grounded = run_beside(lambda told: ground_words(words, engine, told), False, f"reading {model.name}")
+    except DataError as error:
+        if data is not None or "no table is loaded" not in error.message:
+            raise
+        print(f"\nsizes and queries need data: {error.message}")
+        return
+    print(f"\n{shown_sizes(grounded)}\n\n{grounded.program!r}")
+    if sql:
+        print(f"\n{shown_queries(engine)}")
+
+
+def check_model_command(words: ModelWords, as_json: bool, quiet: bool) -> None:
+    """Check a model; with data, ground it too."""
+    checked = checked_model(words.model)
+    sizes = None
+    if words.data is not None or words.params:
+        grounded = run_beside(lambda told: ground_words(words, progress=told), quiet)
+        sizes = repr(grounded.program)
+    counts = {
+        "relations": len(checked.relations),
+        "params": len(checked.parameters),
+        "variables": len(checked.variables),
+        "rules": sum(len(s.rules) for s in checked.strata),
+        "constraints": len(checked.constraints),
+    }
+    if as_json:
+        print_json({"format": "relift-check", "version": 1, "passed": True, "statements": counts, "program": sizes})
+    elif not quiet:
+        print(f"{words.model}: right ({', '.join(f'{n} {what}' for what, n in counts.items())})")
+        if sizes is not None:
+            print(sizes)
