@@ -26,7 +26,7 @@ import numpy as np
 
 from relift.lifting.approximate import Approximation
 from relift.lifting.ascent import ascend
-from relift.lifting.bounds import BoundProver, LowerBound
+from relift.lifting.bounds import EPSILON, BoundProver, LowerBound
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import Quotient, quotient
@@ -525,7 +525,12 @@ class _Rounds:
         is_fixed[reduction.variables] = False
         # Where fixed variables are exactly fixed, only the others move, and their curvature is known.
         exactly = bool(np.all(ground.lb[is_fixed] == ground.ub[is_fixed]))
-        prover = BoundProver(ground, curvature if exactly else None)
+        below, above = np.full(ground.n_variables, -np.inf), np.full(ground.n_variables, np.inf)
+        box = self.prover.box(state.upper)
+        # Bounds that substituted rows implied were rounded once.
+        below[reduction.variables] = box[0] - 4 * EPSILON * np.abs(box[0])
+        above[reduction.variables] = box[1] + 4 * EPSILON * np.abs(box[1])
+        prover = BoundProver(ground, curvature if exactly else None, (below, above))
         known = self.options.radius is not None
         point = reduction.restore(Solution(Status.OPTIMAL, x=state.x)).x
         assert point is not None

@@ -120,6 +120,8 @@ class BoundProver:
         A minimisation.
     known_curvature
         A vector μ, known to the caller, with P ⪰ diag(μ) on all directions between two feasible points.
+    known_box
+        Bounds of the variables, known to the caller, of all points that matter.
 
     Examples
     --------
@@ -132,7 +134,12 @@ class BoundProver:
     [0.0, 1.0, 2.0]
     """
 
-    def __init__(self, program: Program, known_curvature: Vector | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        known_curvature: Vector | None = None,
+        known_box: tuple[Vector, Vector] | None = None,
+    ) -> None:
         self.program = program
         self.magnitude_A = np.abs(program.A)
         self.magnitude_P = None if program.P is None else np.abs(program.P)
@@ -146,7 +153,10 @@ class BoundProver:
         self.curvature = found
         self._is_sharp = program.P is None
         self._rows = program.A.tocsr()
-        self.lower, self.upper = tighten(self._rows, program.l, program.u, program.lb, program.ub)
+        lower, upper = program.lb, program.ub
+        if known_box is not None:
+            lower, upper = np.maximum(lower, known_box[0]), np.minimum(upper, known_box[1])
+        self.lower, self.upper = tighten(self._rows, program.l, program.u, lower, upper)
         self._cutoff, self._cut_box = math.inf, (self.lower, self.upper)
 
     def sharpen(self) -> bool:
