@@ -107,9 +107,21 @@ def product_of(numbers: list[float | int]) -> float:
 
 
 def column_of_values(
-    work: Workspace, queries: Queries, plan: Plan, expression: DataExpression, rows: int, statement: str
+    work: Workspace,
+    queries: Queries,
+    plan: Plan,
+    expression: DataExpression,
+    rows: int,
+    statement: str,
+    needed: NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """The values of an expression for the rows ``0 .. rows-1`` of a plan with a column of numbers."""
+    """The values of an expression for the rows ``0 .. rows-1`` of a plan with a column of numbers.
+
+    Raises
+    ------
+    DataError
+        If a value is missing in a row; only where it is ``needed``, if that is given. Others are 0.
+    """
     if (constant := _constant_value(queries, expression)) is not None:
         return np.full(rows, constant)
     plan, scalar = queries.value(plan, expression)
@@ -117,8 +129,11 @@ def column_of_values(
     found = work.fetch(outputs, queries, statement)
     values = np.full(rows, np.nan)
     values[found[ROW]] = found[VALUE]
-    if np.isnan(values).any():
-        raise work.explain_missing(queries, statement)
+    missing = np.isnan(values)
+    if missing.any():
+        if needed is None or (missing & needed).any():
+            raise work.explain_missing(queries, statement)
+        values[missing] = 0.0
     return values
 
 

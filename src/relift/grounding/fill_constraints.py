@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from relift.errors import DataError, SizeLimitError
 from relift.grounding import exact
@@ -183,17 +184,20 @@ def _added(matrices: list[Any]) -> Any:
 
 def linear_block(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm, statement: str) -> Any:
     """The coefficients of one term: rows by unknowns of its predicate."""
+    n_unknowns = work.unknowns[term.unknown.name].rows
+    if rows.size == 0:
+        return sparse.csr_array((0, n_unknowns))
     variables = frozenset(rows.variables)
     coefficient = split(queries, term.coefficient, variables)
     groups = _groups(work, queries, rows, term, _used(term, coefficient.rest) & variables, statement)
-    n_unknowns = work.unknowns[term.unknown.name].rows
     plan = queries.within(groups.plan, term.scopes)
     plan, number = queries.numbered(plan, term.unknown)
     value: Scalar | None = None
     if coefficient.rest is not None:
         plan, value = queries.value(plan, coefficient.rest)
     place = {GROUP: call("number of row", Column(groups.number)), COLUMN: call("number of row", number)}
-    known = {groups.number, *queries.columns(_plain_arguments(term))}
+    # The number of a group determines its columns, the number of an unknown its arguments.
+    known = {*groups.plan.columns, *queries.columns(_plain_arguments(term))}
     is_key = any(key <= known for key in plan.keys)
     found = _fetch_entries(work, queries, plan, place, value, is_key, statement)
     matrix = exact.matrix_from_triplets(
@@ -202,8 +206,9 @@ def linear_block(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm
     if groups.of_row is not None:
         matrix = _gathered(work, matrix, groups.of_row, statement)
     if coefficient.by_row is not None:
-        scale = column_of_values(work, queries, rows.plan, coefficient.by_row, rows.size, statement)
-        if not np.isfinite(scale).all():
+        needed = np.diff(matrix.indptr) > 0
+        scale = column_of_values(work, queries, rows.plan, coefficient.by_row, rows.size, statement, needed)
+        if not np.isfinite(scale[needed]).all():
             raise work.explain_missing(queries, statement)
         return exact.scaled_rows(matrix, scale, coefficient.number)
     return exact.scaled(matrix, coefficient.number)

@@ -69,6 +69,7 @@ from relift.tables.algebra import (
     Unit,
     all_of,
     call,
+    components,
     distinct,
     extend,
     literal,
@@ -243,7 +244,7 @@ class Queries:
             if kind == "anti":
                 joined: Plan = Join(plan, partner, "anti")
             elif partner.columns.keys() <= plan.columns.keys():
-                joined = Join(plan, partner, "semi")
+                joined = _kept(plan, partner)
             else:
                 joined = _join(plan, partner)
         return _without_temporaries(joined, known, value)
@@ -314,10 +315,13 @@ class Queries:
         stands_alone = all(not requirements(part)[1] for part in formula.parts)
         if stands_alone and all(names == known[0] for names in known):
             kept = sorted(known[0] | new)
+            noted = len(self.before)
             parts = [project(self._extend(Unit(), part), *kept) for part in formula.parts]
-            with self.blame("", NOWHERE):
-                some = distinct(Union(tuple(parts)))
-                return _join(plan, some) if new else Join(plan, some, "semi")
+            if len(self.before) == noted:
+                with self.blame("", NOWHERE):
+                    some = distinct(Union(tuple(parts)))
+                    return _join(plan, some) if new else _kept(plan, some)
+            del self.before[noted:]  # a division by zero counts only for rows that get there
         kept = [*plan.columns, *sorted(new)]
         branches = tuple(project(self._extend(plan, part), *kept) for part in formula.parts)
         with self.blame("", NOWHERE):
@@ -555,6 +559,17 @@ def _join(left: Plan, right: Plan) -> Plan:
     if isinstance(right, Unit):
         return left
     return Join(left, right)
+
+
+def _kept(plan: Plan, partner: Plan) -> Plan:
+    """The rows of a plan that have a partner.
+
+    A semi join does that, but engines do not move it into the joins below it; where the partner links parts of the plan
+    that nothing else links, an inner join with its distinct rows spares their product.
+    """
+    if partner.is_set or sum(not partner.columns.keys().isdisjoint(c.columns) for c in components(plan)) > 1:
+        return _join(plan, distinct(partner))
+    return Join(plan, partner, "semi")
 
 
 def _without_temporaries(plan: Plan, known: Iterable[str], value: str | None = None) -> Plan:

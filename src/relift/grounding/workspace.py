@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import final
 
 from relift.errors import DataError, SizeLimitError
 from relift.grounding.queries_from_model import Demand, Queries
 from relift.language.checked_model import CheckedModel
-from relift.tables.algebra import Aggregate, Distinct, Filter, Join, Limit, Plan, Project, Scan, Union, nodes
+from relift.tables.algebra import Filter, Join, Limit, Plan, Project, Scan, Union, components, nodes
 from relift.tables.engine import Arrays, Engine
 from relift.tables.load import StoredTable
 from relift.tables.write_sql import LARGEST_WHOLE
@@ -139,18 +140,45 @@ class Workspace:
         """
         bounds: dict[int, float] = {}
         for node in nodes(plan):
-            bounds[id(node)] = bound = self._bound(node, bounds)
-            if isinstance(node, Scan):
-                continue
-            is_last = node is plan
-            allowed = self.limit if is_last else self.limit * WORK_FACTOR
-            if bound <= allowed or (not is_last and isinstance(node, Filter | Project | Distinct | Aggregate)):
-                continue
-            rows = self.engine.count(node, allowed + 1)
-            bounds[id(node)] = min(bound, rows)
-            if rows > allowed:
-                raise _explosion(statement, node, rows, allowed, bound, is_last)
-        return None if bounds[id(plan)] <= self.limit else self.limit
+            bounds[id(node)] = self._bound(node, bounds)
+        for node in _tops_of_joins(plan):
+            if bounds[id(node)] > self.limit * WORK_FACTOR:
+                self._refuse_product(node, statement)
+        if bounds[id(plan)] <= self.limit:
+            return None
+        rows = self.engine.count(plan, self.limit + 1)
+        if rows > self.limit:
+            raise SizeLimitError(
+                f"{statement} would have more than {self.limit:,} rows, which is the limit.",
+                "Narrow its query (is a condition missing that links its parts?), or raise the limit.",
+                statement,
+                rows,
+                self.limit,
+            )
+        return self.limit
+
+    def _refuse_product(self, plan: Plan, statement: str) -> None:
+        """Refuse joins that nothing links, if their product is far larger than any result may be."""
+        parts = components(plan)
+        if len(parts) < 2:
+            return
+        allowed = self.limit * WORK_FACTOR
+        total = 1
+        for component in parts:
+            joined = reduce(Join, component.parts)
+            known: dict[int, float] = {}
+            for node in nodes(joined):
+                known[id(node)] = self._bound(node, known)
+            is_stored = isinstance(joined, Scan)
+            total *= int(known[id(joined)]) if is_stored else self.engine.count(joined, allowed + 1)
+        if total > allowed:
+            raise SizeLimitError(
+                f"{statement} would pass through {total:,} combinations; the limit is {allowed:,}.",
+                "A condition is missing that links its parts by an equality or a common relation; or raise the limit.",
+                statement,
+                total,
+                allowed,
+            )
 
     def _bound(self, plan: Plan, known: dict[int, float]) -> float:
         """The most rows that a plan can have, by the sizes of tables and by keys."""
@@ -175,17 +203,17 @@ class Workspace:
         return bound
 
 
-def _explosion(statement: str, node: Plan, rows: int, allowed: int, bound: float, is_last: bool) -> SizeLimitError:
-    is_product = isinstance(node, Join) and not node.on
-    size = f"{bound:,.0f}" if is_product and all(isinstance(p, Scan) for p in node.inputs) else f"more than {allowed:,}"
-    what = "would have" if is_last else "would pass through"
-    return SizeLimitError(
-        f"{statement} {what} {size} rows; the limit is {allowed:,}.",
-        "Narrow its query (is a condition missing that links its parts?), or raise the limit.",
-        statement,
-        int(min(bound, LARGEST_WHOLE)) if is_product else rows,
-        allowed,
-    )
+def _tops_of_joins(plan: Plan) -> list[Plan]:
+    """Inner joins, with the filters and projections above them, that stand under no other inner join."""
+    tops: list[Plan] = []
+    stack: list[tuple[Plan, bool]] = [(plan, False)]
+    while stack:
+        node, is_inside = stack.pop()
+        is_inner = (isinstance(node, Join) and node.kind == "inner") or isinstance(node, Filter | Project)
+        if is_inner and not is_inside:
+            tops.append(node)
+        stack.extend((part, is_inner) for part in node.inputs)
+    return tops
 
 
 def for_statement(error: SizeLimitError, statement: str) -> SizeLimitError:

@@ -462,6 +462,51 @@ def distinct(plan: Plan) -> Plan:
     return plan if plan.is_set else Distinct(plan)
 
 
+@final
+@dataclass
+class Component:
+    """Parts of a plan that equalities link, directly or through others."""
+
+    columns: set[str]
+    parts: list[Plan]
+
+
+def components(plan: Plan) -> list[Component]:
+    """What inner joins bring together, grouped by shared columns and equalities.
+
+    More than one component means that the plan passes through the product of them, whatever the order of the joins.
+    """
+    if isinstance(plan, Join) and plan.kind == "inner":
+        return _linked([*components(plan.left), *components(plan.right)])
+    if isinstance(plan, Filter):
+        equalities = [c for c in _conjuncts(plan.condition) if isinstance(c, Call) and c.operation == "="]
+        links = [Component(_columns_of(condition), []) for condition in equalities]
+        return [c for c in _linked([*components(plan.input), *links]) if c.parts]
+    if isinstance(plan, Project):
+        renamed = all(isinstance(s, Column) and s.name == name for name, s in plan.outputs.items())
+        if renamed or plan.outputs.keys() >= plan.input.columns.keys():
+            links = [Component({name} | _columns_of(scalar), []) for name, scalar in plan.outputs.items()]
+            return [c for c in _linked([*components(plan.input), *links]) if c.parts]
+    return [] if isinstance(plan, Unit) else [Component(set(plan.columns), [plan])]
+
+
+def _linked(found: list[Component]) -> list[Component]:
+    """Components merged where they share a column."""
+    merged: list[Component] = []
+    for component in found:
+        touching = [other for other in merged if other.columns & component.columns]
+        merged = [other for other in merged if not other.columns & component.columns]
+        columns = component.columns.union(*(other.columns for other in touching))
+        merged.append(Component(columns, [part for c in (*touching, component) for part in c.parts]))
+    return merged
+
+
+def _columns_of(scalar: Scalar) -> set[str]:
+    if isinstance(scalar, Column):
+        return {scalar.name}
+    return set().union(*map(_columns_of, scalar.arguments)) if isinstance(scalar, Call) else set()
+
+
 def nodes(plan: Plan) -> list[Plan]:
     """Every node of a plan once, inputs before what is made of them."""
     seen: set[int] = set()

@@ -185,7 +185,9 @@ class DuckDBEngine(Engine):
             kinds = [Type.NOTHING] * len(arrays)
             return self._create_empty(name, kinds)
         columns = {f"c{k}": array for k, array in enumerate(arrays)}
-        return self._copy(name, source, columns, list(columns))
+        kinds = {"i": Type.INTEGER, "u": Type.INTEGER, "f": Type.REAL}
+        types = {column: kinds.get(array.dtype.kind, Type.TEXT) for column, array in columns.items()}
+        return self._copy(name, source, columns, list(columns), types)
 
     def _attach_object(self, name: str, source: Source, table: Any, names: Sequence[str]) -> dict[str, Type]:
         return self._copy(name, source, table, [names[k] for k in source.choose(names)])
@@ -199,14 +201,16 @@ class DuckDBEngine(Engine):
         arrays = {key: _with_none(values) for key, values in found.items()}
         return self._attach_columns(name, source, Columns(arrays))
 
-    def _copy(self, name: str, source: Source, table: Any, wanted: list[str]) -> dict[str, Type]:
+    def _copy(
+        self, name: str, source: Source, table: Any, wanted: list[str], types: dict[str, Type] | None = None
+    ) -> dict[str, Type]:
         """Store the wanted columns of a Python object, cast to the three types."""
         view = f"{name}_given"
         try:
             with _errors(source.label):
                 self._connection.register(view, table)
             query = f"SELECT {', '.join(name_in(DIALECT, c) for c in wanted)} FROM {name_in(DIALECT, view)}"
-            return self._store(name, source, query)
+            return self._store(name, source, query, types)
         finally:
             with suppress(duckdb.Error):
                 self._connection.unregister(view)
@@ -231,11 +235,16 @@ class DuckDBEngine(Engine):
             return self._store(name, source, query)
         return self._store_text(name, source, query, len(wanted))
 
-    def _store(self, name: str, source: Source, query: str) -> dict[str, Type]:
-        described = self._run(f"DESCRIBE {query}", source.label)
+    def _store(
+        self, name: str, source: Source, query: str, types: dict[str, Type] | None = None
+    ) -> dict[str, Type]:
+        """Store a query, its columns cast to the three types."""
+        if types is None:
+            described = self._run(f"DESCRIBE {query}", source.label)
+            types = {column: _type_from_name(source.label, column, kind) for column, kind, *_ in described}
         columns, outputs = {}, []
-        for position, (column, kind, *_) in enumerate(described):
-            columns[f"c{position}"] = found = _type_from_name(source.label, column, kind)
+        for position, (column, found) in enumerate(types.items()):
+            columns[f"c{position}"] = found
             outputs.append(f"CAST({name_in(DIALECT, column)} AS {_NAMES[found]}) AS c{position}")
         selected = f"SELECT {', '.join(outputs)} FROM ({query}) AS t"
         stored = self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {selected}", source.label)

@@ -66,44 +66,48 @@ LARGEST_WHOLE = 9.0e15
 
 def select_from_plan(plan: Plan, dialect: str) -> str:
     """The query of a plan, as text of a dialect."""
-    return _Writer(plan).query().sql(dialect=dialect)
+    return _Writer(plan).query().sql(dialect=dialect, copy=False)
 
 
 def create_from_plan(table: str, plan: Plan, dialect: str, is_temporary: bool = True) -> str:
     """A statement that stores the rows of a plan in a new table."""
     kind = exp.Properties(expressions=[exp.TemporaryProperty()]) if is_temporary else None
     query = _Writer(plan).query()
-    return exp.Create(this=_table(table), kind="TABLE", expression=query, properties=kind).sql(dialect=dialect)
+    return exp.Create(this=_table(table), kind="TABLE", expression=query, properties=kind).sql(
+        dialect=dialect, copy=False
+    )
 
 
 def insert_from_plan(table: str, plan: Plan, dialect: str) -> str:
     """A statement that appends the rows of a plan to a table, by the order of the columns."""
-    return exp.Insert(this=_table(table), expression=_Writer(plan).query()).sql(dialect=dialect)
+    return exp.Insert(this=_table(table), expression=_Writer(plan).query()).sql(dialect=dialect, copy=False)
 
 
 def count_from_plan(plan: Plan, cap: int, dialect: str) -> str:
     """A query of one number: how many rows the plan has, at most ``cap``."""
     writer = _Writer(plan)
     ctes = writer.shared_parts()
-    some = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")])
-    some = some.from_(writer.source(plan, "t")).limit(cap)
-    query = exp.Select(expressions=[exp.Count(this=exp.Star())]).from_(exp.alias_(some.subquery(), "n", table=True))
-    return _with(query, ctes).sql(dialect=dialect)
+    some = exp.Select(expressions=[_as(exp.Literal.number(1), "one")])
+    some = some.from_(writer.source(plan, "t"), copy=False).limit(cap, copy=False)
+    query = exp.Select(expressions=[exp.Count(this=exp.Star())]).from_(
+        _source(exp.Subquery(this=some), "n"), copy=False
+    )
+    return _with(query, ctes).sql(dialect=dialect, copy=False)
 
 
 def drop_table(table: str, dialect: str) -> str:
     """A statement that removes a table."""
-    return exp.Drop(this=_table(table), kind="TABLE", exists=True).sql(dialect=dialect)
+    return exp.Drop(this=_table(table), kind="TABLE", exists=True).sql(dialect=dialect, copy=False)
 
 
 def name_in(dialect: str, *parts: str) -> str:
     """A quoted, possibly qualified name."""
-    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=dialect) for part in parts)
+    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=dialect, copy=False) for part in parts)
 
 
 def text_in(dialect: str, value: str) -> str:
     """A quoted text constant."""
-    return exp.Literal.string(value).sql(dialect=dialect)
+    return exp.Literal.string(value).sql(dialect=dialect, copy=False)
 
 
 class _Writer:
@@ -130,28 +134,32 @@ class _Writer:
 
     def source(self, plan: Plan, alias: str) -> exp.Expr:
         if id(plan) in self.shared:
-            return exp.alias_(_table(self.shared[id(plan)]), alias, table=True)
-        return exp.alias_(self.select(plan).subquery(), alias, table=True)
+            return _source(_table(self.shared[id(plan)]), alias)
+        return _source(exp.Subquery(this=self.select(plan)), alias)
 
     def select(self, plan: Plan) -> exp.Select:
         if isinstance(plan, Scan):
-            columns = [exp.alias_(_column("t", source), name, quoted=True) for name, (source, _) in plan.source.items()]
-            return _select(columns).from_(exp.alias_(_table(plan.table), "t", table=True))
+            columns = [_as(_column("t", source), name) for name, (source, _) in plan.source.items()]
+            return _select(columns).from_(_source(_table(plan.table), "t"), copy=False)
         if isinstance(plan, Unit):
             return _select([])
         if isinstance(plan, Filter):
             inner = plan.input
-            return _all_columns(inner).from_(self.source(inner, "t")).where(_scalar(plan.condition, inner.columns))
+            return (
+                _all_columns(inner)
+                .from_(self.source(inner, "t"), copy=False)
+                .where(_scalar(plan.condition, inner.columns), copy=False)
+            )
         if isinstance(plan, Project):
             types = plan.input.columns
-            outputs = [exp.alias_(_scalar(s, types), name, quoted=True) for name, s in plan.outputs.items()]
-            return _select(outputs).from_(self.source(plan.input, "t"))
+            outputs = [_as(_scalar(s, types), name) for name, s in plan.outputs.items()]
+            return _select(outputs).from_(self.source(plan.input, "t"), copy=False)
         if isinstance(plan, Join):
             return self._join(plan)
         if isinstance(plan, Union):
             return self._union(plan)
         if isinstance(plan, Distinct):
-            return _all_columns(plan.input).from_(self.source(plan.input, "t")).distinct()
+            return _all_columns(plan.input).from_(self.source(plan.input, "t"), copy=False).distinct(copy=False)
         if isinstance(plan, Aggregate):
             return self._aggregate(plan)
         if isinstance(plan, Number):
@@ -160,34 +168,32 @@ class _Writer:
             number = exp.Cast(this=exp.Sub(this=window, expression=exp.Literal.number(1)), to=_sql_type(Type.INTEGER))
             return (
                 _all_columns(plan.input)
-                .select(exp.alias_(number, plan.name, quoted=True))
-                .from_(self.source(plan.input, "t"))
+                .select(_as(number, plan.name), copy=False)
+                .from_(self.source(plan.input, "t"), copy=False)
             )
         assert isinstance(plan, Limit)
-        limited = _all_columns(plan.input).from_(self.source(plan.input, "t")).limit(plan.rows)
+        limited = _all_columns(plan.input).from_(self.source(plan.input, "t"), copy=False).limit(plan.rows, copy=False)
         if not plan.order:
             return limited
-        return limited.order_by(*(exp.Ordered(this=_column("t", name)) for name in plan.order))
+        return limited.order_by(*(exp.Ordered(this=_column("t", name)) for name in plan.order), copy=False)
 
     def _join(self, plan: Join) -> exp.Select:
         left, right = plan.left, plan.right
         pairs = [_equal(name, left.columns[name], right.columns[name]) for name in plan.on]
-        condition = exp.and_(*pairs) if pairs else exp.true()
+        condition = exp.and_(*pairs, copy=False) if pairs else exp.true()
         if plan.kind in {"semi", "anti"}:
-            partner = _select([]).from_(self.source(right, "r")).where(condition)
+            partner = _select([]).from_(self.source(right, "r"), copy=False).where(condition, copy=False)
             exists: exp.Expr = exp.Exists(this=partner)
             if plan.kind == "anti":
                 exists = exp.Not(this=exists)
-            return _all_columns(left, "l").from_(self.source(left, "l")).where(exists)
-        columns = [
-            exp.alias_(_column("l" if name in left.columns else "r", name), name, quoted=True) for name in plan.columns
-        ]
+            return _all_columns(left, "l").from_(self.source(left, "l"), copy=False).where(exists, copy=False)
+        columns = [_as(_column("l" if name in left.columns else "r", name), name) for name in plan.columns]
         joined = exp.Join(this=self.source(right, "r"), side="LEFT" if plan.kind == "left" else None)
         if pairs or plan.kind == "left":
             joined.set("on", condition)
         else:
             joined.set("kind", "CROSS")
-        query = _select(columns).from_(self.source(left, "l"))
+        query = _select(columns).from_(self.source(left, "l"), copy=False)
         query.append("joins", joined)
         return query
 
@@ -195,24 +201,23 @@ class _Writer:
         parts: list[exp.Expr] = []
         for part in plan.parts:
             columns = [
-                exp.alias_(_cast(_column("t", name), part.columns[name], kind), name, quoted=True)
-                for name, kind in plan.columns.items()
+                _as(_cast(_column("t", name), part.columns[name], kind), name) for name, kind in plan.columns.items()
             ]
-            parts.append(_select(columns).from_(self.source(part, "t")))
+            parts.append(_select(columns).from_(self.source(part, "t"), copy=False))
         union = parts[0]
         for select in parts[1:]:
             union = exp.Union(this=union, expression=select, distinct=False)
         if len(parts) == 1:
             return parts[0]  # type: ignore[return-value]
-        return _all_columns(plan).from_(exp.alias_(exp.Subquery(this=union), "t", table=True))
+        return _all_columns(plan).from_(_source(exp.Subquery(this=union), "t"), copy=False)
 
     def _aggregate(self, plan: Aggregate) -> exp.Select:
         types = plan.input.columns
-        outputs = [exp.alias_(_column("t", name), name, quoted=True) for name in plan.by]
+        outputs = [_as(_column("t", name), name) for name in plan.by]
         for name, (function, scalar) in plan.outputs.items():
-            outputs.append(exp.alias_(_function(function, scalar, types), name, quoted=True))
-        query = _select(outputs).from_(self.source(plan.input, "t"))
-        return query.group_by(*(_column("t", name) for name in plan.by)) if plan.by else query
+            outputs.append(_as(_function(function, scalar, types), name))
+        query = _select(outputs).from_(self.source(plan.input, "t"), copy=False)
+        return query.group_by(*(_column("t", name) for name in plan.by), copy=False) if plan.by else query
 
 
 def _with(query: exp.Select, parts: list[tuple[str, exp.Select]]) -> exp.Select:
@@ -223,11 +228,20 @@ def _with(query: exp.Select, parts: list[tuple[str, exp.Select]]) -> exp.Select:
 
 def _select(columns: list[exp.Expr]) -> exp.Select:
     """A select; a relation without columns is shown by a constant one."""
-    return exp.Select(expressions=columns or [exp.alias_(exp.Literal.number(1), "unit", quoted=True)])
+    return exp.Select(expressions=columns or [_as(exp.Literal.number(1), "unit")])
 
 
 def _all_columns(plan: Plan, alias: str = "t") -> exp.Select:
-    return _select([exp.alias_(_column(alias, name), name, quoted=True) for name in plan.columns])
+    return _select([_as(_column(alias, name), name) for name in plan.columns])
+
+
+def _as(value: exp.Expr, name: str) -> exp.Expr:
+    return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True))
+
+
+def _source(source: exp.Expr, alias: str) -> exp.Expr:
+    source.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+    return source
 
 
 def _table(name: str) -> exp.Table:
@@ -308,7 +322,7 @@ def _call(scalar: Call, types: dict[str, Type], table: str) -> exp.Expr:
             parts = [_cast(part, kind, wanted) for part, kind in zip(parts, kinds, strict=True)]
         return _bracketed(_BINARY[operation](this=_bracketed(parts[0]), expression=_bracketed(parts[1])))
     if operation in {"and", "or"}:
-        return _bracketed((exp.and_ if operation == "and" else exp.or_)(*parts))
+        return _bracketed((exp.and_ if operation == "and" else exp.or_)(*parts, copy=False))
     if operation in {"/", "**", "exp", "sqrt", "log", "real"}:
         parts = [_cast(part, kind, Type.REAL) for part, kind in zip(parts, kinds, strict=True)]
     return _SPECIAL[operation](parts)
