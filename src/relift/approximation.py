@@ -47,6 +47,9 @@ DISCRETE = 0.5
 CORRECTIONS = 3
 """How often multipliers are corrected by least squares in a round."""
 
+PATIENCE = 3
+"""Rounds in which the gap must halve, or the ground program is solved."""
+
 MANY_ROWS = 1000
 """From so many rows on they are averaged first, if their classes are far fewer."""
 
@@ -250,6 +253,9 @@ class _Rounds:
             limit = self.options.max_classes
             if limit is not None and self.symmetry.variables.n_classes >= limit:
                 return self._finish(Status.ITERATION_LIMIT, f"max_classes={limit} was reached before the gap")
+            if limit is None and self._is_stalled():
+                self._go_discrete()
+                continue
             self._split()
             if self._is_same(before):
                 if limit is not None:
@@ -440,6 +446,13 @@ class _Rounds:
     def _is_same(self, before: Symmetry) -> bool:
         same_rows = self.symmetry.rows.n_classes == before.rows.n_classes
         return self.symmetry.variables.n_classes == before.variables.n_classes and same_rows
+
+    def _is_stalled(self) -> bool:
+        """Whether the last rounds did not even halve the gap: then the ground program itself is the shorter way."""
+        rounds = self.state.rounds
+        if len(rounds) <= PATIENCE:
+            return False
+        return math.isinf(rounds[-1].gap) or rounds[-1].gap > 0.5 * rounds[-1 - PATIENCE].gap
 
     def _go_discrete(self) -> None:
         self.symmetry = replace(no_symmetry(self.program), method=self.symmetry.method)

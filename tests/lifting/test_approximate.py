@@ -423,3 +423,13 @@ def test_the_gap_is_relative_with_floor_one() -> None:
     assert relative_gap(990.0, 1000.0) == pytest.approx(0.01)
     assert relative_gap(0.0, 0.01) == pytest.approx(0.01)
     assert relative_gap(1.0 + 1e-12, 1.0) == 0.0
+
+
+def test_the_summary_tells_what_was_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    from relift.report.summary import print_plain, summary
+
+    print_plain(summary(relift.solve(noisy_cover(), approximate=1e-2)))
+    printed = capsys.readouterr().out
+    assert "optimal within gap" in printed
+    assert "proved: [" in printed
+    assert "(asked 1e-02)" in printed

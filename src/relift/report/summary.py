@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 STAGES = ("read", "ground", "snap", "reduce", "refine", "quotient", "solve", "expand", "check", "vertex", "write")
 """Stages in the order of the data; others follow them."""
 
-_STYLES = {Status.OPTIMAL: "bold green", Status.OPTIMAL_INACCURATE: "bold yellow", Status.FAILURE: "bold red"}
+_STYLES = {
+    Status.OPTIMAL: "bold green",
+    Status.OPTIMAL_WITHIN_GAP: "bold green",
+    Status.OPTIMAL_INACCURATE: "bold yellow",
+    Status.FAILURE: "bold red",
+}
 
 
 @final
@@ -86,6 +91,8 @@ def summary(
     if len(result.attempts) > 1:
         parts += [attempts_table(result), ""]
     parts.append(certificate_line(result.certificate, result.status))
+    if result.approximation is not None:
+        parts.append(Text(f"proved: {result.approximation} (asked {result.approximation.asked:.0e})"))
     if comparison is not None:
         parts.append(comparison_line(comparison, result.objective))
     notes = [
