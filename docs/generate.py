@@ -1,6 +1,7 @@
 """Fill the generated tables of README.md and the docs: ``python docs/generate.py``, or ``--check`` that they are fresh.
 
-Tables come from the registry of backends and from docs/benchmarks.json, which ``python -m benchmarks --out docs`` writes.
+Tables come from the registry of backends and from docs/benchmarks.json, which ``python -m benchmarks --out docs``
+writes.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def backends() -> str:
 def benchmarks() -> str:
     """The table of measurements that are in docs/benchmarks.json."""
     found = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="utf-8"))
-    lines = ["| program | solver | variables | rows | ground s | lifted s | speed-up |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| program | solver | variables | rows | ground s | lifted s | speed-up |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for m in found["measurements"]:
         ground = f"({m['ground_status']})" if m["ground_seconds"] is None else f"{m['ground_seconds']:.3f}"
         lifted = f"({m['lifted_status']})" if m["lifted_seconds"] is None else f"{m['lifted_seconds']:.3f}"

@@ -262,10 +262,7 @@ def main() -> None:
     show(
         "targets",
         ["target", "what", "measured", "limit", ""],
-        [
-            [str(v.target), v.what, f"{v.measured:.2f}", f"{v.limit:g}", "PASS" if v.is_met else "FAIL"]
-            for v in found
-        ],
+        [[str(v.target), v.what, f"{v.measured:.2f}", f"{v.limit:g}", "PASS" if v.is_met else "FAIL"] for v in found],
     )
     if options.out is not None:
         options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -63,9 +63,7 @@ def register(name: str, kind: Literal["rounds", "tail"], is_tuned: bool = True) 
     return keep
 
 
-def graph(
-    n: int, source: Any, target: Any, random: np.random.Generator, known_classes: int | None = None
-) -> Instance:
+def graph(n: int, source: Any, target: Any, random: np.random.Generator, known_classes: int | None = None) -> Instance:
     """The graph with these edges (each given once), vertices renamed at random."""
     names = random.permutation(n).astype(np.int32)
     source, target = names[source], names[target]

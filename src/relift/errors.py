@@ -297,9 +297,7 @@ class SizeLimitError(ReliftError, ValueError):
         How many there may be.
     """
 
-    def __init__(
-        self, message: str, hint: str = "", statement: str = "", rows: int = 0, limit: int = 0
-    ) -> None:
+    def __init__(self, message: str, hint: str = "", statement: str = "", rows: int = 0, limit: int = 0) -> None:
         Exception.__init__(self, message, hint, statement, rows, limit)
         self.message = message
         self.hint = hint

@@ -4,7 +4,7 @@ A partition of the constraints :math:`f_k(x) = \tfrac12 x^\top P_k x + q_k^\top 
 
 1. inside a class, the block sums of :math:`P_k` over every pair of variable classes, the class sums of
    :math:`q_k`, and :math:`r_k` agree;
-2. the sum of :math:`P_k` over a class is equitable for the variable classes, and the sum of :math:`q_k` constant on them.
+2. the sum of :math:`P_k` over a class is equitable for the variable classes, and that of :math:`q_k` constant on them.
 
 Then :math:`f_k(Xx)` equals its class average at Xx, which is at most the class average at x (Theorem 1). Both
 conditions are tested by exact random sums: with random field elements g for variable classes and h for constraint

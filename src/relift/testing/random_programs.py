@@ -194,6 +194,5 @@ def _disguised(
     extra_u.append(0.0)
     variables = np.concatenate([variables, variables.max(initial=-1) + 1 + np.arange(n_fixed)])
     rows = np.concatenate([rows, rows.max(initial=-1) + 1 + np.arange(len(extra))])
-    return (
-        np.vstack([A, *extra]), P, q, np.concatenate([l, extra_l]), np.concatenate([u, extra_u]), lb, ub, point, variables, rows,
-    )  # fmt: skip
+    l, u = np.concatenate([l, extra_l]), np.concatenate([u, extra_u])
+    return np.vstack([A, *extra]), P, q, l, u, lb, ub, point, variables, rows
