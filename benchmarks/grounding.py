@@ -215,12 +215,12 @@ def measure(contender: str, tables: Tables, repeats: int) -> tuple[float, float,
 
 
 def differs(found: Any, expected: Any) -> str:
-    for name, one, other in zip("P q A l lb".split(), found, expected, strict=True):
+    for name, one, other in zip(["P", "q", "A", "l", "lb"], found, expected, strict=True):
         if sparse.issparse(other):
             one, other = one.tocsr(), other.tocsr()
             one.sort_indices()
             other.sort_indices()
-            if one.shape != other.shape or one.nnz != other.nnz and (one != other).nnz:
+            if one.shape != other.shape or (one.nnz != other.nnz and (one != other).nnz):
                 return f"{name} has shape {one.shape} and not {other.shape}"
             if one.nnz == other.nnz and np.array_equal(one.indices, other.indices):
                 if not np.array_equal(one.data, other.data):
@@ -286,7 +286,11 @@ def main() -> None:
                 memory = f"  peak +{peak_memory(contender, scale, keys):.2f} GB" if arguments.memory else ""
                 print(
                     f"  {contender:24s}"
-                    + (f" WRONG: {fault}" if fault else f"cpu {cpu:8.3f} s  wall {wall:8.3f} s  {cpu / base:6.2f}x{memory}"),
+                    + (
+                        f" WRONG: {fault}"
+                        if fault
+                        else f"cpu {cpu:8.3f} s  wall {wall:8.3f} s  {cpu / base:6.2f}x{memory}"
+                    ),
                     flush=True,
                 )
 
