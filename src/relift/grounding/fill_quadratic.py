@@ -36,6 +36,7 @@ from relift.grounding.workspace import Workspace
 from relift.language.checked_model import ConstantTerm, Constraint, LinearTerm, ProductTerm, SquareTerm
 from relift.program.quadratic_rows import QuadraticRows
 from relift.tables.algebra import Column, Project, Scalar, call
+from relift.tables.load import StoredTable
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -103,6 +104,8 @@ def ground_quadratic_constraint(work: Workspace, constraint: Constraint) -> Quad
         elif isinstance(term, ProductTerm):
             _product(work, queries, rows, parts, term, statement)
             is_convex = False
+    for table in parts.temporary:
+        work.drop(table)
     found = QuadraticConstraintRows(rows, parts.stacked(), is_convex)
     work.engine.tell("ground", f"{constraint.name}: {rows.size:,} quadratic rows, {found.n_nonzeros:,} nonzeros")
     return found
@@ -126,6 +129,7 @@ class _Parts:
     quadratic: list[tuple[Integers, Integers, Integers, Floats]] = field(default_factory=list)
     linear: list[tuple[Integers, Integers, Floats]] = field(default_factory=list)
     right: list[tuple[Integers, Floats]] = field(default_factory=list)
+    temporary: list[StoredTable] = field(default_factory=list)
 
     def add_linear(self, name: str, owner: Integers, block: Any) -> None:
         entries = block.tocoo()
@@ -177,7 +181,7 @@ def _square(work: Workspace, queries: Queries, rows: Rows, parts: _Parts, term: 
     constants = constant_column(work, queries, factors, [t for t in inner if isinstance(t, ConstantTerm)], statement)
     weights = column_of_values(work, queries, factors.plan, term.coefficient, factors.size, statement)
     if term.scopes and factors.table is not None:
-        work.drop(factors.table)
+        parts.temporary.append(factors.table)
     B = _beside(blocks, parts.starts, factors.size)
     _refuse_dense(work, B, owner, statement)
     _add_products(parts, B, owner, constants, weights)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from relift.program.solution import Status
 if TYPE_CHECKING:
     from relift.grounding.atoms import Block
     from relift.modelling.model_result import ModelResult
+    from relift.program.program import Program
 
 Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-6
@@ -69,7 +70,8 @@ class Conflict:
     rows
         How many of its rows (or bounds) the proof needs.
     weight
-        The part of all multipliers of the proof that belongs to it.
+        Its part of the proof: that of its multipliers, each times the size of its row, so that it does not change when
+        a row is multiplied by a number.
     examples
         Names of the rows or unknowns with the largest multipliers.
     """
@@ -198,25 +200,36 @@ def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
     result = answer.result
     if result.status != Status.INFEASIBLE:
         return ()
+    program, curved = result.program, result.program.quadratic
     rays = (
-        (answer.grounded.rows, "constraint", result.ray_y),
-        (answer.grounded.quadratic, "constraint", result.solution.ray_z),
-        (answer.grounded.atoms, "bounds", result.ray_w),
+        (answer.grounded.rows, "constraint", _masses(result.ray_y, program.A, _sides(program))),
+        (answer.grounded.quadratic, "constraint", _masses(result.solution.ray_z, curved.q, np.abs(curved.r))),
+        (answer.grounded.atoms, "bounds", np.zeros(0) if result.ray_w is None else np.abs(result.ray_w)),
     )
-    scale = _scale(*(ray for *_, ray in rays))
-    total = sum(float(np.abs(ray).sum()) for *_, ray in rays if ray is not None) or 1.0
+    scale = _scale(*(mass for *_, mass in rays))
+    total = sum(float(mass.sum()) for *_, mass in rays) or 1.0
     found = []
-    for index, kind, ray in rays:
-        if ray is None:
-            continue
+    for index, kind, mass in rays:
         for block in index.blocks:
-            sizes = np.abs(ray[block.start : block.stop])
+            sizes = mass[block.start : block.stop]
             used = np.flatnonzero(sizes > NEGLIGIBLE * scale)
             if used.size:
                 order = used[np.argsort(-sizes[used], kind="stable")][:3]
                 examples = tuple(index.name(block.start + int(i)) for i in order)
                 found.append(Conflict(block.label, kind, int(used.size), float(sizes.sum() / total), examples))
     return tuple(sorted(found, key=lambda c: (-c.weight, c.name)))
+
+
+def _masses(ray: Floats | None, matrix: Any, sides: Floats) -> Floats:
+    """Multipliers without signs, each times the size of its row."""
+    if ray is None:
+        return np.zeros(0)
+    return np.asarray(np.abs(ray) * np.fmax(np.asarray(abs(matrix).sum(axis=1)).ravel(), np.fmax(sides, 1e-300)))
+
+
+def _sides(program: Program) -> Floats:
+    sides = [np.where(np.isfinite(side), np.abs(side), 0.0) for side in (program.l, program.u)]
+    return np.fmax(*sides)
 
 
 def _scale(*vectors: Floats | None) -> float:

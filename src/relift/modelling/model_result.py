@@ -197,15 +197,19 @@ class ModelResult:
 
     @property
     def quadratic_columns(self) -> dict[str, Floats]:
-        """The same of the quadratic constraints, which have no lower bound."""
+        """The same of the quadratic constraints ``body <= upper``; the sign of a dual is that of the text."""
         rows, solution = self.result.program.quadratic, self.result.solution
+        sign = np.ones(len(rows))
+        for block in self.grounded.quadratic.blocks:
+            if any(c.negated for c in self.grounded.model.constraints if (c.name, c.part) == (block.name, block.part)):
+                sign[block.start : block.stop] = -1.0
         activity = _or_nan(None if solution.x is None else rows.values_at(solution.x), len(rows))
         return {
             "activity": activity,
             "lower": np.full(len(rows), -np.inf),
             "upper": rows.r,
             "slack": rows.r - activity,
-            "dual": _or_nan(solution.z, len(rows)),
+            "dual": sign * _or_nan(solution.z, len(rows)),
             "ray": _or_nan(solution.ray_z, len(rows)),
         }
 
