@@ -47,6 +47,9 @@ DISCRETE = 0.5
 CORRECTIONS = 3
 """How often multipliers are corrected by least squares in a round."""
 
+WORTHWHILE = 1e3
+"""Multipliers are corrected only if the gap is within this multiple of the one asked for."""
+
 PATIENCE = 3
 """Rounds in which the gap must halve, or the ground program is solved."""
 
@@ -369,9 +372,12 @@ class _Rounds:
         if len(candidates) > 1 and not self._is_enough(best):
             best = max(best, self._bound(v, candidates[0]), key=lambda bound: bound.value)
         before = best.value
-        if self.symmetry.variables.n_classes >= self.next_correction:
+        gap = relative_gap(best.value, state.upper)
+        # Corrections remove what noise left, not what classes that are much too coarse did.
+        is_near = gap <= WORTHWHILE * self.options.gap or (math.isinf(gap) and math.isfinite(state.upper))
+        if is_near and self.symmetry.variables.n_classes >= self.next_correction:
             best = self._corrected(v, best)
-        if best.value > before and best.value >= state.lower_value:
+        if not is_near or (best.value > before and best.value >= state.lower_value):
             self.next_correction = 0.0
         else:  # it does not pay now: wait until there are half as many classes again
             self.next_correction = 1.5 * self.symmetry.variables.n_classes
