@@ -15,16 +15,20 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.grounding import exact
 from relift.grounding.queries_from_model import ROW, Queries, variables_of
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
     Arithmetic,
     Constant,
+    DataAggregate,
     DataExpression,
+    Function,
+    Indicator,
     Negative,
     ParameterValue,
 )
-from relift.tables.algebra import Column, Plan, Project, call
+from relift.tables.algebra import Column, Plan, Project, Type, call
 
 Floats = NDArray[np.float64]
 VALUE = "#value"
@@ -106,6 +110,53 @@ def product_of(numbers: list[float | int]) -> float:
         return float(product)
 
 
+def exact_scale(work: Workspace, queries: Queries, expression: DataExpression | None) -> int | None:
+    """How many decimals the exact value of an expression has, if it is calculated and all its parts are short decimals.
+
+    The engine calculates in floats; its results are then rounded to so many decimals (:func:`exact.snapped`).
+    """
+    if expression is None or not isinstance(expression, Arithmetic | Negative | Function | DataAggregate):
+        return None
+    return _scale(work, queries, expression)
+
+
+def _scale(work: Workspace, queries: Queries, e: DataExpression) -> int | None:
+    if isinstance(e, Constant):
+        return None if isinstance(e.value, str) else exact.decimal_scale(np.full(1, float(e.value)))
+    if isinstance(e, ParameterValue):
+        return _scale_of_param(work, queries, e)
+    if isinstance(e, Negative):
+        return _scale(work, queries, e.part)
+    if isinstance(e, Arithmetic) and e.op in {"+", "-", "*"}:
+        scales = _scale(work, queries, e.left), _scale(work, queries, e.right)
+        if scales[0] is None or scales[1] is None:
+            return None
+        return scales[0] + scales[1] if e.op == "*" else max(scales[0], scales[1])
+    if isinstance(e, Function) and e.name in {"abs", "min", "max"}:
+        found = [_scale(work, queries, argument) for argument in e.arguments]
+        known = [scale for scale in found if scale is not None]
+        return max(known) if len(known) == len(found) else None
+    if isinstance(e, DataAggregate):
+        return 0 if e.body is None else _scale(work, queries, e.body)
+    return 0 if isinstance(e, Indicator) else None
+
+
+def _scale_of_param(work: Workspace, queries: Queries, e: ParameterValue) -> int | None:
+    default = queries.parameters[e.name].default
+    fill = exact.decimal_scale(np.full(1, float(default))) if default is not None else 0
+    if not e.arguments:
+        value = queries.scalars.get(e.name)
+        return fill if value is None else exact.decimal_scale(np.full(1, float(value)))
+    table = queries.tables[e.name]
+    if table.value_type != Type.REAL:
+        return fill
+    if table.name not in work.scales:
+        values = work.engine.fetch(table.scan([None] * len(table.types), VALUE))[VALUE]
+        work.scales[table.name] = exact.decimal_scale(values)
+    own = work.scales[table.name]
+    return None if own is None or fill is None else max(own, fill)
+
+
 def column_of_values(
     work: Workspace,
     queries: Queries,
@@ -128,7 +179,7 @@ def column_of_values(
     outputs = Project(plan, {ROW: call("number of row", Column(ROW)), VALUE: call("real", scalar)})
     found = work.fetch(outputs, queries, statement)
     values = np.full(rows, np.nan)
-    values[found[ROW]] = found[VALUE]
+    values[found[ROW]] = exact.snapped(found[VALUE], exact_scale(work, queries, expression))
     missing = np.isnan(values)
     if missing.any():
         if needed is None or (missing & needed).any():

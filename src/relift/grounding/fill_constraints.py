@@ -18,7 +18,7 @@ from scipy import sparse
 
 from relift.errors import DataError, SizeLimitError
 from relift.grounding import exact
-from relift.grounding.coefficients import VALUE, column_of_values, split
+from relift.grounding.coefficients import VALUE, column_of_values, exact_scale, split
 from relift.grounding.queries_from_model import COLUMN, ROW, Queries, variables_of
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
@@ -192,14 +192,11 @@ def linear_block(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm
     groups = _groups(work, queries, rows, term, _used(term, coefficient.rest) & variables, statement)
     plan = queries.within(groups.plan, term.scopes)
     plan, number = queries.numbered(plan, term.unknown)
-    value: Scalar | None = None
-    if coefficient.rest is not None:
-        plan, value = queries.value(plan, coefficient.rest)
     place = {GROUP: call("number of row", Column(groups.number)), COLUMN: call("number of row", number)}
     # The number of a group determines its columns, the number of an unknown its arguments.
     known = {*groups.plan.columns, *queries.columns(_plain_arguments(term))}
     is_key = any(key <= known for key in plan.keys)
-    found = _fetch_entries(work, queries, plan, place, value, is_key, statement)
+    found = fetch_entries(work, queries, plan, place, coefficient.rest, is_key, statement)
     matrix = exact.matrix_from_triplets(
         found[GROUP], found[COLUMN], found.get(VALUE, 1.0), (groups.size, n_unknowns), is_key
     )
@@ -258,25 +255,30 @@ def _plain_arguments(term: LinearTerm) -> list[str]:
     return [a.name for a in term.unknown.arguments if isinstance(a, LogicVariable)]
 
 
-def _fetch_entries(
+def fetch_entries(
     work: Workspace,
     queries: Queries,
     plan: Plan,
     place: Mapping[str, Scalar],
-    value: Scalar | None,
+    expression: DataExpression | None,
     is_key: bool,
     statement: str,
 ) -> dict[str, Any]:
-    """Triplets; entries that meet in one place are added up by the engine unless the keys show that none do."""
-    if is_key:
-        outputs = dict(place) if value is None else {**place, VALUE: call("real", value)}
-        triplets: Plan = Project(plan, outputs)
+    """Places and the values of an expression there.
+
+    Places may come up more than once, unless the keys of the plan show that they do not. They are counted by the
+    engine where every value is 1; else the caller adds up, exactly.
+    """
+    if expression is not None:
+        plan, value = queries.value(plan, expression)
+        found = work.fetch(Project(plan, {**place, VALUE: call("real", value)}), queries, statement)
+        found[VALUE] = exact.snapped(found[VALUE], exact_scale(work, queries, expression))
+    elif is_key:
+        found = work.fetch(Project(plan, place), queries, statement)
     else:
-        queries.before.extend(queries.afterwards)  # a sum passes over NULL
-        outputs = {**place, VALUE: literal(1) if value is None else call("real", value)}
-        total = Aggregate(Project(plan, outputs), tuple(place), {VALUE: ("sum", Column(VALUE))})
-        triplets = Project(total, {c: Column(c) for c in place} | {VALUE: call("real", Column(VALUE))})
-    found = work.fetch(triplets, queries, statement)
+        counted = Aggregate(Project(plan, place), tuple(place), {VALUE: ("count", literal(1))})
+        outputs: dict[str, Scalar] = {c: Column(c) for c in place}
+        found = work.fetch(Project(counted, outputs | {VALUE: call("real", Column(VALUE))}), queries, statement)
     check_entries(work, queries, found, statement)
     return found
 
@@ -332,10 +334,8 @@ def constant_column(
 def _summed_constants(work: Workspace, queries: Queries, rows: Rows, term: ConstantTerm, statement: str) -> Floats:
     plan = queries.within(rows.plan, term.scopes)
     plan, scalar = queries.value(plan, term.coefficient)
-    queries.before.extend(queries.afterwards)
     outputs = {ROW: call("number of row", Column(ROW)), VALUE: call("real", scalar)}
-    sums = Aggregate(Project(plan, outputs), (ROW,), {VALUE: ("sum", Column(VALUE))})
-    found = work.fetch(sums, queries, statement)
-    values = np.zeros(rows.size)
-    values[found[ROW]] = found[VALUE]
-    return values
+    found = work.fetch(Project(plan, outputs), queries, statement)
+    check_entries(work, queries, found, statement)
+    values = exact.snapped(found[VALUE], exact_scale(work, queries, term.coefficient))
+    return exact.grouped_sums(found[ROW], values, rows.size)

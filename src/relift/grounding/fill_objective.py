@@ -22,8 +22,8 @@ from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, column_of_values, split
 from relift.grounding.fill_constraints import (
     Rows,
-    check_entries,
     constant_column,
+    fetch_entries,
     linear_blocks,
     store_plan,
     wanted_values,
@@ -41,7 +41,7 @@ from relift.language.checked_model import (
     ProductTerm,
     SquareTerm,
 )
-from relift.tables.algebra import Aggregate, Column, Plan, Project, Scalar, Unit, call, literal
+from relift.tables.algebra import Plan, Project, Scalar, Unit, call, literal
 
 Floats = NDArray[np.float64]
 Place = tuple[str, str]
@@ -154,21 +154,9 @@ def valued_places(
     statement: str,
 ) -> dict[str, Any]:
     """Numbers of unknowns with the value of an expression (1 if there is none)."""
-    value: Scalar = literal(1)
-    if expression is not None:
-        plan, value = queries.value(plan, expression)
-    if is_key and expression is None:
-        found = work.fetch(Project(plan, columns), queries, statement)
+    found = fetch_entries(work, queries, plan, columns, expression, is_key, statement)
+    if VALUE not in found:
         found[VALUE] = np.ones(next(iter(found.values())).size)
-    elif is_key:
-        found = work.fetch(Project(plan, {**columns, VALUE: call("real", value)}), queries, statement)
-    else:
-        queries.before.extend(queries.afterwards)
-        inner = Project(plan, {**columns, VALUE: value if expression is None else call("real", value)})
-        total = Aggregate(inner, tuple(columns), {VALUE: ("sum", Column(VALUE))})
-        outputs: dict[str, Scalar] = {c: Column(c) for c in columns}
-        found = work.fetch(Project(total, outputs | {VALUE: call("real", Column(VALUE))}), queries, statement)
-    check_entries(work, queries, found, statement)
     return found
 
 

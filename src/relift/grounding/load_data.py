@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from relift.errors import DataError
 from relift.grounding.workspace import Workspace
-from relift.language.checked_model import CheckedModel, Facts, Value
+from relift.language.checked_model import CheckedModel, Facts, Relation, Value
 from relift.language.source import NOWHERE, Span
 from relift.tables.load import StoredTable, load_table, store_truth
 from relift.tables.sources import Columns, Source, source_from_data
@@ -23,7 +23,8 @@ from relift.tables.sources import Columns, Source, source_from_data
 
 def known_names(model: CheckedModel) -> dict[str, int]:
     """Names that data can be given for, with their arities."""
-    names = {name: relation.arity for name, relation in model.relations.items()}
+    names = {name: facts.arity for name, facts in model.facts.items()}  # also facts of derived predicates
+    names |= {name: relation.arity for name, relation in model.relations.items()}
     return names | {name: parameter.arity for name, parameter in model.parameters.items()}
 
 
@@ -62,7 +63,7 @@ def load(work: Workspace, name: str, data: Mapping[str, Any], folder: Path | Non
     """
     model = work.model
     parameter = model.parameters.get(name)
-    declared = parameter or model.relations[name]
+    declared = parameter or model.relations.get(name) or Relation(name, model.facts[name].arity)
     given = _given(model, name, data, folder, declared.source, declared.span)
     if given is None:
         if parameter is not None:

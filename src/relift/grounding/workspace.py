@@ -9,7 +9,7 @@ from typing import final
 from relift.errors import DataError, SizeLimitError
 from relift.grounding.queries_from_model import Demand, Queries
 from relift.language.checked_model import CheckedModel
-from relift.tables.algebra import Filter, Join, Limit, Plan, Project, Scan, Union, components, nodes
+from relift.tables.algebra import Filter, Join, Limit, Plan, Project, Scan, Union, components, nodes, passes_columns
 from relift.tables.engine import Arrays, Engine
 from relift.tables.load import StoredTable
 from relift.tables.write_sql import LARGEST_WHOLE
@@ -37,6 +37,8 @@ class Workspace:
         the unknowns.
     sizes
         Rows of stored tables, by their name in the engine.
+    scales
+        How many decimals the values of params have, by the name of their table in the engine.
     """
 
     engine: Engine
@@ -46,6 +48,7 @@ class Workspace:
     scalars: dict[str, float | int] = field(default_factory=dict)
     unknowns: dict[str, StoredTable] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    scales: dict[str, int | None] = field(default_factory=dict)
     _n_names: int = 0
 
     def fresh_name(self, hint: str) -> str:
@@ -160,7 +163,7 @@ class Workspace:
     def _refuse_product(self, plan: Plan, statement: str) -> None:
         """Refuse joins that nothing links, if their product is far larger than any result may be."""
         parts = components(plan)
-        if len(parts) < 2:
+        if len(parts) < 2 and not any(component.is_product for component in parts):
             return
         allowed = self.limit * WORK_FACTOR
         total = 1
@@ -209,7 +212,7 @@ def _tops_of_joins(plan: Plan) -> list[Plan]:
     stack: list[tuple[Plan, bool]] = [(plan, False)]
     while stack:
         node, is_inside = stack.pop()
-        is_inner = (isinstance(node, Join) and node.kind == "inner") or isinstance(node, Filter | Project)
+        is_inner = (isinstance(node, Join) and node.kind == "inner") or passes_columns(node)
         if is_inner and not is_inside:
             tops.append(node)
         stack.extend((part, is_inner) for part in node.inputs)

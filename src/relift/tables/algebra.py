@@ -465,10 +465,30 @@ def distinct(plan: Plan) -> Plan:
 @final
 @dataclass
 class Component:
-    """Parts of a plan that equalities link, directly or through others."""
+    """Parts of a plan that equalities link, directly or through others.
+
+    Parameters
+    ----------
+    columns
+        The columns of all parts, and those computed from them.
+    parts
+        Plans to be joined naturally.
+    is_product
+        Whether some computed column needs all combinations of parts that nothing links.
+    """
 
     columns: set[str]
     parts: list[Plan]
+    is_product: bool = False
+
+
+def passes_columns(plan: Plan) -> bool:
+    """Whether a node is a filter, or a projection that drops or adds columns but renames none."""
+    if not isinstance(plan, Project):
+        return isinstance(plan, Filter)
+    return all(
+        (isinstance(s, Column) and s.name == name) or name not in plan.input.columns for name, s in plan.outputs.items()
+    )
 
 
 def components(plan: Plan) -> list[Component]:
@@ -479,25 +499,44 @@ def components(plan: Plan) -> list[Component]:
     if isinstance(plan, Join) and plan.kind == "inner":
         return _linked([*components(plan.left), *components(plan.right)])
     if isinstance(plan, Filter):
-        equalities = [c for c in _conjuncts(plan.condition) if isinstance(c, Call) and c.operation == "="]
-        links = [Component(_columns_of(condition), []) for condition in equalities]
-        return [c for c in _linked([*components(plan.input), *links]) if c.parts]
-    if isinstance(plan, Project):
-        renamed = all(isinstance(s, Column) and s.name == name for name, s in plan.outputs.items())
-        if renamed or plan.outputs.keys() >= plan.input.columns.keys():
-            links = [Component({name} | _columns_of(scalar), []) for name, scalar in plan.outputs.items()]
-            return [c for c in _linked([*components(plan.input), *links]) if c.parts]
+        found = components(plan.input)
+        for condition in _conjuncts(plan.condition):
+            if isinstance(condition, Call) and condition.operation == "=":
+                sides = [_touching(found, _columns_of(side)) for side in condition.arguments]
+                if all(len(side) == 1 for side in sides):
+                    found = _merged(found, [*sides[0], *sides[1]], set())
+        return found
+    if isinstance(plan, Project) and passes_columns(plan):
+        found = components(plan.input)
+        for name, scalar in plan.outputs.items():
+            if not isinstance(scalar, Column):
+                touched = _touching(found, _columns_of(scalar))
+                found = _merged(found, touched or found[:1], {name}, len(touched) > 1)
+        return found
     return [] if isinstance(plan, Unit) else [Component(set(plan.columns), [plan])]
+
+
+def _touching(found: list[Component], columns: set[str]) -> list[Component]:
+    return [component for component in found if component.columns & columns]
+
+
+def _merged(
+    found: list[Component], some: list[Component], columns: set[str], is_product: bool = False
+) -> list[Component]:
+    chosen = [component for component in found if any(component is one for one in some)]
+    others = [component for component in found if not any(component is one for one in some)]
+    if not chosen:
+        return others
+    parts = [part for component in chosen for part in component.parts]
+    is_product = is_product or any(component.is_product for component in chosen)
+    return [*others, Component(columns.union(*(c.columns for c in chosen)), parts, is_product)]
 
 
 def _linked(found: list[Component]) -> list[Component]:
     """Components merged where they share a column."""
     merged: list[Component] = []
     for component in found:
-        touching = [other for other in merged if other.columns & component.columns]
-        merged = [other for other in merged if not other.columns & component.columns]
-        columns = component.columns.union(*(other.columns for other in touching))
-        merged.append(Component(columns, [part for c in (*touching, component) for part in c.parts]))
+        merged = _merged([*merged, component], [component, *_touching(merged, component.columns)], set())
     return merged
 
 

@@ -182,8 +182,7 @@ class DuckDBEngine(Engine):
         if not arrays:
             return {}
         if arrays[0].size == 0:
-            kinds = [Type.NOTHING] * len(arrays)
-            return self._create_empty(name, kinds)
+            return self._create_empty(name, [Type.NOTHING] * len(arrays))
         columns = {f"c{k}": array for k, array in enumerate(arrays)}
         kinds = {"i": Type.INTEGER, "u": Type.INTEGER, "f": Type.REAL}
         types = {column: kinds.get(array.dtype.kind, Type.TEXT) for column, array in columns.items()}
@@ -235,9 +234,7 @@ class DuckDBEngine(Engine):
             return self._store(name, source, query)
         return self._store_text(name, source, query, len(wanted))
 
-    def _store(
-        self, name: str, source: Source, query: str, types: dict[str, Type] | None = None
-    ) -> dict[str, Type]:
+    def _store(self, name: str, source: Source, query: str, types: dict[str, Type] | None = None) -> dict[str, Type]:
         """Store a query, its columns cast to the three types."""
         if types is None:
             described = self._run(f"DESCRIBE {query}", source.label)

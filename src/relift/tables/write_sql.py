@@ -330,7 +330,7 @@ def _call(scalar: Call, types: dict[str, Type], table: str) -> exp.Expr:
 
 def _bracketed(value: exp.Expr) -> exp.Expr:
     is_simple = isinstance(value, exp.Column | exp.Literal | exp.Paren | exp.Func | exp.Cast)
-    return value if is_simple else exp.Paren(this=value)
+    return value if is_simple and not isinstance(value, exp.Connector) else exp.Paren(this=value)
 
 
 def _when(condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
