@@ -194,6 +194,13 @@ def test_solving_again_gives_the_program_of_a_fresh_start() -> None:
     assert moved["coslack"].n_rows == 2
 
 
+def test_one_answer_can_be_solved_again_many_times() -> None:
+    first = relift.solve_model(p.TC_QP_SVM + p.TC_QP_SVM_FACTS)
+    found = [first.resolve(params={"c2": c2}).objective for c2 in (5, 0.5, 5)]
+    assert found == pytest.approx([14, 3.5, 14], abs=1e-5)
+    assert first["weight"].n_rows == 6
+
+
 def test_classes_are_kept_when_only_vectors_change() -> None:
     text = """relation n/1; param top = 4; n := {1..6}; var x(I) in n(I) >= 0;
         maximize: sum{I in n(I)} x(I); subject to c: sum{I in n(I)} x(I) <= top;"""

@@ -505,8 +505,20 @@ def info_command(as_json: JsonOption = False) -> None:
         except metadata.PackageNotFoundError:
             return ""
 
-    needed = ("numpy", "scipy", "highspy", "clarabel")
-    optional = ("osqp", "piqp", "scs", "qpsolvers", "cvxpy", "pynauty", "networkx", "igraph")
+    needed = ("numpy", "scipy", "highspy", "clarabel", "lark", "duckdb", "sqlglot")
+    optional = (
+        "osqp",
+        "piqp",
+        "scs",
+        "qpsolvers",
+        "cvxpy",
+        "pynauty",
+        "networkx",
+        "igraph",
+        "pandas",
+        "polars",
+        "pyarrow",
+    )
     has_core = util.find_spec("relift._core") is not None
     document = {
         "format": "relift-info",
