@@ -348,7 +348,7 @@ class _LinearMachine:
         )
         by_class = np.bincount(self.labels, cost, n_classes)
         is_split = by_class > 0.1 * self.owner.tol_gap * abs(self.dual_value) / n_classes
-        is_moved = is_split[self.labels] & (wish > self.alpha)
+        is_moved = is_split[self.labels] & (wish > self.alpha if self.is_squared else slack > 0)
         new = self.labels.astype(np.int64) + n_classes * is_moved
         labels = np.unique(new, return_inverse=True)[1].astype(np.int32)
         changed = int(labels.max()) + 1 > n_classes

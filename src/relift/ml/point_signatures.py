@@ -19,6 +19,7 @@ single points. Only a few signatures for each hundred points are ever taken
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, final
@@ -147,7 +148,9 @@ def approximate_orbits(
     if clusterer is None:
         clusterer = _default_clusterer(n_classes, random_state)
     signatures = _signatures(anchor_points, anchor_points).astype(np.float32)
-    centres = _centres_of(clusterer.fit(signatures), signatures.shape[1])
+    with _one_thread():  # the work is small, and threads that wait for each other are not
+        clusterer.fit(signatures)
+    centres = _centres_of(clusterer, signatures.shape[1])
     if len(centres) > n_classes:
         raise OptionError(f"the clusterer gives {len(centres)} centres for n_classes={n_classes}.", "Raise n_classes.")
     fitted = perf_counter()
@@ -157,6 +160,15 @@ def approximate_orbits(
         labels, n_signatures = _labels_on_device(points, anchor_points, centres, device), n_points
     seconds = {"fit": fitted - start, "label": perf_counter() - fitted}
     return PointClasses(labels, centres, anchor_points, whitening, n_signatures, seconds)
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # scikit-learn brings it; another clusterer need not
+        return nullcontext()
+    limited: AbstractContextManager[Any] = threadpool_limits(1)
+    return limited
 
 
 def _checked_points(B: ArrayLike) -> Double:

@@ -133,8 +133,9 @@ def check_solver(solver: str) -> None:
 
 def _by_backend(K: Double, c: Double, lo: Double, hi: Double, name: str) -> tuple[Double, int]:
     # Rounding may have left K with eigenvalues just below zero; solvers want none.
-    shift = 1e-9 * max(float(np.abs(np.diagonal(K)).max(initial=0.0)), 1e-300)
-    program = Program(P=K + shift * np.eye(len(c)), q=-c, A=np.ones((1, len(c))), l=[0.0], u=[0.0], lb=lo, ub=hi)
+    shift = 1e-6 * max(float(np.abs(np.diagonal(K)).max(initial=0.0)), 1e-300)
+    P = K + shift * np.eye(len(c))
+    program = Program(P=P, q=-c, A=np.ones((1, len(c))), l=[0.0], u=[0.0], lb=lo, ub=hi, assume_convex=True)
     result = solve(program, backend=name, lift="none", reduce=False)
     if result.solution.x is None:
         return np.zeros_like(c), 0

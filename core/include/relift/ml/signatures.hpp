@@ -28,12 +28,13 @@ public:
           k_(k), stride_(anchors_.stride()), labels_(labels), order_(n_points), numbers_(stride_), keys_(stride_),
           spare_(stride_), sorted_(stride_, 0.0f), shifted_(k * stride_, 0.0f),
           group_stride_((k + lane_count - 1) / lane_count * lane_count), prefix_((n_anchors + 1) * group_stride_, 0.0f),
-          counts_(n_steps + 1), offsets_(k), apart_(k * k, 0.0), scores_(k) {
+          counts_(n_steps + 1), offsets_(k), norms_(k), apart_(k * k, 0.0), scores_(k) {
         for (std::size_t i = 0; i < n_points; ++i) order_[i] = std::uint32_t(i);
         prepare(centres);
         farthest_ = farthest_distance(n_points);
-        step_ = farthest_ > 0 ? farthest_ / 65535.0 : 1.0;
-        slack_ = 2.0 * step_ + 4e-6 * farthest_;
+        if (!(farthest_ > 1e-30)) farthest_ = 1e-30;  // all points are one: any unit will do
+        step_ = farthest_ / 65535.0;
+        slack_ = 2.0 * step_ + 2e-6 * farthest_;
     }
 
     // Labels every point; returns how many signatures were taken.
@@ -77,6 +78,7 @@ private:
                 sum += centres[c * n_anchors_ + a] - mean[a];
                 prefix_[(a + 1) * group_stride_ + c] = float(sum);
             }
+            norms_[c] = std::sqrt(square);
             offsets_[c] = square + 2.0 * with_mean;  // |s-c|^2 = offset - 2 <s, c - mean> + terms without c
             for (std::size_t other = 0; other < k_; ++other) {
                 double apart = 0.0;
@@ -108,7 +110,7 @@ private:
     }
 
     void sort_distances(const float* x) {
-        const float scale = float(65535.0 / std::max(farthest_, 1e-300));
+        const float scale = float(65535.0 / farthest_);
         for (std::size_t j = 0; j < stride_; j += lane_count) {
             Floats square = {};
             for (std::size_t f = 0; f < n_features_; ++f)
@@ -116,7 +118,7 @@ private:
             const Floats rounded = square_root(square) * scale + 0.5f;
             store(&numbers_[j], __builtin_convertvector(rounded, Ints));
         }
-        for (std::size_t j = 0; j < n_anchors_; ++j) keys_[j] = std::uint16_t(std::min(numbers_[j], 65535));
+        for (std::size_t j = 0; j < n_anchors_; ++j) keys_[j] = std::uint16_t(std::max(0, std::min(numbers_[j], 65535)));
         std::uint32_t low[256] = {}, high[256] = {};
         for (std::size_t j = 0; j < n_anchors_; ++j) {
             ++low[keys_[j] & 255];
@@ -132,9 +134,9 @@ private:
     }
 
     // By the signature rounded to few steps: the nearest centre, the distance to its nearest bisector, the slack.
-    std::int32_t nearest_roughly(const float* x, double& margin, double& slack) {
+    std::int32_t nearest_roughly(const float* x, double& least_margin, double& most_margin) {
         ++n_signatures_;
-        const double step = std::max(farthest_, 1e-300) / double(n_steps);
+        const double step = farthest_ / double(n_steps);
         const float scale = float(1.0 / step);
         std::fill(counts_.begin(), counts_.end(), 0);
         Floats squares = {};
@@ -148,14 +150,14 @@ private:
             squares += moved * moved;  // the padding adds a little: the slack only grows
             store(&numbers_[j], number);
         }
-        for (std::size_t j = 0; j < n_anchors_; ++j) ++counts_[std::size_t(std::min(numbers_[j], n_steps))];
+        for (std::size_t j = 0; j < n_anchors_; ++j) ++counts_[std::size_t(std::max(0, std::min(numbers_[j], n_steps)))];
         const std::size_t groups = group_stride_ / lane_count;
         for (std::size_t group = 0; group < groups; ++group) {
             Floats total = {};
             const float* prefix = prefix_.data() + group * lane_count;
             std::size_t below = 0;
             int b = 0;
-            while (b < n_steps && below < n_anchors_) {  // short runs in float, their sums in double below
+            while (b < n_steps && below < n_anchors_) {
                 Floats part = {};
                 const int end = std::min(b + 256, int(n_steps));
                 for (; b < end; ++b) {
@@ -165,22 +167,22 @@ private:
                 total += part;
             }
             const Floats last = load<Floats>(prefix + n_anchors_ * group_stride_);
-            const float left = float(n_steps - b);
             const double unit = step / std::sqrt(double(n_anchors_));
             for (std::size_t lane = 0; lane < lane_count && group * lane_count + lane < k_; ++lane) {
                 const std::size_t c = group * lane_count + lane;
-                const double steps = double(n_steps) * double(last[lane]) - double(total[lane]) - double(left) * double(last[lane]);
+                const double steps = double(b) * double(last[lane]) - double(total[lane]);
                 scores_[c] = offsets_[c] - 2.0 * unit * steps;
             }
         }
         double moved = 0.0;
         for (std::size_t lane = 0; lane < lane_count; ++lane) moved += double(squares[lane]);
-        slack = step * std::sqrt(moved / double(n_anchors_)) + 1e-5 * farthest_;
-        return best_of_scores(margin);
+        const double slack = step * std::sqrt(moved / double(n_anchors_)) + 2e-6 * farthest_;
+        // No partial sum above is made of more than 264 terms in single precision: 264 * 2^-24 < 2e-5.
+        return best_of_scores(2e-5, slack, least_margin, most_margin);
     }
 
     // By the signature rounded to 16 bits and sorted.
-    std::int32_t nearest_closely(const float* x, double& margin) {
+    std::int32_t nearest_closely(const float* x, double& least_margin, double& most_margin) {
         ++n_signatures_;
         sort_distances(x);
         const double scale = step_ / std::sqrt(double(n_anchors_));
@@ -195,17 +197,23 @@ private:
             }
             scores_[c] = offsets_[c] - 2.0 * scale * total;
         }
-        return best_of_scores(margin);
+        return best_of_scores(5e-6, slack_, least_margin, most_margin);
     }
 
-    std::int32_t best_of_scores(double& margin) const {
+    // The best centre and bounds on the distance to its nearest bisector, given the relative error of the inner
+    // products and by how much the signature itself may be off.
+    std::int32_t best_of_scores(double rounding, double slack, double& least_margin, double& most_margin) const {
         std::size_t best = 0;
         for (std::size_t c = 1; c < k_; ++c)
             if (scores_[c] < scores_[best]) best = c;
-        margin = std::numeric_limits<double>::infinity();
+        least_margin = most_margin = std::numeric_limits<double>::infinity();
         for (std::size_t c = 0; c < k_; ++c) {
             const double apart = apart_[best * k_ + c];
-            if (c != best && apart > 0.0) margin = std::min(margin, (scores_[c] - scores_[best]) / (2.0 * apart));
+            if (c == best || !(apart > 0.0)) continue;
+            const double margin = (scores_[c] - scores_[best]) / (2.0 * apart);
+            const double error = slack + rounding * farthest_ * (norms_[best] + norms_[c]) / apart;
+            least_margin = std::min(least_margin, margin - error);
+            most_margin = std::min(most_margin, margin + error);
         }
         for (std::size_t c = 0; c < best; ++c)
             if (apart_[best * k_ + c] == 0.0) return std::int32_t(c);  // equal centres: the lowest number
@@ -213,7 +221,8 @@ private:
     }
 
     void settle(const Cell& cell, std::vector<Cell>& stack) {
-        std::vector<float> least(n_features_, std::numeric_limits<float>::infinity()), most(n_features_), middle(n_features_);
+        std::vector<float> least(n_features_, std::numeric_limits<float>::infinity());
+        std::vector<float> most(n_features_), middle(n_features_);
         for (std::size_t f = 0; f < n_features_; ++f) most[f] = -least[f];
         for (std::size_t at = cell.begin; at < cell.end; ++at)
             for (std::size_t f = 0; f < n_features_; ++f) {
@@ -246,14 +255,8 @@ private:
         std::int32_t label = cell.parent_label;
         const bool is_point = most[longest] == least[longest];
         if (!(least_margin > radius) && (is_point || most_margin > radius)) {
-            double margin, slack;
-            label = nearest_roughly(middle.data(), margin, slack);
-            least_margin = margin - slack;
-            most_margin = margin + slack;
-            if (is_point && !(least_margin > 0.0)) {
-                label = nearest_closely(middle.data(), margin);
-                least_margin = margin - slack_;
-            }
+            label = nearest_roughly(middle.data(), least_margin, most_margin);
+            if (is_point && !(least_margin > 0.0)) label = nearest_closely(middle.data(), least_margin, most_margin);
         }
         if (least_margin > radius || is_point) {
             if (!(least_margin > 0.0)) label = -1;
@@ -282,7 +285,7 @@ private:
     std::size_t group_stride_;
     std::vector<float> prefix_;  // sums of the first centres' entries, one row for each number of anchors
     std::vector<std::int32_t> counts_;
-    std::vector<double> offsets_, apart_, scores_;
+    std::vector<double> offsets_, norms_, apart_, scores_;
     double farthest_ = 0.0, step_ = 1.0, slack_ = 0.0;
     std::int64_t n_signatures_ = 0;
 };
