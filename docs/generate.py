@@ -45,7 +45,27 @@ def benchmarks() -> str:
     return "\n".join(lines)
 
 
-TABLES = {"backends": backends, "benchmarks": benchmarks}
+def approximate() -> str:
+    """The table of docs/approximate.json, which ``python -m benchmarks.approximate`` writes."""
+    found = json.loads((ROOT / "docs" / "approximate.json").read_text(encoding="utf-8"))
+    lines = [
+        "| program | noise | variables | classes | rounds | gap | true error | ground s | approximate s | speed-up |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for m in found:
+        classes = f"{m['first_classes']:,}" + (f" → {m['last_classes']:,}" if m["rounds"] > 1 else "")
+        error = "–" if m["true_error"] is None else f"{m['true_error']:.0e}"
+        ground = "–" if m["ground_seconds"] is None else f"{m['ground_seconds']:.3f}"
+        seconds = f"({m['refused']})" if m["approximate_seconds"] is None else f"{m['approximate_seconds']:.3f}"
+        ratio = "–" if m["speed_up"] is None else f"{m['speed_up']:.2g}×"
+        lines.append(
+            f"| {m['program']} | {m['noise']:.0e} | {m['n_variables']:,} | {classes} | {m['rounds']}, {m['kind']} "
+            f"| {m['gap']:.0e} | {error} | {ground} | {seconds} | {ratio} |"
+        )
+    return "\n".join(lines)
+
+
+TABLES = {"approximate": approximate, "backends": backends, "benchmarks": benchmarks}
 
 
 def filled(text: str) -> str:

@@ -47,14 +47,14 @@ DISCRETE = 0.5
 CORRECTIONS = 3
 """How often multipliers are corrected by least squares in a round."""
 
-WORTHWHILE = 1e3
+WORTHWHILE = 1e4
 """Multipliers are corrected only if the gap is within this multiple of the one asked for."""
 
 PATIENCE = 3
 """Rounds in which the gap must halve, or the ground program is solved."""
 
 MANY_ROWS = 1000
-"""From so many rows on they are averaged first, if their classes are far fewer."""
+"""From so many rows on those of a quadratic program are averaged first, if their classes are far fewer."""
 
 RADIUS = 1e4
 """Variables without any bound are taken to lie within this multiple of the largest entry of the point found."""
@@ -300,7 +300,8 @@ class _Rounds:
             return ("restriction",)
         if self.averages_only:
             return ("averages",)
-        if self.program.n_rows > max(MANY_ROWS, 4 * self.symmetry.rows.n_classes):
+        is_large = self.program.n_rows > max(MANY_ROWS, 4 * self.symmetry.rows.n_classes)
+        if is_large and not self.program.is_linear:  # simplex does not mind many rows over few variables
             return ("averages", "restriction")
         return ("restriction", "averages")
 
