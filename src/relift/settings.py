@@ -120,8 +120,8 @@ class Progress:
     Parameters
     ----------
     stage
-        Where in the pipeline: ``"reduce"``, ``"refine"``, ``"quotient"``, ``"solve"``, ``"expand"``, ``"check"`` or
-        ``"approximate"``.
+        Where in the pipeline: ``"ground"``, ``"reduce"``, ``"refine"``, ``"quotient"``, ``"solve"``, ``"expand"``,
+        ``"check"`` or ``"approximate"``.
     message
         What happens there.
     round, classes
