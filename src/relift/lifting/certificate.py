@@ -6,10 +6,11 @@ For a point with multipliers, :math:`\rho = Px + q + A^\top y + w`:
   curved part at x);
 - *dual residual*: the largest :math:`|\rho_j|`, and the largest multiplier that presses on an infinite bound,
   relative to 1 + the largest entry of Px, q, A'y and w;
-- *duality gap*: :math:`\sum_i |y_i| |a_i x - b_i| + \sum_j |w_j| |x_j - b_j| + \sum_j |\rho_j x_j|` relative to
-  1 + |objective|, with b the bound that the sign of the multiplier presses on. The terms of the gap are added by
-  size, so that a violated row and a loose one cannot cancel: tiny violations under huge multipliers, which solvers
-  overlook (LISWET, YAO), show here.
+- *duality gap*: :math:`\sum_i |y_i| |a_i x - b_i| + \sum_j |w_j| |x_j - b_j| + \sum_j |\rho_j| |x_j - e_j|` relative
+  to 1 + |objective|, with b the bound that the sign of the multiplier presses on, and e the one to which
+  :math:`-\rho` leads: so far the objective may still fall (0 where there is no such bound). The terms of the gap are
+  added by size, so that a violated row and a loose one cannot cancel: tiny violations under huge multipliers, which
+  solvers overlook (LISWET, YAO), show here.
 
 For an infeasible program, w is set to :math:`-A^\top y` where the bounds allow it; then
 :math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^-) > 0` is a proof, up to the *ray residual*: what
@@ -146,7 +147,8 @@ def _dual_residual_and_gap(program: Program, x: Vector, y: Vector, w: Vector, z:
     rho = Px + program.q + Aty + w + curved
     size = 1.0 + max(float(np.abs(term).max(initial=0.0)) for term in (Px, program.q, Aty, w, curved))
     dual = max(float(np.abs(rho).max(initial=0.0)), float(-z.min(initial=0.0))) / size
-    gap = float(np.abs(rho * x).sum())
+    end = np.where(rho > 0, program.lb, program.ub)
+    gap = float(np.abs(rho * (x - np.where(np.isfinite(end), end, 0.0))).sum())
     gap += float(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)).sum())
     objective = 0.5 * float(x @ Px) + float(program.q @ x) + program.r
     for multiplier, value, lower, upper in (
