@@ -252,6 +252,8 @@ class _Lifted:
         sums = source.class_sums(self.all, landmarks.index, self.bound, labels, int(labels.max()) + 1)
         beta, v, near = np.zeros(self.size), self.c.copy(), self.all
         is_extended = self.size <= EXTEND_FROM
+        # The features of many examples are extended until they hardly differ from the kernel.
+        enough = (0.5 if is_extended else 0.85) * options.tol_gap
         number = 0
         while True:
             labels, sums = _renumbered(labels, sums)
@@ -271,6 +273,11 @@ class _Lifted:
             a = landmarks.coefficients(w)
             beta = (small / weight)[labels] * self.bound
             value = float(self.c @ beta) - 0.5 * float(w @ w)
+            if number == 0 and not is_extended:
+                by_class = c - z @ w
+                v = by_class[labels]
+                is_near = np.abs(by_class - best_bias(by_class, lo, hi)) < NEAR + 0.5
+                near = np.flatnonzero((is_near | (small != 0))[labels])
             # Far from the margin little changes: there v is looked at again only when all seems well.
             while True:
                 is_all = len(near) == self.size
@@ -278,14 +285,14 @@ class _Lifted:
                 bias = best_bias(v, self.lo, self.hi)
                 terms = gap_terms(v, bias, beta, self.lo, self.hi)
                 gap = float(terms.sum()) / max(abs(value), 1e-12)
-                if is_all or (gap > 0.5 * options.tol_gap and number < options.most_rounds):
+                if is_all or (gap > enough and number < options.most_rounds):
                     break
                 near = self.all
             self._note("classes", n_classes, gap, False)
-            if gap <= 0.5 * options.tol_gap or number >= options.most_rounds:
+            if gap <= enough or number >= options.most_rounds:
                 break
             if not is_extended and gap < 0.1:
-                landmarks, sums = self._with_more_landmarks(landmarks, sums, labels, beta)
+                landmarks, sums = self._with_more_landmarks(landmarks, sums, labels, beta, value)
                 is_extended = True
             labels, sums = self._split(labels, sums, v > bias, terms, value, landmarks)
             near = np.flatnonzero((np.abs(v - bias) < NEAR) | (beta != 0))
@@ -293,12 +300,15 @@ class _Lifted:
         return self._finish(beta, labels, landmarks, a, v)
 
     def _with_more_landmarks(
-        self, landmarks: Landmarks, sums: Double, labels: Labels, beta: Double
+        self, landmarks: Landmarks, sums: Double, labels: Labels, beta: Double, value: float
     ) -> tuple[Landmarks, Double]:
         """Add support vectors that the landmarks represent badly, and the sums of kernel rows for them."""
-        support = np.flatnonzero(beta)
-        chosen = np.sort(self.random.permutation(len(support))[:8000])
-        more = landmarks.extended(self.source, support[chosen], self.options.n_landmarks)
+        support = self.random.permutation(np.flatnonzero(beta))
+        some = support[:2000]
+        missing = float(beta[some] ** 2 @ landmarks.rest(self.source, some)) * len(support) / max(1, len(some))
+        if missing < 0.1 * self.options.tol_gap * abs(value):
+            return landmarks, sums
+        more = landmarks.extended(self.source, np.sort(support[:8000]), self.options.n_landmarks)
         added = more.index[len(landmarks.index) :]
         if not len(added):
             return landmarks, sums

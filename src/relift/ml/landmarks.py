@@ -57,6 +57,11 @@ class Landmarks:
         """The landmarks that were chosen first: the best so many."""
         return Landmarks(self.index[:count], self.R[:count, :count])
 
+    def rest(self, source: KernelSource, points: Index) -> Double:
+        """The squared distances of points from the span."""
+        features = self.features(source.block(points, self.index))
+        return np.asarray(np.maximum(source.diagonal()[points] - (features**2).sum(axis=1), 0.0))
+
     def extended(self, source: KernelSource, candidates: Index, most: int, tolerance: float = TOLERANCE) -> Landmarks:
         """Add those candidates that the span represents worst."""
         rows = source.block(candidates, self.index)

@@ -64,7 +64,13 @@ def merge_equal(X: Any, colours: list[NDArray[Any]]) -> Merged:
         words = np.zeros(len(X))
         for feature in range(X.shape[1]):
             words += X[:, feature] * factors[feature]
-    order = np.lexsort((*colours[::-1], words)) if colours else np.argsort(words, kind="stable")
+    order = np.argsort(words)
+    before, after = order[:-1], order[1:]
+    if not (words[before] == words[after]).any():  # nothing is the same, and the order is that of the words
+        labels = np.empty(len(order), dtype=np.int64)
+        labels[order] = np.arange(len(order))
+        return Merged(order, labels)
+    order = np.lexsort((*colours[::-1], words))
     before, after = order[:-1], order[1:]
     is_same = words[before] == words[after]
     for colour in colours:
