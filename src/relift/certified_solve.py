@@ -208,6 +208,7 @@ def _with_proof(small: Program, answer: Solution, settings: SolverSettings) -> S
         return replace(
             answer,
             status=Status.FAILURE,
+            objective=float("nan"),
             message=f"{answer.backend} called a program with a feasible point infeasible",
         )
     found = find_point_or_proof(small, settings)
@@ -224,11 +225,11 @@ def _judge(answer: Solution, certificate: Certificate, settings: SolverSettings,
     if answer.status == Status.INFEASIBLE:
         if certificate.is_proved:
             return replace(answer, objective=-improves_for_ever)
-        return replace(answer, status=Status.FAILURE, message=f"infeasibility is not proved: {answer.message}")
+        return _not_proved(answer, "infeasibility")
     if answer.status == Status.UNBOUNDED:
         if certificate.is_proved and certificate.is_feasible:
             return replace(answer, objective=improves_for_ever)
-        return replace(answer, status=Status.FAILURE, message=f"unboundedness is not proved: {answer.message}")
+        return _not_proved(answer, "unboundedness")
     if answer.x is None:
         return answer
     if certificate.is_optimal:
@@ -240,6 +241,11 @@ def _judge(answer: Solution, certificate: Certificate, settings: SolverSettings,
         return answer
     note = f"worst relative residual {certificate.worst_residual:.2g} on the ground program"
     return replace(answer, status=Status.OPTIMAL_INACCURATE, message=f"{answer.message}; {note}".strip("; "))
+
+
+def _not_proved(answer: Solution, claim: str) -> Solution:
+    message = f"{claim} is not proved: {answer.message}"
+    return replace(answer, status=Status.FAILURE, objective=float("nan"), message=message)
 
 
 def _is_better(answer: Solution, certificate: Certificate, best: Solution, best_certificate: Certificate) -> bool:

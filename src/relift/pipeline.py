@@ -240,7 +240,8 @@ def solve(
     tolerance
         The largest relative residual on the ground program that may be called optimal.
     time_limit
-        Seconds for everything.
+        Seconds of wall-clock time. Backends are told what lifting has left of it; most look at the clock between
+        iterations only, so that a large factorisation can overrun it.
     iteration_limit, threads, verbose
         Told to the backend.
     backend_options

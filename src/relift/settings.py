@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, final, get_args
 
 from relift.errors import OptionError
@@ -27,6 +28,14 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """
     if value not in choices:
         raise OptionError(f"{name}={value!r} is not known.", f"Choose one of: {', '.join(choices)}.")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @final
@@ -60,7 +69,7 @@ class LiftSettings:
     def __post_init__(self) -> None:
         check_choice("lift", self.method, get_args(LiftMethod))
         check_choice("values", self.values, get_args(Reading))
-        if self.digits is not None and not 1 <= self.digits <= 15:
+        if self.digits is not None and not (_is_whole(self.digits) and 1 <= self.digits <= 15):
             raise OptionError(f"digits={self.digits!r} is out of range.", "Give a whole number from 1 to 15.")
 
 
@@ -93,23 +102,19 @@ class SolverSettings:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tolerance, (int, float)) and 0 < self.tolerance < 1):
+        if not (_is_number(self.tolerance) and 0 < self.tolerance < 1):
             raise OptionError(
                 f"tolerance={self.tolerance!r} is out of range.",
                 "Give a number between 0 and 1, such as 1e-6.",
             )
-        if self.time_limit is not None and not (self.time_limit > 0 and not math.isnan(self.time_limit)):
+        if self.time_limit is not None and not (_is_number(self.time_limit) and self.time_limit > 0):
             raise OptionError(
-                f"time_limit={self.time_limit!r} is out of range.",
-                "Give a positive number of seconds, or None.",
+                f"time_limit={self.time_limit!r} is out of range.", "Give a positive number of seconds, or None."
             )
-        if self.iteration_limit is not None and self.iteration_limit < 1:
-            raise OptionError(
-                f"iteration_limit={self.iteration_limit!r} is out of range.",
-                "Give a positive whole number, or None.",
-            )
-        if self.threads is not None and self.threads < 1:
-            raise OptionError(f"threads={self.threads!r} is out of range.", "Give a positive whole number, or None.")
+        for name in ("iteration_limit", "threads"):
+            value = getattr(self, name)
+            if value is not None and not (_is_whole(value) and value >= 1):
+                raise OptionError(f"{name}={value!r} is out of range.", "Give a positive whole number, or None.")
 
 
 @final

@@ -1,0 +1,84 @@
+"""Options that cannot be are refused with their value and what to give instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import relift
+from relift.certified_solve import CertifiedSolve
+from relift.errors import OptionError
+from relift.lifting.lifting import lift
+from relift.program.program import Program
+from relift.program.solution import Solution, Status
+from relift.settings import LiftSettings, SolverSettings
+from relift.solvers.registry import get_backend
+
+
+@pytest.mark.parametrize("digits", ["a", 3.5, True, 0, 16])
+def test_digits_must_be_a_whole_number_from_1_to_15(digits: Any) -> None:
+    with pytest.raises(OptionError, match=r"digits=.* is out of range\. Give a whole number from 1 to 15\."):
+        LiftSettings(digits=digits)
+
+
+@pytest.mark.parametrize("option", ["iteration_limit", "threads"])
+@pytest.mark.parametrize("value", ["x", 1.5, 0, -1, True])
+def test_counts_must_be_positive_whole_numbers(option: str, value: Any) -> None:
+    with pytest.raises(OptionError, match=f"{option}=.* is out of range"):
+        SolverSettings(**{option: value})
+
+
+@pytest.mark.parametrize("value", ["x", 0, -1.0, float("nan"), True])
+def test_a_time_limit_must_be_a_positive_number(value: Any) -> None:
+    with pytest.raises(OptionError, match=r"time_limit=.* is out of range"):
+        SolverSettings(time_limit=value)
+
+
+@pytest.mark.parametrize("value", ["x", 0, 1, -1e-6, float("nan")])
+def test_a_tolerance_must_lie_between_0_and_1(value: Any) -> None:
+    with pytest.raises(OptionError, match=r"tolerance=.* is out of range"):
+        SolverSettings(tolerance=value)
+
+
+def test_methods_and_readings_are_listed_when_they_are_not_known() -> None:
+    with pytest.raises(OptionError, match="Choose one of: equitable, counting, orbits, none"):
+        LiftSettings(method="equal")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="Choose one of: decimal, bits"):
+        LiftSettings(values="float")  # type: ignore[arg-type]
+
+
+def test_backends_that_cannot_be_stopped_by_time_are_left_out_of_a_timed_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("piqp", reason="the backend that has no time limit is PIQP")
+    asked: list[str] = []
+
+    def fail(self: CertifiedSolve, backend: Any, settings: SolverSettings, start: Any) -> Any:
+        asked.append(backend.name)
+        assert backend.has_time_limit or settings.time_limit is None
+        self.attempts.append(None)  # type: ignore[arg-type]
+        return Solution(Status.FAILURE), self.certificate
+
+    monkeypatch.setattr(CertifiedSolve, "_ask", fail)
+    program = Program(P=[[1.0]], q=[1.0])
+    assert relift.solve(program, time_limit=60).status == Status.FAILURE
+    assert "piqp" not in asked
+    asked.clear()
+    assert relift.solve(program).status == Status.FAILURE
+    assert "piqp" in asked
+
+
+def test_a_failure_has_no_objective() -> None:
+    lifting = lift(Program(q=[1.0], lb=0))
+    run = CertifiedSolve(lifting, SolverSettings(iteration_limit=1), 0.0, None)
+    answer, _ = run._ask(_Liar(), SolverSettings(), None)
+    assert answer.status == Status.FAILURE
+    assert answer.objective != answer.objective
+
+
+class _Liar(type(get_backend("highs"))):  # type: ignore[misc]
+    """Calls everything infeasible."""
+
+    def solve(self, *_: Any) -> Solution:
+        return Solution(Status.INFEASIBLE, objective=float("inf"), backend="liar")
