@@ -180,15 +180,18 @@ def solution_without_variables(program: Program, backend: str) -> Solution | Non
     empty = np.zeros(0)
     zeros = np.zeros(program.n_rows)
     wrong = np.flatnonzero((program.l > NOTHING) | (program.u < -NOTHING))
+    ray_z = np.where(program.quadratic.r < -NOTHING, 1.0, 0.0)
     message = "no variables: answered without the solver"
-    if wrong.size:
+    if wrong.size or ray_z.any():
         ray_y = zeros.copy()
-        ray_y[wrong[0]] = -1.0 if program.l[wrong[0]] > 0 else 1.0
+        if wrong.size:
+            ray_y[wrong[0]] = -1.0 if program.l[wrong[0]] > 0 else 1.0
         return Solution(
             Status.INFEASIBLE,
             objective=float("inf"),
             ray_y=ray_y,
             ray_w=empty,
+            ray_z=ray_z,
             iterations=0,
             backend=backend,
             message=message,
@@ -199,6 +202,7 @@ def solution_without_variables(program: Program, backend: str) -> Solution | Non
         zeros,
         empty,
         objective=program.r,
+        z=np.zeros(len(program.quadratic)),
         iterations=0,
         backend=backend,
         message=message,
