@@ -32,6 +32,8 @@ _TYPES = {
 }
 _NAMES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE", Type.TEXT: "VARCHAR"}
 _WHOLE = r"[+-]?(0|[1-9][0-9]{0,17})"
+_REAL = r"[+-]?(inf|((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?)"
+"""Numbers in text files; with leading zeros it is a text, since 007 and 7 may be two keys."""
 
 
 @final
@@ -253,11 +255,11 @@ class DuckDBEngine(Engine):
         columns = [f"c{k}" for k in range(width)]
         self._run(f"CREATE TABLE {raw}({', '.join(f'{c} VARCHAR' for c in columns)})")
         self._run(f"INSERT INTO {raw} {query}", source.label)
-        tests = []
-        is_real = "coalesce(bool_and(try_cast(trim({c}) AS DOUBLE) IS NOT NULL) FILTER ({c} IS NOT NULL), true)"
-        for column in columns:
-            tests.append(f"coalesce(bool_and(regexp_full_match(trim({column}), {text_in(DIALECT, _WHOLE)})), true)")
-            tests.append(is_real.format(c=column))
+        tests = [
+            f"coalesce(bool_and(regexp_full_match(trim({column}), {text_in(DIALECT, pattern)})), true)"
+            for column in columns
+            for pattern in (_WHOLE, _REAL)
+        ]
         rows, *found = self._run(f"SELECT count(*), {', '.join(tests)} FROM {raw}")[0]
         kinds = [
             Type.INTEGER if whole else Type.REAL if real else Type.TEXT

@@ -60,6 +60,8 @@ _BINARY: dict[str, type[exp.Expr]] = {
     ">": exp.GT,
     ">=": exp.GTE,
 }
+_DEAR = (Join, Union, Distinct, Aggregate, Number, Limit)
+"""What is not calculated twice."""
 LARGEST_WHOLE = 9.0e15
 """Reals up to this size are whole numbers exactly if they equal their floor, and fit into integers."""
 
@@ -122,7 +124,7 @@ class _Writer:
         self.shared = {
             id(node): f"shared_{position}"
             for position, node in enumerate(self.order)
-            if uses[id(node)] > 1 and not isinstance(node, Scan | Unit)
+            if uses[id(node)] > 1 and any(isinstance(n, _DEAR) for n in nodes(node))
         }
 
     def query(self) -> exp.Select:
@@ -222,7 +224,8 @@ class _Writer:
 
 def _with(query: exp.Select, parts: list[tuple[str, exp.Select]]) -> exp.Select:
     for name, select in parts:
-        query = query.with_(exp.to_identifier(name, quoted=True), as_=select, copy=False)
+        # Without the word engines may write the part out in every place, and parts of parts more often still.
+        query = query.with_(exp.to_identifier(name, quoted=True), as_=select, materialized=True, copy=False)
     return query
 
 
