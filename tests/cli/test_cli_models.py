@@ -162,7 +162,10 @@ def test_show(shop: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None
         (["solve", "MODEL", "--data", "DATA", "--param", "bugdet=1"], "data are given for 'bugdet'"),
         (["solve", "MODEL", "--data", "DATA", "--param", "need=1"], "the param 'need' has arguments."),
         (["solve", "MODEL", "--data", "DATA", "--limit", "1"], "the variable 'buy' would have more than 1 rows"),
-        (["solve", "MODEL", "--data", "DATA", "--compare"], "--relax and --compare are for files of numbers."),
+        (
+            ["solve", "MODEL", "--data", "DATA", "--compare"],
+            "--relax, --compare and --approximate are for files of numbers.",
+        ),
         (["solve", "MODEL", "--data", "DATA", "--out", "MODEL"], "MODEL: it is a file, not a folder."),
         (["ground", "x.mps"], "x.mps is no model in the relational language."),
         (["ground", "MODEL", "--data", "DATA", "-o", "x.txt"], "x.txt: the end of the name does not tell a format."),

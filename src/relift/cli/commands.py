@@ -101,6 +101,10 @@ def solve_command(
     ] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Threads of the solver.", metavar="N")] = None,
     vertex: Annotated[bool, typer.Option("--vertex", help="Move the point of an LP to a vertex.")] = False,
+    approximate: Annotated[
+        float | None,
+        typer.Option("--approximate", help="Merge what is nearly alike, to a proved relative gap.", metavar="GAP"),
+    ] = None,
     relax: RelaxOption = False,
     compare: Annotated[bool, typer.Option("--compare", help="Also solve without lifting, and compare.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Let the solver print its log.")] = False,
@@ -125,8 +129,10 @@ def solve_command(
         check_output(output, (".json", ".txt", ".sol"))
     how = lift_words(lift, values, digits, no_reduce, no_scale_rows)
     if models.is_relational(model):
-        if relax or compare:
-            raise OptionError("--relax and --compare are for files of numbers.", "Use `relift ground` first.")
+        if relax or compare or approximate is not None:
+            raise OptionError(
+                "--relax, --compare and --approximate are for files of numbers.", "Use `relift ground` first."
+            )
         how["lift"] = how.pop("method")
         words |= {"verbose": verbose} | how
         _solve_model(ModelWords(model, data, param or (), limit), words, output, out, as_json, quiet)
@@ -138,8 +144,9 @@ def solve_command(
 
         if compare:
             _warm_up(program, backend)
+        how |= {"lift": how.pop("method"), "approximate": approximate}
         result = run_beside(
-            lambda progress: solve(program, lift=how.pop("method"), verbose=verbose, progress=progress, **how, **words),
+            lambda progress: solve(program, verbose=verbose, progress=progress, **how, **words),
             quiet,
         )
         if any("interrupted" in attempt.message.lower() for attempt in result.attempts):
