@@ -158,21 +158,23 @@ def main() -> None:
     parser.add_argument("--reruns", type=int, default=10, help="for two features; a third of it for 5 and 10")
     parser.add_argument("--tasks", default="grid,large", help="grid, large or both")
     parser.add_argument("--features", default="2,5,10", help="numbers of features of the grid tasks")
+    parser.add_argument("--apart", default="4,2", help="distances of the centres")
     parser.add_argument("--out", type=Path, help="JSON file for all lines")
     arguments = parser.parse_args()
     console = Console(width=140)
     features = [2] if arguments.quick else [int(part) for part in arguments.features.split(",")]
+    distances = [float(part) for part in arguments.apart.split(",")]
     lines: list[dict[str, Any]] = []
     with threadpool_limits(1):
         warm_up()
         if "grid" in arguments.tasks:
             for n_features in features:
                 reruns = 1 if arguments.quick else arguments.reruns
-                for apart in (4.0, 2.0):
+                for apart in distances:
                     lines += grid_search(n_features, apart, reruns if n_features == 2 else -(-reruns // 3), console)
                     keep(lines, arguments.out)
         if "large" in arguments.tasks:
-            for apart in (4.0, 2.0):
+            for apart in distances:
                 for gamma in (0.25, 1.0):
                     lines += large_fit(apart, gamma, 10_000 if arguments.quick else 50_000, console)
                     keep(lines, arguments.out)

@@ -155,7 +155,6 @@ def test_landmarks_represent_a_smooth_kernel_and_extension_helps() -> None:
     assert len(more.index) > len(landmarks.index)
     assert worst(more) < 0.3 * worst(landmarks)
     np.testing.assert_allclose(more.R.T @ more.R, given_problem.source.block(more.index, more.index), atol=1e-5)
-    assert np.allclose(landmarks.first(5).R, landmarks.R[:5, :5])
 
 
 def test_exact_classes_are_the_orbits_of_a_symmetric_set() -> None:

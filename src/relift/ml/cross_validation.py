@@ -266,8 +266,8 @@ class _Search:
         for j, gamma in enumerate(gammas):
             source = PointKernel(self.points, "rbf", gamma, 0.0, 3)
             random = np.random.default_rng(self.options.seed)
-            every = choose_landmarks(source, random, self.options.n_landmarks, sample=500)
-            landmarks = every.first(N_LANDMARKS)
+            n_landmarks = min(N_LANDMARKS, self.options.n_landmarks)
+            landmarks = choose_landmarks(source, random, n_landmarks, sample=400)
             sums = source.class_sums(everything, landmarks.index, self.weights, self.labels, self.n_classes)
             z = landmarks.features(sums / np.maximum(total, 1e-300)[:, None])
             spread = 1.0 - float((total * (z**2).sum(axis=1)).sum()) / float(total.sum())
@@ -275,7 +275,8 @@ class _Search:
                 for k, split in enumerate(splits):
                     scores[order, j, k], start = self._by_classes(source, landmarks, sums, total, split, Cs, start)
             else:
-                self._by_features(source, every, Cs, splits, scores[:, j])
+                more = choose_landmarks(source, random, self.options.n_landmarks, sample=500)
+                self._by_features(source, more, Cs, splits, scores[:, j])
         return scores
 
     def _by_classes(
@@ -341,6 +342,7 @@ class _Search:
             moving = train[self.weights[train] > 0].astype(np.int32)
             beta, w = np.zeros(len(c), dtype=np.float32), np.zeros(Z.shape[1], dtype=np.float32)
             before = None
+            part = Z[test]
             for position in order:
                 C = np.float32(Cs[position])
                 if before is not None:
@@ -353,4 +355,4 @@ class _Search:
                 )
                 np.clip(beta, lo, hi, out=beta)
                 compiled.coordinate_ascent(Z, rest, c, lo, hi, moving, beta, w, 0.05, 12, self.options.seed)
-                scores[position, k] = float(((Z[test] @ w > 0) == (c[test] > 0)).mean())
+                scores[position, k] = float(((part @ w > 0) == (c[test] > 0)).mean())

@@ -252,8 +252,9 @@ class _Lifted:
         sums = source.class_sums(self.all, landmarks.index, self.bound, labels, int(labels.max()) + 1)
         beta, v, near = np.zeros(self.size), self.c.copy(), self.all
         is_extended = self.size <= EXTEND_FROM
-        # The features of many examples are extended until they hardly differ from the kernel.
-        enough = (0.5 if is_extended else 0.85) * options.tol_gap
+        # Blocks with the true kernel end the work on few examples sooner than further rounds would. The features of
+        # many are extended until they hardly differ from the kernel.
+        enough = (3.0 if is_extended else 0.85) * options.tol_gap
         number = 0
         while True:
             labels, sums = _renumbered(labels, sums)

@@ -45,17 +45,19 @@ class Landmarks:
         """The inverse of R: features are kernel rows times it."""
         return _inverse_of_triangle(self.R)
 
+    @cached_property
+    def single_inverse(self) -> NDArray[np.float32]:
+        """The same in single precision."""
+        return self.inverse.astype(np.float32)
+
     def features(self, kernel_rows: NDArray[Any]) -> NDArray[Any]:
         """Features, one in each row, from rows of the kernel between points (or means of points) and landmarks."""
-        return np.asarray(kernel_rows @ self.inverse.astype(kernel_rows.dtype, copy=False))
+        inverse = self.single_inverse if kernel_rows.dtype == np.float32 else self.inverse
+        return np.asarray(kernel_rows @ inverse)
 
     def coefficients(self, w: Double) -> Double:
         """The combination of landmarks that a vector of features stands for: w'z(x) = sum_l a_l k(x_l, x)."""
         return np.asarray(self.inverse @ w)
-
-    def first(self, count: int) -> Landmarks:
-        """The landmarks that were chosen first: the best so many."""
-        return Landmarks(self.index[:count], self.R[:count, :count])
 
     def rest(self, source: KernelSource, points: Index) -> Double:
         """The squared distances of points from the span."""
