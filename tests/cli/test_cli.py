@@ -254,7 +254,8 @@ def test_quiet_says_nothing(triangle: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     "words",
     [
-        ["--lift", "counting"], ["--lift", "none", "--no-reduce"], ["--values", "bits"], ["--digits", "8"], ["--approximate", "1e-3"],
+        ["--lift", "counting"], ["--lift", "none", "--no-reduce"], ["--values", "bits"], ["--digits", "8"],
+        ["--approximate", "1e-3"],
         ["--no-scale-rows"],
         ["--backend", "clarabel"], ["--threads", "1"], ["--vertex"], ["--time-limit", "100"], ["--tol", "1e-5"],
         ["--backend", "highs", "--backend-option", "presolve=off", "--backend-option", "random_seed=3"],
