@@ -15,7 +15,6 @@ import argparse
 import gc
 import importlib.util
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -163,15 +162,17 @@ def by_cvxpy(tables: Tables) -> Any:
 
 def by_linopy(tables: Tables) -> Any:
     import linopy
+    import xarray as xr
 
     _, q, A, _, lb = by_rows_of_a_matrix(tables)
     model = linopy.Model()
-    x = model.add_variables(lower=lb, name="x", dims=["j"])
+    numbers = pd.RangeIndex(q.size, name="j")
+    x = model.add_variables(lower=xr.DataArray(lb, coords=[numbers]), coords=[numbers], name="x")
     entries = A.tocoo()
-    data = pd.DataFrame({"row": entries.coords[0], "x": entries.coords[1], "a": entries.data})
-    by_row = x.isel(j=data["x"].to_numpy()) * data["a"].to_numpy()
-    model.add_constraints(by_row.groupby(pd.Series(data["row"].to_numpy(), name="row")).sum() >= 1)
-    model.add_objective((x * q).sum())
+    terms = x.isel(j=xr.DataArray(entries.coords[1], dims="entry")) * xr.DataArray(entries.data, dims="entry")
+    of_row = pd.Series(entries.coords[0], index=pd.RangeIndex(entries.nnz, name="entry"), name="row")
+    model.add_constraints(terms.groupby(of_row).sum() >= 1, name="rows")
+    model.add_objective((x * xr.DataArray(q, coords=[numbers])).sum())
     return model.matrices.A
 
 
@@ -244,15 +245,19 @@ def _report_peak(contender: str, scale: int, keys: str) -> None:
     CONTENDERS[contender](cora_shaped(1, keys))  # imports are no part of it
     tables = cora_shaped(scale, keys)
     gc.collect()
-    before = _resident()
+    # The peak is set back to what is resident now: making the tables is no part of it. (The maximum of getrusage
+    # cannot be set back, and a child process even starts with that of its parent.)
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    before = _status("VmRSS")
     result = CONTENDERS[contender](tables)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"gigabytes": (peak - before) / 1e9, "kept": result is not None}))
+    print(json.dumps({"gigabytes": (_status("VmHWM") - before) / 1e9, "kept": result is not None}))
 
 
-def _resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+def _status(name: str) -> int:
+    """A size of this process in bytes."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(f"{name}:"))
 
 
 def main() -> None:
