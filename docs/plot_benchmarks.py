@@ -36,7 +36,7 @@ def main() -> None:
     axes.set_xscale("log")
     axes.set_xlabel("seconds, finding the symmetry included")
     axes.margins(x=0.12)
-    axes.legend(loc="lower right", frameon=False)
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     figure.tight_layout()
