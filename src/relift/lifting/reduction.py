@@ -21,8 +21,8 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates, row_counts, rows_of_csc
 from relift.lifting.images import VectorImages
 from relift.program.program import Program
 from relift.program.solution import Solution, Vector
@@ -37,9 +37,6 @@ MAX_PASSES = 16
 
 NO_ROW = -1
 """The bound is the variable's own."""
-
-ROUNDING = 1e-12
-"""Floats that stand for one exact number differ by no more than this, relative to the terms that were added."""
 
 SLACK = 1e-9
 """A row without entries whose bounds miss 0 by no more than this, relatively, is rounding of a satisfied one."""
@@ -214,7 +211,7 @@ class _Work:
         self.lower_source = self.upper_source = np.empty(0, np.int64)
         self.values = np.zeros(n)
         self.fixed: list[FixedVariables] = []
-        self.counts = _row_counts(program.A)
+        self.counts = row_counts(program.A)
         self.left_alone = np.zeros(m, bool)
 
     def copy_vectors(self) -> None:
@@ -287,7 +284,7 @@ class _Work:
         part = (
             self.program.A.tocsr()[rows].tocoo()
             if self.program.A.format == "csr"
-            else _rows_of_csc(self.program.A, rows)
+            else rows_of_csc(self.program.A, rows)
         )
         row, column = part.coords
         alive = self.variable_alive[column] & (part.data != 0)
@@ -356,7 +353,7 @@ class _Work:
         program = self.program
         variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
         A = _submatrix(program.A, rows, variables)
-        duplicates = _find_duplicates(A, self.reading)
+        duplicates = find_duplicates(A, self.reading)
         if not self.has_changed and duplicates is None:
             return _trivial(program, self.images)
         self.copy_vectors()
@@ -393,7 +390,7 @@ class _Work:
             tuple(self.fixed), lower_row, upper_row, factor,
         )  # fmt: skip
 
-    def merge(self, rows: Indices, duplicates: _Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
+    def merge(self, rows: Indices, duplicates: Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
         """Give the first of each group of multiples the tightest bounds of the group."""
         member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
         i = rows[member]
@@ -426,137 +423,14 @@ class _Work:
         return stays, lower_row[stays], upper_row[stays]
 
 
-@dataclass(frozen=True, eq=False)
-class _Duplicates:
-    """Rows ``member`` that are ``ratio`` times the row ``leader``, which comes first."""
-
-    member: Indices
-    leader: Indices
-    ratio: Vector
-    ratio_image: Words
-
-
-def _find_duplicates(A: Any, reading: Reading) -> _Duplicates | None:
-    """Rows that are exact multiples of an earlier row.
-
-    Each row is divided, in the field, by its entry in its first column; equal rows then have equal words
-    sum_j h_j a_ij mod 2^64 with random h. Candidates are compared entry by entry before they are believed, in the field
-    and as floats: 1 and 2^61 are one element of the field.
-    """
-    m, n = A.shape
-    if m < 2 or A.nnz == 0:
-        return None
-    random_words = np.random.default_rng(0x5EED).integers(1, 1 << 63, n, dtype=np.uint64) | np.uint64(1)
-    pattern = type(A)((np.ones(A.nnz, np.uint64), A.indices, A.indptr), shape=A.shape)
-    candidates = _repeated(pattern @ random_words, _row_counts(A) > 0)
-    if candidates is None:
-        return None
-    part = A[candidates] if A.format == "csr" else _rows_of_csc(A, candidates).tocsr()
-    if np.any(part.data == 0):
-        part = part.copy()
-        part.eliminate_zeros()
-    part.sort_indices()
-    occupied = np.flatnonzero(np.diff(part.indptr))
-    part, candidates = part[occupied], candidates[occupied]
-    if candidates.size < 2:
-        return None
-    first = part.indptr[:-1]
-    words = exact.images(part.data, reading)
-    row_of = np.repeat(np.arange(candidates.size), np.diff(part.indptr))
-    words = exact.multiply(words, exact.inverse(words[first])[row_of])
-    scaled = sparse.csr_array((words, part.indices, part.indptr), shape=part.shape)
-    keys = scaled @ random_words
-    order = np.argsort(keys, kind="stable")
-    starts = np.flatnonzero(np.r_[True, keys[order][1:] != keys[order][:-1]])
-    leader = np.empty(candidates.size, np.int64)
-    leader[order] = np.repeat(order[starts], np.diff(np.r_[starts, candidates.size]))
-    member = np.flatnonzero(leader != np.arange(candidates.size))
-    if member.size == 0:
-        return None
-    same = _rows_equal(scaled, member, leader[member])
-    member = member[same]
-    if member.size == 0:
-        return None
-    ratio = part.data[first[member]] / part.data[first[leader[member]]]
-    near = _rows_near(part, member, leader[member], ratio)
-    member, ratio = member[near], ratio[near]
-    if member.size == 0:
-        return None
-    lead = leader[member]
-    original = exact.images(part.data[first], reading)
-    ratio_image = exact.multiply(original[member], exact.inverse(original[lead]))
-    return _Duplicates(candidates[member], candidates[lead], ratio, ratio_image)
-
-
-def _repeated(keys: Words, eligible: NDArray[np.bool_]) -> Indices | None:
-    """The eligible rows whose key occurs more than once."""
-    rows = np.flatnonzero(eligible)
-    in_order = np.sort(keys[rows])  # much quicker than an argsort, and mostly all that is needed
-    if not np.any(in_order[1:] == in_order[:-1]):
-        return None
-    order = rows[np.argsort(keys[rows], kind="stable")]
-    same = keys[order][1:] == keys[order][:-1]
-    repeated = np.zeros(order.size, bool)
-    repeated[1:] |= same
-    repeated[:-1] |= same
-    return np.sort(order[repeated])
-
-
-def _rows_equal(rows: Any, first: Indices, second: Indices) -> NDArray[np.bool_]:
-    """Whether rows first[k] and second[k] of a CSR matrix hold the same indices and words."""
-    lengths = np.diff(rows.indptr)
-    same: NDArray[np.bool_] = lengths[first] == lengths[second]
-    k = np.flatnonzero(same)
-    owner, here, there = _paired_entries(rows, first[k], second[k])
-    differs = (rows.indices[here] != rows.indices[there]) | (rows.data[here] != rows.data[there])
-    same[k[owner[differs]]] = False
-    return same
-
-
-def _rows_near(rows: Any, first: Indices, second: Indices, ratio: Vector) -> NDArray[np.bool_]:
-    """Whether row first[k] of a CSR matrix is ratio[k] times row second[k], as long, up to rounding."""
-    owner, here, there = _paired_entries(rows, first, second)
-    with np.errstate(over="ignore", invalid="ignore"):
-        is_near = np.abs(rows.data[here] - ratio[owner] * rows.data[there]) <= ROUNDING * np.abs(rows.data[here])
-    near = np.ones(first.size, bool)
-    near[owner[~is_near]] = False
-    return near
-
-
-def _paired_entries(rows: Any, first: Indices, second: Indices) -> tuple[Indices, Indices, Indices]:
-    """For each entry of rows first[k] of a CSR matrix: k, its position, and that of its partner in row second[k]."""
-    count = np.diff(rows.indptr)[first]
-    owner = np.repeat(np.arange(first.size), count)
-    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-    return owner, rows.indptr[first][owner] + offset, rows.indptr[second][owner] + offset
-
-
 def _gradient(program: Program, x: Vector | None) -> Vector:
     assert x is not None
     return program.q if program.P is None else program.P @ x + program.q
 
 
-def _row_counts(A: Any) -> Indices:
-    """Number of nonzero entries of each row."""
-    if A.format == "csr" and not np.any(A.data == 0):
-        return np.asarray(np.diff(A.indptr), np.int64)
-    rows = A.indices if A.format == "csc" else A.tocoo().coords[0]
-    zero = A.data == 0
-    return np.bincount(rows[~zero] if zero.any() else rows, minlength=A.shape[0])
-
-
-def _rows_of_csc(A: Any, rows: Indices) -> Any:
-    """Some rows of a CSC matrix as COO, without building the transpose of all of it."""
-    position = np.full(A.shape[0], -1, np.int64)
-    position[rows] = np.arange(rows.size)
-    wanted = np.flatnonzero(position[A.indices] >= 0)
-    column = np.searchsorted(A.indptr, wanted, side="right") - 1
-    return sparse.coo_array((A.data[wanted], (position[A.indices[wanted]], column)), shape=(rows.size, A.shape[1]))
-
-
 def _submatrix(A: Any, rows: Indices, columns: Indices | None) -> Any:
     if rows.size < A.shape[0]:
-        A = A[rows] if A.format == "csr" else _rows_of_csc(A, rows).tocsc()
+        A = A[rows] if A.format == "csr" else rows_of_csc(A, rows).tocsc()
     if columns is not None and columns.size < A.shape[1]:
         A = A[:, columns]
     return A

@@ -1,0 +1,157 @@
+"""Rows that are multiples of each other, found by exact words and believed only after comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.program.solution import Vector
+from relift.settings import Reading
+from relift.symmetry import field as exact
+from relift.symmetry.field import Words
+
+Indices = NDArray[np.int64]
+
+ROUNDING = 1e-12
+"""Floats that stand for one exact number differ by no more than this, relative to the terms that were added."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Duplicates:
+    """Rows ``member`` that are ``ratio`` times the row ``leader``, which comes first; ``ratio_image`` is exact."""
+
+    member: Indices
+    leader: Indices
+    ratio: Vector
+    ratio_image: Words
+
+
+def find_duplicates(A: Any, reading: Reading) -> Duplicates | None:
+    """Rows that are exact multiples of an earlier row.
+
+    Each row is divided, in the field, by its entry in its first column; equal rows then have equal words
+    sum_j h_j a_ij mod 2^64 with random h. Candidates are compared entry by entry before they are believed, in the field
+    and as floats: 1 and 2^61 are one element of the field.
+
+    Parameters
+    ----------
+    A
+        CSC or CSR array.
+    reading
+        How floats are read.
+
+    Examples
+    --------
+    >>> found = find_duplicates(sparse.csr_array([[1.0, 2.0], [0.0, 1.0], [-2.0, -4.0]]), "decimal")
+    >>> found.member.tolist(), found.leader.tolist(), found.ratio.tolist()
+    ([2], [0], [-2.0])
+    """
+    m, n = A.shape
+    if m < 2 or A.nnz == 0:
+        return None
+    random_words = np.random.default_rng(0x5EED).integers(1, 1 << 63, n, dtype=np.uint64) | np.uint64(1)
+    pattern = type(A)((np.ones(A.nnz, np.uint64), A.indices, A.indptr), shape=A.shape)
+    candidates = _repeated(pattern @ random_words, row_counts(A) > 0)
+    if candidates is None:
+        return None
+    part = A[candidates] if A.format == "csr" else rows_of_csc(A, candidates).tocsr()
+    if np.any(part.data == 0):
+        part = part.copy()
+        part.eliminate_zeros()
+    part.sort_indices()
+    occupied = np.flatnonzero(np.diff(part.indptr))
+    part, candidates = part[occupied], candidates[occupied]
+    if candidates.size < 2:
+        return None
+    first = part.indptr[:-1]
+    words = exact.images(part.data, reading)
+    row_of = np.repeat(np.arange(candidates.size), np.diff(part.indptr))
+    words = exact.multiply(words, exact.inverse(words[first])[row_of])
+    scaled = sparse.csr_array((words, part.indices, part.indptr), shape=part.shape)
+    keys = scaled @ random_words
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.r_[True, keys[order][1:] != keys[order][:-1]])
+    leader = np.empty(candidates.size, np.int64)
+    leader[order] = np.repeat(order[starts], np.diff(np.r_[starts, candidates.size]))
+    member = np.flatnonzero(leader != np.arange(candidates.size))
+    if member.size == 0:
+        return None
+    same = _rows_equal(scaled, member, leader[member])
+    member = member[same]
+    if member.size == 0:
+        return None
+    ratio = part.data[first[member]] / part.data[first[leader[member]]]
+    near = _rows_near(part, member, leader[member], ratio)
+    member, ratio = member[near], ratio[near]
+    if member.size == 0:
+        return None
+    lead = leader[member]
+    original = exact.images(part.data[first], reading)
+    ratio_image = exact.multiply(original[member], exact.inverse(original[lead]))
+    return Duplicates(candidates[member], candidates[lead], ratio, ratio_image)
+
+
+def _repeated(keys: Words, eligible: NDArray[np.bool_]) -> Indices | None:
+    """The eligible rows whose key occurs more than once."""
+    rows = np.flatnonzero(eligible)
+    in_order = np.sort(keys[rows])  # much quicker than an argsort, and mostly all that is needed
+    if not np.any(in_order[1:] == in_order[:-1]):
+        return None
+    order = rows[np.argsort(keys[rows], kind="stable")]
+    same = keys[order][1:] == keys[order][:-1]
+    repeated = np.zeros(order.size, bool)
+    repeated[1:] |= same
+    repeated[:-1] |= same
+    return np.sort(order[repeated])
+
+
+def _rows_equal(rows: Any, first: Indices, second: Indices) -> NDArray[np.bool_]:
+    """Whether rows first[k] and second[k] of a CSR matrix hold the same indices and words."""
+    lengths = np.diff(rows.indptr)
+    same: NDArray[np.bool_] = lengths[first] == lengths[second]
+    k = np.flatnonzero(same)
+    owner, here, there = _paired_entries(rows, first[k], second[k])
+    differs = (rows.indices[here] != rows.indices[there]) | (rows.data[here] != rows.data[there])
+    same[k[owner[differs]]] = False
+    return same
+
+
+def _rows_near(rows: Any, first: Indices, second: Indices, ratio: Vector) -> NDArray[np.bool_]:
+    """Whether row first[k] of a CSR matrix is ratio[k] times row second[k], as long, up to rounding."""
+    owner, here, there = _paired_entries(rows, first, second)
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_near = np.abs(rows.data[here] - ratio[owner] * rows.data[there]) <= ROUNDING * np.abs(rows.data[here])
+    near = np.ones(first.size, bool)
+    near[owner[~is_near]] = False
+    return near
+
+
+def _paired_entries(rows: Any, first: Indices, second: Indices) -> tuple[Indices, Indices, Indices]:
+    """For each entry of rows first[k] of a CSR matrix: k, its position, and that of its partner in row second[k]."""
+    count = np.diff(rows.indptr)[first]
+    owner = np.repeat(np.arange(first.size), count)
+    offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return owner, rows.indptr[first][owner] + offset, rows.indptr[second][owner] + offset
+
+
+def row_counts(A: Any) -> Indices:
+    """Number of nonzero entries of each row."""
+    if A.format == "csr" and not np.any(A.data == 0):
+        return np.asarray(np.diff(A.indptr), np.int64)
+    rows = A.indices if A.format == "csc" else A.tocoo().coords[0]
+    zero = A.data == 0
+    return np.bincount(rows[~zero] if zero.any() else rows, minlength=A.shape[0])
+
+
+def rows_of_csc(A: Any, rows: Indices) -> Any:
+    """Some rows of a CSC matrix as COO, without building the transpose of all of it."""
+    position = np.full(A.shape[0], -1, np.int64)
+    position[rows] = np.arange(rows.size)
+    wanted = np.flatnonzero(position[A.indices] >= 0)
+    column = np.searchsorted(A.indptr, wanted, side="right") - 1
+    return sparse.coo_array((A.data[wanted], (position[A.indices[wanted]], column)), shape=(rows.size, A.shape[1]))
