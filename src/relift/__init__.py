@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from relift.lifting.approximate import Approximation
     from relift.lifting.certificate import Certificate, certify
     from relift.lifting.lifting import Lifting
+    from relift.ml.point_signatures import approximate_orbits
     from relift.modelling.model import Model
     from relift.modelling.model_result import ModelResult
     from relift.modelling.solve_model import ground_model, solve_model
-    from relift.ml.point_signatures import approximate_orbits
     from relift.pipeline import Result, lift, solve
     from relift.program.program import Program
     from relift.program.solution import Solution, Status
@@ -110,8 +110,8 @@ __all__ = [
     "Result",
     "Solution",
     "Status",
-    "approximate_orbits",
     "Table",
+    "approximate_orbits",
     "between",
     "certify",
     "colour_refinement",

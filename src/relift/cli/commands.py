@@ -519,7 +519,6 @@ def info_command(as_json: JsonOption = False) -> None:
         "scs",
         "qpsolvers",
         "cvxpy",
-        "pynauty",
         "networkx",
         "igraph",
         "pandas",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from relift.errors import MissingPackageError
+
 if TYPE_CHECKING:
     from relift.ml.cross_validation import LiftedSVCCV
     from relift.ml.linear_svc import LiftedLinearSVC
@@ -40,7 +42,14 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = getattr(import_module(f"relift.ml.{_HOME[name]}"), name)
+        try:
+            value = getattr(import_module(f"relift.ml.{_HOME[name]}"), name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith("sklearn"):
+                raise
+            raise MissingPackageError(
+                f"relift.ml.{name} needs scikit-learn.", 'Install it with: pip install "relift[ml]"'
+            ) from error
         globals()[name] = value
         return value
     raise AttributeError(f"module 'relift.ml' has no attribute {name!r}")
