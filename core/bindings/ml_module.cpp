@@ -287,6 +287,8 @@ PyObject* py_label_by_signature(PyObject*, PyObject* arguments) {
         const float* others = anchors.elements<float>('f', "anchors", m * d);
         const double* means = centres.elements<double>('d', "centres", k * m);
         std::int32_t* to = labels.elements<std::int32_t>('i', "labels", n);
+        for (std::size_t i = 0; i < n * d; ++i)
+            if (!(std::abs(points[i]) <= 1e15f)) throw std::invalid_argument("a point is infinite, huge or not a number");
         std::int64_t n_signatures;
         {
             const WithoutLock unlocked;

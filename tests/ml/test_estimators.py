@@ -440,3 +440,23 @@ def test_degenerate_data_is_fitted_without_fuss() -> None:
             assert model.gap_ <= 0.01
             assert np.isfinite(model.decision_function(X)).all()
     assert LiftedSVC().fit(np.column_stack([np.ones(800), y]), y).score(np.column_stack([np.ones(800), y]), y) == 1.0
+
+
+@pytest.mark.parametrize("expansion", ["support", "landmarks"])
+def test_the_gap_in_single_precision_is_that_of_double_precision(expansion: str) -> None:
+    random = np.random.default_rng(0)
+    y = np.repeat([-1, 1], 1500)
+    X = random.standard_normal((3000, 2)) + y[:, None]
+    model = LiftedSVC(gamma=0.5, expansion=expansion).fit(X, y)
+    vectors, beta = model.support_vectors_, model.dual_coef_[0]
+    assert model.lift_report_[0]["expansion"] == expansion
+    K = rbf_kernel(vectors, gamma=0.5)
+    dual = np.abs(beta).sum() - 0.5 * beta @ K @ beta
+    if expansion == "support":
+        square = beta @ K @ beta
+    else:
+        points, coefficients = model._landmarks[0]
+        square = coefficients @ rbf_kernel(points, gamma=0.5) @ coefficients
+    primal = 0.5 * square + np.maximum(0.0, 1 - y * model.decision_function(X)).sum()
+    assert abs(beta.sum()) < 1e-9
+    assert (primal - dual) / dual == pytest.approx(model.gap_, abs=1e-5)

@@ -132,6 +132,8 @@ def test_wrong_arrays_are_refused_not_read() -> None:
         core.kernel_sums(X, X, np.ones(3), 0, 1.0, 0.0, 1, np.empty(4))
     with pytest.raises(ValueError, match="wrong type or length"):
         core.smo(np.eye(3), np.zeros(2), np.ones(2), np.zeros(2), np.ones(2), 1e-3, 10)
+    with pytest.raises(ValueError, match="infinite, huge or not a number"):
+        core.label_by_signature(X * np.float32(np.nan), X, np.ones((1, 4)), np.empty(4, dtype=np.int32))
     with pytest.raises(ValueError, match="label is out of range"):
         core.class_sums(X, X, np.ones(4), np.full(4, 9, dtype=np.int32), 0, 1.0, 0.0, 1, np.empty((2, 4)))
     three, order = np.zeros(3), np.zeros(1, dtype=np.int32)

@@ -42,6 +42,19 @@ def test_labels_equal_direct_evaluation(B: np.ndarray, n_classes: int, anchors: 
     np.testing.assert_array_equal(found.labels, found.direct_labels(B))
 
 
+@pytest.mark.skipif(not point_signatures.compiled.CORE_IS_COMPILED, reason="relift._ml_core is not compiled")
+def test_points_on_neighbouring_numbers_are_parted() -> None:
+    below = np.float32(0.7)
+    for _ in range(4):  # of even and of odd last digit: the middle of two may round to either
+        above = np.nextafter(below, np.float32(2.0))
+        X = np.array([[below], [above]], dtype=np.float32)
+        anchors = np.array([[0.0], [1.0]], dtype=np.float32)
+        signatures = np.sort(np.abs(X.astype(float) - anchors.T.astype(float)), axis=1) / np.sqrt(2)
+        labels, _ = point_signatures.compiled.label_by_signature(X, anchors, signatures)
+        assert set(labels.tolist()) <= {-1, 0, 1}
+        below = above
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("whiten", [False, True])
 def test_labels_equal_direct_evaluation_on_a_shape(scale: float, whiten: bool) -> None:

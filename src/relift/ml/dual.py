@@ -254,7 +254,8 @@ class _Lifted:
         is_extended = self.size <= EXTEND_FROM
         # Blocks with the true kernel end the work on few examples sooner than further rounds would. The features of
         # many are extended until they hardly differ from the kernel.
-        enough = (3.0 if is_extended else 0.85) * options.tol_gap
+        ends_in_blocks = is_extended and options.expansion != "landmarks"
+        enough = (3.0 if ends_in_blocks else 0.5 if is_extended else 0.85) * options.tol_gap
         number = 0
         while True:
             labels, sums = _renumbered(labels, sums)
@@ -274,8 +275,8 @@ class _Lifted:
             a = landmarks.coefficients(w)
             beta = (small / weight)[labels] * self.bound
             value = float(self.c @ beta) - 0.5 * float(w @ w)
+            by_class = c - z @ w
             if number == 0 and not is_extended:
-                by_class = c - z @ w
                 v = by_class[labels]
                 is_near = np.abs(by_class - best_bias(by_class, lo, hi)) < NEAR + 0.5
                 near = np.flatnonzero((is_near | (small != 0))[labels])
@@ -283,7 +284,8 @@ class _Lifted:
             while True:
                 is_all = len(near) == self.size
                 v[near] = self.c[near] - source.sums(None if is_all else near, landmarks.index, a)
-                bias = best_bias(v, self.lo, self.hi)
+                # Any bias gives a gap; that of the classes is near enough the best until all examples are looked at.
+                bias = best_bias(v, self.lo, self.hi) if is_all else best_bias(by_class, lo, hi)
                 terms = gap_terms(v, bias, beta, self.lo, self.hi)
                 gap = float(terms.sum()) / max(abs(value), 1e-12)
                 if is_all or (gap > enough and number < options.most_rounds):
@@ -307,7 +309,7 @@ class _Lifted:
         support = self.random.permutation(np.flatnonzero(beta))
         some = support[:2000]
         missing = float(beta[some] ** 2 @ landmarks.rest(self.source, some)) * len(support) / max(1, len(some))
-        if missing < 0.1 * self.options.tol_gap * abs(value):
+        if missing < 0.01 * self.options.tol_gap * abs(value):
             return landmarks, sums
         more = landmarks.extended(self.source, np.sort(support[:8000]), self.options.n_landmarks)
         added = more.index[len(landmarks.index) :]

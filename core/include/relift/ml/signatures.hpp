@@ -263,7 +263,8 @@ private:
             for (std::size_t at = cell.begin; at < cell.end; ++at) labels_[order_[at]] = label;
             return;
         }
-        const float cut = middle[longest];
+        // Between neighbouring numbers the middle may be the upper one; both halves must have points.
+        const float cut = middle[longest] < most[longest] ? middle[longest] : least[longest];
         const auto begin = order_.begin() + std::ptrdiff_t(cell.begin), end = order_.begin() + std::ptrdiff_t(cell.end);
         const auto half = std::partition(begin, end, [&](std::uint32_t i) {
             return points_[std::size_t(i) * n_features_ + longest] <= cut;
