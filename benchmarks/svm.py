@@ -152,6 +152,12 @@ def summary(lines: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     return rows
 
 
+def markdown(lines: list[dict[str, Any]]) -> str:
+    """The summary as a table for the documentation."""
+    head = "| task | data | method | CPU s | quicker | test error | proved gap (median, worst) |"
+    return "\n".join([head, "|---|---|---|---|---|---|---|", *(f"| {' | '.join(row)} |" for row in summary(lines))])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.svm", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one rerun of the 2-D tasks, 20,000 examples")
@@ -160,7 +166,11 @@ def main() -> None:
     parser.add_argument("--features", default="2,5,10", help="numbers of features of the grid tasks")
     parser.add_argument("--apart", default="4,2", help="distances of the centres")
     parser.add_argument("--out", type=Path, help="JSON file for all lines")
+    parser.add_argument("--table", type=Path, help="print the table of a JSON file written before, and end")
     arguments = parser.parse_args()
+    if arguments.table is not None:
+        print(markdown(json.loads(arguments.table.read_text(encoding="utf-8"))))
+        return
     console = Console(width=140)
     features = [2] if arguments.quick else [int(part) for part in arguments.features.split(",")]
     distances = [float(part) for part in arguments.apart.split(",")]
