@@ -177,7 +177,7 @@ def model_predictive_control(horizon: int) -> Program:
 FAMILIES = (
     Family("charging fleet", charging_fleet, (1000, 5000), True),
     Family("one-hot SVM", one_hot_svm, (20_000, 100_000), True),
-    Family("obstacle 3-D", obstacle, (21,), True),
+    Family("obstacle 3-D", obstacle, (20, 21), True),
     Family("machine repair MDP", machine_repair, (10,), True),
     Family("transport", transport, (200,), True),
     Family("sector portfolio", equicorrelated_portfolio, (1500,), True),
