@@ -49,21 +49,22 @@ private:
         }
         return true;
     }
-    // Counts the words in a slice of hash space that holds about 4096 of them if all are distinct.
+    // Counts the words in a slice of hash space that holds about 2048 of them if all are distinct.
     u64 estimate(const u64* words, u32 size) {
         int halvings = 0;
-        while (size >> halvings > 4096) ++halvings;
+        while (size >> halvings > 2048) ++halvings;
         const u64 outside = halvings ? ~u64(0) << (64 - halvings) : 0;
         const u32 capacity = power_of_two_above(3 * u64(size >> halvings));
-        table_.assign(capacity, 0);
+        Array<u64>().swap(table_);  // the exact count has ended: its table goes before this one comes
+        Array<u64> slots(capacity, 0);
         u64 number = 0;
         for (u32 i = 0; i < size; ++i) {
             const u64 hash = spread(words[i]);
             if (hash & outside) continue;
             if (number > 3 * u64(capacity) / 4) break;
             u64 at = hash >> 8 & (capacity - 1);
-            while (table_[at] && table_[at] != (hash | 1)) at = (at + 1) & (capacity - 1);
-            if (!table_[at]) { table_[at] = hash | 1; ++number; }
+            while (slots[at] && slots[at] != (hash | 1)) at = (at + 1) & (capacity - 1);
+            if (!slots[at]) { slots[at] = hash | 1; ++number; }
         }
         return std::min<u64>(number << halvings, size);
     }
@@ -95,7 +96,7 @@ inline bool all_distinct(const u64* words, u32 size, Array<u64>& table) {
 // Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table.
 inline bool all_distinct(const u64* words, u32 size) {
     int log_buckets = 0;
-    while (size >> log_buckets > 4096 && log_buckets < 12) ++log_buckets;
+    while (size >> log_buckets > 1024 && log_buckets < 12) ++log_buckets;
     const u32 n_buckets = 1u << log_buckets;
     const auto bucket_of = [&](u64 word) { return log_buckets ? u32(spread(word) >> (64 - log_buckets)) : 0; };
     Array<u32> start(n_buckets + 1, 0);
@@ -105,11 +106,11 @@ inline bool all_distinct(const u64* words, u32 size) {
         largest = std::max(largest, start[b + 1]);
         start[b + 1] += start[b];
     }
-    Array<u64> sorted, table(power_of_two_above(2 * u64(largest) + 2));
+    Array<u64> table(power_of_two_above(2 * u64(largest) + 2));
     const u32 slice = std::max(n_buckets / 2, 1u);  // half of the buckets at a time, to save memory
+    Array<u64> sorted(std::max(start[slice], size - start[slice]) + 1);
     for (u32 first = 0; first < n_buckets; first += slice) {
         const u32 origin = start[first];
-        sorted.resize(start[first + slice] - origin + 1);
         Array<u32> next(slice + 1);  // the last place takes all that belongs to another slice
         for (u32 b = 0; b <= slice; ++b) next[b] = start[first + b] - origin;
         for (u32 i = 0; i < size; ++i) {
