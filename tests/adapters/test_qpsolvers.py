@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.adapters.test_solve_qp import random_qp
 
 from relift.errors import OptionError
-from tests.adapters.test_solve_qp import random_qp
 
 qpsolvers = pytest.importorskip("qpsolvers")
 bridge = pytest.importorskip("relift.qpsolvers")
