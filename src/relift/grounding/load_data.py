@@ -64,7 +64,7 @@ def load(work: Workspace, name: str, data: Mapping[str, Any], folder: Path | Non
     model = work.model
     parameter = model.parameters.get(name)
     declared = parameter or model.relations.get(name) or Relation(name, model.facts[name].arity)
-    given = _given(model, name, data, folder, declared.source, declared.span)
+    given = _given(work, name, data, folder, declared.source, declared.span)
     if given is None:
         if parameter is not None:
             if parameter.value is not None:
@@ -91,15 +91,16 @@ def load(work: Workspace, name: str, data: Mapping[str, Any], folder: Path | Non
 
 
 def _given(
-    model: CheckedModel, name: str, data: Mapping[str, Any], folder: Path | None, file: str | None, span: Span
+    work: Workspace, name: str, data: Mapping[str, Any], folder: Path | None, file: str | None, span: Span
 ) -> Source | None:
+    model = work.model
     if name in data:
-        return source_from_data(name, data[name])
+        return source_from_data(name, data[name], engine=work.engine)
     if name in model.facts:
         return Source(f"the table of {name!r}", Columns(arrays_from_facts(model, model.facts[name])))
     if file is not None:
         try:
-            return source_from_data(name, file, folder)
+            return source_from_data(name, file, folder, work.engine)
         except DataError as error:
             raise DataError(error.message, error.hint, _excerpt(model, span), name) from error
     return None

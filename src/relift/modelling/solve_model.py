@@ -30,7 +30,7 @@ from relift.modelling.model_result import ModelResult
 from relift.pipeline import Result, solve
 from relift.program.program import Program
 from relift.settings import ProgressCallback
-from relift.tables.engine import Engine
+from relift.tables.open_engine import EngineLike, open_engine
 
 ModelLike: TypeAlias = Model | CheckedModel | str | Path
 """A model in Python, a checked one, the text of one, or the path of a file."""
@@ -44,7 +44,7 @@ def solve_model(
     data: Mapping[str, Any] | str | Path | None = None,
     params: Mapping[str, float] | None = None,
     *,
-    engine: Engine | None = None,
+    engine: EngineLike = None,
     folder: str | Path | None = None,
     limit: int | None = None,
     progress: ProgressCallback | None = None,
@@ -63,7 +63,8 @@ def solve_model(
     params
         Numbers for params without arguments.
     engine
-        Where to ground; by default an embedded DuckDB of its own.
+        Where to ground: ``"duckdb"`` (an embedded one, which is the default), ``"postgresql://…"``, ``"spark"``, or
+        something open already; see :mod:`relift.tables.open_engine`. On a server, tables can be given by name.
     folder
         Where file names of the model begin; by default the folder of its file.
     limit
@@ -106,7 +107,7 @@ def ground_model(
     data: Mapping[str, Any] | str | Path | None = None,
     params: Mapping[str, float] | None = None,
     *,
-    engine: Engine | None = None,
+    engine: EngineLike = None,
     folder: str | Path | None = None,
     limit: int | None = None,
     progress: ProgressCallback | None = None,
@@ -116,7 +117,8 @@ def ground_model(
     if isinstance(data, str | Path):
         tables = {**tables, **tables_from_folder(checked, data)}
     given = _merged(checked, data if isinstance(data, Mapping) else {}, params)
-    return ground(checked, {**tables, **given}, engine=engine, folder=folder or home, limit=limit, progress=progress)
+    opened = open_engine(engine, progress)
+    return ground(checked, {**tables, **given}, engine=opened, folder=folder or home, limit=limit, progress=progress)
 
 
 def solve_again(

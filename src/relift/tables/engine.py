@@ -43,6 +43,8 @@ class Engine(ABC):
     """
 
     name: str = ""
+    knows_tables: bool = False
+    """Whether the engine is a server with tables of the user's, which can be given by name: ``"schema.table"``."""
 
     def __init__(self, progress: ProgressCallback | None = None) -> None:
         self.progress = progress

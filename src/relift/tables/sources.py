@@ -13,7 +13,10 @@ list or set of tuples, or of constants    `Columns`
 one number                                `Columns` with one value, for a param without arguments
 SciPy sparse matrix                       `Columns`: row, column, value of each stored entry
 path of a .csv, .tsv or .parquet file     `File`
-``(connection, "schema.table")``          `Stored`, a table or view of an open DuckDB connection, only read
+``(connection, "schema.table")``          `Stored`, a table or view behind an open connection (DuckDB, psycopg, ADBC for
+                                          PostgreSQL), the address of a server (``postgresql://…``), or an engine;
+                                          it is only read
+``"schema.table"``                        `Stored`, on the server of the engine that grounds the model, if it is one
 `Table(data, columns)`                    any of these, with columns chosen by name
 ========================================  ==============================================================
 
@@ -27,6 +30,7 @@ ISO text, categories as their labels. A column must not mix text and numbers.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -39,6 +43,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import DataError
+from relift.tables.server_address import is_address
 
 FILE_KINDS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
@@ -137,7 +142,7 @@ TableLike: TypeAlias = Any
 """Anything of the list in the header of this module."""
 
 
-def source_from_data(name: str, data: TableLike, folder: Path | None = None) -> Source:
+def source_from_data(name: str, data: TableLike, folder: Path | None = None, engine: Any = None) -> Source:
     """What to read for a predicate.
 
     Parameters
@@ -148,6 +153,8 @@ def source_from_data(name: str, data: TableLike, folder: Path | None = None) -> 
         What the user gave.
     folder
         Where relative paths begin; the working directory if it is not given.
+    engine
+        The engine that grounds the model; if it is a server, texts that are no names of files name its tables.
 
     Raises
     ------
@@ -162,13 +169,33 @@ def source_from_data(name: str, data: TableLike, folder: Path | None = None) -> 
     """
     label = f"the table of {name!r}"
     if isinstance(data, Table):
-        inner = source_from_data(name, data.data, folder)
+        inner = source_from_data(name, data.data, folder, engine)
         return Source(inner.label, inner.content, tuple(data.columns))
+    if isinstance(data, str) and getattr(engine, "knows_tables", False) and Path(data).suffix not in FILE_KINDS:
+        return Source(f"{label} ({data})", Stored(engine, name_parts(data)))
     if isinstance(data, str | os.PathLike):
         return _file(label, Path(data), folder)
-    if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], str) and hasattr(data[0], "execute"):
-        return Source(label, Stored(data[0], tuple(data[1].split("."))))
+    if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], str) and _is_connection(data[0]):
+        return Source(f"{label} ({data[1]})", Stored(data[0], name_parts(data[1])))
     return Source(label, _content(label, data))
+
+
+def _is_connection(value: Any) -> bool:
+    return is_address(value) or any(hasattr(value, method) for method in ("execute", "cursor", "knows_tables"))
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """The parts of a name; in double quotation marks a part may hold dots.
+
+    Examples
+    --------
+    >>> name_parts("sales.orders"), name_parts('"my.schema".orders')
+    (('sales', 'orders'), ('my.schema', 'orders'))
+    """
+    if not re.fullmatch(r'("([^"]|"")+"|[^".]+)(\.("([^"]|"")+"|[^".]+))*', name):
+        return tuple(name.split("."))
+    found = re.findall(r'"(?:[^"]|"")+"|[^".]+', name)
+    return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in found)
 
 
 def _file(label: str, path: Path, folder: Path | None) -> Source:

@@ -40,6 +40,7 @@ from relift.tables.algebra import (
     nodes,
     type_of,
 )
+from relift.tables.sql_dialects import ADAPTED
 
 _SQL_TYPES = {
     Type.INTEGER: "BIGINT",
@@ -68,21 +69,19 @@ LARGEST_WHOLE = 9.0e15
 
 def select_from_plan(plan: Plan, dialect: str) -> str:
     """The query of a plan, as text of a dialect."""
-    return _Writer(plan).query().sql(dialect=dialect, copy=False)
+    return _text(_Writer(plan).query(), dialect)
 
 
 def create_from_plan(table: str, plan: Plan, dialect: str, is_temporary: bool = True) -> str:
     """A statement that stores the rows of a plan in a new table."""
     kind = exp.Properties(expressions=[exp.TemporaryProperty()]) if is_temporary else None
     query = _Writer(plan).query()
-    return exp.Create(this=_table(table), kind="TABLE", expression=query, properties=kind).sql(
-        dialect=dialect, copy=False
-    )
+    return _text(exp.Create(this=_table(table), kind="TABLE", expression=query, properties=kind), dialect)
 
 
 def insert_from_plan(table: str, plan: Plan, dialect: str) -> str:
     """A statement that appends the rows of a plan to a table, by the order of the columns."""
-    return exp.Insert(this=_table(table), expression=_Writer(plan).query()).sql(dialect=dialect, copy=False)
+    return _text(exp.Insert(this=_table(table), expression=_Writer(plan).query()), dialect)
 
 
 def count_from_plan(plan: Plan, cap: int, dialect: str) -> str:
@@ -94,7 +93,7 @@ def count_from_plan(plan: Plan, cap: int, dialect: str) -> str:
     query = exp.Select(expressions=[exp.Count(this=exp.Star())]).from_(
         _source(exp.Subquery(this=some), "n"), copy=False
     )
-    return _with(query, ctes).sql(dialect=dialect, copy=False)
+    return _text(_with(query, ctes), dialect)
 
 
 def drop_table(table: str, dialect: str) -> str:
@@ -110,6 +109,12 @@ def name_in(dialect: str, *parts: str) -> str:
 def text_in(dialect: str, value: str) -> str:
     """A quoted text constant."""
     return exp.Literal.string(value).sql(dialect=dialect, copy=False)
+
+
+def _text(tree: exp.Expr, dialect: str) -> str:
+    """The text of a tree, after what a dialect needs to have said in another way."""
+    adapt = ADAPTED.get(dialect)
+    return (tree if adapt is None else adapt(tree)).sql(dialect=dialect, copy=False)
 
 
 class _Writer:

@@ -1,0 +1,78 @@
+"""Which engine grounds a model: by a word, by the address of a server, or by something the user has open already.
+
+====================================  ================================================================================
+given                                 engine
+====================================  ================================================================================
+None, ``"duckdb"``                    an embedded DuckDB of its own
+``"postgresql://…"``                  a session of its own on that PostgreSQL server; what the address leaves open is
+                                      found as by every client of it (``PGHOST``, ``PGPASSWORD``, service and password
+                                      files)
+a psycopg or ADBC connection          a session of its own on the same server; the connection stays the user's
+``"spark"``                           Apache Spark, with the session that is active or one on this machine
+a ``SparkSession``                    Apache Spark, with that session
+an `Engine`                           itself
+====================================  ================================================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from relift.errors import OptionError
+from relift.settings import ProgressCallback
+from relift.tables.engine import Engine
+from relift.tables.server_address import is_address, redacted
+
+EngineLike: TypeAlias = Engine | str | Any | None
+"""Anything of the list in the header of this module."""
+
+CHOICES = "duckdb, postgresql://…, spark, an Engine, a psycopg or ADBC connection, or a SparkSession"
+
+
+def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = None) -> Engine:
+    """The engine that a word, an address or an object stands for.
+
+    Parameters
+    ----------
+    engine
+        What was given.
+    progress
+        Called with events of long work.
+
+    Raises
+    ------
+    OptionError
+        If it stands for none.
+    EngineError
+        If the server cannot be reached.
+    MissingPackageError
+        If a package is needed that is not installed.
+
+    Examples
+    --------
+    >>> with open_engine("duckdb") as engine:
+    ...     engine.name
+    'duckdb'
+    >>> open_engine("duckbd")
+    Traceback (most recent call last):
+    relift.errors.OptionError: engine='duckbd' is not known. Choose one of: duckdb, postgresql://…, spark, ...
+    """
+    if isinstance(engine, Engine):
+        if progress is not None:
+            engine.progress = progress
+        return engine
+    home = type(engine).__module__.partition(".")[0]
+    if engine is None or engine == "duckdb":
+        from relift.tables.engine_duckdb import DuckDBEngine
+
+        return DuckDBEngine(progress=progress)
+    if is_address(engine) or home.startswith(("psycopg", "adbc_driver")):
+        from relift.tables.engine_postgres import PostgresEngine
+
+        return PostgresEngine(engine, progress=progress)
+    if engine == "spark" or home == "pyspark":
+        from relift.tables.engine_spark import SparkEngine
+
+        return SparkEngine(None if engine == "spark" else engine, progress=progress)
+    shown = redacted(repr(engine)) if isinstance(engine, str) else f"a {type(engine).__name__}"
+    raise OptionError(f"engine={shown} is not known.", f"Choose one of: {CHOICES}.")

@@ -1,0 +1,79 @@
+"""What a dialect needs to have said in another way, as changes of a finished sqlglot tree.
+
+PostgreSQL
+    compares texts by the rules of a language unless it is told not to: every text constant and every cast to text gets
+    the collation ``"C"``, which orders by code points as DuckDB does (columns of stored tables have it already);
+
+    cuts names after 63 bytes: longer ones are replaced by a beginning and a hash;
+
+    raises an error where ``exp(-1000)`` is so small that it is 0, or so large that it is infinite: the answer is
+    given without asking;
+
+    reads ``0.1e0`` as a decimal, so that the sign of ``-0.0`` is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+
+from sqlglot import exp
+
+LONGEST_NAME = 63
+"""Bytes of a name in PostgreSQL."""
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = "-745.14", "709.79"
+"""Beyond these exp(x) is 0 and infinite in doubles."""
+
+
+def short_name(name: str) -> str:
+    """A name of at most 63 bytes; others are replaced by a beginning and a hash.
+
+    Examples
+    --------
+    >>> short_name("flow"), len(short_name("x" * 100))
+    ('flow', 63)
+    """
+    data = name.encode()
+    if len(data) <= LONGEST_NAME:
+        return name
+    digest = sha256(data).hexdigest()[:24]
+    return f"{data[: LONGEST_NAME - 25].decode(errors='ignore')}_{digest}"
+
+
+def _for_postgres(tree: exp.Expr) -> exp.Expr:
+    for node in reversed(list(tree.find_all(exp.Identifier, exp.Literal, exp.Cast, exp.Exp))):  # inner ones first
+        if isinstance(node, exp.Identifier):
+            node.set("this", short_name(node.this))
+        elif isinstance(node, exp.Literal) and node.is_string and not isinstance(node.parent, exp.Cast):
+            node.replace(_by_code_points(node.copy()))
+        elif isinstance(node, exp.Cast) and node.is_type("VARCHAR"):
+            node.replace(_by_code_points(node.this.copy()))
+        elif isinstance(node, exp.Exp):
+            node.replace(_exponential(node.copy()))
+    return tree
+
+
+def _by_code_points(value: exp.Expr) -> exp.Expr:
+    """A value as text that is compared by code points."""
+    text = exp.Cast(this=value, to=exp.DataType.build("TEXT"))
+    return exp.Paren(this=exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True)))
+
+
+def _exponential(node: exp.Expr) -> exp.Expr:
+    """``exp`` without the errors of underflow and overflow."""
+    double = exp.DataType.build("DOUBLE")
+
+    def real(text: str) -> exp.Expr:
+        return exp.Cast(this=exp.Literal.string(text), to=double.copy())
+
+    return exp.Case(
+        ifs=[
+            exp.If(this=exp.LT(this=node.this.copy(), expression=real(_SMALLEST_EXPONENT)), true=real("0")),
+            exp.If(this=exp.GT(this=node.this.copy(), expression=real(_LARGEST_EXPONENT)), true=real("inf")),
+        ],
+        default=node,
+    )
+
+
+ADAPTED: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {"postgres": _for_postgres}
+"""Changes of trees, by the name of the dialect."""
