@@ -28,6 +28,7 @@ from relift.cli.options import (
     check_output,
     lift_words,
 )
+from relift.cli.reproduce import reproduce_command
 from relift.cli.run import EXIT_FAILURE, EXIT_INFEASIBLE, EXIT_LIMIT, EXIT_UNBOUNDED
 from relift.cli.work import console, lift_model, print_json, prints_on_stderr, read_model, run_beside
 from relift.errors import FileFormatError, OptionError
@@ -462,6 +463,7 @@ def inspect_command(
 app.command(name="ground")(models.ground_command)
 app.command(name="fmt")(models.fmt_command)
 app.command(name="show")(models.show_command)
+app.command(name="reproduce")(reproduce_command)
 
 
 @app.command(name="backends")

@@ -15,7 +15,7 @@ from relift.errors import BackendError, LanguageError, OptionError, ReliftError
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
 
-COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "backends", "info")
+COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
 """The first word; any other is a model to solve."""
 
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
