@@ -37,6 +37,8 @@ class Type(StrEnum):
     BOOLEAN = "boolean"
     NUMBER_OF_ROW = "number of row"
     """A 32-bit integer, for the numbers that a matrix is addressed by."""
+    WIDE = "wide integer"
+    """An integer of up to 37 decimal digits, for exact sums; stored and compared, but never fetched."""
     NOTHING = "nothing"
 
     @property
@@ -45,7 +47,7 @@ class Type(StrEnum):
         return self in _NUMBERS
 
 
-_NUMBERS = (Type.NOTHING, Type.NUMBER_OF_ROW, Type.INTEGER, Type.REAL)
+_NUMBERS = (Type.NOTHING, Type.NUMBER_OF_ROW, Type.INTEGER, Type.WIDE, Type.REAL)
 
 
 class TypeClashError(Exception):
@@ -86,10 +88,12 @@ def common_type(first: Type, second: Type, column: str = "") -> Type:
 Operation: TypeAlias = Choice[
     "+", "-", "*", "/", "**", "negative", "abs", "exp", "sqrt", "log", "least", "greatest",
     "=", "!=", "<", "<=", ">", ">=", "and", "or", "not", "is null", "is finite", "is whole",
-    "coalesce", "if", "real", "integer", "text", "number of row",
+    "coalesce", "if", "real", "integer", "text", "number of row", "wide integer", "round", "remainder", "hash",
 ]  # fmt: skip
-"""``if`` is (condition, then, otherwise); the last four are casts. ``/``, ``**``, ``log`` and ``sqrt`` are real, and
-NULL where they have no value; ``is finite`` is false for NULL and NaN."""
+"""``if`` is (condition, then, otherwise); ``real`` to ``wide integer`` are casts. ``/``, ``**``, ``log`` and ``sqrt`` are
+real, and NULL where they have no value; ``is finite`` is false for NULL and NaN. ``round`` is to the nearest whole
+number, ``remainder`` has the sign of what is divided. ``hash`` is (integer, seed, bits): a whole number below 2**bits that looks
+random; the same for the same integer and seed in one engine, but not in two."""
 
 
 @final
@@ -185,6 +189,14 @@ def type_of(scalar: Scalar, columns: Mapping[str, Type]) -> Type:
             return _number(types[0], Type.INTEGER)
         case "number of row":
             return _number(types[0], Type.NUMBER_OF_ROW)
+        case "wide integer":
+            return _number(types[0], Type.WIDE)
+        case "round":
+            return _number(types[0], Type.REAL)
+        case "remainder":
+            return _widest([_number(kind) for kind in types])
+        case "hash":
+            return _number(types[0], Type.INTEGER)
         case "text":
             return Type.TEXT
         case "if":
@@ -198,7 +210,7 @@ def _number(kind: Type, result: Type | None = None) -> Type:
         raise TypeClashError(kind, Type.REAL)
     if result is not None:
         return result
-    return Type.REAL if kind == Type.REAL else Type.INTEGER
+    return kind if kind in {Type.REAL, Type.WIDE} else Type.INTEGER
 
 
 def _widest(types: Iterable[Type]) -> Type:
@@ -379,7 +391,9 @@ class Distinct(Plan):
         self._set(self.input.columns, [*self.input.keys, frozenset(self.input.columns)])
 
 
-AggregateFunction: TypeAlias = Choice["sum", "min", "max", "count"]
+AggregateFunction: TypeAlias = Choice["sum", "min", "max", "count", "wide sum", "quick sum"]
+"""``wide sum`` adds up integers exactly, however many; ``quick sum`` adds up reals in any order, so that its last
+digits may differ from run to run."""
 
 
 @final
@@ -387,7 +401,7 @@ AggregateFunction: TypeAlias = Choice["sum", "min", "max", "count"]
 class Aggregate(Plan):
     """One row for each value of the key columns (one row in all, if there are none).
 
-    A sum does not depend on the order of the rows: equal multisets have equal sums, to the last bit.
+    A ``sum`` does not depend on the order of the rows: equal multisets have equal sums, to the last bit.
     """
 
     input: Plan
@@ -399,7 +413,7 @@ class Aggregate(Plan):
         columns = {name: types[name] for name in self.by}
         for name, (function, scalar) in self.outputs.items():
             kind = type_of(scalar, types)
-            columns[name] = Type.INTEGER if function == "count" else kind
+            columns[name] = {"count": Type.INTEGER, "wide sum": Type.WIDE}.get(function, kind)
         self._set(columns, [frozenset(self.by)])
 
 

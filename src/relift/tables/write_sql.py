@@ -41,6 +41,7 @@ from relift.tables.algebra import (
     type_of,
 )
 from relift.tables.sql_dialects import ADAPTED
+from relift.tables.sql_words import WIDE, hash_word, in_words_of, wide_term
 
 _SQL_TYPES = {
     Type.INTEGER: "BIGINT",
@@ -48,6 +49,7 @@ _SQL_TYPES = {
     Type.TEXT: "VARCHAR",
     Type.BOOLEAN: "BOOLEAN",
     Type.NUMBER_OF_ROW: "INT",
+    Type.WIDE: WIDE,
     Type.NOTHING: "BIGINT",
 }
 _BINARY: dict[str, type[exp.Expr]] = {
@@ -113,6 +115,7 @@ def text_in(dialect: str, value: str) -> str:
 
 def _text(tree: exp.Expr, dialect: str) -> str:
     """The text of a tree, after what a dialect needs to have said in another way."""
+    tree = in_words_of(tree, dialect)
     adapt = ADAPTED.get(dialect)
     return (tree if adapt is None else adapt(tree)).sql(dialect=dialect, copy=False)
 
@@ -284,6 +287,10 @@ def _function(function: str, scalar: Scalar, types: dict[str, Type]) -> exp.Expr
         # Added up in the order of size, so that equal multisets give equal sums; v and -v give sums of opposite sign.
         order = [exp.Ordered(this=exp.Abs(this=value.copy())), exp.Ordered(this=value.copy())]
         return exp.Sum(this=exp.Order(this=value, expressions=order))
+    if function == "wide sum":
+        return exp.Cast(this=exp.Sum(this=wide_term(value)), to=_sql_type(Type.WIDE))
+    if function == "quick sum":
+        return exp.Sum(this=_cast(value, kind, Type.REAL))
     if function == "sum":
         return exp.Cast(this=exp.Sum(this=value), to=_sql_type(kind))
     return {"min": exp.Min, "max": exp.Max}[function](this=value)
@@ -324,6 +331,12 @@ def _call(scalar: Call, types: dict[str, Type], table: str) -> exp.Expr:
     operation = scalar.operation
     kinds = [type_of(argument, types) for argument in scalar.arguments]
     parts = [_scalar(argument, types, table) for argument in scalar.arguments]
+    if operation == "hash":
+        return _hash(parts[0], scalar.arguments[1:])
+    if operation == "remainder":
+        wanted = common_type(kinds[0], kinds[1])
+        left, right = (_bracketed(_cast(part, kind, wanted)) for part, kind in zip(parts, kinds, strict=True))
+        return _bracketed(exp.Mod(this=left, expression=right))
     if operation in _BINARY:
         if kinds[0] != kinds[1]:
             wanted = common_type(kinds[0], kinds[1])
@@ -331,7 +344,7 @@ def _call(scalar: Call, types: dict[str, Type], table: str) -> exp.Expr:
         return _bracketed(_BINARY[operation](this=_bracketed(parts[0]), expression=_bracketed(parts[1])))
     if operation in {"and", "or"}:
         return _bracketed((exp.and_ if operation == "and" else exp.or_)(*parts, copy=False))
-    if operation in {"/", "**", "exp", "sqrt", "log", "real"}:
+    if operation in {"/", "**", "exp", "sqrt", "log", "real", "round"}:
         parts = [_cast(part, kind, Type.REAL) for part, kind in zip(parts, kinds, strict=True)]
     return _SPECIAL[operation](parts)
 
@@ -343,6 +356,10 @@ def _bracketed(value: exp.Expr) -> exp.Expr:
 
 def _when(condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = None) -> exp.Expr:
     return exp.Case(ifs=[exp.If(this=condition, true=value)], default=otherwise)
+
+
+def _half() -> exp.Expr:
+    return exp.Cast(this=exp.Literal.number("0.5e0"), to=_sql_type(Type.REAL))
 
 
 def _zero() -> exp.Expr:
@@ -365,6 +382,12 @@ def _power(parts: list[exp.Expr]) -> exp.Expr:
     )
     null = exp.Cast(this=exp.Null(), to=_sql_type(Type.REAL))
     return _when(has_none, null, exp.Pow(this=base, expression=exponent))
+
+
+def _hash(value: exp.Expr, options: tuple[Scalar, ...]) -> exp.Expr:
+    seed, bits = (int(option.value or 0) for option in options if isinstance(option, Literal))
+    shifted = exp.Add(this=_bracketed(value), expression=_literal(Literal(seed, Type.INTEGER)))
+    return hash_word(shifted, _literal(Literal((1 << bits) - 1, Type.INTEGER)))
 
 
 def _is_finite(parts: list[exp.Expr]) -> exp.Expr:
@@ -404,4 +427,6 @@ _SPECIAL: dict[str, Callable[[list[Any]], exp.Expr]] = {
     "integer": _cast_to(Type.INTEGER),
     "text": _cast_to(Type.TEXT),
     "number of row": _cast_to(Type.NUMBER_OF_ROW),
+    "wide integer": _cast_to(Type.WIDE),
+    "round": lambda parts: exp.Floor(this=exp.Add(this=parts[0], expression=_half())),
 }
