@@ -1,7 +1,7 @@
 """relift: lifted convex optimisation.
 
-Finds indistinguishable variables and rows of a linear or convex quadratic program, solves the small quotient with any
-solver, and returns the full answer, primal and dual, with a certificate checked on the original program.
+Finds indistinguishable variables and rows of a linear, convex quadratic or conic program, solves the small quotient
+with any solver, and returns the full answer, primal and dual, with a certificate checked on the original program.
 
 >>> import relift
 >>> program = relift.Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0)
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from relift.modelling.model_result import ModelResult
     from relift.modelling.solve_model import ground_model, solve_model
     from relift.pipeline import Result, lift, solve
+    from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
+    from relift.program.conic_rows import ConicRows
     from relift.program.program import Program
     from relift.program.solution import Solution, Status
     from relift.symmetry.colour_refinement import colour_refinement
@@ -59,13 +61,19 @@ __version__ = "0.1.0"
 _HOME = {
     "Approximation": "lifting.approximate",
     "Certificate": "lifting.certificate",
+    "ConicRows": "program.conic_rows",
+    "Exponential": "program.cones",
     "Lifting": "lifting.lifting",
     "Model": "modelling.model",
     "ModelResult": "modelling.model_result",
     "Partition": "symmetry.partition",
     "PointSymmetry": "symmetry.geometry",
+    "Power": "program.cones",
+    "PowerND": "program.cones",
     "Program": "program.program",
     "Result": "pipeline",
+    "SecondOrder": "program.cones",
+    "Semidefinite": "program.cones",
     "Solution": "program.solution",
     "Status": "program.solution",
     "approximate_orbits": "ml.point_signatures",
@@ -101,13 +109,19 @@ _HOME = {
 __all__ = [
     "Approximation",
     "Certificate",
+    "ConicRows",
+    "Exponential",
     "Lifting",
     "Model",
     "ModelResult",
     "Partition",
     "PointSymmetry",
+    "Power",
+    "PowerND",
     "Program",
     "Result",
+    "SecondOrder",
+    "Semidefinite",
     "Solution",
     "Status",
     "Table",

@@ -164,7 +164,7 @@ class CertifiedSolve:
         small = self.lifting.restrict(point)
         if isometric is not None:
             small = isometric.from_plain(small)
-        return WarmStart(small.x, small.y, small.w)
+        return WarmStart(small.x, small.y, small.w, small.v)
 
     def _time_left(self) -> float | None:
         limit = self.settings.time_limit
@@ -191,9 +191,16 @@ class CertifiedSolve:
 
 def _backends_in_order(program: Program) -> list[Backend]:
     """The default backend, then those to turn to when its answers fail."""
-    names = ("highs", "clarabel") if program.is_linear else ("clarabel", "piqp", "highs")
+    names = ["highs", "clarabel"] if program.is_linear else ["clarabel", "piqp", "highs"]
+    if len(program.conic):
+        names = ["clarabel", "scs"]
     backends = [get_backend(name) for name in names if name in backend_names(installed=True)]
-    return [backend for backend in backends if len(program.quadratic) == 0 or backend.solves_quadratic_rows]
+    return [
+        backend
+        for backend in backends
+        if (len(program.quadratic) == 0 or backend.solves_quadratic_rows)
+        and (len(program.conic) == 0 or backend.solves_cones)
+    ]
 
 
 def _with_proof(small: Program, answer: Solution, settings: SolverSettings) -> Solution:
@@ -204,7 +211,7 @@ def _with_proof(small: Program, answer: Solution, settings: SolverSettings) -> S
             return answer
         found = find_point_or_proof(small, settings)
         if found.status == Status.INFEASIBLE:
-            return replace(answer, ray_y=found.ray_y, ray_w=found.ray_w, ray_z=found.ray_z)
+            return replace(answer, ray_y=found.ray_y, ray_w=found.ray_w, ray_z=found.ray_z, ray_v=found.ray_v)
         return replace(
             answer,
             status=Status.FAILURE,

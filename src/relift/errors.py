@@ -8,7 +8,8 @@
     │   ├── NotANumberError              a NaN, or an infinity where a number is needed
     │   ├── BoundsError                  a lower bound above its upper bound
     │   ├── AsymmetricError              P is not symmetric
-    │   └── NonConvexError               P has a direction of negative curvature
+    │   ├── NonConvexError               P has a direction of negative curvature
+    │   └── ConeError                    a cone has a size or an exponent that it cannot have
     ├── LanguageError (ValueError)       a model text is wrong; points at the place
     │   ├── ModelSyntaxError             it does not follow the grammar
     │   ├── EncodingError                the file is not UTF-8
@@ -107,6 +108,11 @@ class AsymmetricError(ProgramError):
 @final
 class NonConvexError(ProgramError):
     """P has a direction of negative curvature (positive, when maximising)."""
+
+
+@final
+class ConeError(ProgramError):
+    """A cone has a size or an exponent that it cannot have."""
 
 
 class LanguageError(ReliftError, ValueError):

@@ -118,6 +118,11 @@ class Result:
         return self.solution.z
 
     @property
+    def v(self) -> Vector | None:
+        """Multipliers of the conic rows, in the dual cones, or None."""
+        return self.solution.v
+
+    @property
     def objective(self) -> float:
         """The objective at x, in the sense of the program; an infinity for infeasible and unbounded programs."""
         return self.solution.objective
@@ -136,6 +141,11 @@ class Result:
     def ray_w(self) -> Vector | None:
         """Multipliers of the variable bounds that prove infeasibility, or None."""
         return self.solution.ray_w
+
+    @property
+    def ray_v(self) -> Vector | None:
+        """Multipliers of the conic rows that prove infeasibility, or None."""
+        return self.solution.ray_v
 
     @property
     def backend(self) -> str:
@@ -236,7 +246,7 @@ def solve(
         Merge what is nearly alike and stop at a proved gap: a gap such as 1e-3, classes to start from, or an
         :class:`~relift.Approximation`. ``result.lower_bound`` and ``result.upper_bound`` enclose the optimum.
     backend
-        ``"auto"`` (HiGHS for LPs, Clarabel for QPs, others if these fail), or a name of ``relift backends``.
+        ``"auto"`` (HiGHS for LPs, Clarabel for QPs and cones, others if these fail), or a name of ``relift backends``.
     tolerance
         The largest relative residual on the ground program that may be called optimal.
     time_limit
@@ -279,9 +289,12 @@ def solve(
     else:
         lifting = lift_with_settings(program, LiftSettings(lift, values, digits, scale_rows, reduce), progress)
     if vertex and not lifting.program.is_linear:
-        raise OptionError("vertex=True is for linear programs, and this one is quadratic.", "Leave it out.")
+        kind = "conic" if len(lifting.program.conic) else "quadratic"
+        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Leave it out.")
     if chosen is not None and len(lifting.program.quadratic) and not chosen.solves_quadratic_rows:
         raise OptionError(f"{chosen.name} does not take quadratic constraints.", "Use clarabel, or leave backend= out.")
+    if chosen is not None and len(lifting.program.conic) and not chosen.solves_cones:
+        raise OptionError(f"{chosen.name} does not take cones.", "Use clarabel or scs, or leave backend= out.")
     run = CertifiedSolve(lifting, settings, start, progress)
     start_point = warm_start.solution if isinstance(warm_start, Result) else warm_start
     solution = run.best_answer(chosen, start_point)

@@ -3,7 +3,9 @@
 - relift's own: ``relift_format`` = 1, ``shape`` = (rows, variables), ``P_data, P_indices, P_indptr`` (CSC,
   absent for an
   LP), ``A_data, A_indices, A_indptr`` (CSC), ``q, l, u, lb, ub, r, sense`` and, if there are names,
-  ``variable_names`` and ``row_names``. No pickles.
+  ``variable_names`` and ``row_names``. No pickles. With cones also ``C_data, C_indices, C_indptr`` (CSC), ``C_shape``,
+  ``b``, and for each cone its kind and size in ``cones`` and the exponents of power cones, one after the other, in
+  ``exponents``.
 - qpsolvers' ``Problem.save``: ``P, q, G, h, A, b, lb, ub``, where what is missing, and a sparse matrix, is
   a pickled
   object. Those are read by an unpickler that knows arrays and sparse matrices and refuses everything else.
@@ -25,6 +27,8 @@ import numpy as np
 from scipy import sparse
 
 from relift.errors import FileFormatError
+from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 
 FORMAT = 1
@@ -170,7 +174,54 @@ def _own(arrays: Mapping[str, Any], source: str) -> Program:
         sense=str(arrays["sense"]),  # type: ignore[arg-type]
         variable_names=names["variable_names"],
         row_names=names["row_names"],
+        conic=_conic(arrays, n, source) if "cones" in arrays else None,
     )
+
+
+_CONES: tuple[type[Cone], ...] = (SecondOrder, Exponential, Power, PowerND, Semidefinite)
+"""The number of a kind in a file is its place here."""
+
+
+def _conic(arrays: Mapping[str, Any], n: int, source: str) -> ConicRows:
+    _need(arrays, ("C_shape", "b", "exponents"), source)
+    listed, exponents = np.asarray(arrays["cones"]), np.asarray(arrays["exponents"], dtype=np.float64).ravel().tolist()
+    shape = np.asarray(arrays["C_shape"]).ravel()
+    if listed.ndim != 2 or listed.shape[1] != 2 or listed.dtype.kind not in "iu" or shape.size != 2 or shape[1] != n:
+        raise FileFormatError(f"{source}: the list of cones, or C_shape, is damaged.", "Write the file again.")
+    cones: list[Cone] = []
+    at = 0
+    for kind, size in listed.tolist():
+        if not 0 <= kind < len(_CONES):
+            raise FileFormatError(f"{source}: there is no cone of kind {kind}.", "Update relift.")
+        if _CONES[kind] is Power:
+            cones.append(Power(*exponents[at : at + 1]) if at < len(exponents) else _no_exponent(source))
+            at += 1
+        elif _CONES[kind] is PowerND:
+            cones.append(PowerND(tuple(exponents[at : at + size - 1])))
+            at += size - 1
+        else:
+            cones.append(Exponential() if _CONES[kind] is Exponential else _CONES[kind](size))
+    return ConicRows(_compressed(arrays, "C", (int(shape[0]), n), source), arrays["b"], cones)
+
+
+def _no_exponent(source: str) -> Cone:
+    raise FileFormatError(f"{source}: an exponent of a power cone is missing.", "Write the file again.")
+
+
+def _arrays_of_cones(rows: ConicRows) -> dict[str, Any]:
+    C = rows.A.tocsc()
+    listed, exponents = [], []
+    for cone in rows.cones:
+        size = cone.n if isinstance(cone, Semidefinite) else cone.n_rows
+        listed.append((_CONES.index(type(cone)), size))
+        exponents += [cone.alpha] if isinstance(cone, Power) else list(getattr(cone, "alphas", ()))
+    return {
+        **{f"C_{part}": getattr(C, part) for part in ("data", "indices", "indptr")},
+        "C_shape": np.array(C.shape, dtype=np.int64),
+        "b": rows.b,
+        "cones": np.array(listed, dtype=np.int64),
+        "exponents": np.array(exponents, dtype=np.float64),
+    }
 
 
 def _benchmark(arrays: Mapping[str, Any], source: str) -> Program:
@@ -281,6 +332,8 @@ def write_npz(program: Program, file: str | Path | BinaryIO) -> None:
     }
     if program.P is not None:
         arrays |= {f"P_{part}": getattr(program.P, part) for part in ("data", "indices", "indptr")}
+    if len(program.conic):
+        arrays |= _arrays_of_cones(program.conic)
     for key in ("variable_names", "row_names"):
         if getattr(program, key) is not None:
             arrays[key] = np.array(list(getattr(program, key)), dtype=np.str_)

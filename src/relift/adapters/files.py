@@ -109,6 +109,8 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
         raise FileFormatError(
             f"{path}: quadratic constraints cannot be written.", "Leave them out, or pickle the program."
         )
+    if len(program.conic) and suffix != ".npz":
+        raise FileFormatError(f"{path}: cones cannot be written as {suffix}.", "Write .npz, which holds them.")
     notes: list[str] = []
     if suffix == ".npz":
         with write_atomically(path) as file:

@@ -12,12 +12,18 @@ For a point with multipliers, :math:`\rho = Px + q + A^\top y + w`:
   added by size, so that a violated row and a loose one cannot cancel: tiny violations under huge multipliers, which
   solvers overlook (LISWET, YAO), show here.
 
-For an infeasible program, w is set to :math:`-A^\top y` where the bounds allow it; then
-:math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^-) > 0` is a proof, up to the *ray residual*: what
-w could not take, divided by β, and by the largest product that could stand in it, :math:`\max_i |a_{ij}| \max_i |y_i|`.
+Cones take part by how far they must be pushed (:mod:`relift.program.cone_distance`). The slack s = b - Cx by its push
+relative to 1 + the size of b and s, entry by entry; the multipliers v, in the dual cones, likewise. The gap counts
+:math:`|v^\top s|` of each cone, and the price of both pushes, :math:`|v|^\top|\Delta s| + |s|^\top|\Delta v|`, since a
+slack outside its cone could make the product look small.
+
+For an infeasible program, v is pushed into the dual cones and w is set to :math:`-A^\top y - C^\top v`
+where the bounds allow it; then
+:math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^- + b^\top v) > 0` is a proof, up to the *ray
+residual*: what w could not take, divided by β, and by the largest product that could stand in it, :math:`\max_i |a_{ij}| \max_i |y_i|`.
 A feasible point would need a 1-norm of at least 1 / residual; and columns of small entries, whose w is small for that
-reason alone, prove nothing. For an unbounded one, d must keep rows and bounds, Pd = 0 and q'd < 0, relative to |q'd|
-and to the largest product in each row. β and q'd must be more than what rounding leaves of their terms.
+reason alone, prove nothing. For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0,
+relative to |q'd| and to the largest product in each row. β and q'd must be more than what rounding leaves of their terms.
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ from typing import final
 import numpy as np
 from scipy.sparse import linalg as sparse_linalg
 
+from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
@@ -105,7 +112,7 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     """
     minimisation = program.minimisation()
     if solution.status == Status.INFEASIBLE:
-        residual = infeasibility_residual(minimisation, solution.ray_y, solution.ray_z, solution.ray_w)
+        residual = infeasibility_residual(minimisation, solution.ray_y, solution.ray_z, solution.ray_w, solution.ray_v)
         return Certificate(tolerance, ray_residual=residual)
     if solution.status == Status.UNBOUNDED:
         primal = _primal_residual(minimisation, solution.x) if solution.x is not None else float("nan")
@@ -116,9 +123,10 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     objective = program.objective(x)
     primal = _primal_residual(minimisation, x)
     z = np.zeros(0) if len(program.quadratic) == 0 else solution.z
-    if solution.y is None or solution.w is None or z is None:
+    v = np.zeros(0) if len(program.conic) == 0 else solution.v
+    if solution.y is None or solution.w is None or z is None or v is None:
         return Certificate(tolerance, primal, objective=objective)
-    dual, gap = _dual_residual_and_gap(minimisation, x, solution.y, solution.w, z)
+    dual, gap = _dual_residual_and_gap(minimisation, x, solution.y, solution.w, z, v)
     return Certificate(tolerance, primal, dual, gap, objective=objective)
 
 
@@ -135,20 +143,31 @@ def _primal_residual(program: Program, x: Vector) -> float:
     values = program.quadratic.values_at(x)
     curved = values - program.quadratic.q @ x
     excess = (values - program.quadratic.r) / (1.0 + np.abs(program.quadratic.r) + np.abs(curved))
-    return max(worst, float(excess.max(initial=0.0)))
+    slack = program.conic.slack(x)
+    push, _ = pushed_into(program.conic, slack, _room_of_slack(program, slack))
+    return max(worst, float(excess.max(initial=0.0)), float(push.max(initial=0.0)))
 
 
-def _dual_residual_and_gap(program: Program, x: Vector, y: Vector, w: Vector, z: Vector) -> tuple[float, float]:
-    if not all(np.isfinite(vector).all() for vector in (x, y, w, z)):
+def _room_of_slack(program: Program, slack: Vector) -> Vector:
+    return 1.0 + np.maximum(np.abs(program.conic.b), np.abs(slack))
+
+
+def _dual_residual_and_gap(
+    program: Program, x: Vector, y: Vector, w: Vector, z: Vector, v: Vector
+) -> tuple[float, float]:
+    if not all(np.isfinite(vector).all() for vector in (x, y, w, z, v)):
         return float("inf"), float("inf")
     Px = np.zeros_like(x) if program.P is None else program.P @ x
     Aty = program.A.T @ y
     curved = program.quadratic.gradient(x, z)
-    rho = Px + program.q + Aty + w + curved
-    size = 1.0 + max(float(np.abs(term).max(initial=0.0)) for term in (Px, program.q, Aty, w, curved))
+    Ctv = program.conic.A.T @ v
+    rho = Px + program.q + Aty + w + curved + Ctv
+    size = 1.0 + max(float(np.abs(term).max(initial=0.0)) for term in (Px, program.q, Aty, w, curved, Ctv))
     dual = max(float(np.abs(rho).max(initial=0.0)), float(-z.min(initial=0.0))) / size
+    off_cones, gap_of_cones = _dual_residual_and_gap_of_cones(program, x, v, size)
+    dual = max(dual, off_cones)
     end = np.where(rho > 0, program.lb, program.ub)
-    gap = float(np.abs(rho * (x - np.where(np.isfinite(end), end, 0.0))).sum())
+    gap = gap_of_cones + float(np.abs(rho * (x - np.where(np.isfinite(end), end, 0.0))).sum())
     gap += float(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)).sum())
     objective = 0.5 * float(x @ Px) + float(program.q @ x) + program.r
     for multiplier, value, lower, upper in (
@@ -164,31 +183,55 @@ def _dual_residual_and_gap(program: Program, x: Vector, y: Vector, w: Vector, z:
     return dual, gap / (1.0 + abs(objective))
 
 
+def _dual_residual_and_gap_of_cones(program: Program, x: Vector, v: Vector, size: float) -> tuple[float, float]:
+    """How far v is from the dual cones, relative to its entries and the gradient's; what cones add to the gap."""
+    rows = program.conic
+    slack = rows.slack(x)
+    _, kept = pushed_into(rows, slack, _room_of_slack(program, slack))
+    push, paid = pushed_into(rows, v, size + np.abs(v), dual=True)
+    products = np.bincount(rows.cone_of_row, v * slack, len(rows))
+    gap = np.abs(products).sum() + (np.abs(v) * np.abs(kept - slack) + np.abs(slack) * np.abs(paid - v)).sum()
+    return float(push.max(initial=0.0)), float(gap)
+
+
 def infeasibility_residual(
-    program: Program, ray_y: Vector | None, ray_z: Vector | None = None, ray_w: Vector | None = None
+    program: Program,
+    ray_y: Vector | None,
+    ray_z: Vector | None = None,
+    ray_w: Vector | None = None,
+    ray_v: Vector | None = None,
 ) -> float:
     """How far multipliers are from a proof that no point is feasible; infinite if they prove nothing.
 
-    With quadratic constraints, M = sum_k z_k P_k and c = A'y + sum_k z_k q_k: for every v, a feasible x has
-    (Mv + c + w)'x - ½v'Mv <= support, so that w = -(Mv + c) and support + ½v'Mv < 0 is a proof.
+    With quadratic constraints, M = sum_k z_k P_k and c = A'y + C'v + sum_k z_k q_k: for every point p, a feasible x has
+    (Mp + c + w)'x - ½p'Mp <= support, so that w = -(Mp + c) and support + ½p'Mp < 0 is a proof.
     """
     if ray_y is None or not np.isfinite(ray_y).all():
         return float("inf")
     y = np.where((ray_y > 0) & np.isinf(program.u) | (ray_y < 0) & np.isinf(program.l), 0.0, ray_y)
-    slope, bend, right, products = program.A.T @ y, 0.0, 0.0, largest_of_columns(program.A) * _largest(y)
+    v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
+    if not np.isfinite(v).all():
+        return float("inf")
+    _, v = pushed_into(program.conic, v, np.ones(v.size), dual=True)
+    slope, bend, right = program.A.T @ y + program.conic.A.T @ v, 0.0, 0.0
+    products = np.maximum(
+        largest_of_columns(program.A) * _largest(y), largest_of_columns(program.conic.A) * _largest(v)
+    )
     if len(program.quadratic) and ray_z is not None and np.any(ray_z > 0):
         z = np.maximum(ray_z, 0.0)
         M = program.quadratic.hessian(z)
         slope = slope + program.quadratic.q.T @ z
-        v = sparse_linalg.lsqr(M, -(slope + (0.0 if ray_w is None else ray_w)), atol=1e-14, btol=1e-14)[0]
+        point = sparse_linalg.lsqr(M, -(slope + (0.0 if ray_w is None else ray_w)), atol=1e-14, btol=1e-14)[0]
         products = np.maximum(products, largest_of_columns(program.quadratic.q) * _largest(z))
-        products = np.maximum(products, largest_of_columns(M) * _largest(v))
-        slope, bend, right = slope + M @ v, 0.5 * float(v @ (M @ v)), float(z @ program.quadratic.r)
+        products = np.maximum(products, largest_of_columns(M) * _largest(point))
+        slope, bend, right = slope + M @ point, 0.5 * float(point @ (M @ point)), float(z @ program.quadratic.r)
     w = -slope
     loose = (w > 0) & np.isinf(program.ub) | (w < 0) & np.isinf(program.lb)
     remainder = np.abs(w[loose])
     w = np.where(loose, 0.0, w)
-    terms = np.concatenate([_support(y, program.l, program.u), _support(w, program.lb, program.ub), [right, bend]])
+    terms = np.concatenate(
+        [_support(y, program.l, program.u), _support(w, program.lb, program.ub), program.conic.b * v, [right, bend]]
+    )
     beta = -float(terms.sum())
     if beta <= ROUNDING * float(np.abs(terms).sum()):
         return float("inf")
@@ -209,6 +252,10 @@ def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
         (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q) * length),
         (np.array([rows.bend(ray_x)]), np.array([_largest(rows.values) * length])),
     ]
+    if len(program.conic):
+        along, sizes = -(program.conic.A @ ray_x), largest_of_cones(program.conic, largest_of_rows(program.conic.A))
+        push, _ = pushed_into(program.conic, along, np.ones(along.size))
+        parts.append((push, sizes * length))
     if program.P is not None:
         parts.append((np.abs(program.P @ ray_x), largest_of_rows(program.P) * length))
     return max(max(_worst_ratio(wrong, fall), _worst_ratio(wrong, products)) for wrong, products in parts)

@@ -206,7 +206,7 @@ def lift_approximately(
     Raises
     ------
     OptionError
-        If the program has quadratic constraints.
+        If the program has quadratic constraints or cones.
 
     Examples
     --------
@@ -215,8 +215,10 @@ def lift_approximately(
     (1, 3)
     """
     settings, clock = settings or LiftSettings(), _Clock(progress)
-    if len(getattr(program, "quadratic", ())):
+    if len(program.quadratic):
         raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
+    if len(program.conic):
+        raise OptionError("approximate lifting does not take cones.", "Leave approximate out.")
     minimisation = program.minimisation()
     with clock.stage("reduce"):
         change = reduce if settings.reduce else unreduced
@@ -236,6 +238,8 @@ def _lift(
     previous: Lifting | None = None,
 ) -> Lifting:
     clock = _Clock(progress)
+    if len(program.conic):
+        settings = replace(settings, method="none", digits=None)
     minimisation, report = program.minimisation(), None
     if settings.digits is not None:
         with clock.stage("snap"):

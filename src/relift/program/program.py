@@ -1,7 +1,7 @@
 r"""The convex program, checked once when it is made and never changed afterwards.
 
 .. math:: \min\; \tfrac12 x^\top P x + q^\top x + r \quad\text{s.t.}\quad l \le A x \le u,\; lb \le x \le ub,\;
-   \tfrac12 x^\top P_k x + q_k^\top x \le r_k
+   \tfrac12 x^\top P_k x + q_k^\top x \le r_k,\; b - C x \in K_1 \times K_2 \times \dots
 
 This is the convention of the solvers. Mladenov, Kleinhans and Kersting (2016) write the objective
 :math:`x^\top Q x + c^\top x`; here :math:`P = 2Q` and :math:`q = c`.
@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeError
+from relift.program.arrays import as_floats, as_matrix, as_vector, frozen
+from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import check_choice
@@ -28,7 +30,7 @@ Vector = NDArray[np.float64]
 
 @final
 class Program:
-    """A linear or convex quadratic program; immutable, with read-only arrays.
+    """A linear, convex quadratic or conic program; immutable, with read-only arrays.
 
     Arrays are taken over without a copy where they already have the right type (float64; CSC or CSR without
     duplicates); anything else (lists, integers, other sparse formats) is converted.
@@ -56,6 +58,8 @@ class Program:
     quadratic
         Convex quadratic constraints ½x'P_kx + q_k'x <= r_k, as triples (P_k, q_k, r_k) or
         :class:`~relift.program.quadratic_rows.QuadraticRows`.
+    conic
+        Conic constraints b - Cx in K, as :class:`~relift.program.conic_rows.ConicRows`; None for none.
     assume_convex
         Skip the convexity check of P and of the quadratic constraints, at your own risk.
 
@@ -70,7 +74,9 @@ class Program:
     -1. ...
     """
 
-    __slots__ = ("A", "P", "l", "lb", "q", "quadratic", "r", "row_names", "sense", "u", "ub", "variable_names")
+    __slots__ = (
+        "A", "P", "conic", "l", "lb", "q", "quadratic", "r", "row_names", "sense", "u", "ub", "variable_names",
+    )  # fmt: skip
 
     P: Any
     """CSC array, or None for a linear program."""
@@ -85,6 +91,8 @@ class Program:
     sense: Sense
     quadratic: QuadraticRows
     """Quadratic constraints; empty for most programs."""
+    conic: ConicRows
+    """Conic constraints; empty for most programs."""
     variable_names: Sequence[str] | None
     row_names: Sequence[str] | None
 
@@ -104,14 +112,15 @@ class Program:
         row_names: Sequence[str] | None = None,
         triangle: Triangle | None = None,
         quadratic: QuadraticRows | Sequence[tuple[Any, Any, float]] = (),
+        conic: ConicRows | None = None,
         assume_convex: bool = False,
     ) -> None:
         check_choice("sense", sense, get_args(Sense))
         if triangle is not None:
             check_choice("triangle", triangle, get_args(Triangle))
-        P = None if P is None else _as_matrix("P", P)
-        A = None if A is None else _as_matrix("A", A)
-        n = _number_of_variables(P, q, A, lb, ub, variable_names)
+        P = None if P is None else as_matrix("P", P)
+        A = None if A is None else as_matrix("A", A)
+        n = _number_of_variables(P, q, A, lb, ub, variable_names, conic)
         m = 0 if A is None else A.shape[0]
         if A is None:
             A = sparse.csc_array((0, n))
@@ -137,15 +146,16 @@ class Program:
             P = None if P.nnz == 0 else P
         values = {
             "P": P,
-            "q": _as_vector("q", 0.0 if q is None else q, n, finite=True),
+            "q": as_vector("q", 0.0 if q is None else q, n, finite=True),
             "A": A,
-            "l": _as_vector("l", -np.inf if l is None else l, m),
-            "u": _as_vector("u", np.inf if u is None else u, m),
-            "lb": _as_vector("lb", -np.inf if lb is None else lb, n),
-            "ub": _as_vector("ub", np.inf if ub is None else ub, n),
+            "l": as_vector("l", -np.inf if l is None else l, m),
+            "u": as_vector("u", np.inf if u is None else u, m),
+            "lb": as_vector("lb", -np.inf if lb is None else lb, n),
+            "ub": as_vector("ub", np.inf if ub is None else ub, n),
             "r": _as_constant(r),
             "sense": sense,
             "quadratic": _as_quadratic_rows(quadratic, n, assume_convex),
+            "conic": _as_conic_rows(conic, n),
             "variable_names": _as_names("variable_names", variable_names, n),
             "row_names": _as_names("row_names", row_names, m),
         }
@@ -168,6 +178,7 @@ class Program:
         r: float = 0.0,
         sense: Sense = "min",
         quadratic: QuadraticRows | None = None,
+        conic: ConicRows | None = None,
     ) -> Program:
         """A program from parts known to be right: no check, no copy. For programs derived from a checked one."""
         program = object.__new__(cls)
@@ -175,14 +186,15 @@ class Program:
             {"P": P, "q": q, "A": A, "l": l, "u": u, "lb": lb, "ub": ub, "r": r, "sense": sense}
             | {"variable_names": None, "row_names": None}
             | {"quadratic": QuadraticRows.none(q.size) if quadratic is None else quadratic}
+            | {"conic": ConicRows.none(q.size) if conic is None else conic}
         )
         return program
 
     def _fill(self, values: dict[str, Any]) -> None:
         for name, value in values.items():
             if sparse.issparse(value):
-                value.data, value.indices, value.indptr = map(_frozen, (value.data, value.indices, value.indptr))
-            object.__setattr__(self, name, _frozen(value) if isinstance(value, np.ndarray) else value)
+                value.data, value.indices, value.indptr = map(frozen, (value.data, value.indices, value.indptr))
+            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Program does not change: make a new one with replace({name}=...)")
@@ -200,22 +212,25 @@ class Program:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows, m; bounds of variables are not counted."""
+        """Number of rows, m; bounds of variables, quadratic and conic constraints are not counted."""
         return int(self.l.size)
 
     @property
     def n_nonzeros(self) -> int:
-        """Stored entries of A, P and the quadratic constraints together."""
-        return int(self.A.nnz) + (0 if self.P is None else int(self.P.nnz)) + self.quadratic.n_nonzeros
+        """Stored entries of A, P, the quadratic and the conic constraints together."""
+        in_objective = 0 if self.P is None else int(self.P.nnz)
+        return int(self.A.nnz) + in_objective + self.quadratic.n_nonzeros + self.conic.n_nonzeros
 
     @property
     def is_linear(self) -> bool:
-        """Whether nothing in it is quadratic."""
-        return self.P is None and len(self.quadratic) == 0
+        """Whether nothing in it is quadratic or conic."""
+        return self.P is None and len(self.quadratic) == 0 and len(self.conic) == 0
 
     @property
     def kind(self) -> str:
-        """``"LP"``, ``"QP"``, or ``"QCQP"`` if there are quadratic constraints."""
+        """``"LP"``, ``"QP"``, ``"QCQP"`` if there are quadratic constraints, ``"conic"`` if there are cones."""
+        if len(self.conic):
+            return "conic"
         return "QCQP" if len(self.quadratic) else "QP" if self.P is not None else "LP"
 
     def objective(self, x: ArrayLike) -> float:
@@ -235,7 +250,9 @@ class Program:
         if self.sense == "min":
             return self
         P = None if self.P is None else -self.P
-        return Program.trusted(P, -self.q, self.A, self.l, self.u, self.lb, self.ub, -self.r, quadratic=self.quadratic)
+        return Program.trusted(
+            P, -self.q, self.A, self.l, self.u, self.lb, self.ub, -self.r, quadratic=self.quadratic, conic=self.conic
+        )
 
     def replace(self, **changes: Any) -> Program:
         """A new, checked program with some parts changed.
@@ -268,12 +285,14 @@ class Program:
         same_rest = all(getattr(self, k) == getattr(other, k) for k in ("r", "sense"))
         same_names = all(_names_equal(getattr(self, k), getattr(other, k)) for k in ("variable_names", "row_names"))
         same_matrices = _same(self.P, other.P) and _same(self.A, other.A) and self.quadratic == other.quadratic
+        same_matrices = same_matrices and self.conic == other.conic
         return same_vectors and same_rest and same_names and same_matrices
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        sizes = f"{self.n_variables} variables, {self.n_rows} rows, {self.n_nonzeros} nonzeros"
+        cones = f"{len(self.conic)} cones, " if len(self.conic) else ""
+        sizes = f"{self.n_variables} variables, {self.n_rows} rows, {cones}{self.n_nonzeros} nonzeros"
         return f"Program({self.kind}, {self.sense}, {sizes})"
 
 
@@ -281,14 +300,6 @@ def _restore(values: dict[str, Any]) -> Program:
     program = object.__new__(Program)
     program._fill(values)
     return program
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view; the caller's own array stays writeable."""
-    if array.flags.writeable:
-        array = array.view()
-        array.flags.writeable = False
-    return array
 
 
 def _same(M: Any, N: Any) -> bool:
@@ -303,86 +314,22 @@ def _names_equal(names: Sequence[str] | None, others: Sequence[str] | None) -> b
     return list(names) == list(others)
 
 
-def _number_of_variables(P: Any, q: Any, A: Any, lb: Any, ub: Any, names: Sequence[str] | None) -> int:
+def _number_of_variables(
+    P: Any, q: Any, A: Any, lb: Any, ub: Any, names: Sequence[str] | None, conic: ConicRows | None
+) -> int:
     if P is not None:
         return int(P.shape[1])
     if A is not None:
         return int(A.shape[1])
     for name, vector in (("q", q), ("lb", lb), ("ub", ub)):
-        shape = () if vector is None else vector.shape if sparse.issparse(vector) else _as_floats(name, vector).shape
+        shape = () if vector is None else vector.shape if sparse.issparse(vector) else as_floats(name, vector).shape
         if len(shape) == 1 or (len(shape) == 2 and 1 in shape):
             return int(np.prod(shape))
     if names is not None:
         return len(names)
+    if isinstance(conic, ConicRows):
+        return conic.n_variables
     raise ShapeError("the number of variables is not known.", "Give at least one of P, q, A, lb and ub as an array.")
-
-
-def _as_matrix(name: str, given: Any) -> Any:
-    """CSC or CSR array of float64 without duplicates or non-finite numbers; the caller's arrays are never changed."""
-    if sparse.issparse(given):
-        if given.ndim != 2:
-            raise ShapeError(f"{name} has {given.ndim} dimensions.", "A matrix has two.", name)
-        if given.dtype.kind not in "fiub":
-            raise NotANumberError(f"{name} has entries of type {given.dtype}.", "Give real numbers.", name)
-        matrix = sparse.csr_array(given) if given.format == "csr" else sparse.csc_array(given)
-        if matrix.dtype != np.float64:
-            matrix = matrix.astype(np.float64)
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-    else:
-        dense = _as_floats(name, given)
-        if dense.ndim != 2:
-            raise ShapeError(f"{name} has {dense.ndim} dimensions.", "A matrix has two.", name)
-        matrix = sparse.csc_array(dense)
-    bad = np.flatnonzero(~np.isfinite(matrix.data))
-    if bad.size:
-        where = matrix.tocoo()
-        row, column = int(where.coords[0][bad[0]]), int(where.coords[1][bad[0]])
-        raise NotANumberError(
-            f"{name}[{row}, {column}] is {matrix.data[bad[0]]}.",
-            "Every coefficient must be a finite number.",
-            name,
-            (row, column),
-        )
-    return matrix
-
-
-def _as_floats(name: str, given: Any) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(given)
-        if array.dtype.kind not in "fiubO" or (array.dtype.kind == "O" and any(isinstance(v, str) for v in array.flat)):
-            raise TypeError
-        return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise NotANumberError(
-            f"{name} is not made of real numbers.",
-            "Give a list, an array or a sparse matrix of numbers.",
-            name,
-        ) from error
-
-
-def _as_vector(name: str, given: Any, size: int, finite: bool = False) -> Vector:
-    if sparse.issparse(given):
-        given = given.toarray()
-    vector = _as_floats(name, given)
-    if vector.ndim == 0:
-        vector = np.full(size, float(vector))
-    if vector.ndim == 2 and 1 in vector.shape:
-        vector = vector.ravel()
-    if vector.shape != (size,):
-        found = " x ".join(map(str, vector.shape))
-        raise ShapeError(
-            f"{name} has {found} entries, but {size} are needed.",
-            "Give one number for each, or one for all.",
-            name,
-        )
-    bad = np.flatnonzero(~np.isfinite(vector) if finite else np.isnan(vector))
-    if bad.size:
-        j = int(bad[0])
-        hint = "Every entry must be a finite number." if finite else "Write -inf or inf where there is no bound."
-        raise NotANumberError(f"{name}[{j}] is {vector[j]}.", hint, name, (j,))
-    return np.ascontiguousarray(vector)
 
 
 def _as_quadratic_rows(
@@ -397,8 +344,22 @@ def _as_quadratic_rows(
     return given
 
 
+def _as_conic_rows(given: ConicRows | None, n: int) -> ConicRows:
+    if given is None:
+        return ConicRows.none(n)
+    if not isinstance(given, ConicRows):
+        raise ShapeError(f"conic is a {type(given).__name__}.", "Give relift.ConicRows(A, b, cones).", "conic")
+    if given.n_variables != n:
+        raise ShapeError(
+            f"the conic rows are of {given.n_variables} variables, but there are {n}.",
+            "Each column of their A is a variable.",
+            "conic",
+        )
+    return given
+
+
 def _as_constant(r: Any) -> float:
-    constant = _as_floats("r", r)
+    constant = as_floats("r", r)
     if constant.ndim != 0 or not np.isfinite(constant):
         raise NotANumberError(f"r is {r!r}.", "The constant of the objective must be one finite number.", "r")
     return float(constant)

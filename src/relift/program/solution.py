@@ -54,11 +54,14 @@ class Solution:
         Value of the objective at x, in the sense of the program; infinite for infeasible and unbounded programs.
     z
         Multipliers of the quadratic constraints, z >= 0; they add ``sum_k z_k (P_k x + q_k)`` to stationarity.
-    ray_y, ray_w, ray_z
-        For an infeasible program: ``A'y + w = 0`` and ``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻ < 0``; with quadratic constraints,
-        see :func:`relift.lifting.certificate.infeasibility_residual`.
+    v
+        Multipliers of the conic rows ``s = b - Cx``, in the dual cones; they add ``C'v`` to stationarity, and v's = 0.
+    ray_y, ray_w, ray_z, ray_v
+        For an infeasible program: ``A'y + w + C'v = 0`` and ``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻ + b'v < 0``, v in the dual
+        cones; with quadratic constraints, see :func:`relift.lifting.certificate.infeasibility_residual`.
     ray_x
-        For an unbounded program: a direction d that keeps feasibility, with ``Pd = 0`` and ``q'd < 0`` (minimising).
+        For an unbounded program: a direction d that keeps feasibility (-Cd in the cones), with ``Pd = 0`` and
+        ``q'd < 0`` (minimising).
     iterations
         Iterations of the backend, if it tells them.
     backend
@@ -75,9 +78,11 @@ class Solution:
     w: Vector | None = None
     objective: float = float("nan")
     z: Vector | None = None
+    v: Vector | None = None
     ray_y: Vector | None = None
     ray_w: Vector | None = None
     ray_z: Vector | None = None
+    ray_v: Vector | None = None
     ray_x: Vector | None = None
     iterations: int | None = None
     backend: str = ""

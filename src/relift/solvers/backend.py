@@ -19,10 +19,11 @@ class WarmStart:
     x: Vector | None = None
     y: Vector | None = None
     w: Vector | None = None
+    v: Vector | None = None
 
 
 class Backend(ABC):
-    """A solver of linear or convex quadratic programs.
+    """A solver of linear, convex quadratic or conic programs.
 
     A backend is given a minimisation (``program.sense == "min"``) that is already checked and answers with a
     :class:`~relift.program.solution.Solution` of that very program, in the signs written there. It keeps no
@@ -38,6 +39,8 @@ class Backend(ABC):
     """Whether it takes a quadratic objective."""
     solves_quadratic_rows: bool = False
     """Whether it takes quadratic constraints."""
+    solves_cones: bool = False
+    """Whether it takes conic rows, of every kind."""
     is_first_order: bool = False
     """Whether it wants the isometric quotient, on which it behaves as on the ground program."""
     has_time_limit: bool = True

@@ -1,7 +1,8 @@
 """Clarabel, an interior-point method in conic form: the default backend for quadratic programs.
 
-The program becomes ``Kx + s = b``, s in the zero cone (equalities, fixed variables) or the nonnegative one.
-For infeasible programs its z, for unbounded ones its x is the ray.
+The program becomes ``Kx + s = b``, s in the zero cone (equalities, fixed variables), the nonnegative one, second-order
+cones for quadratic constraints, then the cones of the conic rows, which are Clarabel's own. For infeasible programs its
+z, for unbounded ones its x is the ray.
 
 Where Clarabel loses its digits is the static regularisation of its linear systems, 1e-8 on the diagonal unless told
 otherwise. Of the Maros-Meszaros programs that leaves LISWET7-12 and YAO up to 90 % from the optimum ("almost solved")
@@ -19,7 +20,10 @@ import numpy as np
 from scipy import sparse
 
 from relift.errors import BackendError
+from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
+from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend, WarmStart
@@ -66,6 +70,7 @@ class ClarabelBackend(Backend):
     package = "clarabel"
     solves_quadratic = True
     solves_quadratic_rows = True
+    solves_cones = True
 
     def version(self) -> str:
         """Version of Clarabel."""
@@ -76,6 +81,8 @@ class ClarabelBackend(Backend):
         answer = solution_without_variables(program, self.name)
         if answer is not None:
             return answer
+        if program.n_variables == 0:
+            return _without_dummy(self.solve(_with_dummy(program), settings))
         clarabel = _clarabel()
         conic = Conic.from_program(program)
         cones = []
@@ -85,29 +92,31 @@ class ClarabelBackend(Backend):
             cones.append(clarabel.NonnegativeConeT(conic.n_inequalities))
         curved = SecondOrderCones.from_program(program)
         cones += [clarabel.SecondOrderConeT(size) for size in curved.sizes]
+        cones += [_own_cone(clarabel, cone) for cone in program.conic.cones]
         P = csc(sparse.triu(quadratic_part(program)))
         K, b = conic.K, conic.b
-        if curved.sizes:
-            K, b = csc(sparse.vstack([conic.K, curved.K])), np.concatenate([conic.b, curved.b])
+        if curved.sizes or len(program.conic):
+            K = csc(sparse.vstack([conic.K, curved.K, program.conic.A]))
+            b = np.concatenate([conic.b, curved.b, program.conic.b])
         found = _run(clarabel, P, program.q.copy(), K, b, cones, _settings(clarabel, settings))
         status = str(found.status)
-        n, m, z = program.n_variables, conic.b.size, np.asarray(found.z, dtype=np.float64)
         facts: dict[str, Any] = {"iterations": int(found.iterations), "message": status}
+        ends = np.cumsum([conic.b.size, curved.b.size])
+        linear, of_curved, v = np.split(np.asarray(found.z, dtype=np.float64), ends)
+        y, w = conic.split(linear, program.n_variables)
         match _STATUS.get(status, Status.FAILURE):
             case Status.INFEASIBLE:
                 if curved.sizes:
-                    y, w = conic.split(z[:m], n)
                     claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=self.name, **facts)
-                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.multipliers(z[m:]))
-                return _if_proved(program, infeasible(program, self.name, conic.split(z, n), **facts))
+                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.multipliers(of_curved), ray_v=v)
+                return _if_proved(program, infeasible(program, self.name, (y, w), v, **facts))
             case Status.UNBOUNDED:
                 return _if_proved(program, unbounded(self.name, found.x, **facts))
             case answered:
-                y, w = conic.split(z[:m], n)
                 answer = with_point(program, self.name, answered, found.x, y, w, **facts)
-                if not curved.sizes:
+                answer = dataclasses.replace(answer, z=curved.multipliers(of_curved), v=v)
+                if not curved.sizes or len(program.conic):
                     return answer
-                answer = dataclasses.replace(answer, z=curved.multipliers(z[m:]))
                 return polished(program, answer) if answered.has_point else answer
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
@@ -129,9 +138,43 @@ def _if_proved(program: Program, claim: Solution) -> Solution:
         return claim
     if claim.ray_x is not None and is_recession_direction(program, claim.ray_x, 1e-6):
         return claim
-    if claim.ray_y is not None and claim.ray_w is not None and is_proof(program, claim.ray_y, claim.ray_w, 1e-6):
+    y, w = claim.ray_y, claim.ray_w
+    if y is not None and w is not None and is_proof(program, y, w, 1e-6, claim.ray_v):
         return claim
     return Solution(Status.FAILURE, iterations=claim.iterations, backend=claim.backend, message=claim.message)
+
+
+def _own_cone(clarabel: Any, cone: Cone) -> Any:
+    match cone:
+        case SecondOrder(size=1):
+            return clarabel.NonnegativeConeT(1)
+        case SecondOrder(size=size):
+            return clarabel.SecondOrderConeT(size)
+        case Exponential():
+            return clarabel.ExponentialConeT()
+        case Power(alpha=alpha):
+            return clarabel.PowerConeT(alpha)
+        case PowerND(alphas=alphas):
+            total = sum(alphas)
+            return clarabel.GenPowerConeT([alpha / total for alpha in alphas], 1)
+        case Semidefinite(n=n):
+            return clarabel.PSDTriangleConeT(n)
+    raise BackendError(f"Clarabel does not know the cone {cone!r}.")
+
+
+def _with_dummy(program: Program) -> Program:
+    """A program without variables, whose cones may still not hold b, with one variable that does nothing."""
+    conic = ConicRows.trusted(sparse.csr_array((program.conic.n_rows, 1)), program.conic.b, program.conic.cones)
+    A = sparse.csc_array((program.n_rows, 1))
+    zero = np.zeros(1)
+    quadratic = QuadraticRows.from_matrices([(None, None, float(r)) for r in program.quadratic.r], 1)
+    return Program.trusted(None, zero, A, program.l, program.u, zero, zero, program.r, "min", quadratic, conic)
+
+
+def _without_dummy(answer: Solution) -> Solution:
+    empty = np.zeros(0)
+    changes = {name: empty for name in ("x", "w", "ray_x", "ray_w") if getattr(answer, name) is not None}
+    return dataclasses.replace(answer, **changes)  # type: ignore[arg-type]
 
 
 def _run(clarabel: Any, P: Any, q: Any, K: Any, b: Any, cones: list[Any], settings: Any) -> Any:

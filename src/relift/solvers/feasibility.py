@@ -2,7 +2,8 @@
 
 A program is infeasible if and only if the same rows and bounds with a zero objective are; a convex program with a
 feasible point is unbounded if and only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
-HiGHS solves both, unless there are quadratic constraints: then Clarabel looks for the feasible point.
+HiGHS solves both, unless there are quadratic constraints, for which Clarabel looks for the feasible point, or cones,
+for which it does both: a direction d must have -Cd in them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from relift.program.conic_rows import ConicRows
 from relift.program.magnitudes import largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
@@ -23,9 +25,11 @@ def find_point_or_proof(program: Program, settings: SolverSettings) -> Solution:
     """A feasible point of the program, or a ray that proves that there is none."""
     nothing = np.zeros(program.n_variables)
     rest = Program.trusted(
-        None, nothing, program.A, program.l, program.u, program.lb, program.ub, quadratic=program.quadratic
-    )
-    return get_backend("clarabel" if len(program.quadratic) else "highs").solve(rest, settings)
+        None, nothing, program.A, program.l, program.u, program.lb, program.ub,
+        quadratic=program.quadratic, conic=program.conic,
+    )  # fmt: skip
+    is_curved = len(program.quadratic) or len(program.conic)
+    return get_backend("clarabel" if is_curved else "highs").solve(rest, settings)
 
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:
@@ -42,7 +46,10 @@ def find_recession_direction(program: Program, settings: SolverSettings) -> Vect
         l, u = np.concatenate([l, zeros, never]), np.concatenate([u, zeros, np.zeros(never.size)])
     A = _with_rows_of_size_one(A)
     lb, ub = np.maximum(_without_offset(program.lb), -1.0), np.minimum(_without_offset(program.ub), 1.0)
-    found = get_backend("highs").solve(Program.trusted(None, program.q, A, l, u, lb, ub), settings)
+    rows = program.conic
+    conic = ConicRows.trusted(rows.A, np.zeros(rows.n_rows), rows.cones)
+    outwards = Program.trusted(None, program.q, A, l, u, lb, ub, conic=conic)
+    found = get_backend("clarabel" if len(rows) else "highs").solve(outwards, settings)
     return found.x if found.status == Status.OPTIMAL else None
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import BackendError, MissingPackageError, OptionError
+from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
@@ -166,7 +167,7 @@ class Conic:
 
 
 def solution_without_variables(program: Program, backend: str) -> Solution | None:
-    """Answer a program with no variables, so that no solver meets one; None if it has variables.
+    """Answer a program with no variables, so that no solver meets one; None if it has variables, or cones.
 
     Examples
     --------
@@ -175,7 +176,7 @@ def solution_without_variables(program: Program, backend: str) -> Solution | Non
     >>> solution_without_variables(Program(A=[[], []], l=[-1, 1], u=[1, 2]), "highs").ray_y.tolist()
     [0.0, -1.0]
     """
-    if program.n_variables:
+    if program.n_variables or len(program.conic):
         return None
     empty = np.zeros(0)
     zeros = np.zeros(program.n_rows)
@@ -192,6 +193,7 @@ def solution_without_variables(program: Program, backend: str) -> Solution | Non
             ray_y=ray_y,
             ray_w=empty,
             ray_z=ray_z,
+            ray_v=np.zeros(program.conic.n_rows),
             iterations=0,
             backend=backend,
             message=message,
@@ -203,16 +205,17 @@ def solution_without_variables(program: Program, backend: str) -> Solution | Non
         empty,
         objective=program.r,
         z=np.zeros(len(program.quadratic)),
+        v=np.zeros(program.conic.n_rows),
         iterations=0,
         backend=backend,
         message=message,
     )
 
 
-def farkas_value(program: Program, ray_y: Vector, ray_w: Vector) -> float:
-    """``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻``: negative proves infeasibility, infinite if a missing bound is used."""
+def farkas_value(program: Program, ray_y: Vector, ray_w: Vector, ray_v: Vector | None = None) -> float:
+    """``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻ + b'v``: negative proves infeasibility, infinite if a missing bound is used."""
     bounds = ((ray_y, program.l, program.u), (ray_w, program.lb, program.ub))
-    total = 0.0
+    total = 0.0 if ray_v is None else float(program.conic.b @ ray_v)
     for ray, lower, upper in bounds:
         up, down = ray > 0, ray < 0
         total += float(upper[up] @ ray[up]) + float(lower[down] @ ray[down])
@@ -231,11 +234,14 @@ def _on_bounds(ray: Vector, lower: Vector, upper: Vector) -> Vector:
     return np.where((ray > 0) & np.isfinite(upper) | (ray < 0) & np.isfinite(lower), ray, 0.0)
 
 
-def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float) -> bool:
-    """Whether a ray of largest entry 1 proves infeasibility: ``A'y + w = 0`` and a negative Farkas value."""
-    remainder = np.abs(program.A.T @ ray_y + ray_w)
-    vanishes = bool(np.all(remainder <= tolerance * largest_of_columns(program.A)))
-    return vanishes and farkas_value(program, ray_y, ray_w) < -100 * tolerance
+def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float, ray_v: Vector | None = None) -> bool:
+    """Whether a ray of largest entry 1 proves infeasibility: ``A'y + w + C'v = 0`` and a negative Farkas value."""
+    v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
+    remainder = np.abs(program.A.T @ ray_y + ray_w + program.conic.A.T @ v)
+    sizes = np.maximum(largest_of_columns(program.A), largest_of_columns(program.conic.A))
+    if not np.all(remainder <= tolerance * sizes) or _distance(program, v, dual=True) > tolerance:
+        return False
+    return farkas_value(program, ray_y, ray_w, v) < -100 * tolerance
 
 
 def is_recession_direction(program: Program, d: Vector, tolerance: float) -> bool:
@@ -251,7 +257,19 @@ def is_recession_direction(program: Program, d: Vector, tolerance: float) -> boo
     ):
         if np.any((along > tolerance * size) & np.isfinite(upper) | (along < -tolerance * size) & np.isfinite(lower)):
             return False
+    along = -(program.conic.A @ d)
+    if _distance(program, along, largest_of_rows(program.conic.A)) > tolerance:
+        return False
     return float(program.q @ d) < -100 * tolerance
+
+
+def _distance(program: Program, s: Vector, room: Vector | None = None, *, dual: bool = False) -> float:
+    """How far a vector is from the cones of a program, relative to the largest entries that made it."""
+    rows = program.conic
+    sizes = np.ones(rows.n_rows) if room is None else room
+    of_cones = largest_of_cones(rows, sizes)
+    sizes = np.where(of_cones > 0, of_cones, 1.0)[rows.cone_of_row]
+    return float(pushed_into(rows, s, sizes, dual=dual)[0].max(initial=0.0))
 
 
 def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, Vector] | None:
@@ -280,7 +298,9 @@ def direction_of_divergence(program: Program, x: Any) -> Vector | None:
     return direction if is_ray else None
 
 
-def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None, **facts: Any) -> Solution:
+def infeasible(
+    program: Program, backend: str, ray: tuple[Vector, Vector] | None, ray_v: Vector | None = None, **facts: Any
+) -> Solution:
     """Answer infeasible, with its ray (scaled to largest entry 1) where there is one.
 
     Multipliers of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
@@ -289,14 +309,17 @@ def infeasible(program: Program, backend: str, ray: tuple[Vector, Vector] | None
     """
     ray_y, ray_w = (None, None) if ray is None else ray
     if ray_y is not None and ray_w is not None:
-        size = max(np.max(np.abs(ray_y), initial=0.0), np.max(np.abs(ray_w), initial=0.0))
+        v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
+        size = max(float(np.max(np.abs(part), initial=0.0)) for part in (ray_y, ray_w, v))
         if not (np.isfinite(size) and size > 0):
-            ray_y = ray_w = None
+            ray_y = ray_w = ray_v = None
         else:
-            ray_y = _on_bounds(ray_y / size, program.l, program.u)
-            ray_w = ray_w / size if len(program.quadratic) else -(program.A.T @ ray_y)
+            ray_y, ray_v = _on_bounds(ray_y / size, program.l, program.u), v / size
+            ray_w = ray_w / size if len(program.quadratic) else -(program.A.T @ ray_y + program.conic.A.T @ ray_v)
             ray_w = _on_bounds(ray_w, program.lb, program.ub)
-    return Solution(Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, backend=backend, **facts)
+    return Solution(
+        Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, ray_v=ray_v, backend=backend, **facts
+    )
 
 
 def unbounded(backend: str, ray_x: Any, **facts: Any) -> Solution:

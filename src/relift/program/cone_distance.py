@@ -1,0 +1,193 @@
+r"""How far a vector is from a product of cones, and the nearest point of it that is cheap to find.
+
+A vector s is pushed into its cone K along directions that lead inside: by how much,
+
+.. math:: \delta = \min\{\delta \ge 0 : s + \delta d \in K\},
+
+is zero exactly for members, and says that s differs from a member by at most :math:`\delta\,room` in each entry. With
+``room`` = 1 + the size of each entry this is a relative error, entry by entry, that behaves at the boundary of
+exponential and power cones, where values of the defining functions overflow or are flat. Directions:
+
+- second order: the head; semidefinite: the diagonal (both by the largest room of the cone);
+- power: all arguments; exponential: x falls, z grows, a negative y is made 0.
+
+Dual cones are images of cones of the same kind: the first two kinds are their own duals, and
+
+.. math:: (u, w) \in K_{pow}^* \iff (u_i / \alpha_i, w) \in K_{pow}, \qquad
+   (u, v, w) \in K_{exp}^* \iff (u - v, -u, w) \in K_{exp}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.program.cones import Semidefinite
+from relift.program.conic_rows import ConicRows, Indices, Vector, diagonal_of
+
+STEPS = 100
+"""Halvings of the interval in which the smallest push lies."""
+
+
+def pushed_into(rows: ConicRows, s: Vector, room: Vector, *, dual: bool = False) -> tuple[Vector, Vector]:
+    """By how much each cone's part of a vector must be pushed to lie in the cone, and the vector after that.
+
+    Parameters
+    ----------
+    rows
+        The conic rows that s belongs to; only the cones are read.
+    s
+        One entry for each row.
+    room
+        Positive: by how much each entry may move for a push of 1.
+    dual
+        Take the dual cones.
+
+    Returns
+    -------
+    tuple of arrays
+        The push of each cone, and s pushed.
+
+    Examples
+    --------
+    >>> from relift.program.cones import Exponential, SecondOrder
+    >>> rows = ConicRows(np.zeros((6, 1)), np.zeros(6), [SecondOrder(3), Exponential()])
+    >>> push, moved = pushed_into(rows, np.array([4.0, 3.0, 4.0, 0.0, -1.0, 2.0]), np.ones(6))
+    >>> push.tolist(), moved.tolist()
+    ([1.0, 1.0], [5.0, 3.0, 4.0, 0.0, 0.0, 2.0])
+    """
+    push, moved = np.zeros(len(rows)), np.array(s, dtype=np.float64)
+    layout = rows.layout
+    if layout.second_order.size:
+        _push_second_order(rows, s, room, push, moved)
+    if layout.exponential.size:
+        _push_exponential(rows, s, room, push, moved, dual)
+    if layout.power.size:
+        _push_power(rows, s, room, push, moved, dual)
+    for k in layout.semidefinite.tolist():
+        _push_semidefinite(rows, k, s, room, push, moved)
+    return push, moved
+
+
+def largest_of_cones(rows: ConicRows, values: Vector) -> Vector:
+    """For each cone, the largest absolute value in its rows."""
+    return np.asarray(np.maximum.reduceat(np.abs(values), rows.starts) if len(rows) else np.zeros(0), np.float64)
+
+
+def _push_second_order(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: Vector) -> None:
+    layout = rows.layout
+    # Scaled, so that squares of large and small entries neither overflow nor vanish.
+    size = largest_of_cones(rows, s)[layout.second_order]
+    size = np.where(size > 0, size, 1.0)
+    squares = np.bincount(layout.tail_owner, (s[layout.tails] / size[layout.tail_owner]) ** 2, size.size)
+    norms = size * np.sqrt(squares)
+    excess = np.maximum(norms - s[layout.heads], 0.0)
+    push[layout.second_order] = excess / largest_of_cones(rows, room)[layout.second_order]
+    moved[layout.heads] += excess
+
+
+def _push_semidefinite(rows: ConicRows, k: int, s: Vector, room: Vector, push: Vector, moved: Vector) -> None:
+    cone = rows.cones[k]
+    assert isinstance(cone, Semidefinite)
+    span = slice(rows.starts[k], rows.starts[k] + rows.sizes[k])
+    smallest = float(np.linalg.eigvalsh(matrix_of(s[span], cone.n))[0])
+    if smallest < 0:
+        push[k] = -smallest / float(room[span].max())
+        moved[rows.starts[k] + diagonal_of(cone.n)] -= smallest
+
+
+def matrix_of(triangle: Vector, n: int) -> NDArray[np.float64]:
+    """The symmetric matrix whose scaled upper triangle this is.
+
+    Examples
+    --------
+    >>> matrix_of(np.array([1.0, np.sqrt(2.0), 3.0]), 2).round(12).tolist()
+    [[1.0, 1.0], [1.0, 3.0]]
+    """
+    matrix = np.zeros((n, n))
+    # Column by column of the upper triangle is row by row of the lower one.
+    i, j = np.tril_indices(n)
+    matrix[i, j] = np.where(i == j, triangle, triangle / np.sqrt(2.0))
+    matrix[j, i] = matrix[i, j]
+    return matrix
+
+
+def _push_exponential(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: Vector, dual: bool) -> None:
+    at = rows.layout.exponential_rows
+    parts, rooms = s[at], room[at]
+    if dual:
+        u = np.minimum(parts[:, 0], 0.0)
+        x, y, z = u - parts[:, 1], -u, parts[:, 2]
+        room_x, room_z = rooms[:, 1], rooms[:, 2]
+        first = np.maximum(parts[:, 0], 0.0) / rooms[:, 0]
+    else:
+        x, y, z = parts[:, 0], np.maximum(parts[:, 1], 0.0), parts[:, 2]
+        room_x, room_z = rooms[:, 0], rooms[:, 2]
+        first = np.maximum(-parts[:, 1], 0.0) / rooms[:, 1]
+
+    def is_inside(delta: Vector, k: Indices) -> NDArray[np.bool_]:
+        x_, y_, z_ = x[k] - delta * room_x[k], y[k], z[k] + delta * room_z[k]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            curved = (z_ > 0) & (x_ <= y_ * (np.log(z_) - np.log(y_)))
+        return np.where(y_ > 0, curved, (x_ <= 0) & (z_ >= 0))
+
+    # At this push z >= y and x <= 0, so that y e^(x/y) <= z.
+    enough = np.maximum(np.maximum(x / room_x, (y - z) / room_z), 0.0)
+    delta = _smallest(is_inside, enough)
+    push[rows.layout.exponential] = np.maximum(first, delta)
+    if dual:
+        moved[at[:, 0]] = np.minimum(parts[:, 0], 0.0)
+        moved[at[:, 1]] += delta * room_x
+    else:
+        moved[at[:, 0]] -= delta * room_x
+        moved[at[:, 1]] = y
+    moved[at[:, 2]] += delta * room_z
+
+
+def _push_power(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: Vector, dual: bool) -> None:
+    layout = rows.layout
+    owner, n_cones = layout.argument_owner, layout.power.size
+    x, d = s[layout.arguments], room[layout.arguments]
+    if dual:
+        x, d = x / layout.exponents, d / layout.exponents
+    size = np.abs(s[layout.products])
+    starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+    lengths = np.diff(np.r_[starts, owner.size])
+
+    def is_inside(delta: Vector, k: Indices) -> NDArray[np.bool_]:
+        chosen = np.zeros(n_cones, bool)
+        chosen[k] = True
+        entries = np.flatnonzero(np.repeat(chosen, lengths))
+        mine = (np.cumsum(chosen) - 1)[owner[entries]]
+        t = x[entries] + delta[mine] * d[entries]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(t > 0, np.log(np.where(t > 0, t, 1.0)), -np.inf)
+            product = np.bincount(mine, layout.exponents[entries] * logs, k.size)
+            wanted = np.log(size[k])
+        lowest = np.full(k.size, np.inf)
+        np.minimum.at(lowest, mine, t)
+        return (lowest >= 0) & (product >= wanted)
+
+    enough = np.maximum(np.maximum.reduceat((size[owner] - x) / d, starts), 0.0)
+    delta = _smallest(is_inside, enough)
+    push[layout.power] = delta
+    moved[layout.arguments] += delta[owner] * room[layout.arguments]
+
+
+def _smallest(is_inside: Callable[[Vector, Indices], NDArray[np.bool_]], enough: Vector) -> Vector:
+    """The smallest push from 0 to enough for which the test holds, which is monotone; by bisection."""
+    everyone = np.arange(enough.size)
+    delta = np.zeros_like(enough)
+    outside = everyone[~is_inside(delta, everyone)]
+    low, high = np.zeros(outside.size), enough[outside].copy()
+    for _ in range(STEPS):
+        if outside.size == 0:
+            break
+        middle = 0.5 * (low + high)
+        inside = is_inside(middle, outside)
+        high = np.where(inside, middle, high)
+        low = np.where(inside, low, middle)
+    delta[outside] = high
+    return delta
