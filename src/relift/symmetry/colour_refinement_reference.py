@@ -87,7 +87,7 @@ def refine_slowly(
     if scale_rows:
         scales = _scales_of_rows(A, entries_A, variable_images, row_upper_image, row_lower_image, l, u)
         entries_A = entries_A._replace(word=field.multiply(entries_A.word, field.inverse(scales.images)[entries_A.row]))
-    row_colours = [*_scaled_bounds(row_lower_image, row_upper_image, scales), *row_extra]
+    row_colours = [*scaled_bounds(row_lower_image, row_upper_image, scales), *row_extra]
     variable_colours = list(variable_images)
     random = np.random.default_rng(seed)
     if mode == "counting":
@@ -196,7 +196,7 @@ def _scales_of_rows(
     return Scales(np.where(by_total, total.astype(np.float64), floats), np.where(by_total, exact, images))
 
 
-def _scaled_bounds(lower: Words, upper: Words, scales: Scales) -> tuple[Words, Words]:
+def scaled_bounds(lower: Words, upper: Words, scales: Scales) -> tuple[Words, Words]:
     """Divide the bounds by the scales; a negative scale exchanges the two, and the infinities."""
     reciprocal, is_negative = field.inverse(scales.images), scales.floats < 0
 

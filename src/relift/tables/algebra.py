@@ -90,10 +90,10 @@ Operation: TypeAlias = Choice[
     "=", "!=", "<", "<=", ">", ">=", "and", "or", "not", "is null", "is finite", "is whole",
     "coalesce", "if", "real", "integer", "text", "number of row", "wide integer", "round", "remainder", "hash",
 ]  # fmt: skip
-"""``if`` is (condition, then, otherwise); ``real`` to ``wide integer`` are casts. ``/``, ``**``, ``log`` and ``sqrt`` are
-real, and NULL where they have no value; ``is finite`` is false for NULL and NaN. ``round`` is to the nearest whole
-number, ``remainder`` has the sign of what is divided. ``hash`` is (integer, seed, bits): a whole number below 2**bits that looks
-random; the same for the same integer and seed in one engine, but not in two."""
+"""``if`` is (condition, then, otherwise); ``real`` to ``wide integer`` are casts. ``/``, ``**``, ``log`` and ``sqrt``
+are real, and NULL where they have no value; ``is finite`` is false for NULL and NaN. ``round`` is to the nearest whole
+number, ``remainder`` has the sign of what is divided. ``hash`` is (integer, seed, bits): a whole number below 2**bits
+that looks random; the same for the same integer and seed in one engine, but not in two."""
 
 
 @final

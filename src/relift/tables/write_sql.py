@@ -288,7 +288,7 @@ def _function(function: str, scalar: Scalar, types: dict[str, Type]) -> exp.Expr
         order = [exp.Ordered(this=exp.Abs(this=value.copy())), exp.Ordered(this=value.copy())]
         return exp.Sum(this=exp.Order(this=value, expressions=order))
     if function == "wide sum":
-        return exp.Cast(this=exp.Sum(this=wide_term(value)), to=_sql_type(Type.WIDE))
+        return exp.Cast(this=exp.Sum(this=value if kind == Type.WIDE else wide_term(value)), to=_sql_type(Type.WIDE))
     if function == "quick sum":
         return exp.Sum(this=_cast(value, kind, Type.REAL))
     if function == "sum":
