@@ -133,6 +133,12 @@ class Engine(ABC):
     def seal(self) -> None:
         """Loading is over for now: whatever can be forbidden to queries is forbidden."""
 
+    def cluster(self, name: str, by: tuple[str, ...]) -> None:
+        """Advice: a table will be joined or grouped by these columns again and again. Its rows stay the same."""
+
+    def save(self, name: str) -> None:
+        """Advice: a table was dear to make and should outlive the loss of a worker. Its rows stay the same."""
+
     def tell(self, stage: str, message: str) -> None:
         """Report progress, if someone listens."""
         if self.progress is not None:

@@ -20,7 +20,7 @@ from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Limit, Plan, Scan, Type
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
-from relift.tables.sources import Columns, File, Frame, Source, Stored
+from relift.tables.sources import Columns, Distributed, File, Frame, Source, Stored
 from relift.tables.write_sql import count_from_plan, name_in, select_from_plan, text_in
 
 DIALECT = "duckdb"
@@ -103,6 +103,9 @@ class DuckDBEngine(Engine):
             return self._attach_object(name, source, content.table, content.names)
         if isinstance(content, Stored):
             return self._attach_stored(name, source, content)
+        if isinstance(content, Distributed):
+            here = content.here(source.label)
+            return self._attach_object(name, source, here.table, here.names)
         return self._attach_file(name, source, content)
 
     def create(
@@ -143,6 +146,11 @@ class DuckDBEngine(Engine):
         if budget is not None and size > budget:
             raise refuse_rows("a result", size, budget)
         return columns
+
+    def arrow(self, plan: Plan) -> Any:
+        """The rows of a plan as an Arrow table (needs pyarrow), for engines that read it."""
+        with _errors():
+            return self._connection.execute(select_from_plan(plan, DIALECT)).to_arrow_table()
 
     def drop(self, name: str) -> None:
         """Forget a table."""

@@ -16,6 +16,7 @@ path of a .csv, .tsv or .parquet file     `File`
 ``(connection, "schema.table")``          `Stored`, a table or view behind an open connection (DuckDB, psycopg, ADBC for
                                           PostgreSQL), the address of a server (``postgresql://…``), or an engine;
                                           it is only read
+Spark DataFrame, ``(session, "table")``   `Distributed`: read by Spark where it lives, by other engines through Arrow
 ``"schema.table"``                        `Stored`, on the server of the engine that grounds the model, if it is one
 `Table(data, columns)`                    any of these, with columns chosen by name
 ========================================  ==============================================================
@@ -85,6 +86,28 @@ class Stored:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Distributed:
+    """A Spark DataFrame, whose rows need not be in one place."""
+
+    frame: Any
+
+    def here(self, label: str) -> Frame:
+        """Its rows, brought into this process.
+
+        Raises
+        ------
+        DataError
+            If Spark does not hand them over.
+        """
+        try:
+            table = self.frame.toArrow()
+        except Exception as error:
+            raise DataError(f"{label}: Spark does not hand its rows over: {str(error).partition(chr(10))[0]}") from error
+        return Frame(table, tuple(table.column_names))
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Source:
     """Something to read, and which of its columns, in which order.
 
@@ -99,7 +122,7 @@ class Source:
     """
 
     label: str
-    content: Columns | Frame | File | Stored
+    content: Columns | Frame | File | Stored | Distributed
     chosen: tuple[str, ...] | None = None
 
     def choose(self, found: Sequence[str]) -> list[int]:
@@ -175,9 +198,26 @@ def source_from_data(name: str, data: TableLike, folder: Path | None = None, eng
         return Source(f"{label} ({data})", Stored(engine, name_parts(data)))
     if isinstance(data, str | os.PathLike):
         return _file(label, Path(data), folder)
+    if _home(data) == "pyspark":
+        return Source(label, Distributed(data.to_spark() if hasattr(data, "to_spark") else data))
+    if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], str) and _home(data[0]) == "pyspark":
+        return Source(f"{label} ({data[1]})", _table_of_session(label, *data))
     if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], str) and _is_connection(data[0]):
         return Source(f"{label} ({data[1]})", Stored(data[0], name_parts(data[1])))
     return Source(label, _content(label, data))
+
+
+def _home(value: Any) -> str:
+    """The package that a value comes from."""
+    return type(value).__module__.partition(".")[0]
+
+
+def _table_of_session(label: str, session: Any, name: str) -> Distributed:
+    try:
+        return Distributed(session.table(name))
+    except Exception as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{label}: the Spark session has no table {name!r} ({reason}).") from error
 
 
 def _is_connection(value: Any) -> bool:
@@ -221,7 +261,7 @@ def _content(label: str, data: Any) -> Columns | Frame:
         return Columns({"row": entries.coords[0], "column": entries.coords[1], "value": entries.data})
     if isinstance(data, np.ndarray):
         return _from_array(label, data)
-    home = type(data).__module__.partition(".")[0]
+    home = _home(data)
     if home == "pandas":
         return _from_pandas(label, data)
     if home == "polars":

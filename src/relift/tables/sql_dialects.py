@@ -10,6 +10,11 @@ PostgreSQL
     given without asking;
 
     reads ``0.1e0`` as a decimal, so that the sign of ``-0.0`` is lost.
+
+Spark
+    has no order inside of a sum: the values are collected, sorted and added up one after the other;
+
+    writes common table expressions out wherever they are used, and does not know the word ``MATERIALIZED``.
 """
 
 from __future__ import annotations
@@ -75,5 +80,34 @@ def _exponential(node: exp.Expr) -> exp.Expr:
     )
 
 
-ADAPTED: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {"postgres": _for_postgres}
+def _for_spark(tree: exp.Expr) -> exp.Expr:
+    for part in tree.find_all(exp.CTE):
+        part.set("materialized", None)
+    for node in reversed(list(tree.find_all(exp.Sum))):
+        if isinstance(node.this, exp.Order):
+            node.replace(_sum_in_order(node.this.this))
+    return tree
+
+
+def _sum_in_order(value: exp.Expr) -> exp.Expr:
+    """Add up in the order of size, then of sign, as ``SUM(v ORDER BY ABS(v), v)`` does; NULL if there is no value."""
+
+    def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this=name, expressions=list(arguments))
+
+    pair = call("STRUCT", exp.Abs(this=value.copy()), value.copy())
+    is_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    pairs = call("COLLECT_LIST", exp.Case(ifs=[exp.If(this=is_value, true=pair)]))
+    second = exp.Dot(this=exp.to_identifier("p"), expression=exp.to_identifier("col2"))
+    step = exp.Lambda(
+        this=exp.Add(this=exp.to_identifier("s"), expression=second),
+        expressions=[exp.to_identifier("s"), exp.to_identifier("p")],
+    )
+    zero = exp.Cast(this=exp.Literal.number(0), to=exp.DataType.build("DOUBLE"))
+    total = call("AGGREGATE", call("ARRAY_SORT", pairs), zero, step)
+    is_any = exp.GT(this=exp.Count(this=value.copy()), expression=exp.Literal.number(0))
+    return exp.Case(ifs=[exp.If(this=is_any, true=total)])
+
+
+ADAPTED: Mapping[str, Callable[[exp.Expr], exp.Expr]] = {"postgres": _for_postgres, "spark": _for_spark}
 """Changes of trees, by the name of the dialect."""
