@@ -18,7 +18,7 @@ import relift
 from benchmarks.data import real_programs
 from benchmarks.families import FAMILIES
 from benchmarks.measure import Measurement, measure
-from relift.solvers.registry import backend_names
+from relift.solvers.registry import backend_names, get_backend
 
 
 def main() -> None:
@@ -26,6 +26,7 @@ def main() -> None:
     parser.add_argument(
         "--families", default="", help="only families whose name contains one of these, comma-separated"
     )
+    parser.add_argument("--size", type=int, help="build the families with this size instead of their own")
     parser.add_argument("--backends", default="highs,clarabel,osqp,piqp", help="comma-separated")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one solve")
     parser.add_argument("--repeats", type=int, default=3)
@@ -36,7 +37,11 @@ def main() -> None:
     console = Console(width=None if Console().is_terminal else 140)
     wanted = [part.strip() for part in arguments.families.split(",") if part.strip()]
     backends = [name for name in arguments.backends.split(",") if name in backend_names(installed=True)]
-    programs = [(f"{f.name} {size}", lambda f=f, size=size: f.build(size)) for f in FAMILIES for size in f.sizes]
+    programs = [
+        (f"{f.name} {size}", lambda f=f, size=size: f.build(size))
+        for f in FAMILIES
+        for size in (f.sizes if arguments.size is None else (arguments.size,))
+    ]
     if arguments.real:
         programs += [(name, lambda p=program: p) for name, program in real_programs("lp_symmetric", "maros_meszaros")]
     measurements: list[Measurement] = []
@@ -47,6 +52,8 @@ def main() -> None:
         for backend in backends:
             if backend == "highs" and not program.is_linear:
                 continue  # its QP solver may not end; see `relift backends`
+            if len(program.conic) and not get_backend(backend).solves_cones:
+                continue
             console.print(f"[dim]{name}, {backend} ...[/]", end="\r")
             measurements.append(measure(name, program, backend, arguments.time_limit, arguments.repeats))
     console.print(table(measurements))

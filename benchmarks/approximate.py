@@ -23,6 +23,18 @@ from benchmarks.families import FAMILIES
 from relift.adapters.files import read_program
 from relift.testing.noise import with_noise
 
+MADE = (
+    ("charging fleet", 1000),
+    ("one-hot SVM", 20_000),
+    ("obstacle 3-D", 21),
+    ("machine repair MDP", 10),
+    ("transport", 200),
+    ("sector portfolio", 1500),
+    ("random LP", 1500),
+    ("random QP", 2000),
+    ("isotonic regression", 50_000),
+    ("model predictive control", 500),
+)
 REAL = (
     ("lp_symmetric", "cod83"),
     ("lp_symmetric", "codbt06"),
@@ -132,7 +144,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="file for the measurements, as JSON")
     arguments = parser.parse_args()
     wanted = [part.strip() for part in arguments.only.split(",") if part.strip()]
-    programs = [(f"{f.name} {f.sizes[0]}", lambda f=f: f.build(f.sizes[0])) for f in FAMILIES]
+    made = {f.name: f for f in FAMILIES}
+    programs = [(f"{name} {size}", lambda name=name, size=size: made[name].build(size)) for name, size in MADE]
     folder = data_folder()
     if folder is not None:
         programs += [(name, lambda p=folder / group / f"{name}.npz": read_program(p)) for group, name in REAL]
