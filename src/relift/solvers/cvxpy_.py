@@ -1,23 +1,29 @@
 """Any solver that CVXPY has installed, as ``cvxpy:<NAME>``.
 
 The rows are handed over as equalities, upper and lower bounds; CVXPY's multipliers are those of ``lhs - rhs``
-for ``==`` and ``<=`` and of ``rhs - lhs`` for ``>=``, which are relift's up to the sign of the last. There
-are no rays.
+for ``==`` and ``<=`` and of ``rhs - lhs`` for ``>=``, which are relift's up to the sign of the last. Cones, and
+quadratic constraints as second-order cones, follow (:mod:`relift.solvers.cvxpy_cones`). Where CVXPY keeps the
+multipliers of an infeasible problem, they are the ray; there is none for unbounded problems.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import warnings
 from typing import Any, final
 
 import numpy as np
+from scipy import sparse
 
 from relift.errors import BackendError, OptionError
+from relift.program.cones import SecondOrder
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.cvxpy_cones import CvxpyCones
 from relift.solvers.forms import (
     Stacked,
     csc,
@@ -29,6 +35,7 @@ from relift.solvers.forms import (
     with_point,
 )
 from relift.solvers.pass_through import options_in_own_words, own_words
+from relift.solvers.second_order import SecondOrderCones
 
 _STATUS = {
     "optimal": Status.OPTIMAL,
@@ -50,6 +57,8 @@ class CvxpyBackend(Backend):
 
     package = "cvxpy"
     solves_quadratic = True
+    solves_quadratic_rows = True
+    solves_cones = True
 
     def __init__(self, solver: str) -> None:
         available = list(_cvxpy().installed_solvers())
@@ -86,10 +95,13 @@ class CvxpyBackend(Backend):
         }
         sizes = {"equal": equal.size, "upper": upper.size, "lower": lower.size}
         used = {key: constraint for key, constraint in constraints.items() if sizes[key]}
+        curved = SecondOrderCones.from_program(program)
+        cones = CvxpyCones.from_rows(x, with_curved_rows(program, curved))
         objective = program.q @ x
         if program.P is not None:
             objective = objective + 0.5 * cvxpy.quad_form(x, cvxpy.psd_wrap(csc(program.P)))
-        problem = cvxpy.Problem(cvxpy.Minimize(objective), list(used.values()) or [cvxpy.Variable() >= 0])
+        asked = [*used.values(), *cones.constraints]
+        problem = cvxpy.Problem(cvxpy.Minimize(objective), asked or [cvxpy.Variable() >= 0])
         failure = self._run(cvxpy, problem, settings, options)
         status = str(problem.status)
         facts: dict[str, Any] = {"message": failure or status}
@@ -101,20 +113,25 @@ class CvxpyBackend(Backend):
         has_limit = settings.time_limit is not None or settings.iteration_limit is not None
         if status == "user_limit" or (has_limit and (failure or answered is Status.OPTIMAL_INACCURATE)):
             answered = Status.TIME_LIMIT if by_time else Status.ITERATION_LIMIT
+        y = w = z = v = None
+        if all(constraint.dual_value is not None for constraint in used.values()) and cones.have_multipliers:
+            multipliers = np.zeros(stacked.l.size)
+            for key, at, sign in (("equal", equal, 1.0), ("upper", upper, 1.0), ("lower", lower, -1.0)):
+                if key in used:
+                    multipliers[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
+            y, w = stacked.split(multipliers, program.n_variables)
+            of_curved, v = np.split(cones.multipliers(), [curved.b.size])
+            z = curved.multipliers(of_curved)
         if answered is Status.INFEASIBLE:
-            return infeasible(program, self.name, None, **facts)
+            ray = None if y is None or w is None else (y, w)
+            claim = infeasible(program, self.name, ray, v, **facts)
+            return dataclasses.replace(claim, ray_z=z) if claim.ray_y is not None and curved.sizes else claim
         if answered is Status.UNBOUNDED:
             return unbounded(self.name, None, **facts)
         if failure or x.value is None:
             return Solution(Status.FAILURE if answered.has_point else answered, backend=self.name, **facts)
-        multipliers = np.zeros(stacked.l.size)
-        has_duals = all(constraint.dual_value is not None for constraint in used.values())
-        if has_duals:
-            for key, at, sign in (("equal", equal, 1.0), ("upper", upper, 1.0), ("lower", lower, -1.0)):
-                if key in used:
-                    multipliers[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
-        y, w = stacked.split(multipliers, program.n_variables) if has_duals else (None, None)
-        return with_point(program, self.name, answered, x.value, y, w, **facts)
+        answer = with_point(program, self.name, answered, x.value, y, w, **facts)
+        return dataclasses.replace(answer, z=z, v=v) if answer.x is not None else answer
 
     def _run(self, cvxpy: Any, problem: Any, settings: SolverSettings, options: dict[str, Any]) -> str:
         """Solve; return the message if the solver failed, an empty text if not."""
@@ -131,6 +148,13 @@ class CvxpyBackend(Backend):
         except Exception as error:
             raise BackendError(f"{self.name} stopped: {error}.") from error
         return ""
+
+
+def with_curved_rows(program: Program, curved: SecondOrderCones) -> ConicRows:
+    """The cones that stand for quadratic constraints, then the cones of the program."""
+    A = sparse.vstack([sparse.csr_array(curved.K), program.conic.A]).tocsr()
+    cones = [*(SecondOrder(size) for size in curved.sizes), *program.conic.cones]
+    return ConicRows.trusted(A, np.concatenate([curved.b, program.conic.b]), cones)
 
 
 def _cvxpy() -> Any:

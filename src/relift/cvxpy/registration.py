@@ -1,0 +1,77 @@
+"""``solver="RELIFT"`` and ``method="relift"``: entries in CVXPY's own tables, made on import and removable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy
+from cvxpy.reductions.solvers import defines
+
+from relift.cvxpy.options import OWN_WORDS
+from relift.cvxpy.solver import NAME, Lifted
+
+METHOD = "relift"
+
+
+def register() -> None:
+    """Make ``solver="RELIFT"`` and ``method="relift"`` known to CVXPY; doing it twice changes nothing.
+
+    Importing ``relift.cvxpy`` does it.
+    """
+    if not isinstance(defines.SOLVER_MAP_CONIC.get(NAME), Lifted):
+        defines.SOLVER_MAP_CONIC[NAME] = Lifted()
+    for names in _lists_of_names():
+        if NAME not in names:
+            names.append(NAME)
+    cvxpy.Problem.register_solve(METHOD, solve_lifted)
+
+
+def unregister() -> None:
+    """Take both names out of CVXPY's tables again; instances of ``Lifted`` go on working."""
+    defines.SOLVER_MAP_CONIC.pop(NAME, None)
+    for names in _lists_of_names():
+        if NAME in names:
+            names.remove(NAME)
+    cvxpy.Problem.REGISTERED_SOLVE_METHODS.pop(METHOD, None)
+
+
+def is_registered() -> bool:
+    """Whether CVXPY knows both names."""
+    return NAME in defines.SOLVER_MAP_CONIC and METHOD in cvxpy.Problem.REGISTERED_SOLVE_METHODS
+
+
+def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
+    """What ``problem.solve(method="relift", ...)`` calls.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    *args
+        Positional arguments of ``problem.solve``: the solver.
+    **options
+        Keywords of :class:`Lifted` and of ``problem.solve``. ``solver`` names the backend.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> x = cp.Variable(3)
+    >>> problem = cp.Problem(cp.Minimize(cp.norm1(x)), [cp.sum(x) >= 3])
+    >>> round(problem.solve(method="relift", solver="CLARABEL"), 6)
+    3.0
+    >>> problem.solver_stats.extra_stats["backend"]
+    'cvxpy:CLARABEL'
+    """
+    if args:
+        options = {"solver": args[0], **options}
+    own = {name: options.pop(name) for name in list(options) if name in OWN_WORDS}
+    solver = options.pop("solver", None)
+    if isinstance(solver, str):
+        own.setdefault("backend", solver)
+    chosen = solver if isinstance(solver, Lifted) else Lifted(**own)
+    return problem.solve(solver=chosen, **options)
+
+
+def _lists_of_names() -> list[list[str]]:
+    """The lists that name solvers, in the versions of CVXPY that have them."""
+    return [getattr(defines, name) for name in ("CONIC_SOLVERS", "INSTALLED_CONIC_SOLVERS") if hasattr(defines, name)]

@@ -1,0 +1,82 @@
+"""What ``problem.solver_stats.extra_stats`` says of a lifted solve: plain numbers and texts, ready for JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from relift.lifting.certificate import Certificate
+from relift.lifting.lifting import Lifting
+from relift.pipeline import Result
+from relift.program.program import Program
+
+
+def report(
+    ground: Program,
+    lifting: Lifting,
+    result: Result,
+    certificate: Certificate,
+    *,
+    how: str,
+    recovered: str = "",
+    lift_seconds: float = 0.0,
+) -> dict[str, Any]:
+    """Sizes before and after, classes, seconds, residuals and calls of the backend.
+
+    Parameters
+    ----------
+    ground
+        The problem as CVXPY compiled it.
+    lifting
+        The small program that was solved, and the way back.
+    result
+        The answer of the pipeline.
+    certificate
+        Residuals on `ground`.
+    how
+        Whether the classes were found anew or re-used.
+    recovered
+        What was found in the cones before lifting; empty if nothing was used.
+    lift_seconds
+        Seconds until the small program was ready.
+    """
+    return {
+        "backend": result.backend,
+        "lift": lifting.settings.method,
+        "classes": how,
+        "ground": sizes(ground),
+        "small": sizes(lifting.small),
+        "recovered": recovered,
+        "seconds": {"lift": lift_seconds, **result.timings},
+        "certificate": {
+            "tolerance": certificate.tolerance,
+            "is_optimal": certificate.is_optimal,
+            "is_proved": certificate.is_proved,
+            "primal_residual": _number(certificate.primal_residual),
+            "dual_residual": _number(certificate.dual_residual),
+            "duality_gap": _number(certificate.duality_gap),
+            "ray_residual": _number(certificate.ray_residual),
+        },
+        "attempts": [
+            {"backend": a.backend, "status": str(a.status), "seconds": a.seconds, "residual": _number(a.residual)}
+            for a in result.attempts
+        ],
+        "message": result.message,
+        "notes": list(lifting.notes),
+    }
+
+
+def sizes(program: Program) -> dict[str, int]:
+    """How large a program is."""
+    return {
+        "variables": program.n_variables,
+        "rows": program.n_rows,
+        "conic_rows": program.conic.n_rows,
+        "cones": len(program.conic),
+        "quadratic_constraints": len(program.quadratic),
+        "nonzeros": program.n_nonzeros,
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,89 @@
+"""Classes that were found for one problem serve the next solve of it, where its new numbers allow.
+
+A parametrised problem is compiled into arrays of the same shape each time. The old classes are *verified* on the new
+numbers (a pass over the nonzeros, no refinement) and kept if they hold and the numbers are not more alike than before:
+fewer distinct values may mean larger classes, and then they are looked for anew. Verified classes are right; they need
+not be the coarsest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from relift.lifting.lifting import Lifting, lift
+from relift.program.program import Program
+from relift.settings import LiftSettings
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A lifting, and how many distinct numbers its program had when the classes were found.
+
+    Parameters
+    ----------
+    lifting
+        The lifting.
+    n_distinct
+        Distinct numbers in each array, in the order of :func:`distinct_values`.
+    """
+
+    lifting: Lifting
+    n_distinct: tuple[int, ...]
+
+
+def lift_or_reuse(program: Program, settings: LiftSettings, kept: Kept | None) -> tuple[Kept, str]:
+    """The lifting of a program, with the classes kept from before where they hold; and a word on how it was made.
+
+    Parameters
+    ----------
+    program
+        The problem with its numbers of today.
+    settings
+        How to look for classes.
+    kept
+        What the last solve found, or None.
+
+    Returns
+    -------
+    tuple
+        The lifting to keep, and ``"found"``, ``"kept"`` (verified on new numbers) or ``"same"`` (nothing has changed).
+
+    Examples
+    --------
+    >>> first, how = lift_or_reuse(Program(q=[1, 1], A=[[1, 1]], l=[2], lb=0), LiftSettings(), None)
+    >>> second, how = lift_or_reuse(Program(q=[3, 3], A=[[2, 2]], l=[5], lb=0), LiftSettings(), first)
+    >>> how, second.lifting.small.n_variables
+    ('kept', 1)
+    >>> third, how = lift_or_reuse(Program(q=[3, 4], A=[[2, 2]], l=[5], lb=0), LiftSettings(), second)
+    >>> how, third.lifting.small.n_variables
+    ('found', 2)
+    """
+    if kept is not None and kept.lifting.settings == settings and _same_shape(program, kept.lifting.program):
+        if program == kept.lifting.program:
+            return kept, "same"
+        n_distinct = distinct_values(program)
+        if all(new >= old for new, old in zip(n_distinct, kept.n_distinct, strict=True)):
+            again = getattr(kept.lifting, "with_values_of", lambda p: None)(program)
+            if again is not None:
+                return Kept(again, kept.n_distinct), "kept"
+        return Kept(lift(program, settings), n_distinct), "found"
+    return Kept(lift(program, settings), distinct_values(program)), "found"
+
+
+def distinct_values(program: Program) -> tuple[int, ...]:
+    """How many distinct numbers each array of a program holds."""
+    arrays = [program.q, program.A.data, np.concatenate([program.l, program.u]), program.lb, program.ub]
+    arrays.append(np.zeros(0) if program.P is None else program.P.data)
+    arrays += [program.quadratic.values, program.quadratic.q.data, program.quadratic.r]
+    arrays += [program.conic.A.data, program.conic.b]
+    return tuple(int(np.unique(array).size) for array in arrays)
+
+
+def _same_shape(program: Program, other: Program) -> bool:
+    sizes = (program.n_variables, program.n_rows, len(program.quadratic))
+    same_sizes = sizes == (other.n_variables, other.n_rows, len(other.quadratic))
+    return same_sizes and program.conic.cones == other.conic.cones

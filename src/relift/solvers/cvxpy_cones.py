@@ -1,0 +1,154 @@
+"""Conic rows as constraints of CVXPY, and their multipliers back; cones of one kind and size share a constraint."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.conic_rows import ConicRows
+from relift.program.solution import Vector
+
+Rows = NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CvxpyCones:
+    """Constraints of CVXPY that say ``b - Ax`` lies in cones.
+
+    Parameters
+    ----------
+    constraints
+        They.
+    readers
+        For each constraint: reads its multipliers into a vector over all rows.
+    n_rows
+        Rows of all cones.
+    """
+
+    constraints: tuple[Any, ...]
+    readers: tuple[Callable[[Any, Vector], None], ...]
+    n_rows: int
+
+    @classmethod
+    def from_rows(cls, x: Any, rows: ConicRows) -> CvxpyCones:
+        """One constraint for all cones of one kind and size.
+
+        Parameters
+        ----------
+        x
+            The variable of CVXPY.
+        rows
+            The cones.
+        """
+        groups: dict[Any, list[int]] = {}
+        for k, cone in enumerate(rows.cones):
+            groups.setdefault(_kind(cone), []).append(k)
+        constraints, readers = [], []
+        for members in groups.values():
+            table = np.stack([np.arange(rows.starts[k], rows.starts[k] + rows.sizes[k]) for k in members], axis=1)
+            for constraint, reader in _made(x, rows, [rows.cones[k] for k in members], table):
+                constraints.append(constraint)
+                readers.append(reader)
+        return cls(tuple(constraints), tuple(readers), rows.n_rows)
+
+    @property
+    def have_multipliers(self) -> bool:
+        """Whether CVXPY has given all of them."""
+        return all(dual.value is not None for constraint in self.constraints for dual in constraint.dual_variables)
+
+    def multipliers(self) -> Vector:
+        """The multipliers of all rows."""
+        found = np.zeros(self.n_rows)
+        for constraint, reader in zip(self.constraints, self.readers, strict=True):
+            reader(constraint, found)
+        return found
+
+
+def _kind(cone: Cone) -> Any:
+    if isinstance(cone, SecondOrder):
+        return "second order", cone.size
+    if isinstance(cone, PowerND):
+        return "power", len(cone.alphas)
+    return (type(cone).__name__, cone.n_rows)
+
+
+def _made(x: Any, rows: ConicRows, cones: list[Cone], table: Rows) -> list[tuple[Any, Callable[[Any, Vector], None]]]:
+    """The constraints for cones of one kind; column k of the table lists the rows of cone k."""
+    cvxpy: Any = importlib.import_module("cvxpy")  # it tells its types only in part
+
+    def expression(which: Rows) -> Any:
+        return rows.b[which] - sparse.csc_matrix(rows.A[which]) @ x
+
+    match cones[0]:
+        case SecondOrder(size=1):
+            return [(expression(table[0]) >= 0, _reader([table[0]]))]
+        case SecondOrder():
+            shape = (table.shape[0] - 1, table.shape[1])
+            tails = cvxpy.reshape(expression(table[1:].ravel(order="F")), shape, order="F")
+            return [(cvxpy.SOC(expression(table[0]), tails), _reader([table[0], table[1:]]))]
+        case Exponential():
+            return [(cvxpy.ExpCone(*(expression(row) for row in table)), _reader(list(table)))]
+        case Power():
+            alphas = np.array([cone.alpha for cone in cones if isinstance(cone, Power)])
+            return [(cvxpy.PowCone3D(*(expression(row) for row in table), alphas), _reader(list(table)))]
+        case PowerND():
+            exponents = np.array([cone.alphas for cone in cones if isinstance(cone, PowerND)]).T
+            exponents /= exponents.sum(axis=0)
+            shape = (table.shape[0] - 1, table.shape[1])
+            arguments = cvxpy.reshape(expression(table[:-1].ravel(order="F")), shape, order="F")
+            cone = cvxpy.PowConeND(arguments, expression(table[-1]), exponents, axis=0)
+            return [(cone, _reader([table[:-1], table[-1]]))]
+        case Semidefinite(n=n):
+            unfold, fold = _triangle(n)
+            made = []
+            for own in table.T:
+                matrix = cvxpy.reshape(unfold @ expression(own), (n, n), order="F")
+                made.append((cvxpy.PSD(matrix), _semidefinite_reader(own, fold)))
+            return made
+    raise AssertionError(cones[0])
+
+
+def _reader(parts: list[Rows]) -> Callable[[Any, Vector], None]:
+    """Reads one dual variable for each part; matrices column by column, as they were made."""
+
+    def read(constraint: Any, found: Vector) -> None:
+        for dual, which in zip(constraint.dual_variables, parts, strict=True):
+            value = np.asarray(dual.value, dtype=np.float64)
+            found[which] = value.reshape(which.shape, order="F")
+
+    return read
+
+
+def _semidefinite_reader(own: Rows, fold: Any) -> Callable[[Any, Vector], None]:
+    def read(constraint: Any, found: Vector) -> None:
+        value = np.asarray(constraint.dual_variables[0].value, dtype=np.float64)
+        found[own] = fold @ ((value + value.T) / 2).ravel(order="F")
+
+    return read
+
+
+def _triangle(n: int) -> tuple[Any, Any]:
+    """From the scaled upper triangle to all entries column by column, and from those of a symmetric matrix back.
+
+    Examples
+    --------
+    >>> unfold, fold = _triangle(2)
+    >>> (fold @ unfold).toarray().round(12).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    j = np.repeat(np.arange(n), np.arange(1, n + 1))
+    i = np.arange(j.size) - j * (j + 1) // 2
+    at, off = np.arange(j.size), i != j
+    scale = np.where(off, np.sqrt(0.5), 1.0)
+    entries = np.concatenate([scale, scale[off]])
+    places = np.concatenate([i + n * j, (j + n * i)[off]])
+    unfold = sparse.csc_matrix((entries, (places, np.concatenate([at, at[off]]))), shape=(n * n, j.size))
+    return unfold, unfold.T.tocsc()

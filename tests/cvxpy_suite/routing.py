@@ -1,0 +1,102 @@
+"""Sends the solves of CVXPY's own tests through relift, with the solver that CVXPY chose as the backend.
+
+CVXPY resolves ``solver=`` (or its default) to a solver as always, with all its errors; only then is that solver, if it
+is a conic or QP one and the problem is continuous, replaced by relift with the same solver behind it. The replacement
+goes by the name of the solver it replaces, so that statistics and messages read the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import cvxpy
+from cvxpy.problems.problem import Cache, Problem
+from cvxpy.reductions.solvers import solving_chain
+
+from relift.cvxpy.solve import Outcome
+from relift.cvxpy.solver import Lifted
+
+COUNTS: Counter[str] = Counter()
+"""What happened to the solves so far."""
+
+_depth = 0  # how many calls of problem.solve are under way; below zero inside a backend, which is not routed again
+
+
+class Routed(Lifted):
+    """Relift in the clothes of the solver it hands the small problem to."""
+
+    def __init__(self, solver: str) -> None:
+        super().__init__(backend=f"cvxpy:{solver}")
+        self.solver = solver
+
+    def name(self) -> str:
+        return self.solver
+
+    def solve_via_data(
+        self, data: Any, warm_start: bool, verbose: bool, solver_opts: Any, solver_cache: Any = None
+    ) -> Outcome:
+        global _depth
+        COUNTS["routed"] += 1
+        outside, _depth = _depth, -1000
+        for_backend = {name: value for name, value in solver_opts.items() if name != "use_quad_obj"}
+        try:
+            outcome = super().solve_via_data(data, warm_start, verbose, {"backend_options": for_backend}, solver_cache)
+        except Exception:
+            COUNTS["raised"] += 1
+            raise
+        finally:
+            _depth = outside
+        ground, small = outcome.report["ground"], outcome.report["small"]
+        COUNTS[f"status {outcome.answer.status}"] += 1
+        COUNTS["smaller"] += size(small) < size(ground)
+        COUNTS["fewer variables"] += small["variables"] < ground["variables"]
+        COUNTS["recovered"] += bool(outcome.report["recovered"])
+        COUNTS["cones"] += bool(ground["cones"])
+        COUNTS["certified"] += bool(
+            outcome.report["certificate"]["is_optimal"] or outcome.report["certificate"]["is_proved"]
+        )
+        return outcome
+
+
+def size(report: dict[str, int]) -> int:
+    """Variables and rows of all kinds."""
+    return report["variables"] + report["rows"] + report["conic_rows"] + report["quadratic_constraints"]
+
+
+def install() -> None:
+    """Patch CVXPY, for the rest of this process."""
+    resolve, solve, make_key = solving_chain._resolve_solver, Problem._solve, Cache.make_key
+
+    def resolve_and_route(solver: Any, problem_form: Any, gp: bool) -> Any:
+        found = resolve(solver, problem_form, gp)
+        name = found.name()
+        is_plain = type(found).__module__.startswith("cvxpy.reductions.solvers")
+        if _depth <= 0 or not is_plain or name not in cvxpy.installed_solvers() or problem_form.is_mixed_integer():
+            if _depth > 0:
+                COUNTS["left alone"] += 1
+            return found
+        return Routed(name)
+
+    def solve_inside(self: Problem, *args: Any, **kwargs: Any) -> Any:
+        with _inside():
+            return solve(self, *args, **kwargs)
+
+    def key_with_route(self: Cache, *args: Any) -> Any:
+        return (*make_key(self, *args), _depth > 0)
+
+    solving_chain._resolve_solver = resolve_and_route
+    Problem._solve = solve_inside
+    Cache.make_key = key_with_route
+
+
+@contextmanager
+def _inside() -> Iterator[None]:
+    global _depth
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
