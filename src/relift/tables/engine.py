@@ -133,10 +133,10 @@ class Engine(ABC):
     def seal(self) -> None:
         """Loading is over for now: whatever can be forbidden to queries is forbidden."""
 
-    def cluster(self, name: str, by: tuple[str, ...]) -> None:
+    def cluster(self, name: str, by: tuple[str, ...]) -> None:  # noqa: B027 - advice may be passed over
         """Advice: a table will be joined or grouped by these columns again and again. Its rows stay the same."""
 
-    def save(self, name: str) -> None:
+    def save(self, name: str) -> None:  # noqa: B027 - advice may be passed over
         """Advice: a table was dear to make and should outlive the loss of a worker. Its rows stay the same."""
 
     def tell(self, stage: str, message: str) -> None:

@@ -102,7 +102,8 @@ class Distributed:
         try:
             table = self.frame.toArrow()
         except Exception as error:
-            raise DataError(f"{label}: Spark does not hand its rows over: {str(error).partition(chr(10))[0]}") from error
+            reason = str(error).partition("\n")[0]
+            raise DataError(f"{label}: Spark does not hand its rows over: {reason}") from error
         return Frame(table, tuple(table.column_names))
 
 
