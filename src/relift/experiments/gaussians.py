@@ -255,6 +255,7 @@ def _draw_errors(setup: Setup, rows: list[Row]) -> Any:
 
 
 def _draw_boundaries(setup: Setup, rows: list[Row]) -> Any:
+    from scipy.spatial import cKDTree
     from sklearn.svm import SVC
 
     from relift.ml import LiftedSVC
