@@ -6,6 +6,7 @@
     ├── ProgramError (ValueError)        the numbers of a program are wrong
     │   ├── ShapeError                   an argument has another size than the rest
     │   ├── NotANumberError              a NaN, or an infinity where a number is needed
+    │   ├── NotNumbersError (TypeError)  text or other things where numbers are needed
     │   ├── BoundsError                  a lower bound above its upper bound
     │   ├── AsymmetricError              P is not symmetric
     │   ├── NonConvexError               P has a direction of negative curvature
@@ -26,6 +27,7 @@
     │   └── SeveralErrors                more than one of these
     ├── PartitionError (ValueError)      classes that do not fit the program, or are not equitable
     ├── OptionError (ValueError)         an option has a value that it cannot have
+    │   └── UnsupportedError (NotImplementedError)  something that relift does not do
     ├── FileFormatError (ValueError)     a file cannot be read or written as what it claims to be
     ├── MissingPackageError (ImportError) an optional package is needed and not installed
     ├── DataError (ValueError)           tables that do not fit the model, or missing, doubled or wrong values
@@ -93,6 +95,11 @@ class ShapeError(ProgramError):
 @final
 class NotANumberError(ProgramError):
     """A NaN, or an infinity where a finite number is needed."""
+
+
+@final
+class NotNumbersError(ProgramError, TypeError):
+    """Text or other things where numbers are needed."""
 
 
 @final
@@ -232,9 +239,13 @@ class PartitionError(ReliftError, ValueError):
     """Classes that do not fit the program, or that are not equitable."""
 
 
-@final
 class OptionError(ReliftError, ValueError):
     """An option has a value that it cannot have."""
+
+
+@final
+class UnsupportedError(OptionError, NotImplementedError):
+    """Something is asked for that relift does not do."""
 
 
 @final

@@ -13,12 +13,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.errors import OptionError, ShapeError
+from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedError
 from relift.program.program import Program, Vector
 from relift.program.solution import Status
 from relift.settings import LiftMethod, check_choice
+from relift.solvers.highs_ import refused_options
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
@@ -31,8 +33,8 @@ _PRESOLVE = {True: "on", False: "off"}
 _EDGE_WEIGHTS = {"dantzig": 0, "devex": 1, "steepest-devex": -1, "steepest": 2}
 _CODES = {
     Status.OPTIMAL: (0, "Optimization terminated successfully."),
-    Status.ITERATION_LIMIT: (1, "The iteration limit was reached."),
-    Status.TIME_LIMIT: (1, "The time limit was reached."),
+    Status.ITERATION_LIMIT: (1, "Iteration limit reached."),
+    Status.TIME_LIMIT: (1, "Time limit reached."),
     Status.INFEASIBLE: (2, "The problem is infeasible."),
     Status.UNBOUNDED: (3, "The problem is unbounded."),
     Status.OPTIMAL_INACCURATE: (4, "The answer does not pass its check."),
@@ -75,7 +77,8 @@ def linprog(
     callback
         Not supported, as with SciPy's HiGHS methods.
     options
-        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are handed to the backend by its own names.
+        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are handed to the backend by its own names. What
+        HiGHS does not take is left out with a warning, as in SciPy.
     x0
         Not used, as with SciPy's HiGHS methods.
     integrality
@@ -88,7 +91,7 @@ def linprog(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        ``x, fun, slack, con, status, success, message, nit`` and ``ineqlin, eqlin, lower, upper`` with
+        ``x, fun, slack, con, status, success, message, nit, crossover_nit`` and ``ineqlin, eqlin, lower, upper`` with
         ``residual`` and ``marginals``, as SciPy; and in ``relift`` the :class:`relift.Result` with its
         certificate. The point is in general no vertex. Status 0 is only given to an answer that passed its
         check on the full program.
@@ -112,21 +115,24 @@ def linprog(
     """
     check_choice("method", method, tuple(_METHODS))
     if callback is not None:
-        raise OptionError("callback is not supported.", "Use relift.solve(..., progress=...) to follow long work.")
+        raise UnsupportedError("callback is not supported.", "Use relift.solve(..., progress=...) to follow long work.")
     if integrality is not None and np.any(np.asarray(integrality) != 0):
         raise OptionError(
             "integrality is not zero everywhere.", "relift solves continuous programs; leave it out to relax."
         )
     if x0 is not None:
-        from scipy.optimize import OptimizeWarning
-
-        warnings.warn("x0 is not used.", OptimizeWarning, stacklevel=2)
+        _warn("x0 is not used.")
     crossed, program, n_inequalities = _program(c, A_ub, b_ub, A_eq, b_eq, bounds)
     if crossed:
         return _scipy_result(Status.INFEASIBLE, crossed, program, None, n_inequalities)
-    given = dict(options or {})
-    settings = {_WORDS[name]: given.pop(name) for name in list(given) if name in _WORDS and given[name] is not None}
-    given = {name: _in_words_of_highs(name, value) for name, value in given.items() if value is not None}
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    for name in [name for name, value in given.items() if not _fits(name, value)]:
+        _warn(f"{name}={given.pop(name)!r} is not what {name} can be, and is left out.")
+    settings = {_WORDS[name]: given.pop(name) for name in list(given) if name in _WORDS}
+    given = {name: _in_words_of_highs(name, value) for name, value in given.items()}
+    if backend in {"auto", "highs"}:
+        for name in refused_options(given):
+            _warn(f"HiGHS does not take {name}={given.pop(name)!r}, and it is left out.")
     if _METHODS[method]:
         backend = "highs" if backend == "auto" else backend
         given = {**_METHODS[method], **given}
@@ -134,6 +140,24 @@ def linprog(
 
     result = solve(program, lift=lift, backend=backend, backend_options=given or None, **settings)
     return _scipy_result(result.status, result.message, program, result, n_inequalities)
+
+
+def _warn(message: str) -> None:
+    from scipy.optimize import OptimizeWarning
+
+    warnings.warn(message, OptimizeWarning, stacklevel=3)
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Whether one of SciPy's own options has a value that it can have; the backend judges the others."""
+    match name:
+        case "maxiter":
+            return isinstance(value, (int, np.integer)) and value > 0
+        case "time_limit" | "tol":
+            return isinstance(value, (int, float, np.number)) and value > 0
+        case "disp":
+            return isinstance(value, (bool, np.bool_))
+    return True
 
 
 def _in_words_of_highs(name: str, value: Any) -> Any:
@@ -147,7 +171,7 @@ def _in_words_of_highs(name: str, value: Any) -> Any:
 
 def _program(c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> tuple[str, Program, int]:
     """Find crossed bounds (to SciPy: infeasible), the program, and its number of inequalities."""
-    costs = np.atleast_1d(np.squeeze(np.asarray(c, dtype=np.float64)))
+    costs = np.atleast_1d(np.squeeze(_numbers("c", c)))
     if costs.ndim != 1:
         raise ShapeError(f"c has {costs.ndim} dimensions.", "Give one cost for each variable.", "c")
     n = costs.size
@@ -161,23 +185,31 @@ def _program(c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) ->
     )
     l = np.concatenate([np.full(right.size, -np.inf), values])
     crossed = ""
-    if np.any(lb > ub):
-        j = int(np.argmax(lb > ub))
+    empty = (lb > ub) | np.isposinf(lb) | np.isneginf(ub)
+    if np.any(empty):
+        j = int(np.argmax(empty))
         crossed = f"bounds[{j}] is ({lb[j]:.17g}, {ub[j]:.17g}), which leaves no value"
         lb, ub = np.full(n, -np.inf), np.full(n, np.inf)
     return crossed, Program(None, costs, A, l, np.concatenate([right, values]), lb, ub), right.size
 
 
+def _numbers(name: str, given: Any) -> NDArray[np.float64]:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise NotNumbersError(f"{name} cannot be read as an array of numbers: {error}.", argument=name) from error
+
+
 def _rows(matrix_name: str, vector_name: str, matrix: Any, vector: Any, n: int) -> tuple[Any, Vector]:
     is_empty = matrix is None or (not sparse.issparse(matrix) and np.size(matrix) == 0)
-    right = np.zeros(0) if vector is None else np.atleast_1d(np.squeeze(np.asarray(vector, dtype=np.float64)))
+    right = np.zeros(0) if vector is None else np.atleast_1d(np.squeeze(_numbers(vector_name, vector)))
     if is_empty:
         if right.size:
             raise ShapeError(f"{vector_name} is given, but {matrix_name} is not.", "Give both or none.", matrix_name)
         return sparse.csc_array((0, n)), np.zeros(0)
     block: Any = matrix
     if not sparse.issparse(matrix):
-        block = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
+        block = np.atleast_2d(_numbers(matrix_name, matrix))
     if block.ndim != 2 or block.shape[1] != n:
         raise ShapeError(
             f"{matrix_name} must have {n} columns, as c has entries; its shape is {block.shape}.",
@@ -235,6 +267,7 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
         success=code == 0,
         message=f"{message} ({note})" if note else message,
         nit=0 if result is None else result.iterations or 0,
+        crossover_nit=0 if result is None else result.solution.statistics.get("crossover_iterations", 0),
         ineqlin=side(slack, None if y is None else 0.0 - y[:n_inequalities]),
         eqlin=side(con, None if y is None else 0.0 - y[n_inequalities:]),
         lower=side(None if x is None else x - program.lb, _of_bounds(w, program.lb, 1.0)),

@@ -17,6 +17,7 @@ the first of which factorises a dense matrix of the size of the null space. Clar
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, final
 
 import numpy as np
@@ -158,7 +159,11 @@ def run(highs: Any) -> str:
 def solution_of(highs: Any, program: Program, name: str, status: str) -> Solution:
     """Read the point and multipliers that HiGHS holds, in the signs of relift."""
     info, point = highs.getInfo(), highs.getSolution()
-    facts: dict[str, Any] = {"iterations": _iterations(info), "message": status}
+    facts: dict[str, Any] = {
+        "iterations": _iterations(info),
+        "message": status,
+        "statistics": {"crossover_iterations": max(0, int(info.crossover_iteration_count))},
+    }
     answer = _STATUS.get(status, Status.FAILURE)
     if answer is Status.UNBOUNDED:
         direction = direction_of_divergence(program, point.col_value) if point.value_valid else None
@@ -308,6 +313,20 @@ def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None
     for option, value in {**values, **settings.options}.items():
         if highs.setOptionValue(option, value) == highspy.HighsStatus.kError and option in settings.options:
             raise option_refused("highs", option, value)
+
+
+def refused_options(options: Mapping[str, Any]) -> list[str]:
+    """Names of those options that HiGHS does not know, or whose values it does not take."""
+    highspy, highs = _highspy(), _highs()
+    refused = []
+    for name, value in options.items():
+        try:
+            status = highs.setOptionValue(name, value)
+        except TypeError:
+            status = highspy.HighsStatus.kError
+        if status == highspy.HighsStatus.kError:
+            refused.append(name)
+    return refused
 
 
 def _option_names(highs: Any, wanted: Any) -> list[str]:
