@@ -152,9 +152,9 @@ def _fits(name: str, value: Any) -> bool:
     """Whether one of SciPy's own options has a value that it can have; the backend judges the others."""
     match name:
         case "maxiter":
-            return isinstance(value, (int, np.integer)) and value > 0
+            return isinstance(value, (int, np.integer)) and bool(value > 0)
         case "time_limit" | "tol":
-            return isinstance(value, (int, float, np.number)) and value > 0
+            return isinstance(value, (int, float, np.number)) and bool(value > 0)
         case "disp":
             return isinstance(value, (bool, np.bool_))
     return True
