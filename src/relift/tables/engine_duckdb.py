@@ -84,7 +84,7 @@ class DuckDBEngine(Engine):
         if threads is not None:
             settings["threads"] = threads
         self._is_sealed = False
-        self._attached: set[str] = set()
+        self._readers: Any = None
         self._connection: Any = None
         try:
             self._connection = duckdb.connect(":memory:", config=settings)
@@ -150,7 +150,7 @@ class DuckDBEngine(Engine):
     def arrow(self, plan: Plan) -> Any:
         """The rows of a plan as an Arrow table (needs pyarrow), for engines that read it."""
         with _errors():
-            return self._connection.execute(select_from_plan(plan, DIALECT)).to_arrow_table()
+            return self._connection.sql(select_from_plan(plan, DIALECT)).to_arrow_table()
 
     def drop(self, name: str) -> None:
         """Forget a table."""
@@ -162,6 +162,7 @@ class DuckDBEngine(Engine):
 
     def seal(self) -> None:
         """No files, no extensions, no change of settings from here on."""
+        self._end_readers()
         if not self._is_sealed:
             self._run("SET enable_external_access = false")
             self._run("SET lock_configuration = true")
@@ -174,12 +175,18 @@ class DuckDBEngine(Engine):
 
     def close(self) -> None:
         """Close the connection and remove the spill folder."""
+        self._end_readers()
         connection, self._connection = getattr(self, "_connection", None), None
         if connection is not None:
             with suppress(duckdb.Error):
                 connection.close()
         if self._own_folder:
             shutil.rmtree(self._own_folder, ignore_errors=True)
+
+    def _end_readers(self) -> None:
+        readers, self._readers = getattr(self, "_readers", None), None
+        if readers is not None:
+            readers.close()
 
     def __del__(self) -> None:
         self.close()
@@ -202,6 +209,8 @@ class DuckDBEngine(Engine):
         return self._copy(name, source, table, [names[k] for k in source.choose(names)])
 
     def _attach_stored(self, name: str, source: Source, content: Stored) -> dict[str, Type]:
+        if not isinstance(content.connection, duckdb.DuckDBPyConnection):
+            return self._pull(name, source, content)
         query = f"SELECT * FROM {name_in(DIALECT, *content.name)}"
         try:
             found = content.connection.cursor().execute(query).fetchnumpy()
@@ -209,6 +218,22 @@ class DuckDBEngine(Engine):
             raise DataError(f"{source.label} cannot be read from the connection: {_first_line(error)}") from error
         arrays = {key: _with_none(values) for key, values in found.items()}
         return self._attach_columns(name, source, Columns(arrays))
+
+    def _pull(self, name: str, source: Source, content: Stored) -> dict[str, Type]:
+        """Read a table of a server; the rows go from there into DuckDB batch by batch."""
+        from relift.tables.pull_postgres import Readers, is_server
+
+        if not is_server(content.connection):
+            kind = type(content.connection).__name__
+            raise DataError(
+                f"{source.label} was given with a {kind}, which cannot be read from.",
+                "Give a connection of DuckDB, psycopg or ADBC, an engine, or the address of a server (postgresql://…).",
+            )
+        if self._readers is None:
+            self._readers = Readers()
+        return self._readers.read(  # type: ignore[no-any-return]
+            content, source, lambda table, types: self._copy(name, source, table, list(types), types)
+        )
 
     def _copy(
         self, name: str, source: Source, table: Any, wanted: list[str], types: dict[str, Type] | None = None
