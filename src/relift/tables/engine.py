@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from relift.errors import SizeLimitError
 from relift.settings import Progress, ProgressCallback
-from relift.tables.algebra import Plan, Type
+from relift.tables.algebra import Distinct, Plan, Type
 from relift.tables.sources import Source
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -45,6 +45,9 @@ class Engine(ABC):
     name: str = ""
     knows_tables: bool = False
     """Whether the engine is a server with tables of the user's, which can be given by name: ``"schema.table"``."""
+
+    is_persistent: bool = False
+    """Whether tables outlive the process, so that work that was cut off can go on."""
 
     def __init__(self, progress: ProgressCallback | None = None) -> None:
         self.progress = progress
@@ -113,6 +116,11 @@ class Engine(ABC):
             If there are more rows than `budget`.
         """
 
+    def is_set(self, plan: Plan) -> bool:
+        """Whether no row of a plan comes twice."""
+        rows = self.count(plan, 2**62)
+        return rows < 2 or self.count(Distinct(plan), rows) == rows
+
     @abstractmethod
     def drop(self, name: str) -> None:
         """Forget a table; nothing happens if there is none."""
@@ -138,6 +146,10 @@ class Engine(ABC):
 
     def save(self, name: str) -> None:  # noqa: B027 - advice may be passed over
         """Advice: a table was dear to make and should outlive the loss of a worker. Its rows stay the same."""
+
+    def tables(self) -> list[str]:
+        """Names of tables that are stored, those of an earlier process included; empty if none can outlive it."""
+        return []
 
     def tell(self, stage: str, message: str) -> None:
         """Report progress, if someone listens."""

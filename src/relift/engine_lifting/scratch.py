@@ -1,0 +1,85 @@
+"""Tables of one lifting inside an engine: named under one prefix, replaced by later versions, dropped at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, final
+
+from numpy.typing import NDArray
+
+from relift.tables.algebra import Plan, Scan, Type
+from relift.tables.engine import Engine
+from relift.tables.sources import Columns, Source
+
+
+@final
+class Scratch:
+    """Stores plans under names of its own.
+
+    Parameters
+    ----------
+    engine
+        Where to.
+    prefix
+        All names begin so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from relift.tables.engine_duckdb import DuckDBEngine
+    >>> with DuckDBEngine() as engine:
+    ...     scratch = Scratch(engine, "mine")
+    ...     engine.count(scratch.attach("numbers", {"n": np.arange(3)}), 10)
+    3
+    """
+
+    def __init__(self, engine: Engine, prefix: str) -> None:
+        self.engine, self.prefix = engine, prefix
+        self.names: dict[str, str] = {}
+        self.rows: dict[str, int] = {}
+        self._versions: dict[str, int] = {}
+
+    def _fresh(self, name: str) -> str:
+        version = self._versions.get(name, 0) + 1
+        self._versions[name] = version
+        return f"{self.prefix}_{name}_{version}"
+
+    def store(self, name: str, plan: Plan, number: tuple[str, tuple[str, ...]] | None = None) -> Scan:
+        """Store a plan; an older table of this name is dropped afterwards, so that the plan may read it."""
+        stored, old = self._fresh(name), self.names.get(name)
+        self.names[name] = stored
+        self.rows[name] = self.engine.create(stored, plan, number=number)
+        if old is not None:
+            self.engine.drop(old)
+        columns = dict(plan.columns)
+        if number is not None:
+            columns[number[0]] = Type.INTEGER
+        return Scan(stored, {column: (column, kind) for column, kind in columns.items()}, plan.keys)
+
+    def numbered(self, name: str, plan: Plan, column: str, order: tuple[str, ...]) -> tuple[Scan, int]:
+        """Store a plan with a column of numbers from 0, and say how many rows there are."""
+        scan = self.store(name, plan, (column, order))
+        return scan, self.rows[name]
+
+    def attach(self, name: str, columns: Mapping[str, NDArray[Any]]) -> Scan:
+        """Store NumPy columns."""
+        stored, old = self._fresh(name), self.names.get(name)
+        self.names[name] = stored
+        found = self.engine.attach(stored, Source(f"the table {name!r}", Columns(columns)))
+        self.rows[name] = len(next(iter(columns.values())))
+        if old is not None:
+            self.engine.drop(old)
+        kinds = {"i": Type.INTEGER, "u": Type.INTEGER, "f": Type.REAL}
+        types = [kinds[array.dtype.kind] for array in columns.values()]
+        return Scan(stored, {c: (s, kind) for c, s, kind in zip(columns, found, types, strict=True)})
+
+    def drop(self, *names: str) -> None:
+        """Drop tables by their names here."""
+        for name in names:
+            stored = self.names.pop(name, None)
+            if stored is not None:
+                self.engine.drop(stored)
+
+    def close(self) -> None:
+        """Drop all tables."""
+        self.drop(*list(self.names))
