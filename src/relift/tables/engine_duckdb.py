@@ -1,6 +1,6 @@
 """DuckDB inside this process: the engine that is always there.
 
-The connection is relift's own and lives in memory. Once all tables are loaded it is sealed: no files, no extensions,
+The connection is relift's own and lives in memory, unless it is given a file. Once all tables are loaded it is sealed: no files, no extensions,
 no change of settings, whatever a plan might say. Results arrive as NumPy arrays, filled by DuckDB itself.
 """
 
@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any, final
 
 import duckdb
@@ -46,6 +47,10 @@ class DuckDBEngine(Engine):
         How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine.
     temporary_folder
         Where it spills to; None for a folder of its own, removed by `close`.
+    spill_limit
+        How much it may spill there, such as ``"50GB"``; None for 90 % of what is free.
+    database
+        A file that holds the tables, and keeps them when the process ends; None to hold them in memory.
     threads
         How many threads it uses; None for all cores.
     progress
@@ -68,6 +73,8 @@ class DuckDBEngine(Engine):
         *,
         memory_limit: str | None = None,
         temporary_folder: str | None = None,
+        spill_limit: str | None = None,
+        database: str | Path | None = None,
         threads: int | None = None,
         progress: ProgressCallback | None = None,
     ) -> None:
@@ -81,13 +88,16 @@ class DuckDBEngine(Engine):
         }
         if memory_limit is not None:
             settings["memory_limit"] = memory_limit
+        if spill_limit is not None:
+            settings["max_temp_directory_size"] = spill_limit
         if threads is not None:
             settings["threads"] = threads
+        self.is_persistent = database is not None
         self._is_sealed = False
         self._readers: Any = None
         self._connection: Any = None
         try:
-            self._connection = duckdb.connect(":memory:", config=settings)
+            self._connection = duckdb.connect(":memory:" if database is None else str(database), config=settings)
         except duckdb.Error as error:
             self.close()
             raise EngineError(f"DuckDB does not start: {_first_line(error)}") from error
@@ -155,6 +165,10 @@ class DuckDBEngine(Engine):
     def drop(self, name: str) -> None:
         """Forget a table."""
         self._run(f"DROP TABLE IF EXISTS {name_in(DIALECT, name)}")
+
+    def tables(self) -> list[str]:
+        """Names of all stored tables."""
+        return [name for (name,) in self._run("SELECT table_name FROM duckdb_tables() ORDER BY table_name")]
 
     def explain(self, plan: Plan) -> str:
         """The SQL of a plan."""
