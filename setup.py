@@ -33,6 +33,17 @@ setup(
             optional=True,
         ),
         Extension(
+            "relift._tables_core",
+            sources=["core/bindings/tables_module.cpp"],
+            include_dirs=["core/include"],
+            depends=sorted(path.as_posix() for path in Path("core/include/relift/tables").glob("*.hpp")),
+            language="c++",
+            extra_compile_args=["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+            optional=True,
+        ),
+        Extension(
             "relift._ml_core",
             sources=["core/bindings/ml_module.cpp"],
             include_dirs=["core/include"],

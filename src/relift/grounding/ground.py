@@ -206,9 +206,9 @@ def ground(
         return _Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
     rewritten, signs = without_slack_terms(model)
     if engine is None:
-        from relift.tables.engine_duckdb import DuckDBEngine
+        from relift.tables.engine_memory import MemoryEngine
 
-        engine = DuckDBEngine(progress=progress)
+        engine = MemoryEngine(progress=progress)
     work = Workspace(engine, rewritten, DEFAULT_LIMIT if limit is None else limit)
     state = _State(work, signs, {}, None if folder is None else Path(folder))
     try:

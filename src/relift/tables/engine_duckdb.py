@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, final
@@ -19,7 +19,7 @@ import numpy as np
 
 from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Limit, Plan, Scan, Type
+from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.sources import Columns, Distributed, File, Frame, Source, Stored
 from relift.tables.write_sql import count_from_plan, name_in, select_from_plan, text_in
@@ -31,7 +31,14 @@ _TYPES = {
     **dict.fromkeys(["FLOAT", "DOUBLE", "DECIMAL"], Type.REAL),
     **dict.fromkeys(["VARCHAR", "ENUM", "UUID", "DATE", "TIME", "NULL", '"NULL"'], Type.TEXT),
 }
-_NAMES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE", Type.TEXT: "VARCHAR"}
+_NAMES = {
+    Type.INTEGER: "BIGINT",
+    Type.REAL: "DOUBLE",
+    Type.TEXT: "VARCHAR",
+    Type.BOOLEAN: "BOOLEAN",
+    Type.NUMBER_OF_ROW: "INT",
+    Type.NOTHING: "BIGINT",
+}
 _WHOLE = r"[+-]?(0|[1-9][0-9]{0,17})"
 _REAL = r"[+-]?(inf|((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?)"
 """Numbers in text files; with leading zeros it is a text, since 007 and 7 may be two keys."""
@@ -162,6 +169,30 @@ class DuckDBEngine(Engine):
         with _errors():
             return self._connection.sql(select_from_plan(plan, DIALECT)).to_arrow_table()
 
+    def put(self, name: str, arrays: Arrays, types: Mapping[str, Type], size: int) -> None:
+        """Store columns under their own names; None stands for what is missing."""
+        if not types:
+            self.create(name, Unit() if size else Filter(Unit(), literal(False)))
+            return
+        names = {column: f"CAST({name_in(DIALECT, column)} AS {_NAMES[k]})" for column, k in types.items()}
+        if not size:
+            empty = ", ".join(f"{name_in(DIALECT, c)} {_NAMES[k]}" for c, k in types.items())
+            self._run(f"CREATE TABLE {name_in(DIALECT, name)}({empty})")
+            return
+        view = f"{name}_given"
+        self._connection.register(view, dict(arrays))
+        try:
+            outputs = ", ".join(f"{value} AS {name_in(DIALECT, column)}" for column, value in names.items())
+            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {outputs} FROM {name_in(DIALECT, view)}")
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.unregister(view)
+
+    def stored_columns(self, name: str) -> Arrays:
+        """All columns of a stored table, with None where something is missing."""
+        found = self._run(f"SELECT * FROM {name_in(DIALECT, name)}", arrays=True)
+        return {column: _with_none(values) for column, values in found.items()}
+
     def drop(self, name: str) -> None:
         """Forget a table."""
         self._run(f"DROP TABLE IF EXISTS {name_in(DIALECT, name)}")
@@ -266,9 +297,9 @@ class DuckDBEngine(Engine):
     def _attach_file(self, name: str, source: Source, content: File) -> dict[str, Type]:
         if self._is_sealed:  # read by a connection that may, and handed over
             with closing(DuckDBEngine()) as reader_engine:
-                columns = reader_engine.attach(name, source)
-                scan = Scan(name, {column: (column, kind) for column, kind in columns.items()})
-                return self._attach_columns(name, Source(source.label, Columns({})), Columns(reader_engine.fetch(scan)))
+                types = reader_engine.attach(name, source)
+                self.put(name, reader_engine.stored_columns(name), types, reader_engine.count(Scan(name, {}), 2**62))
+                return types
         path = text_in(DIALECT, str(content.path))
         if content.kind == "parquet":
             reader = f"read_parquet({path})"

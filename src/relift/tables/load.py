@@ -24,6 +24,7 @@ from relift.tables.algebra import (
     Unit,
     call,
     literal,
+    project,
 )
 from relift.tables.engine import Engine
 from relift.tables.sources import Columns, Source
@@ -109,7 +110,7 @@ def load_table(engine: Engine, name: str, source: Source, arity: int, has_value:
     if has_value:
         _refuse_doubles(engine, source, table, keys)
     is_cast = any(not isinstance(scalar, Column) for scalar in final.outputs.values())
-    is_set = has_value or rows < 2 or engine.count(Distinct(final), rows) == rows
+    is_set = has_value or rows < 2 or engine.is_set(final)
     if is_cast or not is_set:
         rows = engine.create(f"{name}_set", final if is_set else Distinct(final))
         engine.drop(name)
@@ -197,9 +198,9 @@ def _bad_entry(engine: Engine, source: Source, table: Scan, column: str, is_bad:
 
 
 def _refuse_doubles(engine: Engine, source: Source, table: Plan, keys: list[str]) -> None:
-    counted = Aggregate(table, tuple(keys), {"n": ("count", literal(1))})
-    double = Filter(counted, call(">", Column("n"), literal(1)))
-    if engine.count(double, 1):
+    if not engine.is_set(project(table, *keys)):
+        counted = Aggregate(table, tuple(keys), {"n": ("count", literal(1))})
+        double = Filter(counted, call(">", Column("n"), literal(1)))
         row = engine.fetch(Limit(double, 1, tuple(keys)))
         entry = tuple(_plain(row[key][0]) for key in keys)
         shown = f"({', '.join(map(str, entry))})" if entry else ""
