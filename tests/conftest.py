@@ -4,3 +4,5 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.postgres_server import mortal_server, postgres_server  # noqa: E402, F401 - fixtures
