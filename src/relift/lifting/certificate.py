@@ -20,10 +20,12 @@ slack outside its cone could make the product look small.
 For an infeasible program, v is pushed into the dual cones and w is set to :math:`-A^\top y - C^\top v`
 where the bounds allow it; then
 :math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^- + b^\top v) > 0` is a proof, up to the *ray
-residual*: what w could not take, divided by β, and by the largest product that could stand in it, :math:`\max_i |a_{ij}| \max_i |y_i|`.
+residual*: what w could not take, divided by β, and by the largest product that could stand in it,
+:math:`\max_i |a_{ij}| \max_i |y_i|`.
 A feasible point would need a 1-norm of at least 1 / residual; and columns of small entries, whose w is small for that
 reason alone, prove nothing. For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0,
-relative to |q'd| and to the largest product in each row. β and q'd must be more than what rounding leaves of their terms.
+relative to |q'd| and to the largest product in each row. β and q'd must be more than what rounding leaves of their
+terms.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from relift.symmetry.field import Words
 @final
 @dataclass(frozen=True, eq=False)
 class VectorImages:
-    """Images of q, l, u, lb and ub (:mod:`relift.symmetry.field`).
+    """Images of q, l, u, lb, ub and of b of the conic rows (:mod:`relift.symmetry.field`).
 
-    Substituting a fixed variable adds multiples of its column to l and u. In floats, equal sums in another order
+    Substituting a fixed variable adds multiples of its column to l, u and b. In floats, equal sums in another order
     differ; their images do not, so symmetry is looked for in these.
     """
 
@@ -25,10 +25,10 @@ class VectorImages:
     u: Words
     lb: Words
     ub: Words
+    b: Words
 
     @classmethod
     def of(cls, program: Program, reading: Reading) -> VectorImages:
         """Read the floats of a program."""
-        return cls(
-            *(field.images(vector, reading) for vector in (program.q, program.l, program.u, program.lb, program.ub))
-        )
+        vectors = (program.q, program.l, program.u, program.lb, program.ub, program.conic.b)
+        return cls(*(field.images(vector, reading) for vector in vectors))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,11 +19,17 @@ from relift.lifting.approximate import Approximation, first_classes
 from relift.lifting.quotient import IsometricForm, Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
 from relift.lifting.restriction import Restriction, restrict
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import LiftSettings, Progress, ProgressCallback
-from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, distance_of_quadratic_rows
-from relift.symmetry.find import Symmetry, find_symmetry, no_symmetry
+from relift.symmetry.equitable import (
+    TOLERANCE,
+    distance_from_equitable,
+    distance_of_conic_rows,
+    distance_of_quadratic_rows,
+)
+from relift.symmetry.find import Images, Symmetry, find_symmetry, no_symmetry
 from relift.symmetry.partition import Partition
 from relift.symmetry.snapping import SnapReport, snap
 
@@ -83,6 +89,16 @@ class Lifting:
         return self.symmetry.rows
 
     @property
+    def conic_rows(self) -> Partition:
+        """Classes of the conic rows."""
+        return self.symmetry.conic_rows
+
+    @property
+    def cones(self) -> Partition:
+        """Classes of the cones."""
+        return self.symmetry.cones
+
+    @property
     def class_of_variable(self) -> NDArray[np.int64]:
         """For each ground variable its class, which is its number in the small program; -1 where substituted."""
         labels = self.quotient.class_of_variable if isinstance(self.quotient, Restriction) else self.variables.labels
@@ -114,8 +130,9 @@ class Lifting:
 
     def restrict(self, solution: Solution) -> Solution:
         """From a point of the ground program to one of the small program, by averages: for a warm start."""
-        n, m = self.program.n_variables, self.program.n_rows
-        for name, vector, size in (("x", solution.x, n), ("y", solution.y, m), ("w", solution.w, n)):
+        n, m, k = self.program.n_variables, self.program.n_rows, self.program.conic.n_rows
+        given = (("x", solution.x, n), ("y", solution.y, m), ("w", solution.w, n), ("v", solution.v, k))
+        for name, vector, size in given:
             if vector is not None and vector.shape != (size,):
                 raise ShapeError(
                     f"{name} of the warm start has {vector.size} entries, but {size} are needed.", "", name
@@ -131,6 +148,7 @@ class Lifting:
         lb: ArrayLike | None = None,
         ub: ArrayLike | None = None,
         r: float | None = None,
+        b: ArrayLike | None = None,
         progress: ProgressCallback | None = None,
     ) -> Lifting:
         """The lifting of the same program with other vectors; matrices, and classes where they still hold, are re-used.
@@ -143,6 +161,8 @@ class Lifting:
         ----------
         q, l, u, lb, ub, r
             What changes; the rest stays.
+        b
+            New right-hand sides of the conic rows.
         progress
             Told about the stages.
 
@@ -155,7 +175,9 @@ class Lifting:
         >>> lifting.update(q=[1, 1, 2]).small.n_variables
         2
         """
-        changes = {"q": q, "l": l, "u": u, "lb": lb, "ub": ub, "r": r}
+        changes: dict[str, Any] = {"q": q, "l": l, "u": u, "lb": lb, "ub": ub, "r": r}
+        if b is not None:
+            changes["conic"] = ConicRows(self.program.conic.A, b, self.program.conic.cones)
         changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
         if self.approximation is not None:
             return lift_approximately(changed, self.approximation, self.settings, progress)
@@ -238,8 +260,6 @@ def _lift(
     previous: Lifting | None = None,
 ) -> Lifting:
     clock = _Clock(progress)
-    if len(program.conic):
-        settings = replace(settings, method="none", digits=None)
     minimisation, report = program.minimisation(), None
     if settings.digits is not None:
         with clock.stage("snap"):
@@ -270,23 +290,13 @@ def _checked_symmetry(
     Words of 61 bits can collide in principle, and a number can be a multiple of the modulus. Then another seed is
     tried, then counting, which compares values by other words; then nothing is merged.
     """
-    program, images = reduction.program, reduction.images
-    variable_images, row_extra = [images.q, images.lb, images.ub], []
-    if old is not None:
-        variable_images.append(old.variables.labels.astype(np.uint64))
-        row_extra.append(old.rows.labels.astype(np.uint64))
+    program, images = reduction.program, _images(reduction, old)
     counting = replace(settings, method="counting") if settings.method == "equitable" else settings
     for attempt, how in enumerate((settings, settings, counting)):
-        symmetry = find_symmetry(
-            program, variable_images, (images.l, images.u), how,
-            row_extra=row_extra, seed=settings.seed + attempt, progress=progress,
-        )  # fmt: skip
+        symmetry = find_symmetry(program, images, how, seed=settings.seed + attempt, progress=progress)
         if symmetry.is_discrete:
             return symmetry
-        distance = max(
-            distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales),
-            distance_of_quadratic_rows(program.quadratic, symmetry.variables, symmetry.quadratic),
-        )
+        distance = _distance(program, symmetry)
         if distance <= TOLERANCE:
             return symmetry
         notes.append(
@@ -294,6 +304,29 @@ def _checked_symmetry(
         )
     notes.append("no classes passed their check: the program is solved as it is.")
     return no_symmetry(program)
+
+
+def _images(reduction: Reduction, old: Lifting | None) -> Images:
+    """What parts things from the start: the vectors, and the classes of an earlier lifting."""
+    images = reduction.images
+    of_variables = (images.q, images.lb, images.ub)
+    if old is None:
+        return Images(of_variables, images.l, images.u, b=images.b)
+    symmetry = old.symmetry
+    variables, rows, conic_rows, cones = (
+        classes.labels.astype(np.uint64)
+        for classes in (symmetry.variables, symmetry.rows, symmetry.conic_rows, symmetry.cones)
+    )
+    return Images((*of_variables, variables), images.l, images.u, (rows,), images.b, (conic_rows,), (cones,))
+
+
+def _distance(program: Program, symmetry: Symmetry) -> float:
+    """How far the classes are from the conditions of lifting."""
+    return max(
+        distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales),
+        distance_of_quadratic_rows(program.quadratic, symmetry.variables, symmetry.quadratic),
+        distance_of_conic_rows(program.conic, symmetry.variables, symmetry.conic_rows, symmetry.cones),
+    )
 
 
 def _has_same_reduction(new: Reduction, old: Reduction) -> bool:
@@ -306,7 +339,7 @@ def _kept_symmetry(reduction: Reduction, old: Lifting) -> Symmetry | None:
     symmetry = old.symmetry
     if symmetry.method == "none" or symmetry.is_discrete:
         return symmetry
-    distance = distance_from_equitable(reduction.program, symmetry.variables, symmetry.rows, symmetry.row_scales)
+    distance = _distance(reduction.program, symmetry)
     return symmetry if distance <= TOLERANCE and _is_exactly_constant(reduction, symmetry) else None
 
 
@@ -319,6 +352,7 @@ def _is_exactly_constant(reduction: Reduction, symmetry: Symmetry) -> bool:
         (images.ub, variables),
         (images.l, rows),
         (images.u, rows),
+        (images.b, symmetry.conic_rows),
     )
     vectors += ((symmetry.row_scales, rows),)  # type: ignore[assignment]
     return all(np.array_equal(v, v[classes.representatives][classes.labels]) for v, classes in vectors)

@@ -8,6 +8,7 @@ With S and R the 0/1 indicators of the variable and row classes, :math:`D_S = S^
 
 .. math:: x = S z, \qquad y_i = \hat y_r \, \frac{d_r}{d_i\,|class(i)|}, \qquad w_j = \frac{\hat w}{|class(j)|}
 
+Cones are lifted by their own rules (:mod:`~relift.lifting.conic_quotient`). These
 solve the ground program if z and its multipliers solve the quotient (Theorem 1 of Mladenov, Kleinhans, Kersting, 2016,
 with multipliers shared, not copied). First-order solvers get the *isometric* form, in which lengths are those of the
 ground program: variables :math:`\sqrt{|class|}\, z`, rows of :math:`\hat A` multiplied by
@@ -24,6 +25,8 @@ import numpy as np
 from scipy import sparse
 
 from relift.errors import PartitionError
+from relift.lifting.conic_quotient import ConicQuotient
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution, Vector
@@ -54,6 +57,11 @@ class Quotient:
     program: Program
 
     @cached_property
+    def cones(self) -> ConicQuotient:
+        """The lifted cones, and how their multipliers are shared."""
+        return ConicQuotient.of(self.ground.conic, self.symmetry.conic_rows, self.symmetry.cones)
+
+    @cached_property
     def _shares(self) -> tuple[Vector, Vector]:
         """What part of a class's multiplier each row and each variable gets."""
         rows, scales = self.symmetry.rows, self.symmetry.row_scales
@@ -82,13 +90,18 @@ class Quotient:
             classes = self.symmetry.quadratic
             return None if multipliers is None else (multipliers / classes.class_sizes)[classes.labels]
 
+        def share_conic(multipliers: Vector | None) -> Vector | None:
+            return None if multipliers is None else multipliers[self.symmetry.conic_rows.labels] * self.cones.share
+
         return replace(
             solution,
             x=spread(solution.x),
             y=share_rows(solution.y),
             w=share_bounds(solution.w),
             z=share_quadratic(solution.z),
+            v=share_conic(solution.v),
             ray_z=share_quadratic(solution.ray_z),
+            ray_v=share_conic(solution.ray_v),
             ray_x=spread(solution.ray_x),
             ray_y=share_rows(solution.ray_y),
             ray_w=share_bounds(solution.ray_w),
@@ -112,7 +125,10 @@ class Quotient:
         y = solution.y
         if y is not None:
             y = _class_sums(y / (row_share * rows.class_sizes[rows.labels]), rows)
-        return replace(solution, x=mean(solution.x), y=y, w=total(solution.w))
+        v = solution.v
+        if v is not None:
+            v = _class_sums(v, self.symmetry.conic_rows) / self.cones.factor
+        return replace(solution, x=mean(solution.x), y=y, w=total(solution.w), v=v)
 
 
 def quotient(program: Program, symmetry: Symmetry) -> Quotient:
@@ -145,6 +161,11 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
             f"classes of {variables.size} variables and {rows.size} rows do not fit a program with "
             f"{program.n_variables} variables and {program.n_rows} rows."
         )
+    if (symmetry.conic_rows.size, symmetry.cones.size) != (program.conic.n_rows, len(program.conic)):
+        raise PartitionError(
+            f"classes of {symmetry.conic_rows.size} conic rows and {symmetry.cones.size} cones do not fit a program "
+            f"with {program.conic.n_rows} and {len(program.conic)}."
+        )
     if symmetry.is_discrete:
         return Quotient(program, symmetry, program)
     j, i = variables.representatives, rows.representatives
@@ -158,8 +179,17 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
         program.ub[j],
         program.r,
         quadratic=_quotient_of_quadratic_rows(program.quadratic, symmetry.quadratic, variables),
+        conic=_quotient_of_conic_rows(program.conic, symmetry) if len(program.conic) else None,
     )
     return Quotient(program, symmetry, small)
+
+
+def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
+    """The representatives' rows, multiplied by their factors, in the lifted cones."""
+    lifted = ConicQuotient.of(rows, symmetry.conic_rows, symmetry.cones)
+    A = _quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables).tocsr()
+    b = rows.b[symmetry.conic_rows.representatives] * lifted.factor
+    return ConicRows.trusted((sparse.diags_array(lifted.factor) @ A).tocsr(), b, lifted.cones)
 
 
 def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, variables: Partition) -> QuadraticRows:
@@ -240,13 +270,14 @@ class IsometricForm:
     ----------
     program
         What the first-order solver gets.
-    variable_length, row_length
-        By which variables and rows of the plain quotient were multiplied.
+    variable_length, row_length, conic_length
+        By which variables, rows and conic rows of the plain quotient were multiplied; one number for each cone.
     """
 
     program: Program
     variable_length: Vector
     row_length: Vector
+    conic_length: Vector
 
     @classmethod
     def of(cls, quotient_: Quotient) -> IsometricForm:
@@ -256,6 +287,7 @@ class IsometricForm:
         scales, rows = symmetry.row_scales, symmetry.rows
         row_length = np.sqrt(_class_sums(scales**2, rows)) / np.abs(scales[rows.representatives])
         shrink = sparse.diags_array(1.0 / length)
+        conic, conic_length = small.conic, quotient_.cones.length
         program = Program.trusted(
             None if small.P is None else (shrink @ small.P @ shrink).tocsc(),
             small.q / length,
@@ -265,19 +297,23 @@ class IsometricForm:
             small.lb * length,
             small.ub * length,
             small.r,
+            conic=ConicRows.trusted(
+                (sparse.diags_array(conic_length) @ conic.A @ shrink).tocsr(), conic.b * conic_length, conic.cones
+            ),
         )
-        return cls(program, length, row_length)
+        return cls(program, length, row_length, conic_length)
 
     def to_plain(self, solution: Solution) -> Solution:
         """From these coordinates to those of the plain quotient."""
-        return _scaled(solution, 1.0 / self.variable_length, self.row_length, self.variable_length)
+        return _scaled(solution, 1.0 / self.variable_length, self.row_length, self.variable_length, self.conic_length)
 
     def from_plain(self, solution: Solution) -> Solution:
         """From the coordinates of the plain quotient to these."""
-        return _scaled(solution, self.variable_length, 1.0 / self.row_length, 1.0 / self.variable_length)
+        x, y, v = self.variable_length, 1.0 / self.row_length, 1.0 / self.conic_length
+        return _scaled(solution, x, y, 1.0 / self.variable_length, v)
 
 
-def _scaled(solution: Solution, x: Vector, y: Vector, w: Vector) -> Solution:
+def _scaled(solution: Solution, x: Vector, y: Vector, w: Vector, v: Vector) -> Solution:
     def times(vector: Vector | None, factor: Vector) -> Vector | None:
         return None if vector is None else vector * factor
 
@@ -286,7 +322,9 @@ def _scaled(solution: Solution, x: Vector, y: Vector, w: Vector) -> Solution:
         x=times(solution.x, x),
         y=times(solution.y, y),
         w=times(solution.w, w),
+        v=times(solution.v, v),
         ray_x=times(solution.ray_x, x),
         ray_y=times(solution.ray_y, y),
         ray_w=times(solution.ray_w, w),
+        ray_v=times(solution.ray_v, v),
     )

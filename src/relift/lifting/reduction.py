@@ -5,6 +5,8 @@ r"""What is already known is substituted before symmetry is looked for (stage 2)
 - a row with no remaining entry is dropped, if 0 satisfies it;
 - of rows that are multiples of each other one stays, with the tightest bounds.
 
+Conic rows stay; values are substituted into their right-hand sides.
+
 Each step keeps its inverse. Values shift in floats *and* in exact field elements, since the refinement that
 follows must not see rounding. A step that would leave no value (crossing bounds, ``0 >= 1``) is not taken: the row
 stays and the solver gives the proof of infeasibility.
@@ -111,11 +113,12 @@ class Reduction:
         if ray_x is not None:
             restored["ray_x"] = self._restore_point(ray_x, np.zeros_like(self.values))
         if solution.y is not None and solution.w is not None and restored.get("x") is not None:
-            gradient = _gradient(self.ground, restored["x"])
+            gradient = _gradient(self.ground, restored["x"]) + self._of_cones(solution.v)
             restored["y"], restored["w"] = self._restore_multipliers(solution.y, solution.w, gradient)
         if solution.ray_y is not None and solution.ray_w is not None:
-            nothing = np.zeros(self.ground.n_variables)
-            restored["ray_y"], restored["ray_w"] = self._restore_multipliers(solution.ray_y, solution.ray_w, nothing)
+            restored["ray_y"], restored["ray_w"] = self._restore_multipliers(
+                solution.ray_y, solution.ray_w, self._of_cones(solution.ray_v)
+            )
         return replace(solution, **restored)  # type: ignore[arg-type]
 
     def restrict(self, solution: Solution) -> Solution:
@@ -128,6 +131,10 @@ class Reduction:
             y=None if solution.y is None else solution.y[self.rows],
             w=None if solution.w is None else solution.w[self.variables],
         )
+
+    def _of_cones(self, v: Vector | None) -> Vector:
+        """What multipliers of conic rows add to the gradient."""
+        return np.zeros(self.ground.n_variables) if v is None else np.asarray(self.ground.conic.A.T @ v, np.float64)
 
     def _restore_point(self, point: Vector, substituted: Vector) -> Vector:
         full = substituted.copy()
@@ -201,6 +208,7 @@ class _Work:
         self.q, self.l, self.u, self.lb, self.ub = program.q, program.l, program.u, program.lb, program.ub
         self.q_image, self.l_image, self.u_image = images.q, images.l, images.u
         self.lb_image, self.ub_image = images.lb, images.ub
+        self.b, self.b_image = program.conic.b, images.b
         self.r = program.r
         n, m = program.n_variables, program.n_rows
         self.has_changed = False
@@ -219,8 +227,9 @@ class _Work:
         if self.has_changed:
             return
         self.has_changed = True
-        for name in ("q", "l", "u", "lb", "ub", "q_image", "l_image", "u_image", "lb_image", "ub_image"):
+        for name in ("q", "l", "u", "lb", "ub", "b"):
             setattr(self, name, getattr(self, name).copy())
+            setattr(self, f"{name}_image", getattr(self, f"{name}_image").copy())
         self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
         self.upper_source = self.lower_source.copy()
         self.source_entry = np.zeros(self.program.n_rows)
@@ -228,6 +237,7 @@ class _Work:
             np.zeros(self.program.n_rows),
             np.zeros(self.program.n_variables),
         )
+        self.conic_terms = np.zeros(self.program.conic.n_rows)
 
     def substitute(self) -> None:
         for _ in range(MAX_PASSES):
@@ -294,7 +304,7 @@ class _Work:
         return column, entry, exact.images(entry, self.reading)
 
     def fix(self, variables: Indices) -> None:
-        """Replace variables by their values in l, u, q and r."""
+        """Replace variables by their values in l, u, q, r and the right-hand sides of cones."""
         program, value, value_image = self.program, self.lb[variables], self.lb_image[variables]
         self.fixed.append(FixedVariables(variables, self.lower_source[variables], self.upper_source[variables]))
         self.values[variables] = value
@@ -313,6 +323,13 @@ class _Work:
         self.counts = self.counts - np.bincount(columns.coords[0][nonzero], minlength=program.n_rows)
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[touched[self.counts[touched] == 0]] = False
+        if len(program.conic):
+            columns = program.conic.A.tocsc()[:, variables].tocoo()
+            shift, shift_image, size = self.products(columns, value, value_image, program.conic.n_rows)
+            self.conic_terms += size
+            self.b -= shift
+            self.b_image = exact.subtract(self.b_image, shift_image)
+            self.settle(self.b, self.b_image, np.unique(columns.coords[0]), self.conic_terms)
         if program.P is not None:
             columns = program.P[:, variables].tocoo()
             shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
@@ -376,6 +393,7 @@ class _Work:
             self.ub[variables],
             self.r,
             quadratic=program.quadratic.on_variables(variables),
+            conic=program.conic.on_variables(variables, self.b),
         )
         images = VectorImages(
             self.q_image[variables],
@@ -383,6 +401,7 @@ class _Work:
             self.u_image[rows],
             self.lb_image[variables],
             self.ub_image[variables],
+            self.b_image,
         )
         return Reduction(
             program, reduced, images, variables, rows, self.values,

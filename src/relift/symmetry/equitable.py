@@ -7,7 +7,8 @@ vectors that are constant on classes. For random numbers g, one for each class, 
    \text{ on variable classes}
 
 (Freivalds' test, O(nnz)); a partition that is wrong by more than rounding fails it with probability one. Rows are
-compared after division by their scales.
+compared after division by their scales. For cones the conditions of :mod:`relift.symmetry.cone_refinement` are counted
+out besides.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.symmetry.partition import Partition
@@ -73,6 +75,61 @@ def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constr
         _spread(rows.gradient(g, h), 4.0 * by_variable, variables),
         _spread(rows.q.T @ h, 2.0 * by_variable, variables),
     )
+
+
+def distance_of_conic_rows(rows: ConicRows, variables: Partition, conic_rows: Partition, cones: Partition) -> float:
+    """The same for conic rows; infinite if positions or counts of rows in the cones of a class differ.
+
+    Examples
+    --------
+    Two tails of one cone may be merged, those of two cones only together with the cones:
+
+    >>> from relift.program.cones import SecondOrder
+    >>> rows = ConicRows(np.zeros((4, 1)), np.zeros(4), [SecondOrder(2), SecondOrder(2)])
+    >>> one, two = Partition.one_class(1), Partition.discrete(2)
+    >>> tails = Partition.from_labels([0, 1, 2, 1])
+    >>> distance_of_conic_rows(rows, one, tails, two), distance_of_conic_rows(rows, one, tails, Partition.one_class(2))
+    (inf, inf)
+    >>> distance_of_conic_rows(rows, one, Partition.from_labels([0, 1, 0, 1]), Partition.one_class(2))
+    0.0
+    """
+    if len(rows) == 0:
+        return 0.0
+    if not _cones_fit(rows, conic_rows, cones):
+        return np.inf
+    random = np.random.default_rng(20160615)
+    g = random.uniform(1.0, 2.0, variables.n_classes) * random.choice([-1.0, 1.0], variables.n_classes)
+    h = random.uniform(1.0, 2.0, conic_rows.n_classes) * random.choice([-1.0, 1.0], conic_rows.n_classes)
+    return max(
+        _spread(rows.b, np.abs(rows.b), conic_rows),
+        _spread(rows.A @ g[variables.labels], 2.0 * _row_sizes(rows.A, 1), conic_rows),
+        _spread(rows.A.T @ h[conic_rows.labels], 2.0 * _row_sizes(rows.A, 0), variables),
+    )
+
+
+def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool:
+    """Whether rows of a class have one position, and every cone of a class equally many of each class of rows."""
+    kinds = np.zeros(len(rows), np.int64)
+    for number, found in enumerate((rows.layout.exponential, rows.layout.power, rows.layout.semidefinite), start=1):
+        kinds[found] = number
+    place = np.arange(rows.n_rows) - rows.starts[rows.cone_of_row]
+    layout = rows.layout
+    place[layout.tails] = 1
+    place[layout.products] = -1
+    exponents = np.zeros(rows.n_rows)
+    exponents[layout.arguments] = layout.exponents
+    place[layout.arguments] = 0
+    for vector, classes in ((kinds, cones), (kinds[rows.cone_of_row], conic_rows), (place, conic_rows)):
+        if not is_constant_on_classes(vector, classes):
+            return False
+    if _spread(exponents, np.abs(exponents), conic_rows) > TOLERANCE:
+        return False
+    # Rows of class r are |r| / m in each of the m cones of one class: each pair of a cone and a row class counts so.
+    pairs, count = np.unique(rows.cone_of_row * conic_rows.n_classes + conic_rows.labels, return_counts=True)
+    cone, row_class = np.divmod(pairs, conic_rows.n_classes)
+    if not is_constant_on_classes(cones.labels[rows.cone_of_row], conic_rows):
+        return False
+    return bool(np.all(count * cones.class_sizes[cones.labels[cone]] == conic_rows.class_sizes[row_class]))
 
 
 def is_constant_on_classes(vector: NDArray[Any], partition: Partition) -> bool:

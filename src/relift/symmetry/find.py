@@ -13,6 +13,7 @@ from relift.errors import OptionError
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry.colour_refinement import Refinement, refine
+from relift.symmetry.cone_refinement import StackedCones
 from relift.symmetry.field import Words
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
@@ -34,6 +35,8 @@ class Symmetry:
         How they were found.
     quadratic
         Classes of the quadratic constraints.
+    conic_rows, cones
+        Classes of the conic rows and of the cones.
     statistics
         What it cost, by name.
     """
@@ -43,29 +46,64 @@ class Symmetry:
     row_scales: NDArray[np.float64]
     method: str
     quadratic: Partition = field(default_factory=lambda: Partition.discrete(0))
+    conic_rows: Partition = field(default_factory=lambda: Partition.discrete(0))
+    cones: Partition = field(default_factory=lambda: Partition.discrete(0))
     statistics: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_discrete(self) -> bool:
         """Whether no two things were found alike."""
-        return self.variables.is_discrete and self.rows.is_discrete and self.quadratic.is_discrete
+        every = (self.variables, self.rows, self.quadratic, self.conic_rows, self.cones)
+        return all(classes.is_discrete for classes in every)
 
 
 def no_symmetry(program: Program) -> Symmetry:
     """Every variable and every row for itself."""
     n, m = program.n_variables, program.n_rows
     return Symmetry(
-        Partition.discrete(n), Partition.discrete(m), np.ones(m), "none", Partition.discrete(len(program.quadratic))
+        Partition.discrete(n),
+        Partition.discrete(m),
+        np.ones(m),
+        "none",
+        Partition.discrete(len(program.quadratic)),
+        Partition.discrete(program.conic.n_rows),
+        Partition.discrete(len(program.conic)),
     )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Exact words of what parts things from the start.
+
+    Parameters
+    ----------
+    variables
+        Images of q, lb and ub, and further words.
+    l, u
+        Images of the bounds of the rows.
+    rows
+        Further words of the rows.
+    b
+        Images of the right-hand sides of the conic rows.
+    conic_rows, cones
+        Further words of conic rows and of cones.
+    """
+
+    variables: Sequence[Words]
+    l: Words
+    u: Words
+    rows: Sequence[Words] = ()
+    b: Words = field(default_factory=lambda: np.zeros(0, np.uint64))
+    conic_rows: Sequence[Words] = ()
+    cones: Sequence[Words] = ()
 
 
 def find_symmetry(
     program: Program,
-    variable_images: Sequence[Words],
-    row_images: tuple[Words, Words],
+    images: Images,
     settings: LiftSettings,
     *,
-    row_extra: Sequence[Words] = (),
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> Symmetry:
@@ -75,12 +113,10 @@ def find_symmetry(
     ----------
     program
         A minimisation.
-    variable_images, row_images
-        Exact images of (q, lb, ub) and of (l, u); they part variables and rows from the start.
+    images
+        What parts variables, rows and cones from the start.
     settings
         Method and reading of floats.
-    row_extra
-        Further words that part rows from the start.
     seed
         Seed of the random words.
     progress
@@ -94,22 +130,31 @@ def find_symmetry(
         def tell(phase: str, rounds: int, classes: int) -> None:
             progress(Progress("refine", phase, rounds, classes))
 
-    def refine_linear(extra: Sequence[Words] = ()) -> Refinement:
+    if len(program.conic) == 0:
+        stacked, whole, l, u = None, program, images.l, images.u
+        variable_words, row_words = list(images.variables), list(images.rows)
+    else:
+        stacked = StackedCones.of(program, settings.values)
+        whole, l, u = stacked.program, np.concatenate([images.l, images.b]), np.concatenate([images.u, images.b])
+        variable_words = stacked.words_of_columns(images.variables, images.cones)
+        row_words = stacked.words_of_rows(images.rows, images.conic_rows)
+
+    def refine_all(extra: Sequence[Words] = ()) -> Refinement:
         return refine(
-            program.P, program.A, [*variable_images, *extra], *row_images, program.l, program.u,
+            whole.P, whole.A, [*variable_words, *extra], l, u, whole.l, whole.u,
             mode="equitable" if settings.method == "equitable" else "counting",
-            reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_extra, seed=seed, progress=tell,
+            reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_words, seed=seed, progress=tell,
         )  # fmt: skip
 
     quadratic = Partition.discrete(0)
     if len(program.quadratic) == 0:
-        found = refine_linear()
+        found = refine_all()
     elif settings.method == "orbits":
         raise OptionError("orbits are not offered for programs with quadratic constraints.", "Use lift='counting'.")
     else:
         found, quadratic = refine_with_quadratic_rows(
             program.quadratic,
-            refine_linear,
+            refine_all,
             reading=settings.values,
             is_counting=settings.method == "counting",
             seed=seed,
@@ -121,7 +166,19 @@ def find_symmetry(
         "splitters": cost.splitters,
         "extra_bytes": cost.extra_bytes,
     }
-    variables, rows = found.variables, found.rows
+    columns, rows, scales = found.variables, found.rows, found.row_scales
     if settings.method == "orbits":
-        variables, rows = orbits(program, found, settings.values)
-    return Symmetry(variables, rows, found.row_scales, settings.method, quadratic, statistics)
+        columns, rows = orbits(whole, found, settings.values)
+    if stacked is None:
+        return Symmetry(columns, rows, scales, settings.method, quadratic, statistics=statistics)
+    n, m = program.n_variables, program.n_rows
+    return Symmetry(
+        Partition(columns.labels[:n]),  # numbered by smallest member, so the first labels are classes of their own
+        Partition(rows.labels[:m]),
+        scales[:m],
+        settings.method,
+        quadratic,
+        Partition.from_labels(rows.labels[m:]),
+        Partition.from_labels(columns.labels[n:]),
+        statistics,
+    )

@@ -47,7 +47,7 @@ def refine_with_quadratic_rows(
     rows
         The quadratic constraints.
     refine_linear
-        Refines the linear part, given further words that part variables.
+        Refines the rest, given further words that part its columns; the variables are the first of these.
     reading
         How floats are read.
     is_counting
@@ -70,7 +70,7 @@ def refine_with_quadratic_rows(
     extra: list[Words] = []
     while True:
         found = refine_linear(extra)
-        variables = found.variables
+        variables = Partition(found.variables.labels[:n])
         g, g_linear = (_random_words(random, variables) for _ in range(2))
         products = field.multiply(field.multiply(entries, g[rows.first]), g[rows.second])
         by_constraint = field.grouped_sums(rows.owner, products, len(rows))
@@ -87,7 +87,8 @@ def refine_with_quadratic_rows(
         constraints = finer
         if is_stable:
             return found, constraints
-        extra = [parted.labels.astype(np.uint64)]
+        rest = np.zeros(found.variables.size - n, np.uint64)
+        extra = [np.concatenate([parted.labels.astype(np.uint64), rest])]
 
 
 def _images(values: NDArray[np.float64], reading: Reading, is_counting: bool) -> Words:

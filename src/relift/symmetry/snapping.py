@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 
 Vector = NDArray[np.float64]
@@ -76,8 +77,10 @@ def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
     l, u = np.split(snapped(np.concatenate([program.l, program.u])), 2)
     lb, ub = np.split(snapped(np.concatenate([program.lb, program.ub])), 2)
     P = None if program.P is None else snapped_matrix(program.P)
-    q, A = snapped(program.q), snapped_matrix(program.A)
-    changed = Program.trusted(P, q, A, l, u, lb, ub, program.r, program.sense, program.quadratic)
+    q, A, conic = snapped(program.q), snapped_matrix(program.A), program.conic
+    if len(conic):
+        conic = ConicRows.trusted(snapped_matrix(conic.A), snapped(conic.b), conic.cones)
+    changed = Program.trusted(P, q, A, l, u, lb, ub, program.r, program.sense, program.quadratic, conic)
     report = SnapReport(
         digits,
         sum(r.n_values_merged for r in reports),

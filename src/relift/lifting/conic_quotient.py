@@ -1,0 +1,96 @@
+r"""The cones of the small program, and the way back of their multipliers.
+
+Let a class hold m cones, each with :math:`n_r` rows of the row class r (:mod:`relift.symmetry.cone_refinement`), and
+let :math:`\hat s_r` be the common value of :math:`b - Cx` on that class. The m cones hold the same vector, and it lies in
+the cone exactly if the shorter one lies in the lifted cone:
+
+- second order: :math:`\|t\|^2 = \sum_r n_r \hat s_r^2`, so the rows of the lifted cone are the head and
+  :math:`\sqrt{n_r}\,\hat s_r`;
+- power: :math:`\prod_i x_i^{\alpha_i} = \prod_r \hat s_r^{\,n_r \alpha_r}`: exponents add. If one argument is left, the
+  cone is :math:`\hat s \ge |z|`, a second-order cone of two rows;
+- exponential and semidefinite: all rows of a cone are in different classes, nothing changes.
+
+With :math:`f_r` the factor of a row (:math:`\sqrt{n_r}` or 1), a multiplier :math:`\hat v_r` of the lifted row is
+shared by the :math:`m n_r` rows of its class:
+
+.. math:: v_i = \hat v_r\, \frac{f_r}{m n_r}.
+
+Then :math:`C^\top v` adds up to what :math:`\hat C^\top \hat v` was. v is in the dual cones: for second order
+:math:`\sum_i v_i^2 = \sum_r n_r (\hat v_r / (m\sqrt{n_r}))^2 = \|\hat v\|^2 / m^2`; for power cones
+:math:`\prod_r (v_r/\alpha_r)^{n_r\alpha_r} = \tfrac1m \prod_r (\hat v_r / (n_r \alpha_r))^{n_r\alpha_r}`, the
+product of the lifted dual cone divided by m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from relift.program.cones import Cone, Power, PowerND, SecondOrder
+from relift.program.conic_rows import ConicRows, Indices, exponents_of
+from relift.program.solution import Vector
+from relift.symmetry.partition import Partition
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConicQuotient:
+    """The lifted cones, by which their rows were multiplied, and how multipliers are shared.
+
+    Parameters
+    ----------
+    cones
+        One for each class of cones.
+    factor
+        For each class of conic rows, by what the row of its representative is multiplied.
+    share
+        For each ground row, its part of the multiplier of its class.
+    length
+        For each class of conic rows, the root of the number of cones in the class of its cone: by this all rows of a
+        cone are multiplied in the isometric form.
+    """
+
+    cones: tuple[Cone, ...]
+    factor: Vector
+    share: Vector
+    length: Vector
+
+    @classmethod
+    def of(cls, rows: ConicRows, conic_rows: Partition, cones: Partition) -> ConicQuotient:
+        """Lift the cones of some rows, given classes that keep the conditions."""
+        # Rows of a cone stand together and every cone of a class has rows of each of its row classes: the smallest
+        # member of a row class stands in the smallest cone, and classes are in the order of cones and rows.
+        chosen = conic_rows.representatives
+        owner = rows.cone_of_row[chosen]
+        n_cones = cones.class_sizes[cones.labels[owner]] if owner.size else np.zeros(0, np.int64)
+        count = conic_rows.class_sizes // np.maximum(n_cones, 1)
+        is_tail = np.zeros(rows.n_rows, bool)
+        is_tail[rows.layout.tails] = True
+        factor = np.where(is_tail[chosen], np.sqrt(count), 1.0)
+        share = (factor / conic_rows.class_sizes)[conic_rows.labels]
+        return cls(_lifted_cones(rows, cones, chosen, count), factor, share, np.sqrt(n_cones.astype(np.float64)))
+
+
+def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Indices) -> tuple[Cone, ...]:
+    """The cone of each class, from the rows that stand for classes and how many each stands for in its cone."""
+    kept = [rows.cones[k] for k in cones.representatives.tolist()]
+    n_left = np.bincount(cones.labels[rows.cone_of_row[chosen]], minlength=len(kept))
+    ends = np.cumsum(n_left)
+    for k in np.flatnonzero(n_left != rows.sizes[cones.representatives]).tolist():
+        mine = slice(ends[k] - n_left[k], ends[k])
+        if isinstance(kept[k], SecondOrder):
+            kept[k] = SecondOrder(int(n_left[k]))
+        else:
+            places = chosen[mine][:-1] - rows.starts[cones.representatives[k]]
+            kept[k] = _power_cone(np.array(exponents_of(kept[k]))[places] * count[mine][:-1])
+    return tuple(kept)
+
+
+def _power_cone(exponents: Vector) -> Cone:
+    """The power cone with these exponents, in its simplest form."""
+    alphas = (exponents / exponents.sum()).tolist()
+    if len(alphas) == 1:
+        return SecondOrder(2)
+    return Power(alphas[0]) if len(alphas) == 2 else PowerND(tuple(alphas))

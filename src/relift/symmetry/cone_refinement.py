@@ -1,0 +1,163 @@
+r"""Cones in the search for classes: each cone is a vertex of its own, joined to its rows.
+
+Rows :math:`b - Cx \in K` may be averaged over classes only if the average leads from the cones into the cones. That is
+so if
+
+1. rows of a class have equal :math:`b_i` and equal sums of C into each class of variables, and the other way round, as
+   for ordinary rows;
+2. rows of a class stand in cones of one class and in one *position*: heads of second-order cones, their tails, each of
+   the three rows of an exponential cone, arguments of power cones with one exponent, their last rows, each row of a
+   semidefinite cone;
+3. all cones of a class have equally many rows of each class.
+
+Leaving the third out gives wrong optima: rows that look alike may stand in cones that do not. The refinement of
+:mod:`relift.symmetry.colour_refinement` yields all three when it is given the matrix
+
+.. math:: \begin{pmatrix} A & 0 \\ C & E \end{pmatrix}, \qquad E_{ik} = 1 \text{ if row i stands in cone k},
+
+a column for each cone, coloured by kind, and conic rows coloured by position. Scaling of rows does no harm: a row
+divided by T has 1/T in E, so rows of one class have been divided by the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.conic_rows import ConicRows
+from relift.program.program import Program
+from relift.settings import Reading
+from relift.symmetry import field
+from relift.symmetry.field import Words
+
+KINDS: dict[type, int] = {SecondOrder: 1, Exponential: 2, Power: 3, PowerND: 3, Semidefinite: 4}
+"""Power cones of both forms are one kind: they are the same sets."""
+
+PRODUCT = 5
+"""The kind of the last row of a power cone; its arguments have the number of the cone's kind."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StackedCones:
+    """A program with a column for each cone and a row for each conic row, and the words that part them.
+
+    Parameters
+    ----------
+    program
+        The program with these columns and rows, and no cones.
+    n_variables, n_rows
+        Of the program itself.
+    kind_of_column
+        0 for variables, the kind for cones.
+    kind_of_row, position_of_row
+        0 for ordinary rows.
+    """
+
+    program: Program
+    n_variables: int
+    n_rows: int
+    kind_of_column: Words
+    kind_of_row: Words
+    position_of_row: Words
+
+    @classmethod
+    def of(cls, program: Program, reading: Reading) -> StackedCones:
+        """Stack the cones of a program."""
+        rows = program.conic
+        n, m, k = program.n_variables, program.n_rows, rows.n_rows
+        incidence = sparse.csr_array(
+            (np.ones(k), rows.cone_of_row, np.arange(k + 1)), shape=(k, len(rows))
+        )  # fmt: skip
+        above = _widened(program.A, n + len(rows))
+        A = sparse.vstack([above, sparse.hstack([rows.A, incidence])], format="csr")
+        P = None if program.P is None else _widened(program.P, n + len(rows), square=True)
+        nothing, free = np.zeros(len(rows)), np.full(len(rows), np.inf)
+        stacked = Program.trusted(
+            P, np.concatenate([program.q, nothing]), A,
+            np.concatenate([program.l, rows.b]), np.concatenate([program.u, rows.b]),
+            np.concatenate([program.lb, -free]), np.concatenate([program.ub, free]),
+        )  # fmt: skip
+        kind, position = positions(rows, reading)
+        of_cone = np.array([KINDS[type(cone)] for cone in rows.cones], np.uint64)
+        zeros = np.zeros(m, np.uint64)
+        return cls(
+            stacked, n, m, np.concatenate([np.zeros(n, np.uint64), of_cone]),
+            np.concatenate([zeros, kind]), np.concatenate([zeros, position]),
+        )  # fmt: skip
+
+    def words_of_columns(self, of_variables: Sequence[Words], of_cones: Sequence[Words] = ()) -> list[Words]:
+        """Words of variables, zero for cones; then the kinds; then words of cones, zero for variables."""
+        n_cones = self.kind_of_column.size - self.n_variables
+        return [
+            *(np.concatenate([words, np.zeros(n_cones, np.uint64)]) for words in of_variables),
+            self.kind_of_column,
+            *(np.concatenate([np.zeros(self.n_variables, np.uint64), words]) for words in of_cones),
+        ]
+
+    def words_of_rows(self, of_rows: Sequence[Words], of_conic_rows: Sequence[Words] = ()) -> list[Words]:
+        """Words of ordinary rows, zero for conic ones; then kinds and positions; then words of conic rows."""
+        n_conic = self.kind_of_row.size - self.n_rows
+        return [
+            *(np.concatenate([words, np.zeros(n_conic, np.uint64)]) for words in of_rows),
+            self.kind_of_row,
+            self.position_of_row,
+            *(np.concatenate([np.zeros(self.n_rows, np.uint64), words]) for words in of_conic_rows),
+        ]
+
+
+def positions(rows: ConicRows, reading: Reading) -> tuple[Words, Words]:
+    """The kind and the position of each conic row: only rows equal in both may be merged.
+
+    Examples
+    --------
+    >>> rows = ConicRows(np.zeros((7, 1)), np.zeros(7), [SecondOrder(3), PowerND([0.25, 0.25, 0.5])])
+    >>> kind, position = positions(rows, "decimal")
+    >>> kind.tolist(), position[1] == position[2], position[3] == position[4], position[4] == position[5]
+    ([1, 1, 1, 3, 3, 3, 5], np.True_, np.True_, np.False_)
+    """
+    kind, position = np.zeros(rows.n_rows, np.uint64), np.zeros(rows.n_rows, np.uint64)
+    layout = rows.layout
+    kind[layout.heads] = kind[layout.tails] = KINDS[SecondOrder]
+    position[layout.tails] = 1
+    kind[layout.exponential_rows] = KINDS[Exponential]
+    position[layout.exponential_rows] = np.arange(3, dtype=np.uint64)
+    kind[layout.arguments] = KINDS[PowerND]
+    kind[layout.products] = PRODUCT
+    position[layout.arguments] = exponent_images(rows, reading)
+    for k in layout.semidefinite.tolist():
+        span = slice(rows.starts[k], rows.starts[k] + rows.sizes[k])
+        kind[span] = KINDS[Semidefinite]
+        position[span] = np.arange(rows.sizes[k], dtype=np.uint64)
+    return kind, position
+
+
+def exponent_images(rows: ConicRows, reading: Reading) -> Words:
+    """The exponents of all arguments of power cones, exactly: 1 - .9 is .1."""
+    given: list[float] = []
+    is_rest: list[bool] = []
+    for k in rows.layout.power.tolist():
+        cone = rows.cones[k]
+        if isinstance(cone, Power):
+            given += [cone.alpha, cone.alpha]
+            is_rest += [False, True]
+        elif isinstance(cone, PowerND):
+            given += cone.alphas
+            is_rest += [False] * len(cone.alphas)
+    words = field.images(np.array(given, np.float64), reading)
+    rest: NDArray[np.uint64] = field.subtract(np.ones(words.size, np.uint64), words)
+    return np.where(np.array(is_rest, bool), rest, words)
+
+
+def _widened(matrix: Any, n_columns: int, *, square: bool = False) -> Any:
+    """The same entries in a matrix of more columns (and rows)."""
+    listed = matrix.tocoo()
+    shape = (n_columns if square else matrix.shape[0], n_columns)
+    widened = sparse.coo_array((listed.data, listed.coords), shape=shape)
+    return widened.tocsc() if square else widened.tocsr()
