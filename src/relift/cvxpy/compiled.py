@@ -17,7 +17,7 @@ from scipy import sparse
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution, Status, Vector
 
 
 @final
@@ -76,7 +76,12 @@ class Compiled:
 
 
 def multipliers_of(compiled: Compiled, answer: Solution) -> Vector | None:
-    """What CVXPY calls the dual of an answer: multipliers of a point, or the proof that there is none."""
+    """What CVXPY calls the dual of an answer: multipliers of a point, or the proof that there is none.
+
+    To a proof of unboundedness belong multipliers of zero, which is what Clarabel and SCS return.
+    """
+    if answer.status is Status.UNBOUNDED:
+        return np.zeros(compiled.program.n_rows + compiled.program.conic.n_rows)
     point = compiled.multipliers(answer.y, answer.v)
     return compiled.multipliers(answer.ray_y, answer.ray_v) if point is None else point
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cvxpy
+from cvxpy.error import SolverError
 from cvxpy.reductions.solvers import defines
 
 from relift.cvxpy.options import OWN_WORDS
@@ -52,6 +53,11 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
     **options
         Keywords of :class:`Lifted` and of ``problem.solve``. ``solver`` names the backend.
 
+    Raises
+    ------
+    SolverError
+        If the problem has integer or boolean variables.
+
     Examples
     --------
     >>> import cvxpy as cp
@@ -62,6 +68,11 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
     >>> problem.solver_stats.extra_stats["backend"]
     'cvxpy:CLARABEL'
     """
+    if problem.is_mixed_integer():
+        raise SolverError(
+            "relift does not take integer or boolean variables: averages of integers are no integers. "
+            "Solve this problem with a mixed-integer solver, or relax it."
+        )
     if args:
         options = {"solver": args[0], **options}
     own = {name: options.pop(name) for name in list(options) if name in OWN_WORDS}
@@ -74,4 +85,5 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
 
 def _lists_of_names() -> list[list[str]]:
     """The lists that name solvers, in the versions of CVXPY that have them."""
-    return [getattr(defines, name) for name in ("CONIC_SOLVERS", "INSTALLED_CONIC_SOLVERS") if hasattr(defines, name)]
+    names = ("CONIC_SOLVERS", "INSTALLED_SOLVERS", "INSTALLED_CONIC_SOLVERS")
+    return [getattr(defines, name) for name in names if hasattr(defines, name)]

@@ -1,21 +1,25 @@
-"""What ``problem.solver_stats.extra_stats`` says of a lifted solve: plain numbers and texts, ready for JSON."""
+"""What ``problem.solver_stats.extra_stats`` says of a lifted solve.
+
+Plain numbers and texts, but for ``backend_stats``: what CVXPY would have shown in this place of the backend alone.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from relift.certified_solve import Attempt
 from relift.lifting.certificate import Certificate
-from relift.lifting.lifting import Lifting
 from relift.pipeline import Result
 from relift.program.program import Program
 
 
 def report(
     ground: Program,
-    lifting: Lifting,
     result: Result,
     certificate: Certificate,
+    attempts: Sequence[Attempt],
     *,
     how: str,
     recovered: str = "",
@@ -27,12 +31,12 @@ def report(
     ----------
     ground
         The problem as CVXPY compiled it.
-    lifting
-        The small program that was solved, and the way back.
     result
         The answer of the pipeline.
     certificate
         Residuals on `ground`.
+    attempts
+        Every call of a backend, those that came to nothing too.
     how
         Whether the classes were found anew or re-used.
     recovered
@@ -40,6 +44,7 @@ def report(
     lift_seconds
         Seconds until the small program was ready.
     """
+    lifting = result.lifting
     return {
         "backend": result.backend,
         "lift": lifting.settings.method,
@@ -59,9 +64,10 @@ def report(
         },
         "attempts": [
             {"backend": a.backend, "status": str(a.status), "seconds": a.seconds, "residual": _number(a.residual)}
-            for a in result.attempts
+            for a in attempts
         ],
         "message": result.message,
+        "backend_stats": result.solution.statistics.get("extra_stats"),
         "notes": list(lifting.notes),
     }
 

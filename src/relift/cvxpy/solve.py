@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, final
 
 import relift.pipeline as pipeline
+from relift.certified_solve import Attempt
 from relift.cvxpy.backends import backend_for
 from relift.cvxpy.compiled import Compiled
 from relift.cvxpy.options import LiftedOptions
+from relift.cvxpy.recovery import recover
 from relift.cvxpy.reports import report
 from relift.cvxpy.reuse import Kept, lift_or_reuse
+from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
 from relift.pipeline import Result
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
-from relift.settings import Progress
+from relift.solvers.registry import get_backend
 
 
 @final
@@ -27,11 +31,14 @@ class Memory:
     ----------
     ground
         Classes of the problem as compiled.
+    recovered
+        Classes of the problem with what was found in its cones, if that was used.
     answer
         The last answer for the problem as compiled, to start from.
     """
 
-    ground: Kept
+    ground: Kept | None = None
+    recovered: Kept | None = None
     answer: Solution | None = None
 
 
@@ -83,35 +90,100 @@ def solve_compiled(
     verbose
         Print what happens.
     """
-    start = perf_counter()
-    kept, how = lift_or_reuse(compiled.program, options.lift_settings(), memory.ground if memory else None)
-    lift_seconds = perf_counter() - start
-    last = memory.answer if memory is not None and warm_start else None
-    result = _solve(kept.lifting, options, last, start, verbose)
-    lifting, answer, certificate = kept.lifting, result.solution, result.certificate
-    claim = result.attempts[-1].status if result.attempts else answer.status
-    facts = report(compiled.program, lifting, result, certificate, how=how, lift_seconds=lift_seconds)
-    solve_seconds = perf_counter() - start - lift_seconds
-    keep = answer if answer.status is Status.OPTIMAL else None
-    return Outcome(compiled, answer, claim, facts, lift_seconds, solve_seconds, Memory(kept, keep))
+    run = _Run(compiled, options, memory or Memory(), warm_start, verbose)
+    found = run.through_recovery() if options.recover and options.lift != "none" else None
+    return found or run.directly()
 
 
-def _solve(lifting: Lifting, options: LiftedOptions, last: Solution | None, start: float, verbose: bool) -> Result:
-    limit = options.time_limit
-    return pipeline.solve(
-        lifting,
-        backend=backend_for(options.backend),
-        tolerance=options.certificate_tolerance,
-        time_limit=None if limit is None else max(limit - (perf_counter() - start), 1e-3),
-        iteration_limit=options.iteration_limit,
-        threads=options.threads,
-        verbose=verbose,
-        backend_options=options.backend_options,
-        warm_start=last,
-        progress=_print_progress if verbose else None,
-    )
+class _Run:
+    """One solve: what it was asked, and since when."""
+
+    def __init__(
+        self, compiled: Compiled, options: LiftedOptions, memory: Memory, warm_start: bool, verbose: bool
+    ) -> None:
+        self.compiled, self.options, self.memory, self.verbose = compiled, options, memory, verbose
+        self.last = memory.answer if warm_start else None
+        self.backend = backend_for(options.backend)
+        self.start = perf_counter()
+        self.lift_seconds = 0.0
+        self.ground: tuple[Kept, str] | None = None
+        self.attempts: tuple[Attempt, ...] = ()
+
+    def directly(self) -> Outcome:
+        """Lift and solve the problem as it was compiled."""
+        kept, how = self._lift_ground()
+        result = self._solve(kept.lifting, self.last)
+        return self._outcome(result, result.solution, result.certificate, how, Memory(kept))
+
+    def through_recovery(self) -> Outcome | None:
+        """Lift and solve what CVXPY has hidden in cones; None if nothing is gained, or the answer is not proved."""
+        ground = self.compiled.program
+        if not self._takes_quadratics() or (recovered := recover(ground)) is None:
+            return None
+        begin = perf_counter()
+        kept, how = lift_or_reuse(recovered.program, self.options.lift_settings(), self.memory.recovered)
+        self.lift_seconds += perf_counter() - begin
+        if how == "found" and not recovered.merges_more(kept.lifting, self._lift_ground()[0].lifting):
+            return None
+        result = self._solve(kept.lifting, None)
+        self.attempts = result.attempts
+        if result.status is not Status.OPTIMAL:
+            return None
+        answer = recovered.restore(result.solution)
+        certificate = certify(ground, answer, self.options.certificate_tolerance)
+        if not certificate.is_optimal:
+            return None
+        old = self.ground[0] if self.ground is not None else self.memory.ground
+        return self._outcome(result, answer, certificate, how, Memory(old, kept), str(recovered))
+
+    def _takes_quadratics(self) -> bool:
+        return self.backend == "auto" or get_backend(self.backend).solves_quadratic_rows
+
+    def _lift_ground(self) -> tuple[Kept, str]:
+        if self.ground is None:
+            begin = perf_counter()
+            self.ground = lift_or_reuse(self.compiled.program, self.options.lift_settings(), self.memory.ground)
+            self.lift_seconds += perf_counter() - begin
+        return self.ground
+
+    def _solve(self, lifting: Lifting, last: Solution | None) -> Result:
+        limit, options = self.options.time_limit, self.options
+        if self.verbose:
+            print(f"relift: {_shown(lifting.program)} -> {_shown(lifting.small)}")
+        return pipeline.solve(
+            lifting,
+            backend=self.backend,
+            tolerance=options.certificate_tolerance,
+            time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-3),
+            iteration_limit=options.iteration_limit,
+            threads=options.threads,
+            verbose=self.verbose,
+            backend_options=options.backend_options,
+            warm_start=last,
+        )
+
+    def _outcome(
+        self, result: Result, answer: Solution, certificate: Certificate, how: str, memory: Memory, recovered: str = ""
+    ) -> Outcome:
+        attempts = result.attempts if recovered else (*self.attempts, *result.attempts)
+        claim = attempts[-1].status if attempts else answer.status
+        facts = report(
+            self.compiled.program, result, certificate, attempts,
+            how=how, recovered=recovered, lift_seconds=self.lift_seconds,
+        )  # fmt: skip
+        if self.verbose:
+            print(
+                f"relift: {answer.status}, worst residual {certificate.worst_residual:.1g} on the problem as compiled"
+            )
+        seconds = perf_counter() - self.start - self.lift_seconds
+        memory = replace(memory, answer=answer if answer.status is Status.OPTIMAL else None)
+        return Outcome(self.compiled, answer, claim, facts, self.lift_seconds, seconds, memory)
 
 
-def _print_progress(step: Progress) -> None:
-    if step.stage == "solve":
-        print(f"relift: {step.message}")
+def _shown(program: Program) -> str:
+    parts = [f"{program.n_variables} variables", f"{program.n_rows} rows"]
+    if len(program.conic):
+        parts.append(f"{len(program.conic)} cones")
+    if len(program.quadratic):
+        parts.append(f"{len(program.quadratic)} quadratic constraints")
+    return ", ".join(parts)

@@ -129,26 +129,6 @@ class Lifted(CLARABEL):
         """A quadratic objective goes with every cone."""
         return True
 
-    def can_solve(self, problem_form: Any) -> bool:
-        """Whether a problem is of a kind that can be lifted and solved.
-
-        Parameters
-        ----------
-        problem_form
-            CVXPY's analysis of the problem.
-
-        Raises
-        ------
-        SolverError
-            If it has integer variables.
-        """
-        if problem_form.is_mixed_integer():
-            raise SolverError(
-                "relift does not take integer or boolean variables: averages of integers are no integers. "
-                "Solve this problem with a mixed-integer solver, or relax it."
-            )
-        return bool(super().can_solve(problem_form))
-
     def solve_via_data(
         self,
         data: dict[str, Any],

@@ -23,6 +23,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.clarabel_ import ClarabelBackend
 from relift.solvers.cvxpy_cones import CvxpyCones
 from relift.solvers.forms import (
     Stacked,
@@ -79,8 +80,10 @@ class CvxpyBackend(Backend):
         answer = solution_without_variables(program, self.name)
         if answer is not None:
             return answer
+        if program.n_variables == 0:  # cones without variables: no business of most solvers
+            return dataclasses.replace(ClarabelBackend().solve(program, _without_options(settings)), backend=self.name)
         cvxpy = _cvxpy()
-        options = options_in_own_words(self.name, self.solver, settings)
+        options = self._options(settings)
         stacked = Stacked.from_program(program)
         rows = stacked.G.tocsr()
         is_equal = stacked.l == stacked.u
@@ -108,6 +111,8 @@ class CvxpyBackend(Backend):
         statistics = problem.solver_stats
         if statistics is not None and isinstance(statistics.num_iters, int):
             facts["iterations"] = statistics.num_iters
+        if statistics is not None and statistics.extra_stats is not None:
+            facts["statistics"] = {"extra_stats": statistics.extra_stats}
         answered = _STATUS.get(status, Status.FAILURE)
         by_time = settings.time_limit is not None and settings.iteration_limit is None
         has_limit = settings.time_limit is not None or settings.iteration_limit is not None
@@ -133,12 +138,22 @@ class CvxpyBackend(Backend):
         answer = with_point(program, self.name, answered, x.value, y, w, **facts)
         return dataclasses.replace(answer, z=z, v=v) if answer.x is not None else answer
 
+    def _options(self, settings: SolverSettings) -> dict[str, Any]:
+        """What the solver is told; HiGHS takes options in a dictionary of their own too, and none in both places."""
+        options = options_in_own_words(self.name, self.solver, settings)
+        apart = settings.options.get("highs_options")
+        if self.solver == "HIGHS" and isinstance(apart, dict):
+            options = {k: v for k, v in options.items() if k not in apart or k in settings.options}
+        return options
+
     def _run(self, cvxpy: Any, problem: Any, settings: SolverSettings, options: dict[str, Any]) -> str:
         """Solve; return the message if the solver failed, an empty text if not."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                problem.solve(solver=self.solver, verbose=bool(settings.verbose), **options)
+                data, chain, inverse = problem.get_problem_data(self.solver, solver_opts=options)
+                found = chain.solve_via_data(problem, data, False, bool(settings.verbose), options)
+                problem.unpack_results(found, chain, inverse)
         except cvxpy.error.SolverError as error:
             return str(error)
         except (TypeError, AttributeError, KeyError, ValueError) as error:
@@ -155,6 +170,10 @@ def with_curved_rows(program: Program, curved: SecondOrderCones) -> ConicRows:
     A = sparse.vstack([sparse.csr_array(curved.K), program.conic.A]).tocsr()
     cones = [*(SecondOrder(size) for size in curved.sizes), *program.conic.cones]
     return ConicRows.trusted(A, np.concatenate([curved.b, program.conic.b]), cones)
+
+
+def _without_options(settings: SolverSettings) -> SolverSettings:
+    return dataclasses.replace(settings, options={})
 
 
 def _cvxpy() -> Any:

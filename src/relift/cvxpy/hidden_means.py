@@ -1,0 +1,332 @@
+r"""Geometric means, found again in the trees of second-order cones that CVXPY has made of them.
+
+By default CVXPY writes :math:`z \le \prod_i x_i^{w_i}` as a tree of cones :math:`(u + v,\, u - v,\, 2y)`, each of which
+says :math:`y^2 \le uv`, with new variables y inside and with z itself among the leaves when the number of arguments is
+no power of two. The tree is unsymmetric even where the mean is not. Where its inner variables stand in the tree only,
+it says exactly :math:`|z| \le \prod_i x_i^{w_i / (1 - w_z)}`, :math:`w_z` being the weight of z among its own leaves
+(and, if that is positive, :math:`z \ge 0`): a power cone of n + 1 rows, whose arguments of equal weight can merge.
+
+The way back: inner variables are taken as large as they may be, :math:`y = \sqrt{uv}`. The multiplier of a cone is
+:math:`\kappa\,(u + v,\, -(u - v),\, -2y)`, which pulls y by :math:`4 \kappa y`, u by :math:`-2 \kappa v` and v by
+:math:`-2 \kappa u`. At the root :math:`4 \kappa z (1 - w_z) = -\nu_z` with the multiplier :math:`\nu_z` of the last
+row of the power cone; further down :math:`4 \kappa y` is what the cones above pull with.
+
+What is not proved is not used: the answer is checked on the problem as CVXPY compiled it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.program.cones import Cone, PowerND, SecondOrder
+from relift.program.conic_rows import ConicRows
+from relift.program.program import Program
+from relift.program.solution import Solution, Vector
+
+Indices = NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One cone of a tree.
+
+    Parameters
+    ----------
+    start
+        Its first row.
+    variable
+        The inner variable y; -1 at the root.
+    children
+        The nodes that u and v are; None where they are leaves.
+    """
+
+    start: int
+    variable: int
+    children: tuple[int | None, int | None]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """A tree of cones, as one power cone.
+
+    Parameters
+    ----------
+    nodes
+        Parents before children; the root is the first.
+    leaves, offsets
+        Rows of the distinct leaves: ``offsets - leaves @ x``.
+    weights
+        Their exponents in the power cone.
+    own_weight
+        The weight of z among the leaves of the tree.
+    """
+
+    nodes: tuple[Node, ...]
+    leaves: Any
+    offsets: Vector
+    weights: tuple[float, ...]
+    own_weight: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HiddenMeans:
+    """A program whose trees of cones were turned back into power cones, and the way to return.
+
+    Parameters
+    ----------
+    source
+        The program with trees.
+    program
+        The program with power cones, which come last.
+    kept, kept_conic
+        Variables and conic rows of the source that are left.
+    means
+        What was turned back.
+    """
+
+    source: Program
+    program: Program
+    kept: Indices
+    kept_conic: Indices
+    means: tuple[Mean, ...]
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    def restore(self, answer: Solution) -> Solution:
+        """From an answer for the program with power cones to one for the program with trees."""
+        if answer.x is None or answer.w is None or answer.v is None:
+            return replace(answer, x=None, y=None, w=None, z=None, v=None)
+        source, n = self.source, self.source.n_variables
+        x, w, v = np.zeros(n), np.zeros(n), np.zeros(source.conic.n_rows)
+        x[self.kept], w[self.kept] = answer.x, answer.w
+        v[self.kept_conic] = answer.v[: self.kept_conic.size]
+        at = self.kept_conic.size
+        for mean in self.means:
+            at += len(mean.weights)
+            _restore(source.conic, mean, float(answer.v[at]), x, v)
+            at += 1
+        return replace(answer, x=x, w=w, v=v, objective=source.objective(x))
+
+
+def _restore(rows: ConicRows, mean: Mean, pull: float, x: Vector, v: Vector) -> None:
+    """Fill in the inner variables and the multipliers of one tree."""
+    sides: dict[int, tuple[float, float]] = {}
+    for number in range(len(mean.nodes) - 1, -1, -1):
+        node = mean.nodes[number]
+        h, t = (float(value) for value in _slack(rows, [node.start, node.start + 1], x))
+        sides[number] = ((h + t) / 2, (h - t) / 2)
+        if node.variable >= 0:
+            x[node.variable] = np.sqrt(max(sides[number][0] * sides[number][1], 0.0))
+    z = float(_slack(rows, [mean.nodes[0].start + 2], x)[0]) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pulls = np.zeros(len(mean.nodes))
+        pulls[0] = -pull / (1.0 - mean.own_weight)
+        for number, node in enumerate(mean.nodes):
+            own = z if node.variable < 0 else x[node.variable]
+            kappa = float(np.divide(pulls[number], 4.0 * own))
+            one, other = sides[number]
+            v[node.start : node.start + 3] = kappa * np.array([one + other, other - one, -2.0 * own])
+            for child, opposite in zip(node.children, (other, one), strict=True):
+                if child is not None:
+                    pulls[child] += 2.0 * kappa * opposite
+
+
+def _slack(rows: ConicRows, which: list[int], x: Vector) -> Vector:
+    A = rows.A
+    values = [
+        rows.b[i] - A.data[A.indptr[i] : A.indptr[i + 1]] @ x[A.indices[A.indptr[i] : A.indptr[i + 1]]] for i in which
+    ]
+    return np.array(values)
+
+
+def find_means(program: Program) -> HiddenMeans | None:
+    """Turn trees of second-order cones back into power cones; None if there are none.
+
+    Parameters
+    ----------
+    program
+        A minimisation with conic rows.
+    """
+    rows = program.conic
+    small = [k for k, cone in enumerate(rows.cones) if isinstance(cone, SecondOrder) and cone.size == 3]
+    if len(small) < 2:
+        return None
+    sides = _Sides.of(rows, rows.starts[small])
+    inner = _inner_variables(program, sides)
+    means = _means(sides, inner)
+    if not means:
+        return None
+    used = np.zeros(rows.n_rows, bool)
+    eliminated = []
+    for mean in means:
+        for node in mean.nodes:
+            used[node.start : node.start + 3] = True
+            if node.variable >= 0:
+                eliminated.append(node.variable)
+    kept, kept_conic = np.setdiff1d(np.arange(program.n_variables), eliminated), np.flatnonzero(~used)
+    blocks, right = [rows.A[kept_conic]], [rows.b[kept_conic]]
+    cones: list[Cone] = [cone for k, cone in enumerate(rows.cones) if not used[rows.starts[k]]]
+    for mean in means:
+        root = mean.nodes[0].start + 2
+        blocks += [mean.leaves, rows.A[[root]] / 2]
+        right += [mean.offsets, rows.b[[root]] / 2]
+        cones.append(PowerND(mean.weights))
+    conic = ConicRows.trusted(sparse.vstack(blocks).tocsr()[:, kept].tocsr(), np.concatenate(right), cones)
+    changed = Program.trusted(
+        None if program.P is None else program.P[kept][:, kept].tocsc(),
+        program.q[kept], program.A.tocsr()[:, kept], program.l, program.u, program.lb[kept], program.ub[kept],
+        program.r, quadratic=program.quadratic.on_variables(kept), conic=conic,
+    )  # fmt: skip
+    return HiddenMeans(program, changed, kept, kept_conic, tuple(means))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """u, v and y of each cone (u + v, u - v, 2y), as rows ``offset - matrix @ x``."""
+
+    starts: Indices
+    u: Any
+    v: Any
+    y: Any
+    u0: Vector
+    v0: Vector
+    y0: Vector
+
+    @classmethod
+    def of(cls, rows: ConicRows, starts: Indices) -> _Sides:
+        head, first, second = (rows.A[starts + k] for k in range(3))
+        h, t, z = (rows.b[starts + k] for k in range(3))
+        u, v, y = _tidy((head + first) / 2), _tidy((head - first) / 2), _tidy(second / 2)
+        return cls(starts, u, v, y, (h + t) / 2, (h - t) / 2, z / 2)
+
+    def alone(self, side: str) -> Indices:
+        """For each cone the variable that a side is, and nothing else; -1 if it is more or less."""
+        matrix, offset = getattr(self, side), getattr(self, side + "0")
+        single = (np.diff(matrix.indptr) == 1) & (offset == 0)
+        found = np.full(offset.size, -1, np.int64)
+        at = matrix.indptr[:-1][single]
+        found[single] = np.where(matrix.data[at] == -1.0, matrix.indices[at], -1)
+        return found
+
+
+def _tidy(matrix: Any) -> Any:
+    """Without what rounding has left of a difference."""
+    matrix = matrix.tocsr()
+    matrix.data[np.abs(matrix.data) <= 1e-14 * np.abs(matrix.data).max(initial=0.0)] = 0.0
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    return matrix
+
+
+def _inner_variables(program: Program, sides: _Sides) -> dict[int, int]:
+    """The variables that are y of one cone and sides of others, and stand nowhere else; with the cone of each."""
+    n = program.n_variables
+    is_y, is_u, is_v = sides.alone("y"), sides.alone("u"), sides.alone("v")
+
+    def count(which: Indices) -> Indices:
+        return np.bincount(which[which >= 0], minlength=n)
+
+    A = program.conic.A.copy()
+    A.eliminate_zeros()
+    uses = count(is_u) + count(is_v)
+    good = (count(is_y) == 1) & (uses > 0) & (np.bincount(A.indices, minlength=n) == 1 + 2 * uses)
+    good &= (program.q == 0) & np.isinf(program.lb) & np.isinf(program.ub)
+    good &= np.diff(program.A.tocsc().indptr) == 0
+    if program.P is not None:
+        good &= np.bincount(program.P.tocoo().coords[0], minlength=n) == 0
+    good[program.quadratic.variables] = False
+    return {int(y): k for k, y in enumerate(is_y.tolist()) if y >= 0 and good[y]}
+
+
+def _means(sides: _Sides, inner: dict[int, int]) -> list[Mean]:
+    """The trees, each walked from its root."""
+    below = np.stack([sides.alone("u"), sides.alone("v")], axis=1)
+    child = np.array([[inner.get(int(y), -1) for y in pair] for pair in below], np.int64).reshape(-1, 2)
+    inside = np.zeros(len(child), bool)
+    inside[list(inner.values())] = True
+    trees: dict[int, list[int]] = {}
+    root_of: dict[int, int] = {}
+    spoilt: set[int] = set()
+    for root in np.flatnonzero(~inside & (child >= 0).any(axis=1)).tolist():
+        order = _parents_first(root, child)
+        if order is None:
+            continue
+        trees[root] = order
+        for k in order:
+            if root_of.setdefault(k, root) != root:
+                spoilt |= {root, root_of[k]}
+    variable = {k: y for y, k in inner.items()}
+    found = [_mean(sides, order, child, variable) for root, order in trees.items() if root not in spoilt]
+    return [mean for mean in found if mean is not None]
+
+
+def _parents_first(root: int, child: Indices) -> list[int] | None:
+    """The cones below a root, every parent before its children; None if they go round in a circle."""
+    order: list[int] = []
+    state: dict[int, int] = {}
+    stack = [(root, False)]
+    while stack:
+        k, is_done = stack.pop()
+        if is_done:
+            state[k] = 2
+            order.append(k)
+            continue
+        if state.get(k) == 2:
+            continue
+        if state.get(k) == 1:
+            return None
+        state[k] = 1
+        stack.append((k, True))
+        for below in child[k].tolist():
+            if below >= 0 and state.get(below) == 1:
+                return None
+            if below >= 0:
+                stack.append((below, False))
+    return order[::-1]
+
+
+def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, int]) -> Mean | None:
+    number = {k: i for i, k in enumerate(order)}
+    share = dict.fromkeys(order, 0.0)
+    share[order[0]] = 1.0
+    weights: dict[Any, float] = {}
+    rows: dict[Any, tuple[Any, float]] = {}
+    own = _row(sides.y, sides.y0, order[0])
+    own_weight = 0.0
+    for k in order:
+        for side, below in zip("uv", child[k].tolist(), strict=True):
+            if below >= 0:
+                share[below] += share[k] / 2
+                continue
+            matrix, offset = getattr(sides, side), getattr(sides, side + "0")
+            key = _row(matrix, offset, k)
+            if key == own:
+                own_weight += share[k] / 2
+                continue
+            weights[key] = weights.get(key, 0.0) + share[k] / 2
+            rows.setdefault(key, (matrix[[k]], float(offset[k])))
+    if len(weights) < 2 or own_weight >= 1.0:
+        return None
+    nodes = []
+    for k in order:
+        left, right = (number[below] if below >= 0 else None for below in child[k].tolist())
+        nodes.append(Node(int(sides.starts[k]), variable.get(k, -1), (left, right)))
+    exponents = tuple(weight / (1.0 - own_weight) for weight in weights.values())
+    leaves = sparse.vstack([rows[key][0] for key in weights]).tocsr()
+    offsets = np.array([rows[key][1] for key in weights])
+    return Mean(tuple(nodes), leaves, offsets, exponents, own_weight)
+
+
+def _row(matrix: Any, offset: Vector, k: int) -> tuple[bytes, bytes, float]:
+    span = slice(matrix.indptr[k], matrix.indptr[k + 1])
+    return matrix.indices[span].astype(np.int64).tobytes(), matrix.data[span].tobytes(), float(offset[k])
