@@ -9,11 +9,15 @@ multisets still have equal sums.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from relift.grounding.row_blocks import RowBlock
+from relift.tables import kernels
 
 Floats = NDArray[np.float64]
 LARGEST = float(2**53)
@@ -112,7 +116,7 @@ def grouped_sums(groups: NDArray[Any], values: Floats, size: int) -> Floats:
 def matrix_from_triplets(
     rows: NDArray[Any],
     columns: NDArray[Any],
-    values: Floats | float,
+    values: Floats | None,
     shape: tuple[int, int],
     is_key: bool = False,
 ) -> Any:
@@ -123,54 +127,59 @@ def matrix_from_triplets(
     >>> matrix_from_triplets(np.array([0, 0]), np.array([1, 1]), np.array([1.0, -0.9]), (1, 2)).toarray().tolist()
     [[0.0, 0.1]]
     """
-    data = np.full(rows.size, values) if isinstance(values, float) else values
-    entries = sparse.coo_array((data, (rows, columns)), shape=shape)
-    entries.has_canonical_format = True  # else SciPy would add up what meets, in floats
-    matrix = entries.tocsr()
-    matrix.has_canonical_format = matrix.has_sorted_indices = False
-    matrix.sort_indices()
-    if not is_key and _has_double(matrix):
-        place = rows.astype(np.int64) * shape[1] + columns
-        places, group = np.unique(place, return_inverse=True)
-        sums = grouped_sums(group, data, places.size)
-        matrix = sparse.coo_array((sums, (places // shape[1], places % shape[1])), shape=shape).tocsr()
-    return canonical(matrix)
+    return block_from_triplets(rows, columns, values, shape, is_key).tocsr()
 
 
-def _has_double(matrix: Any) -> bool:
-    """Whether two neighbours of a row with sorted columns stand in the same column."""
-    same = matrix.indices[1:] == matrix.indices[:-1]
-    if not same.any():
-        return False
-    starts = matrix.indptr[1:-1]
-    starts = starts[(starts > 0) & (starts < matrix.nnz)]
-    same[starts - 1] = False
-    return bool(same.any())
+def block_from_triplets(
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    values: Floats | None,
+    shape: tuple[int, int],
+    is_key: bool = False,
+) -> RowBlock:
+    """A block with sorted columns, no zeros, and exact sums of entries that meet; without values all are 1."""
+    rows, columns = (np.ascontiguousarray(a, np.int32) for a in (rows, columns))
+    values = None if values is None else np.ascontiguousarray(values, np.float64)
+    starts, indices, data, has_double, has_zero = kernels.rows_from_triplets(rows, columns, values, shape)
+    if has_double and not is_key:
+        place = np.repeat(np.arange(shape[0]), np.diff(starts)) * np.int64(shape[1]) + indices
+        is_new = np.concatenate([[True], np.diff(place) != 0])
+        data = np.ones(indices.size) if data is None else data
+        sums = grouped_sums(np.cumsum(is_new) - 1, data, int(is_new.sum()))
+        starts = np.concatenate([[0], np.cumsum(is_new)])[starts].astype(np.int32)
+        indices, data, has_zero = indices[is_new], sums, not sums.all()
+    if has_zero:
+        matrix = sparse.csr_array((data, indices, starts), shape=shape)
+        matrix.eliminate_zeros()
+        return RowBlock.of(matrix)
+    return RowBlock(starts, indices, data, shape[1])
 
 
-def scaled(matrix: Any, factor: float) -> Any:
-    """The array times a number, short decimals staying short; the argument may be changed."""
+def scaled_block(block: RowBlock, factor: float) -> RowBlock:
+    """The block, whose rows have no factors yet, times a number, short decimals staying short."""
+    if factor == 1:
+        return block
     if factor == 0:
-        return type(matrix)(matrix.shape)
-    if factor == -1:
-        np.negative(matrix.data, out=matrix.data)
-    elif factor != 1:
-        matrix.data = multiply(matrix.data, np.full(1, factor))
-    return matrix
+        return RowBlock.of(sparse.csr_array(block.shape))
+    data = np.full(block.indices.size, factor) if block.data is None else multiply(block.data, np.full(1, factor))
+    return replace(block, data=data)
 
 
-def scaled_rows(matrix: Any, scale: Floats, factor: float) -> Any:
-    """Each row times its own number and a common one; the argument may be changed."""
+def block_with_scale(block: RowBlock, scale: Floats, factor: float) -> RowBlock:
+    """Each row of a block times its own number and a common one, short decimals staying short.
+
+    The products are left to whoever writes the rows where they are exact: for values or factors of size 1.
+    """
     scale = multiply(scale, np.full(1, factor)) if factor != 1 else scale
-    lengths = np.diff(matrix.indptr)
-    if np.array_equal(np.abs(scale), np.ones(scale.size)):
-        matrix.data *= np.repeat(scale, lengths)
-        return matrix
+    is_unit = bool((np.abs(scale) == 1).all())
+    if is_unit or (block.data is None and bool(scale.all())):
+        return replace(block, scale=scale)
+    matrix = block.tocsr()
     scales = decimal_scale(matrix.data), decimal_scale(scale)
-    matrix.data *= np.repeat(scale, lengths)
+    matrix.data = matrix.data * np.repeat(scale, np.diff(matrix.indptr))
     if None not in scales:
         matrix.data = snapped(matrix.data, sum(s for s in scales if s is not None))
-    return canonical(matrix)
+    return RowBlock.of(canonical(matrix))
 
 
 def canonical(matrix: Any) -> Any:

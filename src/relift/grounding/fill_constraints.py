@@ -9,7 +9,7 @@ transductive SVM, ``sum{J in word(I2,J)} weight(J)`` for all linked (I1,I2) is t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -18,8 +18,9 @@ from scipy import sparse
 
 from relift.errors import DataError, SizeLimitError
 from relift.grounding import exact
-from relift.grounding.coefficients import VALUE, column_of_values, exact_scale, split
+from relift.grounding.coefficients import VALUE, Coefficient, column_of_values, exact_scale, split
 from relift.grounding.queries_from_model import COLUMN, ROW, Queries, variables_of
+from relift.grounding.row_blocks import RowBlock
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
     Constant,
@@ -72,20 +73,20 @@ class ConstraintRows:
     rows
         Their tuples and numbers.
     blocks
-        For each variable predicate a CSR array of its coefficients.
+        For each variable predicate the block of its coefficients.
     lower, upper
         Bounds of the rows.
     """
 
     rows: Rows
-    blocks: dict[str, Any]
+    blocks: dict[str, RowBlock]
     lower: Floats
     upper: Floats
 
     @property
     def n_nonzeros(self) -> int:
         """Stored entries of all blocks."""
-        return sum(int(block.nnz) for block in self.blocks.values())
+        return sum(block.nnz for block in self.blocks.values())
 
 
 def store_rows(
@@ -165,28 +166,61 @@ def wanted_values(
 
 def linear_blocks(
     work: Workspace, queries: Queries, rows: Rows, terms: Sequence[LinearTerm], statement: str
-) -> dict[str, Any]:
-    """The coefficients of linear terms, one CSR array for each variable predicate that occurs."""
-    parts: dict[str, list[Any]] = {}
+) -> dict[str, RowBlock]:
+    """The coefficients of linear terms, one block for each variable predicate that occurs."""
+    parts: dict[str, list[RowBlock]] = {}
     for term in terms:
         parts.setdefault(term.unknown.name, []).append(linear_block(work, queries, rows, term, statement))
     return {name: _added(found) for name, found in parts.items()}
 
 
-def _added(matrices: list[Any]) -> Any:
-    if len(matrices) == 1:
-        return matrices[0]
-    entries = [matrix.tocoo() for matrix in matrices]
+def _added(blocks: list[RowBlock]) -> RowBlock:
+    if len(blocks) == 1:
+        return blocks[0]
+    entries = [block.tocoo() for block in blocks]
     rows, columns = (np.concatenate([e.coords[axis] for e in entries]) for axis in (0, 1))
     values = np.concatenate([e.data for e in entries])
-    return exact.matrix_from_triplets(rows, columns, values, matrices[0].shape)
+    return RowBlock.of(exact.matrix_from_triplets(rows, columns, values, blocks[0].shape))
 
 
-def linear_block(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm, statement: str) -> Any:
+def linear_block(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm, statement: str) -> RowBlock:
     """The coefficients of one term: rows by unknowns of its predicate."""
-    n_unknowns = work.unknowns[term.unknown.name].rows
     if rows.size == 0:
-        return sparse.csr_array((0, n_unknowns))
+        return RowBlock.of(sparse.csr_array((0, work.unknowns[term.unknown.name].rows)))
+    plan = plan_of_term(work, queries, rows, term, statement)
+    return _fetched(work, queries, rows, plan, statement)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TermPlan:
+    """What a linear term adds to the rows of a statement, still in the engine.
+
+    Parameters
+    ----------
+    entries
+        A plan of coordinates: the group of rows (``#group``), the number of the unknown inside of its predicate
+        (``#column``) and, unless all are 1, the value (``#value``). Both coordinates are -1 or NULL where something is
+        missing.
+    groups
+        Which rows make up a group.
+    coefficient
+        The factors of the term: the number and those of the whole row are still to be multiplied with the values.
+    is_key
+        Whether no two entries have the same coordinates; else entries that meet are to be added up.
+    n_unknowns
+        How many unknowns the predicate has.
+    """
+
+    entries: Plan
+    groups: Groups
+    coefficient: Coefficient
+    is_key: bool
+    n_unknowns: int
+
+
+def plan_of_term(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm, statement: str) -> TermPlan:
+    """The plan of the coordinates of a term; its groups are stored in the engine."""
     variables = frozenset(rows.variables)
     coefficient = split(queries, term.coefficient, variables)
     groups = _groups(work, queries, rows, term, _used(term, coefficient.rest) & variables, statement)
@@ -196,37 +230,68 @@ def linear_block(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm
     # The number of a group determines its columns, the number of an unknown its arguments.
     known = {*groups.plan.columns, *queries.columns(_plain_arguments(term))}
     is_key = any(key <= known for key in plan.keys)
-    found = fetch_entries(work, queries, plan, place, coefficient.rest, is_key, statement)
-    matrix = exact.matrix_from_triplets(
-        found[GROUP], found[COLUMN], found.get(VALUE, 1.0), (groups.size, n_unknowns), is_key
+    entries = plan_of_entries(queries, plan, place, coefficient.rest, is_key)
+    return TermPlan(entries, groups, coefficient, is_key, work.unknowns[term.unknown.name].rows)
+
+
+def _fetched(work: Workspace, queries: Queries, rows: Rows, plan: TermPlan, statement: str) -> RowBlock:
+    """The block of a term."""
+    groups, coefficient = plan.groups, plan.coefficient
+    found = fetch_planned(work, queries, plan.entries, coefficient.rest, statement)
+    block = exact.block_from_triplets(
+        found[GROUP], found[COLUMN], found.get(VALUE), (groups.size, plan.n_unknowns), plan.is_key
     )
-    if groups.of_row is not None:
-        matrix = _gathered(work, matrix, groups.of_row, statement)
+    of_row = groups.rows_of(work, queries, rows, statement)
+    if of_row is not None:
+        block = replace(block, of_row=of_row)
+        _refuse_nonzeros(work, block.nnz, statement)
     if coefficient.by_row is not None:
-        needed = np.diff(matrix.indptr) > 0
+        needed = block.lengths > 0
         scale = column_of_values(work, queries, rows.plan, coefficient.by_row, rows.size, statement, needed)
         if not np.isfinite(scale[needed]).all():
             raise work.explain_missing(queries, statement)
-        return exact.scaled_rows(matrix, scale, coefficient.number)
-    return exact.scaled(matrix, coefficient.number)
+        return exact.block_with_scale(block, scale, coefficient.number)
+    return exact.scaled_block(block, coefficient.number)
 
 
+@final
 @dataclass(frozen=True, eq=False)
-class _Groups:
-    """Rows that a term cannot tell apart: a plan over the groups, and the group of each row (None: its own)."""
+class Groups:
+    """Rows that a term cannot tell apart.
+
+    Parameters
+    ----------
+    plan
+        The groups: their numbers and the columns that the term looks at.
+    number
+        The column of their numbers.
+    size
+        How many there are.
+    members
+        A plan of pairs (``#row``, ``#group``); None if every row is a group of its own, with its own number, or if
+        there is one group.
+    """
 
     plan: Plan
     number: str
     size: int
-    of_row: NDArray[np.int32] | None = None
-    table: StoredTable | None = field(default=None)
+    members: Plan | None = None
+
+    def rows_of(self, work: Workspace, queries: Queries, rows: Rows, statement: str) -> NDArray[np.int32] | None:
+        """The group of each row; None if it is its own."""
+        if self.members is None:
+            return None if self.number == ROW else np.zeros(rows.size, np.int32)
+        found = work.fetch(self.members, queries, statement)
+        of_row = np.empty(rows.size, np.int32)
+        of_row[found[ROW]] = found[GROUP]
+        return of_row
 
 
-def _groups(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm, used: Set[str], statement: str) -> _Groups:
+def _groups(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm, used: Set[str], statement: str) -> Groups:
     if not term.scopes or rows.table is None or used == frozenset(rows.variables):
-        return _Groups(rows.plan, ROW, rows.size)
+        return Groups(rows.plan, ROW, rows.size)
     if not used:
-        return _Groups(Project(Unit(), {GROUP: literal(0)}), GROUP, 1, np.zeros(rows.size, np.int32))
+        return Groups(Project(Unit(), {GROUP: literal(0)}), GROUP, 1)
     columns = queries.columns(v for v in rows.variables if v in used)
     plan = distinct(project(rows.plan, *columns))
     stored = work.fresh_name(f"{statement}groups")
@@ -234,11 +299,8 @@ def _groups(work: Workspace, queries: Queries, rows: Rows, term: LinearTerm, use
     work.store(StoredTable(stored, tuple(plan.columns.values()), size))
     source = {name: (name, kind) for name, kind in plan.columns.items()} | {GROUP: (GROUP, literal(0).type)}
     scan = Scan(stored, source, frozenset([frozenset(columns), frozenset([GROUP])]))
-    of_row = np.empty(rows.size, np.int32)
-    pairs = Project(Join(rows.plan, scan), {c: call("number of row", Column(c)) for c in (ROW, GROUP)})
-    found = work.fetch(pairs, queries, statement)
-    of_row[found[ROW]] = found[GROUP]
-    return _Groups(scan, GROUP, size, of_row)
+    members = Project(Join(rows.plan, scan), {c: call("number of row", Column(c)) for c in (ROW, GROUP)})
+    return Groups(scan, GROUP, size, members)
 
 
 def _used(term: LinearTerm, rest: DataExpression | None) -> set[str]:
@@ -255,6 +317,35 @@ def _plain_arguments(term: LinearTerm) -> list[str]:
     return [a.name for a in term.unknown.arguments if isinstance(a, LogicVariable)]
 
 
+def plan_of_entries(
+    queries: Queries, plan: Plan, place: Mapping[str, Scalar], expression: DataExpression | None, is_key: bool
+) -> Plan:
+    """Places and the values of an expression there (none, if all are 1).
+
+    Places may come up more than once, unless the keys of the plan show that they do not. They are counted by the
+    engine where every value is 1; else whoever reads them adds up, exactly.
+    """
+    if expression is not None:
+        plan, value = queries.value(plan, expression)
+        return Project(plan, {**place, VALUE: call("real", value)})
+    if is_key:
+        return Project(plan, place)
+    counted = Aggregate(Project(plan, place), tuple(place), {VALUE: ("count", literal(1))})
+    outputs: dict[str, Scalar] = {c: Column(c) for c in place}
+    return Project(counted, outputs | {VALUE: call("real", Column(VALUE))})
+
+
+def fetch_planned(
+    work: Workspace, queries: Queries, entries: Plan, expression: DataExpression | None, statement: str
+) -> dict[str, Any]:
+    """The places of a plan and the values of its expression, checked."""
+    found = work.fetch(entries, queries, statement)
+    if expression is not None:
+        found[VALUE] = exact.snapped(found[VALUE], exact_scale(work, queries, expression))
+    check_entries(work, queries, found, statement)
+    return found
+
+
 def fetch_entries(
     work: Workspace,
     queries: Queries,
@@ -264,23 +355,10 @@ def fetch_entries(
     is_key: bool,
     statement: str,
 ) -> dict[str, Any]:
-    """Places and the values of an expression there.
-
-    Places may come up more than once, unless the keys of the plan show that they do not. They are counted by the
-    engine where every value is 1; else the caller adds up, exactly.
-    """
-    if expression is not None:
-        plan, value = queries.value(plan, expression)
-        found = work.fetch(Project(plan, {**place, VALUE: call("real", value)}), queries, statement)
-        found[VALUE] = exact.snapped(found[VALUE], exact_scale(work, queries, expression))
-    elif is_key:
-        found = work.fetch(Project(plan, place), queries, statement)
-    else:
-        counted = Aggregate(Project(plan, place), tuple(place), {VALUE: ("count", literal(1))})
-        outputs: dict[str, Scalar] = {c: Column(c) for c in place}
-        found = work.fetch(Project(counted, outputs | {VALUE: call("real", Column(VALUE))}), queries, statement)
-    check_entries(work, queries, found, statement)
-    return found
+    """Places and the values of an expression there, as arrays."""
+    return fetch_planned(
+        work, queries, plan_of_entries(queries, plan, place, expression, is_key), expression, statement
+    )
 
 
 def check_entries(work: Workspace, queries: Queries, found: dict[str, Any], statement: str) -> None:
@@ -297,8 +375,7 @@ def check_entries(work: Workspace, queries: Queries, found: dict[str, Any], stat
             raise work.explain_missing(queries, statement)
 
 
-def _gathered(work: Workspace, matrix: Any, of_row: NDArray[np.int32], statement: str) -> Any:
-    size = int(np.diff(matrix.indptr)[of_row].sum(dtype=np.int64))
+def _refuse_nonzeros(work: Workspace, size: int, statement: str) -> None:
     if size > work.limit:
         raise SizeLimitError(
             f"{statement} would have {size:,} nonzeros; the limit is {work.limit:,}.",
@@ -307,9 +384,6 @@ def _gathered(work: Workspace, matrix: Any, of_row: NDArray[np.int32], statement
             size,
             work.limit,
         )
-    gathered = matrix[of_row]
-    gathered.has_canonical_format = True
-    return gathered
 
 
 # --- constants -------------------------------------------------------------------------------------------------

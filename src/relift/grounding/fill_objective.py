@@ -204,7 +204,7 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
     weights = column_of_values(work, queries, rows.plan, term.coefficient, rows.size, statement)
     if rows.table is not None:
         work.drop(rows.table)
-    _add_factors(parts, blocks, constants, weights)
+    _add_factors(parts, {name: block.tocsr() for name, block in blocks.items()}, constants, weights)
 
 
 def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Floats, weights: Floats) -> None:

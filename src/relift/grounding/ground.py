@@ -40,6 +40,7 @@ from relift.grounding.fill_quadratic import (
 )
 from relift.grounding.number_variables import bounds_of, number_unknowns, occurrences
 from relift.grounding.queries_from_model import Demand
+from relift.grounding.row_blocks import RowBlock, stacked
 from relift.grounding.slack_terms import SignCheck, without_slack_terms
 from relift.grounding.workspace import DEFAULT_LIMIT, Workspace, for_statement
 from relift.language.checked_model import CheckedModel, Constraint
@@ -394,7 +395,7 @@ class _Grounding:
             if atoms.name in constraint.reads:
                 part = rows[:, atoms.start : atoms.stop]
                 if part.nnz:
-                    blocks[atoms.name] = part
+                    blocks[atoms.name] = RowBlock.of(part)
         lower, upper = program.l[block.start : block.stop], program.u[block.start : block.stop]
         return ConstraintRows(Rows(Unit(), block.size, constraint.variables, block.table), blocks, lower, upper)
 
@@ -573,24 +574,8 @@ def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[Any, Any, float, 
 
 def _stacked(atoms: AtomIndex, constraints: list[ConstraintRows]) -> Any:
     """All blocks as one CSR array. Predicates lie one beside the other, so sorted blocks give sorted rows."""
-    pieces = []
-    for found in constraints:
-        present = [block for block in atoms.blocks if block.name in found.blocks]
-        if len(present) == 1 and len(atoms) == present[0].size:
-            pieces.append(found.blocks[present[0].name])
-            continue
-        beside = []
-        start = 0
-        for block in present:
-            if block.start > start:
-                beside.append(sparse.csr_array((found.rows.size, block.start - start)))
-            beside.append(found.blocks[block.name])
-            start = block.stop
-        if start < len(atoms) or not beside:
-            beside.append(sparse.csr_array((found.rows.size, len(atoms) - start)))
-        pieces.append(sparse.hstack(beside, format="csr") if len(beside) > 1 else beside[0])
-        found.blocks.clear()
-    A = sparse.vstack(pieces, format="csr") if len(pieces) > 1 else pieces[0]
-    A.has_sorted_indices = True
-    A.has_canonical_format = True
-    return A
+    statements = [
+        [(block.start, found.blocks[block.name]) for block in atoms.blocks if block.name in found.blocks]
+        for found in constraints
+    ]
+    return stacked(statements, [found.rows.size for found in constraints], len(atoms))
