@@ -5,4 +5,4 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.postgres_server import mortal_server, postgres_server  # noqa: E402, F401 - fixtures
+from tests.postgres_server import mortal_server, postgres_server  # noqa: F401 - fixtures

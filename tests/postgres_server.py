@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own: made by initdb, on a private socket, by a user without rights, gone afterwards.
+"""A PostgreSQL server of the tests' own: made by initdb, on a private socket, by a user without rights, then removed.
 
 Its texts are ordered as in a dictionary, not by code points, so that tests see whether relift relies on that.
 """

@@ -9,7 +9,7 @@ import typer
 
 from relift import __version__
 from relift.cli import models
-from relift.cli.models import DataOption, LimitOption, ModelWords, ParamOption
+from relift.cli.models import DataOption, EngineOption, LimitOption, ModelWords, ParamOption, SchemaOption
 from relift.cli.options import (
     DigitsOption,
     JsonOption,
@@ -82,6 +82,8 @@ def solve_command(
         typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp).", metavar="DIR"),
     ] = None,
     limit: LimitOption = None,
+    engine: EngineOption = None,
+    schema: SchemaOption = None,
     lift: LiftOption = LiftChoice.equitable,
     values: ValuesOption = ValuesChoice.decimal,
     digits: DigitsOption = None,
@@ -136,9 +138,10 @@ def solve_command(
             )
         how["lift"] = how.pop("method")
         words |= {"verbose": verbose} | how
-        _solve_model(ModelWords(model, data, param or (), limit), words, output, out, as_json, quiet)
+        given = ModelWords(model, data, param or (), limit, engine, schema)
+        _solve_model(given, words, output, out, as_json, quiet)
         return
-    models.refuse_for_programs(model, data=data, param=param, out=out, limit=limit)
+    models.refuse_for_programs(model, data=data, param=param, out=out, limit=limit, engine=engine, schema=schema)
     with prints_on_stderr():
         program, read_seconds = read_model(model, relax, quiet)
         from relift.pipeline import solve
@@ -362,6 +365,8 @@ def check_command(
     ] = None,
     data: DataOption = None,
     param: ParamOption = None,
+    engine: EngineOption = None,
+    schema: SchemaOption = None,
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
     as_json: JsonOption = False,
@@ -376,9 +381,10 @@ def check_command(
             raise OptionError(
                 "a .rlp model is checked by itself.", "Write it with `relift ground` to check a solution."
             )
-        models.check_model_command(ModelWords(model, data, param or ()), as_json, quiet)
+        words = ModelWords(model, data, param or (), engine=engine, schema=schema)
+        models.check_model_command(words, as_json, quiet)
         return
-    models.refuse_for_programs(model, data=data, param=param)
+    models.refuse_for_programs(model, data=data, param=param, engine=engine, schema=schema)
     if solution is None:
         raise OptionError("the solution to check is missing.", "Write: relift check MODEL SOLUTION.")
     from relift.adapters.solution_files import (

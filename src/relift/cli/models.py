@@ -13,11 +13,13 @@ import typer
 
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
+from relift.tables.server_address import is_address
 
 if TYPE_CHECKING:
     from relift.grounding.ground import GroundProgram
     from relift.language.checked_model import CheckedModel
     from relift.modelling.model_result import ModelResult
+    from relift.tables.engine import Engine
 
 SUFFIX = ".rlp"
 SHOWN_VALUES = 40
@@ -27,9 +29,24 @@ RelationalArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model in the relational language (.rlp).", show_default=False)
 ]
 DataOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--data", "-d", help="Folder with a .csv or .parquet file for each relation and param.", metavar="DIR"
+        "--data",
+        "-d",
+        help="Folder with a .csv or .parquet file for each relation and param, or server with a table for each.",
+        metavar="DIR|postgresql://…",
+    ),
+]
+SchemaOption = Annotated[
+    str | None,
+    typer.Option("--schema", help="Schema of the server that holds the tables; else its search path.", metavar="NAME"),
+]
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Where to ground. Passwords belong into PGPASSWORD or ~/.pgpass.",
+        metavar="duckdb|postgresql://…|spark",
     ),
 ]
 ParamOption = Annotated[
@@ -44,12 +61,42 @@ LimitOption = Annotated[
 @final
 @dataclass(frozen=True)
 class ModelWords:
-    """What the command line says about a model: its file, its data, its params, the limit."""
+    """What the command line says about a model: its file, its data, its params, the limit, where to ground it."""
 
     model: Path
-    data: Path | None = None
+    data: str | None = None
     params: Sequence[str] = ()
     limit: int | None = None
+    engine: str | None = None
+    schema: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.schema is not None and not is_address(self.data) and self.data is not None:
+            raise OptionError(
+                "--schema goes with the tables of a server.", "Leave it out, or give --data postgresql://…."
+            )
+
+    @property
+    def names_data(self) -> bool:
+        """Whether there is something to ground the model with."""
+        return bool(self.data or self.params or self.engine or self.schema)
+
+
+@final
+class Held:
+    """The engine of a command, for whoever has to stop it."""
+
+    engine: Engine | None = None
+
+    def stop(self) -> None:
+        """Stop what it is doing."""
+        if self.engine is not None:
+            self.engine.interrupt()
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        if self.engine is not None:
+            self.engine.close()
 
 
 def is_relational(path: Path) -> bool:
@@ -111,16 +158,30 @@ def checked_model(path: Path) -> CheckedModel:
     return check_text(decode(path.read_bytes(), str(path)), str(path))
 
 
-def ground_words(words: ModelWords, engine: Any = None, progress: Callable[..., None] | None = None) -> GroundProgram:
-    """Ground a model over the data that the command line names."""
+def ground_words(
+    words: ModelWords, held: Held, progress: Callable[..., None] | None = None, record: bool = False
+) -> GroundProgram:
+    """Ground a model over the data that the command line names; `held` gets the engine as soon as there is one."""
+    from relift.modelling.server_tables import ServerTables
+    from relift.modelling.show import RecordingEngine
     from relift.modelling.solve_model import ground_model
+    from relift.tables.open_engine import open_engine
 
     checked = checked_model(words.model)
+    params = params_from_words(words.params)
+    engine = held.engine = open_engine(words.engine, progress)
+    if record:
+        engine = held.engine = RecordingEngine(engine)
+    data: Any = words.data
+    if words.schema is not None:
+        if data is None and not engine.knows_tables:
+            engine.close()
+            raise OptionError("--schema needs a server.", "Give --engine postgresql://… or --data postgresql://….")
+        data = ServerTables(engine if data is None else data, words.schema)
     try:
         return ground_model(
-            checked, words.data, params_from_words(words.params),
-            engine=engine, folder=words.model.parent, limit=words.limit, progress=progress,
-        )  # fmt: skip
+            checked, data, params, engine=engine, folder=words.model.parent, limit=words.limit, progress=progress
+        )
     except DataError as error:
         if error.hint.startswith("Give data={"):
             error.hint = "Give a folder with its table: --data DIR."
@@ -135,14 +196,16 @@ def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> Mode
     from relift.modelling.model_result import ModelResult
     from relift.pipeline import solve
 
+    held = Held()
+
     def job(progress: Callable[..., None]) -> ModelResult:
         start = time.perf_counter()
-        grounded = ground_words(words, progress=progress)
+        grounded = ground_words(words, held, progress)
         seconds = time.perf_counter() - start
         return ModelResult(grounded, solve(grounded.program, progress=progress, **options), options, seconds)
 
     params_from_words(words.params)
-    return run_beside(job, quiet, f"reading {words.model.name}")
+    return run_beside(job, quiet, f"reading {words.model.name}", held)
 
 
 def print_answer(answer: ModelResult) -> None:
@@ -186,6 +249,8 @@ def ground_command(
     data: DataOption = None,
     param: ParamOption = None,
     limit: LimitOption = None,
+    engine: EngineOption = None,
+    schema: SchemaOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -197,9 +262,10 @@ def ground_command(
     need_relational(model)
     if output is not None:
         check_output(output, SUFFIXES)
-    words = ModelWords(model, data, param or (), limit)
+    words = ModelWords(model, data, param or (), limit, engine, schema)
+    held = Held()
     start = time.perf_counter()
-    grounded = run_beside(lambda told: ground_words(words, progress=told), quiet, f"reading {model.name}")
+    grounded = run_beside(lambda told: ground_words(words, held, told), quiet, f"reading {model.name}", held)
     seconds = time.perf_counter() - start
     notes = list(write_program(grounded.program, output)) if output is not None else []
     if as_json:
@@ -263,34 +329,36 @@ def show_command(
     data: DataOption = None,
     param: ParamOption = None,
     limit: LimitOption = None,
+    engine: EngineOption = None,
+    schema: SchemaOption = None,
     sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
     from relift.modelling.show import RecordingEngine, shown_queries, shown_sizes, shown_statements
-    from relift.tables.engine_duckdb import DuckDBEngine
 
     need_relational(model)
     print(shown_statements(checked_model(model)))
-    engine = RecordingEngine(DuckDBEngine())
-    words = ModelWords(model, data, param or (), limit)
+    words = ModelWords(model, data, param or (), limit, engine, schema)
+    held = Held()
     try:
-        grounded = run_beside(lambda told: ground_words(words, engine, told), False, f"reading {model.name}")
+        grounded = run_beside(lambda told: ground_words(words, held, told, True), False, f"reading {model.name}", held)
     except DataError as error:
         if data is not None or "no table is loaded" not in error.message:
             raise
         print(f"\nsizes and queries need data: {error.message}")
         return
     print(f"\n{shown_sizes(grounded)}\n\n{grounded.program!r}")
-    if sql:
-        print(f"\n{shown_queries(engine)}")
+    if sql and isinstance(held.engine, RecordingEngine):
+        print(f"\n{shown_queries(held.engine)}")
 
 
 def check_model_command(words: ModelWords, as_json: bool, quiet: bool) -> None:
     """Check a model; with data, ground it too."""
     checked = checked_model(words.model)
     sizes = None
-    if words.data is not None or words.params:
-        grounded = run_beside(lambda told: ground_words(words, progress=told), quiet)
+    if words.names_data:
+        held = Held()
+        grounded = run_beside(lambda told: ground_words(words, held, told), quiet, held=held)
         sizes = repr(grounded.program)
     counts = {
         "relations": len(checked.relations),

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from relift.errors import BackendError, LanguageError, OptionError, ReliftError
+from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError
+from relift.tables.server_address import redacted
 
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
@@ -42,7 +43,7 @@ def _arguments(given: Sequence[str]) -> list[str]:
 
 def _say(message: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"relift: {' '.join(message.split())}", file=sys.stderr, flush=True)
+        print(f"relift: {redacted(' '.join(message.split()))}", file=sys.stderr, flush=True)
 
 
 def _say_error(error: ReliftError) -> None:
@@ -51,7 +52,7 @@ def _say_error(error: ReliftError) -> None:
         _say(str(error))
         return
     with contextlib.suppress(OSError):
-        print(f"relift: {error}", file=sys.stderr, flush=True)
+        print(f"relift: {redacted(str(error))}", file=sys.stderr, flush=True)
 
 
 def _sentence(error: OSError) -> str:
@@ -90,7 +91,7 @@ def run(given: Sequence[str]) -> int:
         # The reader has gone (`| head`). Point stdout elsewhere, or Python complains when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return EXIT_BROKEN_PIPE
-    except BackendError as error:
+    except (BackendError, EngineError) as error:
         _say(str(error))
         return EXIT_FAILURE
     except ReliftError as error:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from relift.errors import ProgramError
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from relift.settings import Progress
 
 T = TypeVar("T")
+SECONDS_TO_STOP = 3.0
+"""How long Ctrl-C waits for the statement of an engine to end."""
 
 
 def console() -> Console:
@@ -60,8 +62,26 @@ def lift_model(program: Program, words: dict[str, Any], quiet: bool) -> Lifting:
     return run_beside(lambda progress: lift(program, progress=progress, **words), quiet)
 
 
-def run_beside(job: Callable[[Callable[[Progress], None]], T], quiet: bool, first_message: str = "") -> T:
-    """Run a job beside the main thread, which stays free for Ctrl-C and for showing progress."""
+class Stoppable(Protocol):
+    """Something that a job uses, and that can be stopped and closed from outside."""
+
+    def stop(self) -> None:
+        """Stop what is running in it; the job then ends with an error."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+def run_beside(
+    job: Callable[[Callable[[Progress], None]], T],
+    quiet: bool,
+    first_message: str = "",
+    held: Stoppable | None = None,
+) -> T:
+    """Run a job beside the main thread, which stays free for Ctrl-C and for showing progress.
+
+    What the job holds outside of this process (a session on a server, files) is given back when it is interrupted.
+    """
     outcome: list[T] = []
     failure: list[BaseException] = []
     latest = [first_message]
@@ -78,13 +98,27 @@ def run_beside(job: Callable[[Callable[[Progress], None]], T], quiet: bool, firs
 
     worker = threading.Thread(target=run, daemon=True)
     worker.start()
-    with _progress(quiet) as show:
-        while worker.is_alive():
-            worker.join(0.05)
-            show(latest[0])
+    try:
+        with _progress(quiet) as show:
+            while worker.is_alive():
+                worker.join(0.05)
+                show(latest[0])
+    except KeyboardInterrupt:
+        if held is not None:
+            _stop(held, worker)
+        raise
     if failure:
         raise failure[0]
     return outcome[0]
+
+
+def _stop(held: Stoppable, worker: threading.Thread) -> None:
+    """Stop statements until the worker ends; a solver cannot be stopped, and is not waited for."""
+    deadline = time.monotonic() + SECONDS_TO_STOP
+    while worker.is_alive() and time.monotonic() < deadline:
+        held.stop()
+        worker.join(0.1)
+    held.close()
 
 
 @contextlib.contextmanager

@@ -55,12 +55,13 @@ def tables_from_folder(model: CheckedModel, folder: str | Path) -> dict[str, Any
             raise DataError(f"{claims[0]} cannot be the value of {name!r}.", f"Write it into {SCALARS}.", table=name)
         if claims:
             found[name] = claims[0]
-        elif name not in found and _needs_table(model, name, arity):
+        elif name not in found and needs_table(model, name, arity):
             raise _no_file(model, name, folder, list(files))
     return found
 
 
-def _needs_table(model: CheckedModel, name: str, arity: int) -> bool:
+def needs_table(model: CheckedModel, name: str, arity: int) -> bool:
+    """Whether a name has no data in the model, and cannot do without."""
     if name in model.facts or arity == 0 or any(name in stratum.predicates for stratum in model.strata):
         return False
     parameter = model.parameters.get(name)

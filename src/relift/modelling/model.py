@@ -9,7 +9,7 @@ from typing import Any, Self, final
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
 from relift.modelling.model_result import ModelResult
-from relift.modelling.solve_model import ground_model, solve_model
+from relift.modelling.solve_model import DataLike, ground_model, solve_model
 
 
 @final
@@ -45,7 +45,7 @@ class Model(LanguageModel):
 
     def ground(
         self,
-        data: Mapping[str, Any] | str | Path | None = None,
+        data: DataLike = None,
         params: Mapping[str, float] | None = None,
         **options: Any,
     ) -> GroundProgram:
@@ -54,7 +54,7 @@ class Model(LanguageModel):
 
     def solve(
         self,
-        data: Mapping[str, Any] | str | Path | None = None,
+        data: DataLike = None,
         params: Mapping[str, float] | None = None,
         **options: Any,
     ) -> ModelResult:

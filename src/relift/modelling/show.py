@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from relift.grounding.ground import GroundProgram
@@ -11,7 +11,7 @@ from relift.modelling.result_table import aligned
 from relift.settings import Progress, ProgressCallback
 from relift.tables.algebra import Plan, Type
 from relift.tables.engine import Arrays, Engine
-from relift.tables.sources import Source
+from relift.tables.sources import Source, Stored
 
 
 @final
@@ -50,8 +50,20 @@ class RecordingEngine(Engine):
     def _note(self, plan: Plan) -> None:
         self.recorded[-1][1].append(self.inner.explain(plan))
 
+    @property
+    def knows_tables(self) -> bool:  # type: ignore[override]
+        """Whether the other one is a server."""
+        return self.inner.knows_tables
+
+    def table_names(self, schema: str | None = None) -> list[str]:
+        """Hand on."""
+        return self.inner.table_names(schema)
+
     def attach(self, name: str, source: Source) -> dict[str, Type]:
         """Hand on."""
+        content = source.content
+        if isinstance(content, Stored) and content.connection is self:
+            source = replace(source, content=Stored(self.inner, content.name))
         return self.inner.attach(name, source)
 
     def create(

@@ -27,13 +27,17 @@ from relift.language.parse_text import decode
 from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import tables_from_folder
 from relift.modelling.model_result import ModelResult
+from relift.modelling.server_tables import ServerTables
 from relift.pipeline import Result, solve
 from relift.program.program import Program
 from relift.settings import ProgressCallback
 from relift.tables.open_engine import EngineLike, open_engine
+from relift.tables.server_address import is_address
 
 ModelLike: TypeAlias = Model | CheckedModel | str | Path
 """A model in Python, a checked one, the text of one, or the path of a file."""
+DataLike: TypeAlias = Mapping[str, Any] | ServerTables | str | Path | None
+"""Tables by name, a folder of them, or a server that has them."""
 
 _SOLVE_OPTIONS = frozenset(inspect.signature(solve).parameters) - {"program", "warm_start", "progress"}
 _LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
@@ -41,7 +45,7 @@ _LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "
 
 def solve_model(
     model: ModelLike,
-    data: Mapping[str, Any] | str | Path | None = None,
+    data: DataLike = None,
     params: Mapping[str, float] | None = None,
     *,
     engine: EngineLike = None,
@@ -58,8 +62,9 @@ def solve_model(
         A :class:`relift.Model`, the text of a model, or the path of a file.
     data
         Tables by the names of relations and params (pandas, Polars, Arrow, NumPy, dicts, lists, paths of CSV and
-        Parquet files, tables of an open DuckDB connection; see :mod:`relift.tables.sources`), or a folder with a file
-        for each.
+        Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources`), a folder with a
+        file for each, or a server with a table for each (``"postgresql://…"``, or ``ServerTables``). If nothing is
+        given and the engine is a server, tables are looked for there.
     params
         Numbers for params without arguments.
     engine
@@ -104,7 +109,7 @@ def solve_model(
 
 def ground_model(
     model: ModelLike,
-    data: Mapping[str, Any] | str | Path | None = None,
+    data: DataLike = None,
     params: Mapping[str, float] | None = None,
     *,
     engine: EngineLike = None,
@@ -114,10 +119,20 @@ def ground_model(
 ) -> GroundProgram:
     """Ground a model over its data; see :func:`solve_model`."""
     checked, tables, home = _checked(model)
-    if isinstance(data, str | Path):
+    if is_address(data):
+        data = ServerTables(data)
+    elif isinstance(data, str | Path):
         tables = {**tables, **tables_from_folder(checked, data)}
     given = _merged(checked, data if isinstance(data, Mapping) else {}, params)
     opened = open_engine(engine, progress)
+    try:
+        if isinstance(data, ServerTables):
+            tables = {**tables, **data.of_model(checked)}
+        elif data is None and opened.knows_tables:
+            tables = {**ServerTables(opened).of_model(checked, only_needed=True), **tables}
+    except BaseException:
+        opened.close()
+        raise
     return ground(checked, {**tables, **given}, engine=opened, folder=folder or home, limit=limit, progress=progress)
 
 

@@ -141,6 +141,11 @@ class Engine(ABC):
     def seal(self) -> None:
         """Loading is over for now: whatever can be forbidden to queries is forbidden."""
 
+    def table_names(self, schema: str | None = None) -> list[str]:
+        """Names of the user's tables, if the engine is a server: in one schema, or in those it looks into by itself."""
+        del schema
+        return []
+
     def cluster(self, name: str, by: tuple[str, ...]) -> None:  # noqa: B027 - advice may be passed over
         """Advice: a table will be joined or grouped by these columns again and again. Its rows stay the same."""
 

@@ -23,7 +23,7 @@ from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.engine_duckdb import DuckDBEngine
 from relift.tables.postgres_schema import OwnSchema
 from relift.tables.postgres_session import DIALECT, PostgresSession
-from relift.tables.postgres_tables import SQL_TYPES, ServerTable, find_table
+from relift.tables.postgres_tables import SQL_TYPES, ServerTable, find_table, visible_tables
 from relift.tables.postgres_users import look_up
 from relift.tables.server_address import is_address
 from relift.tables.sources import Source, Stored
@@ -152,6 +152,11 @@ class PostgresEngine(Engine):
     def explain(self, plan: Plan) -> str:
         """The SQL of a plan."""
         return select_from_plan(plan, DIALECT)
+
+    def table_names(self, schema: str | None = None) -> list[str]:
+        """Names of the user's tables and views."""
+        session = self._now()
+        return visible_tables(session.rows, session.search_path if schema is None else [schema])
 
     def seal(self) -> None:
         """Loading is over: the moment as of which tables were read is let go, so that the server can clean up."""

@@ -1,0 +1,89 @@
+"""The tables of a server as the data of a model: a table or view for each relation and param, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, final
+
+from relift.errors import DataError
+from relift.grounding.load_data import known_names
+from relift.language.checked_model import CheckedModel
+from relift.modelling.data_folder import needs_table
+from relift.tables.engine import Engine
+from relift.tables.server_address import is_address, shown_address
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class ServerTables:
+    """Tables of a PostgreSQL server, to be given as ``data=``.
+
+    Parameters
+    ----------
+    server
+        An address (``postgresql://…``), an open connection of psycopg or ADBC, or an engine that is a server.
+    schema
+        Where the tables are; None for the schemas that the server looks into by itself.
+    """
+
+    server: Any
+    schema: str | None = None
+
+    def __repr__(self) -> str:
+        where = shown_address(self.server) if is_address(self.server) else type(self.server).__name__
+        return f"ServerTables({where}{'' if self.schema is None else f', schema={self.schema!r}'})"
+
+    def names(self) -> list[str]:
+        """Names of the tables and views there."""
+        if isinstance(self.server, Engine):
+            return self.server.table_names(self.schema)
+        from relift.tables.postgres_session import PostgresSession
+        from relift.tables.postgres_tables import visible_tables
+
+        with PostgresSession(self.server) as session:
+            return visible_tables(session.rows, session.search_path if self.schema is None else [self.schema])
+
+    def of_model(self, model: CheckedModel, only_needed: bool = False) -> dict[str, Any]:
+        """The tables for a model.
+
+        Parameters
+        ----------
+        model
+            The model.
+        only_needed
+            Leave out names that have data in the model.
+
+        Raises
+        ------
+        DataError
+            If there is none for a name that has no data in the model.
+        """
+        wanted = {
+            name: arity
+            for name, arity in known_names(model).items()
+            if arity and (not only_needed or needs_table(model, name, arity))
+        }
+        there = set(self.names()) if wanted else set()
+        found = {name: (self.server, self._named(name)) for name in wanted if name in there}
+        for name, arity in wanted.items():
+            if name not in found and needs_table(model, name, arity):
+                raise self._missing(model, name, there)
+        return found
+
+    def _named(self, name: str) -> str:
+        parts = [name] if self.schema is None else [self.schema, name]
+        return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+
+    def _missing(self, model: CheckedModel, name: str, there: set[str]) -> DataError:
+        kind = "param" if name in model.parameters else "relation"
+        span = (model.parameters.get(name) or model.relations[name]).span
+        close = get_close_matches(name, there, 1)
+        hint = f"Did you mean it by {close[0]!r}? " if close else ""
+        where = "the server" if self.schema is None else f"the schema {self.schema!r} of the server"
+        return DataError(
+            f"there is no table or view for the {kind} {name!r} in {where}.",
+            f"{hint}It has the name of the {kind}; others are given as data={{{name!r}: 'schema.table'}}.",
+            model.source.excerpt(span) if model.source.text else "",
+            name,
+        )
