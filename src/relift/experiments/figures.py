@@ -14,7 +14,7 @@ from relift.report.plot_points import COLOURS
 MARKERS = ("o", "s", "^", "D", "v", "P")
 """To go with the colours, so that no colour carries a meaning alone."""
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 11,
     "axes.titlesize": 12,
@@ -38,7 +38,7 @@ __all__ = ["COLOURS", "MARKERS", "STYLE", "new_figure", "picture_bytes"]
 
 
 def new_figure(
-    n_columns: int = 1, n_rows: int = 1, *, size: tuple[float, float] = (4.6, 3.6), **subplots: Any
+    n_columns: int = 1, n_rows: int = 1, *, size: tuple[float, float] = (4.6, 3.6), dpi: int = 200, **subplots: Any
 ) -> tuple[Any, list[Any]]:
     """Make a figure with axes side by side, in the common style, without touching the global state of matplotlib.
 
@@ -48,6 +48,8 @@ def new_figure(
         How many axes.
     size
         Width and height of each, in inches.
+    dpi
+        Pixels for each inch of the PNG.
     subplots
         Handed to ``Figure.subplots``, such as ``sharey=True`` or ``subplot_kw``.
 
@@ -61,7 +63,7 @@ def new_figure(
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(size[0] * n_columns, size[1] * n_rows), layout="constrained")
+        figure = Figure(figsize=(size[0] * n_columns, size[1] * n_rows), dpi=dpi, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.subplots(n_rows, n_columns, squeeze=False, **subplots)
     return figure, list(axes.ravel())
@@ -82,5 +84,5 @@ def picture_bytes(figure: Any, ending: str) -> bytes:
     file = io.BytesIO()
     metadata = {"Date": None} if ending == "svg" else {"Software": None}
     with mpl.rc_context(STYLE):
-        figure.savefig(file, format=ending, dpi=200, metadata=metadata)
+        figure.savefig(file, format=ending, metadata=metadata)
     return file.getvalue()
