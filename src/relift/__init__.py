@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from relift.ml.point_signatures import approximate_orbits
     from relift.modelling.model import Model
     from relift.modelling.model_result import ModelResult
+    from relift.modelling.server_tables import ServerTables
     from relift.modelling.solve_model import ground_model, solve_model
     from relift.pipeline import Result, lift, solve
     from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from relift.symmetry.geometry import PointSymmetry, commuting_factor, point_symmetries, semidefinite_factor
     from relift.symmetry.kernels import kernel_partition
     from relift.symmetry.partition import Partition
+    from relift.tables.open_engine import open_engine
     from relift.tables.sources import Table
 
 __version__ = "0.1.0"
@@ -74,6 +76,7 @@ _HOME = {
     "Result": "pipeline",
     "SecondOrder": "program.cones",
     "Semidefinite": "program.cones",
+    "ServerTables": "modelling.server_tables",
     "Solution": "program.solution",
     "Status": "program.solution",
     "approximate_orbits": "ml.point_signatures",
@@ -95,6 +98,7 @@ _HOME = {
     "maximum": "language.expressions_in_python",
     "min_": "language.expressions_in_python",
     "minimum": "language.expressions_in_python",
+    "open_engine": "tables.open_engine",
     "point_symmetries": "symmetry.geometry",
     "read_program": "adapters.files",
     "semidefinite_factor": "symmetry.geometry",
@@ -122,6 +126,7 @@ __all__ = [
     "Result",
     "SecondOrder",
     "Semidefinite",
+    "ServerTables",
     "Solution",
     "Status",
     "Table",
@@ -143,6 +148,7 @@ __all__ = [
     "maximum",
     "min_",
     "minimum",
+    "open_engine",
     "point_symmetries",
     "read_program",
     "semidefinite_factor",
