@@ -1,8 +1,8 @@
 r"""The cones of the small program, and the way back of their multipliers.
 
 Let a class hold m cones, each with :math:`n_r` rows of the row class r (:mod:`relift.symmetry.cone_refinement`), and
-let :math:`\hat s_r` be the common value of :math:`b - Cx` on that class. The m cones hold the same vector, and it lies in
-the cone exactly if the shorter one lies in the lifted cone:
+let :math:`\hat s_r` be the common value of :math:`b - Cx` on that class. The m cones hold the same vector, and it
+lies in the cone exactly if the shorter one lies in the lifted cone:
 
 - second order: :math:`\|t\|^2 = \sum_r n_r \hat s_r^2`, so the rows of the lifted cone are the head and
   :math:`\sqrt{n_r}\,\hat s_r`;

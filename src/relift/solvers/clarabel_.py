@@ -1,8 +1,9 @@
 """Clarabel, an interior-point method in conic form: the default backend for quadratic programs.
 
 The program becomes ``Kx + s = b``, s in the zero cone (equalities, fixed variables), the nonnegative one, second-order
-cones for quadratic constraints, then the cones of the conic rows, which are Clarabel's own. For infeasible programs its
-z, for unbounded ones its x is the ray.
+cones for quadratic constraints, then the cones of the conic rows, which are Clarabel's own (power cones of more than
+two arguments are taken apart, :mod:`~relift.solvers.power_trees`). For infeasible programs its z, for unbounded ones
+its x is the ray.
 
 Where Clarabel loses its digits is the static regularisation of its linear systems, 1e-8 on the diagonal unless told
 otherwise. Of the Maros-Meszaros programs that leaves LISWET7-12 and YAO up to 90 % from the optimum ("almost solved")
@@ -20,13 +21,12 @@ import numpy as np
 from scipy import sparse
 
 from relift.errors import BackendError
-from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
-from relift.program.conic_rows import ConicRows
+from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefinite
 from relift.program.program import Program
-from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.dummy_variable import with_dummy, without_dummy
 from relift.solvers.forms import (
     Conic,
     check_option_names,
@@ -42,6 +42,7 @@ from relift.solvers.forms import (
     with_point,
 )
 from relift.solvers.newton_polish import polished
+from relift.solvers.power_trees import PowerTrees
 from relift.solvers.second_order import SecondOrderCones
 
 REGULARISATION = 1e-14
@@ -82,7 +83,11 @@ class ClarabelBackend(Backend):
         if answer is not None:
             return answer
         if program.n_variables == 0:
-            return _without_dummy(self.solve(_with_dummy(program), settings))
+            return without_dummy(self.solve(with_dummy(program), settings))
+        trees = PowerTrees.of(program)
+        return trees.restore(self._solve(trees.program, settings))
+
+    def _solve(self, program: Program, settings: SolverSettings) -> Solution:
         clarabel = _clarabel()
         conic = Conic.from_program(program)
         cones = []
@@ -154,27 +159,9 @@ def _own_cone(clarabel: Any, cone: Cone) -> Any:
             return clarabel.ExponentialConeT()
         case Power(alpha=alpha):
             return clarabel.PowerConeT(alpha)
-        case PowerND(alphas=alphas):
-            total = sum(alphas)
-            return clarabel.GenPowerConeT([alpha / total for alpha in alphas], 1)
         case Semidefinite(n=n):
             return clarabel.PSDTriangleConeT(n)
     raise BackendError(f"Clarabel does not know the cone {cone!r}.")
-
-
-def _with_dummy(program: Program) -> Program:
-    """A program without variables, whose cones may still not hold b, with one variable that does nothing."""
-    conic = ConicRows.trusted(sparse.csr_array((program.conic.n_rows, 1)), program.conic.b, program.conic.cones)
-    A = sparse.csc_array((program.n_rows, 1))
-    zero = np.zeros(1)
-    quadratic = QuadraticRows.from_matrices([(None, None, float(r)) for r in program.quadratic.r], 1)
-    return Program.trusted(None, zero, A, program.l, program.u, zero, zero, program.r, "min", quadratic, conic)
-
-
-def _without_dummy(answer: Solution) -> Solution:
-    empty = np.zeros(0)
-    changes = {name: empty for name in ("x", "w", "ray_x", "ray_w") if getattr(answer, name) is not None}
-    return dataclasses.replace(answer, **changes)  # type: ignore[arg-type]
 
 
 def _run(clarabel: Any, P: Any, q: Any, K: Any, b: Any, cones: list[Any], settings: Any) -> Any:

@@ -1,20 +1,26 @@
 """SCS, an operator splitting method on the homogeneous embedding of ``Kx + s = b``, s in a cone.
 
-A first-order method. Its certificates of infeasibility (y) and of unboundedness (x) are returned as rays.
+A first-order method. Its certificates of infeasibility (y) and of unboundedness (x) are returned as rays. Cones stand
+in SCS's order of kinds; semidefinite ones as the lower triangle column by column, and power cones of more than two
+arguments are taken apart (:mod:`~relift.solvers.power_trees`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 from scipy import sparse
 
 from relift.errors import BackendError
+from relift.program.cones import Exponential, Power, SecondOrder, Semidefinite
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status
+from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.dummy_variable import with_dummy, without_dummy
 from relift.solvers.forms import (
     Conic,
     check_option_names,
@@ -27,6 +33,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.power_trees import PowerTrees
 
 _OPTIONS = (
     "acceleration_interval",
@@ -55,6 +62,7 @@ class ScsBackend(Backend):
     name = "scs"
     package = "scs"
     solves_quadratic = True
+    solves_cones = True
     is_first_order = True
     uses_warm_start = True
 
@@ -67,14 +75,24 @@ class ScsBackend(Backend):
         answer = solution_without_variables(program, self.name)
         if answer is not None:
             return answer
+        if program.n_variables == 0:
+            return without_dummy(self.solve(with_dummy(program), settings))
+        trees = PowerTrees.of(program)
+        return trees.restore(self._solve(trees.program, settings, warm_start if trees.is_trivial else None))
+
+    def _solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None) -> Solution:
         scs = _scs()
         conic = Conic.from_program(program)
         K, b, n_inequalities = conic.K, conic.b, conic.n_inequalities
+        own = _OwnCones.of(program.conic)
+        if len(program.conic):
+            K = csc(sparse.vstack([K, program.conic.A[own.order]]))
+            b = np.concatenate([b, program.conic.b[own.order]])
         if b.size == 0:
             # SCS wants at least one row: 0 <= 1.
             K, b, n_inequalities = sparse.csc_matrix((1, program.n_variables)), np.ones(1), 1
         data = {"P": csc(sparse.triu(quadratic_part(program))), "A": K, "b": b, "c": program.q.copy()}
-        cone = {"z": conic.n_equalities, "l": n_inequalities}
+        cone = {"z": conic.n_equalities, "l": n_inequalities, **own.sizes}
         try:
             solver = scs.SCS(data, cone, **_options(settings))
         except (TypeError, ValueError) as error:
@@ -82,24 +100,29 @@ class ScsBackend(Backend):
                 raise option_refused(self.name, "options", dict(settings.options), error) from error
             raise BackendError(f"SCS refuses the program: {error}.") from error
         start: dict[str, Any] = {}
-        if warm_start is not None and warm_start.x is not None and conic.b.size:
-            y = conic.joined(warm_start.y, warm_start.w)
+        if warm_start is not None and warm_start.x is not None and b.size == conic.b.size + program.conic.n_rows:
+            y, v = conic.joined(warm_start.y, warm_start.w), warm_start.v
             slack = b - K @ warm_start.x
             slack[: conic.n_equalities] = 0.0
-            start = {"x": warm_start.x.copy(), "s": np.maximum(slack, 0.0)}
-            start |= {} if y is None else {"y": y}
+            slack[: conic.b.size] = np.maximum(slack[: conic.b.size], 0.0)
+            start = {"x": warm_start.x.copy(), "s": slack}
+            if y is not None and (v is not None or len(program.conic) == 0):
+                start["y"] = np.concatenate([y, np.zeros(0) if v is None else v[own.order]])
         try:
             found = solver.solve(warm_start=bool(start), **start)
         except (TypeError, ValueError, RuntimeError) as error:
             raise BackendError(f"SCS stopped: {error}.") from error
-        return self._answer(scs, program, settings, conic, found)
+        return self._answer(scs, program, conic, own, found)
 
-    def _answer(self, scs: Any, program: Program, settings: SolverSettings, conic: Conic, found: Any) -> Solution:
-        info, n = found["info"], program.n_variables
+    def _answer(self, scs: Any, program: Program, conic: Conic, own: _OwnCones, found: Any) -> Solution:
+        multipliers = np.asarray(found["y"], dtype=np.float64)
+        y, w = conic.split(multipliers[: conic.b.size], program.n_variables)
+        v = own.in_given_order(multipliers[conic.b.size :]) if len(program.conic) else np.zeros(0)
+        info = found["info"]
         code = int(info["status_val"])
         facts: dict[str, Any] = {"iterations": int(info["iter"]), "message": str(info["status"])}
         if code == scs.INFEASIBLE:
-            return infeasible(program, self.name, conic.split(found["y"][: conic.b.size], n), **facts)
+            return infeasible(program, self.name, (y, w), v, **facts)
         if code == scs.UNBOUNDED:
             return unbounded(self.name, found["x"], **facts)
         status = Status.OPTIMAL if code == scs.SOLVED else Status.FAILURE
@@ -109,8 +132,43 @@ class ScsBackend(Backend):
             status = Status.TIME_LIMIT if by_time else Status.ITERATION_LIMIT
         if code in {scs.INFEASIBLE_INACCURATE, scs.UNBOUNDED_INACCURATE}:
             return Solution(status, backend=self.name, **facts)
-        y, w = conic.split(found["y"][: conic.b.size], n)
-        return with_point(program, self.name, status, found["x"], y, w, **facts)
+        return replace(with_point(program, self.name, status, found["x"], y, w, **facts), v=v)
+
+
+@dataclass(frozen=True, eq=False)
+class _OwnCones:
+    """The cones as SCS counts them, and the order of conic rows that it wants."""
+
+    sizes: dict[str, Any]
+    order: Any
+
+    @classmethod
+    def of(cls, rows: ConicRows) -> _OwnCones:
+        kinds: tuple[type, ...] = (SecondOrder, Semidefinite, Exponential, Power)
+        spans: dict[type, list[Any]] = {kind: [] for kind in kinds}
+        for start, cone in zip(rows.starts.tolist(), rows.cones, strict=True):
+            span = start + np.arange(cone.n_rows)
+            spans[type(cone)].append(span[_by_columns(cone.n)] if isinstance(cone, Semidefinite) else span)
+        listed = [span for kind in kinds for span in spans[kind]]
+        sizes: dict[str, Any] = {
+            "q": [cone.size for cone in rows.cones if isinstance(cone, SecondOrder)],
+            "s": [cone.n for cone in rows.cones if isinstance(cone, Semidefinite)],
+            "ep": len(spans[Exponential]),
+            "p": [cone.alpha for cone in rows.cones if isinstance(cone, Power)],
+        }
+        order = np.concatenate(listed) if listed else np.zeros(0, np.int64)
+        return cls({name: size for name, size in sizes.items() if size}, order)
+
+    def in_given_order(self, multipliers: Vector) -> Vector:
+        v = np.empty_like(multipliers)
+        v[self.order] = multipliers
+        return v
+
+
+def _by_columns(n: int) -> Any:
+    """Where the lower triangle, column by column, stands in the lower triangle row by row."""
+    i, j = np.tril_indices(n)
+    return np.lexsort((i, j))
 
 
 def _options(settings: SolverSettings) -> dict[str, Any]:
