@@ -1,8 +1,9 @@
 r"""The answer on the ground program, expanded and certified where the ground program is.
 
-Expansion: :math:`x = Sz`, and multipliers are shared by class size, :math:`y_i = \hat y\, f_i / (f_r |class|)` where rows
-are compared after multiplication by f. The residuals are those of :mod:`relift.lifting.certificate`, formula by formula:
-products with A, its transpose and P are three aggregations over the entries, and what is fetched is one row of numbers.
+Expansion: :math:`x = Sz`, and multipliers are shared by class size, :math:`y_i = \hat y\, f_i / (f_r |class|)` where
+rows are compared after multiplication by f. The residuals are those of :mod:`relift.lifting.certificate`, formula by
+formula: products with A, its transpose and P are three aggregations over the entries, and what is fetched is one row
+of numbers.
 """
 
 from __future__ import annotations
@@ -206,7 +207,9 @@ class _Check:
         terms = Project(Join(self.program.nonzeros, point), {
             "row": Column("row"), "term": call("*", Column("value"), Column("x")), "size": call("abs", Column("value")),
         })  # fmt: skip
-        sums = Aggregate(terms, ("row",), {"Ax": ("quick sum", Column("term")), "largest_entry": ("max", Column("size"))})
+        sums = Aggregate(
+            terms, ("row",), {"Ax": ("quick sum", Column("term")), "largest_entry": ("max", Column("size"))}
+        )
         joined = Join(Join(self.program.rows, self.y), sums, "left")
         return self.scratch.store(name, _filled(joined, "Ax", "largest_entry"))
 
@@ -247,9 +250,7 @@ class _Check:
 
 
 def _filled(joined: Plan, *names: str) -> Plan:
-    return Project(
-        joined, {c: call("coalesce", Column(c), ZERO) if c in names else Column(c) for c in joined.columns}
-    )
+    return Project(joined, {c: call("coalesce", Column(c), ZERO) if c in names else Column(c) for c in joined.columns})
 
 
 def _one_if(condition: Scalar) -> Scalar:

@@ -6,15 +6,15 @@ exactly and quickly, so entries are brought into such a form, by the values that
 *whole numbers*
     where all values are short decimals, :math:`a = k \cdot 10^{-s}`, the entry is k (a common factor changes no class);
 *residues*
-    otherwise the entry is its image mod :math:`p = 2^{61} - 1` (:mod:`relift.symmetry.field`), in three parts of 21 bits,
-    :math:`w_0 + 2^{21} w_1 + 2^{42} w_2`. Sums of the parts are exact, and joined mod p afterwards. For counting, the
-    image is a random residue for each distinct value, so that multisets are compared.
+    otherwise the entry is its image mod :math:`p = 2^{61} - 1` (:mod:`relift.symmetry.field`), in three parts of 21
+    bits, :math:`w_0 + 2^{21} w_1 + 2^{42} w_2`. Sums of the parts are exact, and joined mod p afterwards. For
+    counting, the image is a random residue for each distinct value, so that multisets are compared.
 
 Rows are compared up to a factor, as the compiled core does: the scale of row i is :math:`T_i = \sum_j a_{ij}\omega_j`
 with weights of the initial colours of the variables. Here a row is not divided by T, which would leave short decimals
-only by luck; rows whose bounds and whose second such sum :math:`\sum_j a_{ij}\omega'_j` agree *after* division are put
-into one kind, and multiplied by small whole numbers inside of it: 1, wherever scaling has nothing to do. Rows of two kinds
-cannot fall into one class, so the classes are those of the core.
+only by luck; rows whose bounds and whose second such sum :math:`\sum_j a_{ij}\omega'_j` agree *after* division are
+put into one kind, and multiplied by small whole numbers inside of it: 1, wherever scaling has nothing to do. Rows of
+two kinds cannot fall into one class, so the classes are those of the core.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ from relift.tables.algebra import (
     Plan,
     Project,
     Scalar,
-    any_of,
     call,
     literal,
     project,
@@ -218,7 +217,8 @@ class _Making:
             loops = Project(diagonal, {"column": Column("first"), "loop": Column("value")})
             joined = Join(colours, loops, "left")
             colours = Project(
-                joined, {c: Column(c) for c in colours.columns} | {"loop": call("coalesce", Column("loop"), literal(0.0))}
+                joined,
+                {c: Column(c) for c in colours.columns} | {"loop": call("coalesce", Column("loop"), literal(0.0))},
             )
             colours = _without_minus_zero(colours, "column", *(c for c in colours.columns if c != "column"))
         words = tuple(c for c in colours.columns if c != "column")
@@ -339,7 +339,8 @@ class _Making:
         if self.method == "counting":
             scalar, P_scalar, largest = literal(1), literal(1), 1.0
         else:
-            assert self.factor is not None and self.P_factor is not None
+            assert self.factor is not None
+            assert self.P_factor is not None
             scalar, P_scalar = _whole(self.factor), _whole(self.P_factor)
             multiplier = np.abs(rows.multipliers).max(initial=1)
             largest = max(

@@ -24,7 +24,7 @@ from relift.engine_lifting.exact_weights import ExactWeights, Method, exact_weig
 from relift.engine_lifting.program_tables import EngineProgram, program_from_tables
 from relift.engine_lifting.quotient_tables import quotient_from_tables
 from relift.engine_lifting.rounds import Classes, Refiner, RoundReport, Side
-from relift.engine_lifting.scratch import Scratch
+from relift.engine_lifting.scratch import Scratch, own_prefix
 from relift.engine_lifting.state import State, fingerprint
 from relift.engine_lifting.verify import LabelledClasses, Verify, check_verify, has_wrong_class, labelled
 from relift.errors import EngineError, OptionError
@@ -34,7 +34,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import Progress, ProgressCallback, Reading, check_choice
 from relift.symmetry.partition import Partition
-from relift.tables.algebra import Aggregate, Column, Distinct, Plan, Project, call, literal, project
+from relift.tables.algebra import Aggregate, Column, Distinct, Plan, Project, Scan, call, literal, project
 from relift.tables.engine import Engine
 from relift.tables.sources import TableLike
 
@@ -179,7 +179,9 @@ class EngineLifting:
         """The classes of the rows, here."""
         return Partition(_vector(self.program.engine, self.rows.labels, "id", "label"))
 
-    def solve(self, *, tolerance: float = 1e-6, progress: ProgressCallback | None = None, **options: Any) -> EngineResult:
+    def solve(
+        self, *, tolerance: float = 1e-6, progress: ProgressCallback | None = None, **options: Any
+    ) -> EngineResult:
         """Solve the small program, expand the answer in the engine and certify it there.
 
         Parameters
@@ -327,7 +329,7 @@ class _Run:
 
     def __init__(self, program: EngineProgram, settings: EngineLiftSettings, progress: ProgressCallback | None) -> None:
         self.program, self.settings, self.progress = program, settings, progress
-        self.scratch = Scratch(program.engine, PREFIX)
+        self.scratch = Scratch(program.engine, own_prefix(program.engine, PREFIX))
         self.state = State(program.engine, PREFIX) if program.engine.is_persistent else None
         self.seconds: dict[str, float] = {}
         self.rounds = 0
@@ -353,7 +355,7 @@ class _Run:
             return
 
     def _lift(self) -> EngineLifting:
-        kept: dict[Side, Plan] = {}
+        kept: dict[Side, Scan] = {}
         if self.state is not None:
             if self.settings.resume:
                 kept = self.state.set_aside()
@@ -361,10 +363,10 @@ class _Run:
                 self.state.drop()
         weights = self._timed("weights", self._weights)
         if self.state is not None and self.settings.resume:
-            self._timed("fingerprint", lambda: self._check_state(weights, kept))
-        self._timed("refine", lambda: self._start(weights, kept))
+            self._timed("fingerprint", self._check_state, weights, kept)
+        self._timed("refine", self._start, weights, kept)
         rows, columns, seeds = self._classes(weights)
-        small = self._timed("quotient", lambda: quotient_from_tables(self.program, rows, columns))
+        small = self._timed("quotient", quotient_from_tables, self.program, rows, columns)
         factors = project(weights.row_kinds, "id", "factor") if weights.is_scaled else None
         return EngineLifting(
             self.program, rows, columns, small, self.settings, self.rounds, weights.n_parts, seeds, self.seconds,
@@ -378,7 +380,7 @@ class _Run:
             self.program, self.scratch, method=s.method, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
         )
 
-    def _check_state(self, weights: ExactWeights, kept: dict[Side, Plan]) -> None:
+    def _check_state(self, weights: ExactWeights, kept: dict[Side, Scan]) -> None:
         assert self.state is not None
         word = fingerprint(self.program, self.scratch, weights, self._digest(weights))
         if kept:
@@ -392,14 +394,14 @@ class _Run:
         s = self.settings
         return weights.digest + repr((s.method, s.values, s.scale_rows)).encode()
 
-    def _start(self, weights: ExactWeights, kept: dict[Side, Plan]) -> None:
+    def _start(self, weights: ExactWeights, kept: dict[Side, Scan]) -> None:
         kinds = {"columns": weights.column_kinds, "rows": weights.row_kinds}
         sizes = {"columns": self.program.n_variables, "rows": self.program.n_rows}
         counts = {"columns": weights.n_column_kinds, "rows": weights.n_row_kinds}
         offset = 0
         self.next_class = weights.n_column_kinds + weights.n_row_kinds
-        for side in ("columns", "rows"):
-            assert side == "columns" or side == "rows"
+        sides: tuple[Side, Side] = ("columns", "rows")
+        for side in sides:
             if kept:
                 start, count, largest = self._resumed(kept[side])
                 self.next_class = max(self.next_class, largest + 1)
@@ -408,8 +410,8 @@ class _Run:
             offset += counts[side]
             self.classes[side] = Classes(self.scratch, side, start, sizes[side], count)
         if self.state is not None and kept:
-            for side, plan in kept.items():
-                self.program.engine.drop(plan.table)  # type: ignore[attr-defined]
+            for plan in kept.values():
+                self.program.engine.drop(plan.table)
 
     def _resumed(self, kept: Plan) -> tuple[Plan, int, int]:
         engine = self.program.engine
@@ -427,18 +429,22 @@ class _Run:
                 self._refine(weights, s.seed + attempt + 7919)
                 if self._n_classes() != before:
                     continue
-            rows, columns = (
-                self._timed("refine", lambda side=side: labelled(self.scratch, side, self.classes[side].current))
-                for side in ("rows", "columns")
-            )
+            rows, columns = self._timed("refine", self._labelled)
             if s.verify == "hash":
                 return rows, columns, attempt + 1
             _tell(self.progress, "refine", "exact check of all classes")
-            wrong = self._timed("verify", lambda: has_wrong_class(self.program, weights, s.method, rows, columns))
+            wrong = self._timed("verify", has_wrong_class, self.program, weights, s.method, rows, columns)
             if not wrong:
                 return rows, columns, attempt + 1
             _tell(self.progress, "refine", f"{wrong}: words collided, new ones are drawn")
         raise EngineError(f"no classes passed their check, with {MOST_SEEDS} seeds.", "Lift locally instead.")
+
+    def _labelled(self) -> tuple[LabelledClasses, LabelledClasses]:
+        rows, columns = (labelled(self.scratch, side, classes.current) for side, classes in self._sides())
+        return rows, columns
+
+    def _sides(self) -> list[tuple[Side, Classes]]:
+        return [("rows", self.classes["rows"]), ("columns", self.classes["columns"])]
 
     def _n_classes(self) -> int:
         return sum(classes.n_classes for classes in self.classes.values())
@@ -459,20 +465,22 @@ class _Run:
             if self.progress is not None:
                 self.progress(Progress("refine", message, self.rounds, n_classes))
 
-        self._timed("refine", lambda: refiner.run(after_round))
+        self._timed("refine", refiner.run, after_round)
         self.next_class = refiner.next_class
 
-    def _timed(self, stage: str, step: Callable[[], Any]) -> Any:
+    def _timed(self, stage: str, step: Callable[..., Any], *arguments: Any) -> Any:
         start = perf_counter()
         try:
-            return step()
+            return step(*arguments)
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - start
 
 
 def _interrupted(rounds: int, is_kept: bool) -> str:
     done = f"lifting was interrupted after {rounds} rounds"
-    return f"{done}; its state is kept, run again with resume to go on" if is_kept else f"{done}; nothing is left behind"
+    return (
+        f"{done}; its state is kept, run again with resume to go on" if is_kept else f"{done}; nothing is left behind"
+    )
 
 
 def _shifted(kinds: Plan, offset: int) -> Plan:

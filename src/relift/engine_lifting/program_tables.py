@@ -20,6 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.engine_lifting.scratch import own_prefix
 from relift.errors import AsymmetricError, BoundsError, DataError, NonConvexError, OptionError
 from relift.program.program import Program, Sense
 from relift.settings import check_choice
@@ -109,7 +110,7 @@ def program_from_tables(
     r: float = 0.0,
     sense: Sense = "min",
     is_convex: bool = False,
-    prefix: str = "given",
+    prefix: str | None = None,
 ) -> EngineProgram:
     """Take a program that is given as coordinate tables into an engine, and check it there.
 
@@ -127,7 +128,7 @@ def program_from_tables(
         The caller knows that P is positive semidefinite. Without this word only a P with a dominant diagonal, which
         proves it, is taken.
     prefix
-        Names of the stored tables begin so.
+        Names of the stored tables begin so; None for a name of its own.
 
     Raises
     ------
@@ -150,6 +151,7 @@ def program_from_tables(
     (2, 1, 2)
     """
     check_choice("sense", sense, ("min", "max"))
+    prefix = prefix or own_prefix(engine, "relift_given")
     tables: list[str] = []
     try:
         stored = {
@@ -231,6 +233,7 @@ def _attached(
         }
         source = Source(f"the table {label!r}", Columns(empty))
     tables.append(stored)
+    engine.drop(stored)  # of a run that was cut off, in an engine that keeps its tables
     found = engine.attach(stored, source)
     if len(found) != len(names):
         raise DataError(
@@ -275,9 +278,7 @@ def _first(engine: Engine, plan: Plan, key: tuple[str, ...]) -> dict[str, Any]:
     return {name: column[0].item() for name, column in found.items()} if next(iter(found.values())).size else {}
 
 
-def _check_vectors(
-    engine: Engine, table: Plan, label: str, key: str, cost: str | None, lower: str, upper: str
-) -> None:
+def _check_vectors(engine: Engine, table: Plan, label: str, key: str, cost: str | None, lower: str, upper: str) -> None:
     def is_missing(name: str) -> Scalar:
         return any_of([call("is null", Column(name)), _is_nan(Column(name))])
 
@@ -315,9 +316,7 @@ def _check_entries(engine: Engine, table: Plan, label: str, sizes: dict[str, int
     if row := _first(engine, Filter(table, call("not", call("is finite", Column("value")))), places):
         where = ", ".join(f"{key} {row[key]}" for key in places)
         raise DataError(f"the table {label!r} has the value {row['value']} in {where}.", "Give finite numbers.")
-    doubled = Filter(
-        Aggregate(table, places, {"n": ("count", literal(1))}), call(">", Column("n"), literal(1))
-    )
+    doubled = Filter(Aggregate(table, places, {"n": ("count", literal(1))}), call(">", Column("n"), literal(1)))
     if row := _first(engine, doubled, places):
         where = ", ".join(f"{key} {row[key]}" for key in places)
         raise DataError(f"the table {label!r} has {row['n']} entries in {where}.", "Add them up first.")

@@ -2,8 +2,9 @@ r"""The quotient by GROUP BY: what leaves the engine is as large as the small pr
 
 .. math:: \hat P = S^\top P S,\quad \hat q = S^\top q,\quad \hat A_r = (A S)_r
 
-As in :mod:`relift.lifting.quotient`, from the smallest member of each class alone. Equal values are counted in the engine
-and multiplied here, and their sums are rounded once; so an entry is the float nearest to the exact sum of floats.
+As in :mod:`relift.lifting.quotient`, from the smallest member of each class alone. Equal values are counted in the
+engine and multiplied here, and their sums are rounded once; so an entry is the float nearest to the exact sum of
+floats.
 """
 
 from __future__ import annotations

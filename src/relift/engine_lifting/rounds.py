@@ -1,20 +1,20 @@
 r"""Colour refinement as relational rounds: two vertices part when their sums over changed neighbours differ.
 
-Every class k has two words h(k), the engine's hash of its number. When a vertex moves from class k to k', each neighbour
-sees its signature :math:`\sum_j h(k_j) w_{ij}` change by :math:`(h(k') - h(k)) w`. Members of one class had equal
-signatures before, so only the *changes* need to be compared, and only where something changed:
+Every class k has two words h(k), the engine's hash of its number. When a vertex moves from class k to k', each
+neighbour sees its signature :math:`\sum_j h(k_j) w_{ij}` change by :math:`(h(k') - h(k)) w`. Members of one class had
+equal signatures before, so only the *changes* need to be compared, and only where something changed:
 
 1. entries of changed vertices are joined and added up by their other end (one pass over the entry table);
 2. members of a class are grouped by what was added, those that nothing touched being a group with 0;
-3. of the groups of a class the largest keeps its number, all others get new numbers: these are the changed vertices of the
-   next half round. That is Hopcroft's rule, *process the smaller half*: a vertex changes at most log n times.
+3. of the groups of a class the largest keeps its number, all others get new numbers: these are the changed vertices
+   of the next half round. That is Hopcroft's rule, *process the smaller half*: a vertex changes at most log n times.
 
 Sums are exact (:mod:`~relift.engine_lifting.exact_weights`), so different sums are a proof that vertices differ, and a
 class is never split wrongly. Equal sums of different vertices are possible, if words collide; that is what the check of
 :mod:`~relift.engine_lifting.verify` is for.
 
-New numbers are larger than all before, so the class of a vertex is the largest one that was ever noted for it: classes are
-kept as a table that is only appended to, and copied now and then.
+New numbers are larger than all before, so the class of a vertex is the largest one that was ever noted for it:
+classes are kept as a table that is only appended to, and copied now and then.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from relift.tables.algebra import (
     Plan,
     Project,
     Scalar,
+    Type,
     Union,
     all_of,
     call,
@@ -112,9 +113,7 @@ class Classes:
         noted = Join(self.noted, project(some, "id"), "semi")
         later = Aggregate(noted, ("id",), {"later": ("max", Column("class"))})
         latest = call("coalesce", Column("later"), Column("class"))
-        return Project(
-            Join(joined, later, "left"), {c: Column(c) for c in some.columns} | {"class": latest}
-        )
+        return Project(Join(joined, later, "left"), {c: Column(c) for c in some.columns} | {"class": latest})
 
     def sizes_of(self, some: Plan) -> Plan:
         """Some classes (``class`` and other columns, a set) with their sizes."""
@@ -125,10 +124,10 @@ class Classes:
         """Take over changes (``id``, ``old``, ``new``)."""
         engine = self.scratch.engine
         engine.append(self.noted.table, Project(changed, {"id": Column("id"), "class": Column("new")}))
-        for column, sign in (("new", 1), ("old", -1)):
-            counted = Aggregate(changed, (column,), {"size": ("count", literal(1))})
-            moved = Project(counted, {"class": Column(column), "size": call("*", literal(sign), Column("size"))})
-            engine.append(self.sizes.table, moved)
+        counted = Aggregate(changed, ("old", "new"), {"size": ("count", literal(1))})
+        gained = Project(counted, {"class": Column("new"), "size": Column("size")})
+        lost = Project(counted, {"class": Column("old"), "size": call("negative", Column("size"))})
+        engine.append(self.sizes.table, Union((gained, lost)))
         self.n_noted += n_changed
         self.n_classes += n_new
         if self.n_noted > COPY_SHARE * self.size + 1000:
@@ -207,9 +206,7 @@ class Refiner:
         return Project(current, {"id": Column("id")} | words)
 
     def _words_of_changed(self, changed: Plan) -> Plan:
-        words = {
-            f"h{k}": call("-", self._word(Column("new"), k), self._word(Column("old"), k)) for k in range(N_WORDS)
-        }
+        words = {f"h{k}": call("-", self._word(Column("new"), k), self._word(Column("old"), k)) for k in range(N_WORDS)}
         return Project(changed, {"id": Column("id")} | words)
 
     def _touched(self, side: Side, changed: dict[Side, Plan | None]) -> Plan | None:
@@ -255,38 +252,49 @@ class Refiner:
         words = tuple(f"d{k}" for k in range(N_WORDS))
         grouped = Aggregate(touched, ("class", *words), {"n": ("count", literal(1))})
         groups, _ = scratch.numbered("groups", grouped, "group", ())
+        movers, n_movers = scratch.numbered("movers", self._movers(classes, groups), "position", ())
+        if not n_movers:
+            return None, 0
+        parts: list[Plan] = []
+        for is_rest in (0, 1):
+            some = Filter(movers, call("=", Column("is_rest"), literal(is_rest)))
+            if not self.engine.count(some, 1):
+                continue
+            if is_rest:
+                members = Join(classes.current, project(touched, "id"), "anti")
+                parts.append(self._moved(Join(members, project(some, "class", "position"))))
+            else:
+                parts.append(self._moved(Join(touched, project(some, "class", *words, "position"))))
+        stored = scratch.store(f"{side}_changed", parts[0] if len(parts) == 1 else Union(tuple(parts)))
+        n_changed = scratch.rows[f"{side}_changed"]
+        self.next_class += n_movers
+        classes.note(stored, n_changed, n_movers)
+        return self._words_of_changed(stored), n_changed
+
+    def _movers(self, classes: Classes, groups: Plan) -> Plan:
+        """Groups, and untouched rests of classes (``is_rest``), that leave their class: all of it but the largest."""
+        words = [f"d{k}" for k in range(N_WORDS)]
         summed = Aggregate(groups, ("class",), {"seen": ("sum", Column("n")), "largest": ("max", Column("n"))})
         sized = classes.sizes_of(summed)
         rest = call("-", Column("size"), Column("seen"))
-        totals = scratch.store(
-            "totals", Project(sized, {"class": Column("class"), "largest": Column("largest"), "rest": rest})
-        )
+        totals = Project(sized, {"class": Column("class"), "largest": Column("largest"), "rest": rest})
         is_largest = [call("=", Column("n"), Column("largest")), call("<", Column("rest"), Column("largest"))]
         keepers = Aggregate(
             Filter(Join(groups, totals), all_of(is_largest)), ("class",), {"group": ("min", Column("group"))}
         )
-        moving, n_moving = scratch.numbered(
-            "moving", project(Join(groups, project(keepers, "group"), "anti"), "class", *words), "position", ()
-        )
+        moving = Join(groups, project(keepers, "group"), "anti")
         remaining = Filter(totals, all_of([
             call(">", Column("rest"), literal(0)), call("<", Column("rest"), Column("largest")),
         ]))  # fmt: skip
-        resting, n_resting = scratch.numbered("resting", project(remaining, "class"), "position", ())
-        if n_moving + n_resting == 0:
-            return None, 0
-        parts: list[Plan] = []
-        if n_moving:
-            parts.append(self._moved(Join(touched, moving), 0))
-        if n_resting:
-            members = Join(classes.current, project(touched, "id"), "anti")
-            parts.append(self._moved(Join(members, resting), n_moving))
-        union = parts[0] if len(parts) == 1 else Union(tuple(parts))
-        stored = scratch.store(f"{side}_changed", union)
-        n_changed = scratch.rows[f"{side}_changed"]
-        self.next_class += n_moving + n_resting
-        classes.note(stored, n_changed, n_moving + n_resting)
-        return self._words_of_changed(stored), n_changed
+        nothing = {word: call("wide integer", literal(0)) for word in words}
+        if groups.columns["d0"] == Type.INTEGER:
+            nothing = {word: literal(0) for word in words}
+        plain: dict[str, Scalar] = {"class": Column("class"), "is_rest": literal(0)} | {w: Column(w) for w in words}
+        return Union((
+            Project(moving, plain),
+            Project(remaining, {"class": Column("class"), "is_rest": literal(1)} | nothing),
+        ))  # fmt: skip
 
-    def _moved(self, members: Plan, offset: int) -> Plan:
-        new = call("+", Column("position"), literal(self.next_class + offset))
+    def _moved(self, members: Plan) -> Plan:
+        new = call("+", Column("position"), literal(self.next_class))
         return Project(members, {"id": Column("id"), "old": Column("class"), "new": new})

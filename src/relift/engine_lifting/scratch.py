@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, final
+from uuid import uuid4
 
 from numpy.typing import NDArray
 
 from relift.tables.algebra import Plan, Scan, Type
 from relift.tables.engine import Engine
 from relift.tables.sources import Columns, Source
+
+
+def own_prefix(engine: Engine, name: str) -> str:
+    """A beginning of table names: the same for every run in an engine that keeps them, else one for each run."""
+    return name if engine.is_persistent else f"{name}_{uuid4().hex[:8]}"
 
 
 @final

@@ -1,9 +1,9 @@
 """What is left of a lifting that was cut off, and whether it belongs to the same program.
 
-Classes only ever split, and every split is proved by different exact sums. So whatever classes a run had noted before it
-was killed lie between those at the start and those at the end, and refinement can go on from them after one pass over all
-entries. What must not happen is going on with classes of *another* program: a fingerprint of everything that refinement
-reads is kept beside them.
+Classes only ever split, and every split is proved by different exact sums. So whatever classes a run had noted before
+it was killed lie between those at the start and those at the end, and refinement can go on from them after one pass
+over all entries. What must not happen is going on with classes of *another* program: a fingerprint of everything that
+refinement reads is kept beside them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from relift.engine_lifting.rounds import RoundReport, Side
 from relift.engine_lifting.scratch import Scratch
 from relift.errors import EngineError
 from relift.symmetry import field
-from relift.tables.algebra import Aggregate, Column, Filter, Limit, Plan, Project, Scan, Type, Union, call, literal
+from relift.tables.algebra import Aggregate, Column, Filter, Limit, Project, Scan, Type, Union, call, literal
 from relift.tables.engine import Engine
 from relift.tables.sources import Columns, Source
 
 SEED = 0x5EED5EED
-_JOURNAL = {name: Type.INTEGER for name in ("round", "rows", "columns", "fingerprint")}
+_JOURNAL = dict.fromkeys(("round", "rows", "columns", "fingerprint"), Type.INTEGER)
 
 
 @final
@@ -50,7 +50,7 @@ class State:
         """Tables of an earlier run."""
         return [name for name in self.engine.tables() if name.startswith(f"{self.prefix}_")]
 
-    def set_aside(self) -> dict[Side, Plan]:
+    def set_aside(self) -> dict[Side, Scan]:
         """Classes of an earlier run, under names that this run does not use; all its other tables are dropped.
 
         Returns
@@ -62,7 +62,7 @@ class State:
         if self.journal not in found:
             self.drop()
             return {}
-        kept: dict[Side, Plan] = {}
+        kept: dict[Side, Scan] = {}
         sides: tuple[Side, Side] = ("rows", "columns")
         for side in sides:
             names = [n for n in found if re.fullmatch(rf"{re.escape(self.prefix)}_{side}_(base|noted|kept)_\d+", n)]
@@ -75,7 +75,7 @@ class State:
             stored = f"{self.prefix}_{side}_kept_{version}"
             self.engine.create(stored, latest)
             kept[side] = Scan(stored, {c: (c, Type.INTEGER) for c in ("id", "class")}, frozenset([frozenset(["id"])]))
-        wanted = {self.journal, *(plan.table for plan in kept.values() if isinstance(plan, Scan))}
+        wanted = {self.journal, *(plan.table for plan in kept.values())}
         for name in found:
             if name not in wanted:
                 self.engine.drop(name)
@@ -136,7 +136,9 @@ def fingerprint(program: EngineProgram, scratch: Scratch, weights: ExactWeights,
         place = call("+", call("*", call("integer", Column(first)), literal(width)), Column(second))
         word = call("hash", place, literal(SEED), literal(min(weights.word_bits, 40)))
         names = [w for w in weights.parts if w in table.columns] or ["one"]
-        source = table if names != ["one"] else Project(table, {c: Column(c) for c in (first, second)} | {"one": literal(1)})
+        source = (
+            table if names != ["one"] else Project(table, {c: Column(c) for c in (first, second)} | {"one": literal(1)})
+        )
         terms = {w: call("*", word, Column(w)) for w in names}
         sums = Aggregate(Project(source, terms), (), {w: ("wide sum", Column(w)) for w in names})
         filled = Project(sums, {w: call("coalesce", Column(w), literal(0)) for w in names})

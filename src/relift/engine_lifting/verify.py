@@ -1,9 +1,10 @@
 r"""Are the classes right? Every sum into every class, exactly, by one aggregation for each side; no hash is involved.
 
-For each row and each class of columns the entries are added up (as whole numbers, or as residues beside the floats); in a
-class of rows all these sums must agree: least = largest, and as many rows as the class has must have one (sums that are 0
-are left out). The same for columns and classes of rows, and for P. For counting the sums are replaced by how often each
-value occurs. Then :math:`YA = AX` and :math:`XP = PX` hold, and no collision of words can have led astray.
+For each row and each class of columns the entries are added up (as whole numbers, or as residues beside the floats);
+in a class of rows all these sums must agree: least = largest, and as many rows as the class has must have one (sums
+that are 0 are left out). The same for columns and classes of rows, and for P. For counting the sums are replaced by
+how often each value occurs. Then :math:`YA = AX` and :math:`XP = PX` hold, and no collision of words can have led
+astray.
 """
 
 from __future__ import annotations
@@ -75,7 +76,10 @@ def has_wrong_class(
     if weights.quadratic is not None:
         P = weights.quadratic
         checks.append(
-            ("variables of one class differ in P", _unequal_sums(weights, method, P, "first", "second", columns, columns))
+            (
+                "variables of one class differ in P",
+                _unequal_sums(weights, method, P, "first", "second", columns, columns),
+            )
         )
     return next((what for what, wrong in checks if engine.count(wrong, 1)), "")
 

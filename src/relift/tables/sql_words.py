@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-WIDE = "INT128"
 _HASH = "RELIFT_HASH"
 _WIDE_TERM = "RELIFT_WIDE_TERM"
 
@@ -48,9 +47,9 @@ def in_words_of(tree: exp.Expr, dialect: str) -> exp.Expr:
 
 
 def _duckdb_hash(value: exp.Expr, mask: exp.Expr) -> exp.Expr:
-    unsigned = exp.Cast(this=mask, to=exp.DataType.build(exp.DataType.Type.UBIGINT))
+    unsigned = exp.Cast(this=mask, to=exp.DataType(this=exp.DataType.Type.UBIGINT))
     word = exp.BitwiseAnd(this=exp.Anonymous(this="hash", expressions=[value]), expression=unsigned)
-    return exp.Cast(this=word, to=exp.DataType.build("BIGINT"))
+    return exp.Cast(this=word, to=exp.DataType(this=exp.DataType.Type.BIGINT))
 
 
 def _postgres_hash(value: exp.Expr, mask: exp.Expr) -> exp.Expr:

@@ -41,16 +41,16 @@ from relift.tables.algebra import (
     type_of,
 )
 from relift.tables.sql_dialects import ADAPTED
-from relift.tables.sql_words import WIDE, hash_word, in_words_of, wide_term
+from relift.tables.sql_words import hash_word, in_words_of, wide_term
 
 _SQL_TYPES = {
-    Type.INTEGER: "BIGINT",
-    Type.REAL: "DOUBLE",
-    Type.TEXT: "VARCHAR",
-    Type.BOOLEAN: "BOOLEAN",
-    Type.NUMBER_OF_ROW: "INT",
-    Type.WIDE: WIDE,
-    Type.NOTHING: "BIGINT",
+    Type.INTEGER: exp.DataType.Type.BIGINT,
+    Type.REAL: exp.DataType.Type.DOUBLE,
+    Type.TEXT: exp.DataType.Type.VARCHAR,
+    Type.BOOLEAN: exp.DataType.Type.BOOLEAN,
+    Type.NUMBER_OF_ROW: exp.DataType.Type.INT,
+    Type.WIDE: exp.DataType.Type.INT128,
+    Type.NOTHING: exp.DataType.Type.BIGINT,
 }
 _BINARY: dict[str, type[exp.Expr]] = {
     "+": exp.Add,
@@ -264,7 +264,7 @@ def _column(table: str, name: str) -> exp.Column:
 
 
 def _sql_type(kind: Type) -> exp.DataType:
-    return exp.DataType.build(_SQL_TYPES[kind])
+    return exp.DataType(this=_SQL_TYPES[kind])  # built from the word of a type, it would be parsed each time
 
 
 def _cast(value: exp.Expr, found: Type, wanted: Type) -> exp.Expr:
