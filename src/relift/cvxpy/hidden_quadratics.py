@@ -205,7 +205,7 @@ def find_quadratics(program: Program) -> HiddenQuadratics | None:
     >>> cone = ConicRows([[0, -1], [0, 1], [-2, 0]], [1, 1, 0], [SecondOrder(3)])
     >>> hidden = find_quadratics(Program(q=[1, 0], A=[[0, 1]], u=[4], conic=cone))
     >>> hidden.program, hidden.program.quadratic.matrix(0).toarray().tolist(), hidden.program.quadratic.r.tolist()
-    (Program(QCQP, min, 1 variables, 0 rows, 2 nonzeros), [[2.0]], [4.0])
+    (Program(QCQP, min, 1 variables, 0 rows, 1 nonzeros), [[2.0]], [4.0])
     """
     rows = program.conic
     if not any(isinstance(cone, SecondOrder) for cone in rows.cones):

@@ -63,7 +63,7 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
     >>> import cvxpy as cp
     >>> x = cp.Variable(3)
     >>> problem = cp.Problem(cp.Minimize(cp.norm1(x)), [cp.sum(x) >= 3])
-    >>> round(problem.solve(method="relift", solver="CLARABEL"), 6)
+    >>> float(problem.solve(method="relift", solver="CLARABEL").round(6))
     3.0
     >>> problem.solver_stats.extra_stats["backend"]
     'cvxpy:CLARABEL'

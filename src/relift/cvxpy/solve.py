@@ -154,7 +154,7 @@ class _Run:
             lifting,
             backend=self.backend,
             tolerance=options.certificate_tolerance,
-            time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-3),
+            time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-9),
             iteration_limit=options.iteration_limit,
             threads=options.threads,
             verbose=self.verbose,
