@@ -6,8 +6,8 @@ PostgreSQL
 
     cuts names after 63 bytes: longer ones are replaced by a beginning and a hash;
 
-    raises an error where ``exp(-1000)`` is so small that it is 0, or so large that it is infinite: the answer is
-    given without asking;
+    raises an error where a result is so small that it is 0, or so large that it is infinite: for ``exp`` and powers
+    the answer is given without asking, for products and quotients the error stays;
 
     reads ``0.1e0`` as a decimal, so that the sign of ``-0.0`` is lost.
 
@@ -26,8 +26,10 @@ from sqlglot import exp
 
 LONGEST_NAME = 63
 """Bytes of a name in PostgreSQL."""
-_SMALLEST_EXPONENT, _LARGEST_EXPONENT = "-745.14", "709.79"
+_SMALLEST_EXPONENT, _LARGEST_EXPONENT = "-745.1332191019411", "709.782712893384"
 """Beyond these exp(x) is 0 and infinite in doubles."""
+_SMALLEST_POWER = "-745.1332191"
+"""Logarithm of a power that is 0, with fewer digits, since it is rounded itself."""
 
 
 def short_name(name: str) -> str:
@@ -46,7 +48,9 @@ def short_name(name: str) -> str:
 
 
 def _for_postgres(tree: exp.Expr) -> exp.Expr:
-    for node in reversed(list(tree.find_all(exp.Identifier, exp.Literal, exp.Cast, exp.Exp))):  # inner ones first
+    for node in reversed(
+        list(tree.find_all(exp.Identifier, exp.Literal, exp.Cast, exp.Exp, exp.Pow))
+    ):  # inner ones first
         if isinstance(node, exp.Identifier):
             node.set("this", short_name(node.this))
         elif isinstance(node, exp.Literal) and node.is_string and not isinstance(node.parent, exp.Cast):
@@ -55,6 +59,8 @@ def _for_postgres(tree: exp.Expr) -> exp.Expr:
             node.replace(_by_code_points(node.this.copy()))
         elif isinstance(node, exp.Exp):
             node.replace(_exponential(node.copy()))
+        elif isinstance(node, exp.Pow):
+            node.replace(_power(node.copy()))
     return tree
 
 
@@ -66,18 +72,27 @@ def _by_code_points(value: exp.Expr) -> exp.Expr:
 
 def _exponential(node: exp.Expr) -> exp.Expr:
     """``exp`` without the errors of underflow and overflow."""
-    double = exp.DataType.build("DOUBLE")
-
-    def real(text: str) -> exp.Expr:
-        return exp.Cast(this=exp.Literal.string(text), to=double.copy())
-
+    large = exp.GT(this=node.this.copy(), expression=_real(_LARGEST_EXPONENT))
     return exp.Case(
-        ifs=[
-            exp.If(this=exp.LT(this=node.this.copy(), expression=real(_SMALLEST_EXPONENT)), true=real("0")),
-            exp.If(this=exp.GT(this=node.this.copy(), expression=real(_LARGEST_EXPONENT)), true=real("inf")),
-        ],
-        default=node,
+        ifs=[_zero_below(node.this.copy(), _SMALLEST_EXPONENT), exp.If(this=large, true=_real("inf"))], default=node
     )
+
+
+def _power(node: exp.Expr) -> exp.Expr:
+    """A power without the error of underflow."""
+    base, exponent = node.this, node.expression
+    is_zero = exp.EQ(this=base.copy(), expression=_real("0"))
+    logarithm = exp.Mul(this=exp.Paren(this=exponent.copy()), expression=exp.Ln(this=exp.Abs(this=base.copy())))
+    size = exp.Case(ifs=[exp.If(this=is_zero, true=_real("0"))], default=logarithm)
+    return exp.Case(ifs=[_zero_below(size, _SMALLEST_POWER)], default=node)
+
+
+def _zero_below(value: exp.Expr, smallest: str) -> exp.If:
+    return exp.If(this=exp.LT(this=value, expression=_real(smallest)), true=_real("0"))
+
+
+def _real(text: str) -> exp.Expr:
+    return exp.Cast(this=exp.Literal.string(text), to=exp.DataType.build("DOUBLE"))
 
 
 def _for_spark(tree: exp.Expr) -> exp.Expr:
@@ -95,10 +110,11 @@ def _sum_in_order(value: exp.Expr) -> exp.Expr:
     def call(name: str, *arguments: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this=name, expressions=list(arguments))
 
-    pair = call("STRUCT", exp.Abs(this=value.copy()), value.copy())
+    names = [exp.Literal.string(name) for name in ("size", "value")]
+    pair = call("NAMED_STRUCT", names[0], exp.Abs(this=value.copy()), names[1], value.copy())
     is_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
     pairs = call("COLLECT_LIST", exp.Case(ifs=[exp.If(this=is_value, true=pair)]))
-    second = exp.Dot(this=exp.to_identifier("p"), expression=exp.to_identifier("col2"))
+    second = exp.Dot(this=exp.to_identifier("p"), expression=exp.to_identifier("value"))
     step = exp.Lambda(
         this=exp.Add(this=exp.to_identifier("s"), expression=second),
         expressions=[exp.to_identifier("s"), exp.to_identifier("p")],
