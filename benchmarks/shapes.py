@@ -10,34 +10,14 @@ from __future__ import annotations
 import argparse
 import resource
 from time import perf_counter, process_time
-from typing import Any
 
 import numpy as np
 from rich.console import Console
-from sklearn.cluster import MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 import relift
 from benchmarks.data import data_folder
-
-
-def direct(points: Any, n_classes: int, n_anchors: int, block: int = 4096) -> Any:
-    """The straightforward pipeline, in single precision and bounded memory."""
-    X = (points - points.mean(axis=0)).astype(np.float32)
-    anchors = X[np.sort(np.random.default_rng(0).permutation(len(X))[:n_anchors])]
-    squares = (anchors**2).sum(axis=1)
-
-    def signatures(part: Any) -> Any:
-        distances = (part**2).sum(axis=1)[:, None] + squares - 2 * part @ anchors.T
-        np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
-        distances.sort(axis=1)
-        return distances / np.float32(np.sqrt(n_anchors))
-
-    clusterer = MiniBatchKMeans(n_classes, random_state=0).fit(signatures(anchors))
-    labels = np.empty(len(X), dtype=np.int64)
-    for begin in range(0, len(X), block):
-        labels[begin : begin + block] = clusterer.predict(signatures(X[begin : begin + block]))
-    return labels
+from relift.experiments.shapes import direct_orbits
 
 
 def main() -> None:
@@ -65,7 +45,7 @@ def main() -> None:
             walls.append(perf_counter() - wall)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         start = process_time()
-        direct(points, arguments.classes, arguments.anchors)
+        direct_orbits(points, arguments.classes, arguments.anchors)
         slow = process_time() - start
         console.print(
             f"{name}: {len(points):,} points, {arguments.anchors} anchors, {arguments.classes} classes\n"

@@ -24,37 +24,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
+from relift.experiments.gaussian_machines import CS, GAMMAS, lifted_grid, svm_grid, two_gaussians
 from relift.ml import LiftedSVC, LiftedSVCCV
-
-GAMMAS, CS = [0.25, 0.5, 1.0, 2.0, 4.0], [0.5, 1.0, 2.0]
-
-
-def two_gaussians(n_features: int, apart: float, n_each: int, seed: int) -> tuple[Any, Any]:
-    """Spherical Gaussians of unit variance whose centres differ in the first coordinate."""
-    random = np.random.default_rng(seed)
-    X = random.standard_normal((2 * n_each, n_features))
-    y = np.repeat([-1, 1], n_each)
-    X[:, 0] += y * apart / 2
-    order = random.permutation(len(y))
-    return X[order], y[order]
-
-
-def svc_grid(X: Any, y: Any) -> Any:
-    return GridSearchCV(SVC(), {"gamma": GAMMAS, "C": CS}, cv=5).fit(X, y)
-
-
-def lifted_grid(X: Any, y: Any) -> Any:
-    return LiftedSVCCV(gammas=GAMMAS, Cs=CS, cv=5).fit(X, y)
 
 
 def anchor_grid(X: Any, y: Any) -> Any:
     chosen = np.random.default_rng(0).permutation(len(y))[:500]
-    return svc_grid(X[chosen], y[chosen])
+    return svm_grid(X[chosen], y[chosen])
 
 
 def nystroem_grid(X: Any, y: Any) -> Any:
     pipeline = make_pipeline(Nystroem(n_components=200, random_state=0), LinearSVC(max_iter=5000))
-    grid = {"nystroem__gamma": GAMMAS, "linearsvc__C": CS}
+    grid = {"nystroem__gamma": list(GAMMAS), "linearsvc__C": list(CS)}
     return GridSearchCV(pipeline, grid, cv=5).fit(X, y)
 
 
@@ -70,12 +51,12 @@ def centroid_grid(X: Any, y: Any) -> Any:
     order = np.random.default_rng(0).permutation(len(y))
     X, y, weight = X[order], y[order], weight[order]
     X, y, weight = X[weight > 0], y[weight > 0], weight[weight > 0]
-    return GridSearchCV(SVC(), {"gamma": GAMMAS, "C": CS}, cv=5).fit(X, y, sample_weight=weight)
+    return svm_grid(X, y, sample_weight=weight)
 
 
 METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "lifted": lifted_grid,
-    "SVC": svc_grid,
+    "SVC": svm_grid,
     "anchor SVC (500)": anchor_grid,
     "Nystroem + LinearSVC": nystroem_grid,
     "SVC on centroids": centroid_grid,

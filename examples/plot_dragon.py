@@ -13,18 +13,8 @@ import numpy as np
 from rich.console import Console
 
 import relift
+from relift.experiments.shapes import trefoil_knot
 from relift.report.plot_points import plot_points
-
-
-def knot(n_points: int = 60_000, seed: int = 0) -> np.ndarray:
-    """Points on a tube around a trefoil knot, which has a threefold symmetry."""
-    random = np.random.default_rng(seed)
-    along, around = random.uniform(0, 2 * np.pi, (2, n_points))
-    middle = np.column_stack(
-        [np.sin(along) + 2 * np.sin(2 * along), np.cos(along) - 2 * np.cos(2 * along), -np.sin(3 * along)]
-    )
-    outwards = middle / np.linalg.norm(middle, axis=1, keepdims=True)
-    return middle + 0.4 * (outwards * np.cos(around)[:, None] + np.array([0, 0, 1.0]) * np.sin(around)[:, None])
 
 
 def main() -> None:
@@ -34,7 +24,7 @@ def main() -> None:
     arguments = parser.parse_args()
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     scan = Path(os.environ.get("RELIFT_DATA", beside)) / "scans" / "dragon.npz"
-    points, name = (np.load(scan)["points"], "dragon") if scan.is_file() else (knot(), "knot")
+    points, name = (np.load(scan)["points"], "dragon") if scan.is_file() else (trefoil_knot(60_000), "knot")
     found = relift.approximate_orbits(points, n_classes=arguments.classes)
     arguments.out.mkdir(parents=True, exist_ok=True)
     title = f"{name}: {len(points):,} points in {found.partition.n_classes} classes"
