@@ -20,7 +20,7 @@ from relift.errors import BackendError, OptionError
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status
+from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend, WarmStart
 from relift.solvers.clarabel_ import ClarabelBackend
@@ -29,6 +29,7 @@ from relift.solvers.forms import (
     Stacked,
     csc,
     infeasible,
+    is_proof,
     missing_package,
     option_refused,
     solution_without_variables,
@@ -129,8 +130,7 @@ class CvxpyBackend(Backend):
             z = curved.multipliers(of_curved)
         if answered is Status.INFEASIBLE:
             ray = None if y is None or w is None else (y, w)
-            claim = infeasible(program, self.name, ray, v, **facts)
-            return dataclasses.replace(claim, ray_z=z) if claim.ray_y is not None and curved.sizes else claim
+            return _if_proved(program, infeasible(program, self.name, ray, v, **facts), z)
         if answered is Status.UNBOUNDED:
             return unbounded(self.name, None, **facts)
         if failure or x.value is None:
@@ -163,6 +163,18 @@ class CvxpyBackend(Backend):
         except Exception as error:
             raise BackendError(f"{self.name} stopped: {error}.") from error
         return ""
+
+
+def _if_proved(program: Program, claim: Solution, ray_z: Vector | None) -> Solution:
+    """A claim without its ray, if that proves nothing; with quadratic constraints only the certificate can tell."""
+    y, w = claim.ray_y, claim.ray_w
+    if y is None or w is None:
+        return claim
+    if len(program.quadratic):
+        return dataclasses.replace(claim, ray_z=ray_z)
+    if is_proof(program, y, w, 1e-6, claim.ray_v):
+        return claim
+    return dataclasses.replace(claim, ray_y=None, ray_w=None, ray_v=None)
 
 
 def with_curved_rows(program: Program, curved: SecondOrderCones) -> ConicRows:
