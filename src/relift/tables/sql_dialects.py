@@ -48,9 +48,8 @@ def short_name(name: str) -> str:
 
 
 def _for_postgres(tree: exp.Expr) -> exp.Expr:
-    for node in reversed(
-        list(tree.find_all(exp.Identifier, exp.Literal, exp.Cast, exp.Exp, exp.Pow))
-    ):  # inner ones first
+    found = list(tree.find_all(exp.Identifier, exp.Literal, exp.Cast, exp.Exp, exp.Pow))
+    for node in reversed(found):  # inner ones first
         if isinstance(node, exp.Identifier):
             node.set("this", short_name(node.this))
         elif isinstance(node, exp.Literal) and node.is_string and not isinstance(node.parent, exp.Cast):
