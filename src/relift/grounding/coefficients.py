@@ -117,27 +117,28 @@ def exact_scale(work: Workspace, queries: Queries, expression: DataExpression | 
     """
     if expression is None or not isinstance(expression, Arithmetic | Negative | Function | DataAggregate):
         return None
-    return _scale(work, queries, expression)
+    return decimals_of(work, queries, expression)
 
 
-def _scale(work: Workspace, queries: Queries, e: DataExpression) -> int | None:
+def decimals_of(work: Workspace, queries: Queries, e: DataExpression) -> int | None:
+    """How many decimals the exact value of an expression has, if all its parts are short decimals."""
     if isinstance(e, Constant):
         return None if isinstance(e.value, str) else exact.decimal_scale(np.full(1, float(e.value)))
     if isinstance(e, ParameterValue):
         return _scale_of_param(work, queries, e)
     if isinstance(e, Negative):
-        return _scale(work, queries, e.part)
+        return decimals_of(work, queries, e.part)
     if isinstance(e, Arithmetic) and e.op in {"+", "-", "*"}:
-        scales = _scale(work, queries, e.left), _scale(work, queries, e.right)
+        scales = decimals_of(work, queries, e.left), decimals_of(work, queries, e.right)
         if scales[0] is None or scales[1] is None:
             return None
         return scales[0] + scales[1] if e.op == "*" else max(scales[0], scales[1])
     if isinstance(e, Function) and e.name in {"abs", "min", "max"}:
-        found = [_scale(work, queries, argument) for argument in e.arguments]
+        found = [decimals_of(work, queries, argument) for argument in e.arguments]
         known = [scale for scale in found if scale is not None]
         return max(known) if len(known) == len(found) else None
     if isinstance(e, DataAggregate):
-        return 0 if e.body is None else _scale(work, queries, e.body)
+        return 0 if e.body is None else decimals_of(work, queries, e.body)
     return 0 if isinstance(e, Indicator) else None
 
 

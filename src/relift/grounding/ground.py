@@ -110,7 +110,7 @@ class GroundProgram:
     quadratic: AtomIndex
     statements: tuple[StatementReport, ...]
     model: CheckedModel = field(repr=False)
-    _state: _State = field(repr=False)
+    _state: GroundingState = field(repr=False)
 
     @property
     def engine(self) -> Engine:
@@ -145,7 +145,7 @@ class GroundProgram:
 
 
 @dataclass
-class _State:
+class GroundingState:
     """What is kept for grounding again: the rewritten model, the tables, and what each statement rests on."""
 
     work: Workspace
@@ -204,22 +204,22 @@ def ground(
     if previous is not None:
         if previous.model is not model and previous.model != model:
             raise OptionError("previous= belongs to another model.", "Ground this one without it.")
-        return _Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
+        return Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
     rewritten, signs = without_slack_terms(model)
     if engine is None:
         from relift.tables.engine_memory import MemoryEngine
 
         engine = MemoryEngine(progress=progress)
     work = Workspace(engine, rewritten, DEFAULT_LIMIT if limit is None else limit)
-    state = _State(work, signs, {}, None if folder is None else Path(folder))
+    state = GroundingState(work, signs, {}, None if folder is None else Path(folder))
     try:
-        return _Grounding(state, model, data, None, progress).run()
+        return Grounding(state, model, data, None, progress).run()
     except BaseException:
         engine.close()
         raise
 
 
-def _state_again(state: _State, limit: int | None) -> _State:
+def _state_again(state: GroundingState, limit: int | None) -> GroundingState:
     work = replace(
         state.work,
         tables=dict(state.work.tables),
@@ -231,12 +231,12 @@ def _state_again(state: _State, limit: int | None) -> _State:
     return replace(state, work=work, given=dict(state.given))
 
 
-class _Grounding:
+class Grounding:
     """One run; `dirty` holds the names whose contents differ from those of the previous run."""
 
     def __init__(
         self,
-        state: _State,
+        state: GroundingState,
         model: CheckedModel,
         data: dict[str, Any],
         previous: GroundProgram | None,
