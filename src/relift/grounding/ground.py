@@ -251,6 +251,7 @@ class Grounding:
             self.work.engine.progress = progress
 
     def run(self) -> GroundProgram:
+        """All steps, in order."""
         self.load()
         self.work.engine.seal()
         for stratum in self.rewritten.strata:
@@ -270,6 +271,7 @@ class Grounding:
     # --- tables -----------------------------------------------------------------------------------------------------
 
     def load(self) -> None:
+        """Read facts, files and tables."""
         for name in load_data.known_names(self.rewritten):
             if self.previous is not None and name not in self.data:
                 continue
@@ -284,6 +286,7 @@ class Grounding:
                 self.work.engine.tell("ground", f"{name}: {self.work.tables[name].rows:,} tuples read")
 
     def derive(self, stratum: Any) -> None:
+        """Derive the predicates of a stratum."""
         names = stratum.predicates
         reads = set(names).union(*(rule.reads for rule in stratum.rules))
         if self.previous is not None and not reads & self.dirty:
@@ -313,6 +316,7 @@ class Grounding:
     # --- unknowns ---------------------------------------------------------------------------------------------------
 
     def number_unknowns(self) -> None:
+        """Number the unknowns of all variable predicates."""
         for name, variable in self.rewritten.variables.items():
             start = perf_counter()
             places = [] if variable.domain is not None else occurrences(self.rewritten, name)
@@ -341,6 +345,7 @@ class Grounding:
         return frozenset().union(*names)
 
     def atoms(self) -> AtomIndex:
+        """What each number of an unknown stands for."""
         blocks, start = [], 0
         for name, variable in self.rewritten.variables.items():
             table = self.work.unknowns[name]
@@ -352,6 +357,7 @@ class Grounding:
     # --- statements -------------------------------------------------------------------------------------------------
 
     def statement(self, what: str, step: Any, *arguments: Any) -> Any:
+        """Run a step of a statement; errors name it."""
         self.work.engine.tell("ground", what)
         try:
             return step(*arguments)
@@ -359,6 +365,7 @@ class Grounding:
             raise for_statement(error, what) from error
 
     def constraint(self, constraint: Constraint, atoms: AtomIndex) -> ConstraintRows | QuadraticConstraintRows:
+        """The rows of a constraint."""
         start = perf_counter()
         is_reused = self.previous is not None and not constraint.reads & self.dirty
         found: ConstraintRows | QuadraticConstraintRows
@@ -412,6 +419,7 @@ class Grounding:
         return QuadraticConstraintRows(Rows(Unit(), block.size, constraint.variables, block.table), kept)
 
     def check_signs(self, statement: str) -> None:
+        """Refuse coefficients whose sign makes a statement non-convex."""
         for check in self.state.signs.get(statement, ()):
             queries = self.work.queries()
             plan = queries.within(queries.answers(check.variables, check.formula), check.scopes)
@@ -431,6 +439,7 @@ class Grounding:
             self.work.check(queries)
 
     def objective(self) -> ObjectiveParts | None:
+        """The entries of the objective; None if those of the previous run still hold."""
         objective = self.rewritten.objective
         if objective is None:
             return ObjectiveParts()
@@ -452,6 +461,7 @@ class Grounding:
     def index(
         self, constraints: list[Constraint], grounded: Sequence[ConstraintRows | QuadraticConstraintRows]
     ) -> AtomIndex:
+        """What each number of a row stands for."""
         blocks, start = [], 0
         for constraint, found in zip(constraints, grounded, strict=True):
             size = found.rows.size
@@ -479,6 +489,7 @@ class Grounding:
         objective: ObjectiveParts | None,
         quadratic: QuadraticRows,
     ) -> Program:
+        """The program."""
         n = len(atoms)
         lower, upper = self.bounds()
         A = _stacked(atoms, constraints) if constraints else None
@@ -507,6 +518,7 @@ class Grounding:
             raise NonConvexError(f"the objective {name!r} is not convex: {error.message}", error.hint) from error
 
     def bounds(self) -> tuple[Any, Any]:
+        """Lower and upper bounds of all unknowns."""
         sides: tuple[list[Any], list[Any]] = ([np.empty(0)], [np.empty(0)])
         for name, variable in self.rewritten.variables.items():
             if self.previous is not None and not (variable.reads | {name}) & self.dirty:
@@ -521,6 +533,7 @@ class Grounding:
         return np.concatenate(sides[0]), np.concatenate(sides[1])
 
     def objective_arrays(self, atoms: AtomIndex, parts: ObjectiveParts | None) -> tuple[Any, Any, float, bool]:
+        """P, q, r, and whether P is known to be convex."""
         if parts is None:
             assert self.previous is not None
             assert self.rewritten.objective is not None
