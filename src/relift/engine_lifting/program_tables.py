@@ -172,6 +172,8 @@ def program_from_tables(
             P = stored["quadratic"]
             _check_entries(engine, P, "quadratic", {"first": n, "second": n})
             _check_symmetric(engine, P)
+        stored = {name: _narrow(plan) for name, plan in stored.items()}
+        P = None if P is None else stored["quadratic"]
         c: Plan = stored["columns"]
         if sense == "max":
             c = Project(c, {k: call("negative", Column(k)) if k == "q" else Column(k) for k in c.columns})
@@ -250,6 +252,12 @@ def _attached(
         for name, kind in types.items()
     }
     return Project(scan, cast)
+
+
+def _narrow(table: Plan) -> Plan:
+    """The same with its whole numbers, which are known to be small, as numbers of rows."""
+    narrow = {c: call("number of row", Column(c)) if k == Type.INTEGER else Column(c) for c, k in table.columns.items()}
+    return Project(table, narrow)
 
 
 def _checked_numbers(engine: Engine, table: Plan, key: str) -> int:
