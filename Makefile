@@ -7,7 +7,7 @@ RUN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildcard core/include/relift/ml/*.hpp) $(wildcard core/bindings/*.cpp)
 JOBS ?= 2
 
-.PHONY: demo test check docs benchmark clean
+.PHONY: demo test check docs benchmark cvxpy-suite clean
 
 demo: $(VENV)/.relift
 	$(RUN)/python examples/charging_fleet.py
@@ -27,6 +27,10 @@ docs: $(VENV)/.dev
 
 benchmark: $(VENV)/.dev
 	$(RUN)/python -m benchmarks
+
+# CVXPY's own tests, as they are and with every solve routed through relift; some minutes.
+cvxpy-suite: $(VENV)/.dev
+	$(RUN)/python -m tests.cvxpy_suite
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "relift needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
