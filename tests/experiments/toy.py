@@ -1,0 +1,48 @@
+"""An experiment of a few squares, for tests of the machinery; ``python toy.py OUT SECONDS`` runs it, to be killed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from relift.experiments.figures import new_figure
+from relift.experiments.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.experiments.runner import make_plan, run_plan
+
+SECONDS = [0.0]
+"""How long a part takes."""
+
+
+def settings(request: Request) -> dict[str, Json]:
+    return {"numbers": 3 if request.quick else 6, "power": 2}
+
+
+def parts(setup: Setup) -> list[Part]:
+    return [Part(f"number-{k}", f"number {k}", {"k": k}, 1.0) for k in range(setup["numbers"])]
+
+
+def run(setup: Setup, part: Part) -> list[Row]:
+    time.sleep(SECONDS[0])
+    return [{"k": part["k"], "value": part["k"] ** setup["power"] + setup.seed / 7, "pair": (1, 2)}]
+
+
+def draw() -> object:
+    figure, (axes,) = new_figure(1)
+    axes.plot([0, 1], [0, 1])
+    return figure
+
+
+def report(setup: Setup, rows: list[Row]) -> Report:
+    total = sum(row["value"] for row in rows)
+    table = Table("Squares", ("k", "value"), [(str(row["k"]), f"{row['value']:g}") for row in rows], "A note.")
+    line = Comparison("sum of squares < 6", 50.0, total, "m²", note="a remark & more")
+    return Report([line], ["All **squares** of `k`."], [table], [Figure("line", "A line.", draw)])
+
+
+TOY = Experiment("toy", "Squares", "Squares of small numbers.", 6.0, 3.0, settings, parts, run, report)
+
+
+if __name__ == "__main__":
+    SECONDS[0] = float(sys.argv[2])
+    run_plan(make_plan(TOY, Request(), Path(sys.argv[1])))
