@@ -12,6 +12,7 @@ For data that fit here it is quicker to pull: read the tables from the server an
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, final, get_args
 
 import numpy as np
@@ -27,6 +28,7 @@ from relift.tables.postgres_tables import SQL_TYPES, ServerTable, find_table, vi
 from relift.tables.postgres_users import look_up
 from relift.tables.server_address import is_address
 from relift.tables.sources import Source, Stored
+from relift.tables.sql_dialects import short_name
 from relift.tables.write_sql import count_from_plan, name_in, select_from_plan
 
 if TYPE_CHECKING:
@@ -116,9 +118,9 @@ class PostgresEngine(Engine):
         query = select_from_plan(limited, DIALECT)
         if number is not None:
             column, order = number
-            keys = f"ORDER BY {', '.join(name_in(DIALECT, key) for key in order)}" if order else ""
-            given = "".join(f"{name_in(DIALECT, c)}, " for c in plan.columns)
-            numbers = f"CAST(row_number() OVER ({keys}) - 1 AS BIGINT) AS {name_in(DIALECT, column)}"
+            keys = f"ORDER BY {', '.join(map(_column, order))}" if order else ""
+            given = "".join(f"{_column(c)}, " for c in plan.columns)
+            numbers = f"CAST(row_number() OVER ({keys}) - 1 AS BIGINT) AS {_column(column)}"
             query = f"SELECT {given}{numbers} FROM ({query}) AS t"
         rows = self._now().run(f"{self._create_table(name)} AS {query}")
         if budget is not None and rows > budget:
@@ -214,10 +216,10 @@ class PostgresEngine(Engine):
             session.run(f"SET TRANSACTION SNAPSHOT '{self._moment()}'")
             rows = session.run(f"INSERT INTO {self._named(name)} {table.query()}", source.label)
             session.run("COMMIT")
-        except EngineError:
-            raise
         except BaseException:
-            session.run("ROLLBACK")
+            with suppress(EngineError):  # the connection may be lost
+                session.run("ROLLBACK")
+                self.drop(name)
             raise
         self._analyse(name, rows)
         return columns if rows else dict.fromkeys(columns, Type.NOTHING)
@@ -238,7 +240,12 @@ class PostgresEngine(Engine):
         self._create_empty(name, columns)
         if table.num_rows:
             schema = "" if self._schema is None else self._schema.name
-            self._now().ingest(name, table.to_reader(), schema, source.label)
+            try:
+                self._now().ingest(name, table.to_reader(), schema, source.label)
+            except BaseException:
+                with suppress(EngineError):
+                    self.drop(name)
+                raise
             self._analyse(name, table.num_rows)
         return columns
 
@@ -260,6 +267,10 @@ class PostgresEngine(Engine):
         if self._session is None:
             raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
         return self._session
+
+
+def _column(name: str) -> str:
+    return name_in(DIALECT, short_name(name))
 
 
 def _refuse_encoding(session: PostgresSession) -> None:

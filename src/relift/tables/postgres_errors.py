@@ -68,6 +68,8 @@ def in_our_words(error: Exception, shown: str, label: str, seconds: float) -> Re
     state = getattr(error, "sqlstate", None) or ""
     what = _sentence(str(error))
     where = f"{label}: " if label else ""
+    if not state and re.search(r"\bERROR:", str(error)):  # batches that break off: the code of the error is lost
+        return DataError(f"{label} cannot be read: {what}.") if label else EngineError(f"PostgreSQL: {what}.")
     if not state or state.startswith("08") or state in {"57P01", "57P02", "57P03", "57P05"}:
         return EngineError(
             f"{where}the connection to {shown} was lost ({what}).",

@@ -182,9 +182,7 @@ class PostgresSession:
                 finally:
                     with suppress(Exception):
                         cursor.close()
-            except _adbc().Error as error:
-                raise self._translated(error, label, time.monotonic() - start) from error
-            except OSError as error:  # batches that break off
+            except _errors() as error:
                 raise self._translated(error, label, time.monotonic() - start) from error
 
     def _translated(self, error: Exception, label: str, seconds: float) -> BaseException:
@@ -230,11 +228,18 @@ def _adbc() -> Any:
     return adbc
 
 
+def _errors() -> tuple[type[Exception], ...]:
+    """What ADBC raises, and Arrow where batches break off."""
+    import pyarrow as pa
+
+    return _adbc().Error, pa.ArrowException, OSError
+
+
 def _shown(server: Any) -> str:
     if is_address(server):
         return shown_address(server)
-    info = getattr(server, "info", None)
-    if info is not None and hasattr(info, "dbname") and not getattr(server, "closed", False):
+    info = None if getattr(server, "closed", False) else getattr(server, "info", None)
+    if info is not None and hasattr(info, "dbname"):
         port = f":{info.port}" if info.host and not info.host.startswith("/") and info.port else ""
         place = f"{info.host}{port}" if info.host and not info.host.startswith("/") else ""
         return f"postgresql://{info.user}@{place}/{info.dbname}"
