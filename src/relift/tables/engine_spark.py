@@ -25,7 +25,23 @@ import numpy as np
 
 from relift.errors import DataError, EngineError, OptionError
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Aggregate, Distinct, Join, Number, Plan, Scan, Type, Union, nodes
+from relift.tables.algebra import (
+    Aggregate,
+    Column,
+    Distinct,
+    Filter,
+    Join,
+    Number,
+    Plan,
+    Project,
+    Scan,
+    Type,
+    Union,
+    Unit,
+    call,
+    literal,
+    nodes,
+)
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.engine_duckdb import DuckDBEngine
 from relift.tables.engine_spark_errors import is_cancelled, translated
@@ -37,6 +53,8 @@ from relift.tables.write_sql import count_from_plan, name_in, select_from_plan
 DIALECT = "spark"
 SMALL = 20_000
 """Results of up to so many rows are kept at the driver."""
+MOST_LIMIT = 2**31 - 2
+"""Spark has no larger LIMIT."""
 BROADCAST_BYTES = 10_000_000
 """Tables up to this size are sent to every task rather than shuffled."""
 MOST_PARTS = 8
@@ -174,10 +192,14 @@ class SparkEngine(Engine):
 
     def count(self, plan: Plan, cap: int) -> int:
         """Count with a LIMIT inside: tasks end when they have so many rows."""
-        if isinstance(plan, Scan) and plan.table in self._tables:
-            return min(self._tables[plan.table].rows, cap)
-        with self._statement(), self._prepared(plan) as prepared:
-            rows = int(self._arrow(self._query(count_from_plan(prepared, cap, DIALECT)))[0][0].as_py())
+        if (known := self._known_rows(plan)) is not None:
+            return min(known, cap)
+        if self._bound(plan) <= cap or cap > MOST_LIMIT:
+            rows = int(self.fetch(Aggregate(plan, (), {"n": ("count", literal(1))}))["n"][0])
+            rows = min(rows, cap)
+        else:
+            with self._statement(), self._prepared(plan) as prepared:
+                rows = int(self._arrow(self._query(count_from_plan(prepared, cap, DIALECT)))[0][0].as_py())
         self._counted = (plan, rows) if rows < cap else None
         return rows
 
@@ -187,6 +209,13 @@ class SparkEngine(Engine):
         with self._statement(), self._prepared(plan) as prepared:
             found = self._arrow(self._query(select_from_plan(prepared, DIALECT)))
         return {name: _array(found.column(name), kind) for name, kind in plan.columns.items()}
+
+    def is_set(self, plan: Plan) -> bool:
+        """Look for one row that comes twice."""
+        if plan.is_set or not plan.columns:
+            return plan.is_set or self.count(plan, 2) < 2
+        counted = Aggregate(plan, tuple(plan.columns), {"#rows": ("count", literal(1))})
+        return self.count(Filter(counted, call(">", Column("#rows"), literal(1))), 1) == 0
 
     def drop(self, name: str) -> None:
         """Forget a table, and what Spark keeps of it."""
@@ -325,13 +354,13 @@ class SparkEngine(Engine):
         return part if number is None else self._numbered(part, *number)
 
     def _collected(self, frame: Any, number: tuple[str, tuple[str, ...]] | None = None) -> _Part:
-        import pyarrow
+        import pyarrow as pa
 
         if number is not None and number[1]:
             frame = frame.orderBy(*(name_in(DIALECT, column) for column in number[1]))
         table = self._arrow(frame)
         if number is not None:
-            table = table.append_column(number[0], pyarrow.array(np.arange(table.num_rows)))
+            table = table.append_column(number[0], pa.array(np.arange(table.num_rows)))
         return _Part(self._frame_from_arrow(table), table.num_rows, is_stored_by_spark=False)
 
     def _kept(self, frame: Any, is_final: bool = True) -> _Part:
@@ -409,18 +438,31 @@ class SparkEngine(Engine):
         """Refuse a plan with too many rows before it is run; what was counted last is not counted again."""
         if budget is None:
             return
-        sizes = {name: table.rows for name, table in self._tables.items()}
-        if row_bounds(plan, sizes)[id(plan)] <= budget:
+        if self._bound(plan) <= budget:
             return
         known = self._counted
         rows = known[1] if known is not None and known[0] is plan else self.count(plan, budget + 1)
         if rows > budget:
             raise refuse_rows("a result", rows, budget)
 
+    def _sizes(self) -> dict[str, int]:
+        return {name: table.rows for name, table in self._tables.items()}
+
+    def _known_rows(self, plan: Plan) -> int | None:
+        """How many rows a plan has, if no query is needed to tell."""
+        while isinstance(plan, Project | Number):
+            plan = plan.input
+        if isinstance(plan, Unit):
+            return 1
+        return self._tables[plan.table].rows if isinstance(plan, Scan) and plan.table in self._tables else None
+
+    def _bound(self, plan: Plan) -> float:
+        """The most rows that a plan can have."""
+        return row_bounds(plan, self._sizes())[id(plan)]
+
     def _tune_for(self, plan: Plan) -> bool:
         """Whether no part of a plan can have many rows; the session is set up accordingly."""
-        sizes = {name: table.rows for name, table in self._tables.items()}
-        is_small = max(row_bounds(plan, sizes).values()) <= SMALL
+        is_small = max(row_bounds(plan, self._sizes()).values()) <= SMALL
         self._open.tune(is_small)
         return is_small
 
