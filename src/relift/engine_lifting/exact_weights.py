@@ -234,7 +234,8 @@ class _Making:
         bounds = _without_minus_zero(self.program.rows, "row", "l", "u")
         self.bounds: Plan = Distinct(project(bounds, "l", "u"))
         kinds, n_kinds = self.scratch.numbered("row_kinds", Distinct(project(bounds, "l", "u")), "class", ("l", "u"))
-        outputs = {"id": Column("row"), "class": Column("class"), "factor": literal(1.0), "multiplier": literal(1)}
+        outputs: dict[str, Scalar] = {"id": Column("row"), "class": Column("class")}
+        outputs |= {"factor": literal(1.0), "multiplier": literal(1)}
         table = self.scratch.store("row_classes", Project(Join(bounds, kinds), outputs))
         return _RowKinds(table, n_kinds, np.ones(1, np.int64), False)
 
@@ -336,9 +337,10 @@ class _Making:
 
     def whole_entries(self, rows: _RowKinds) -> tuple[Plan, Plan | None, int]:
         """Entries as whole numbers; calculated on the way past, unless rows have multipliers."""
-        if self.method == "counting":
-            scalar, P_scalar, largest = literal(1), literal(1), 1.0
-        else:
+        scalar: Scalar = literal(1)
+        P_scalar: Scalar = literal(1)
+        largest = 1.0
+        if self.method == "equitable":
             assert self.factor is not None
             assert self.P_factor is not None
             scalar, P_scalar = _whole(self.factor), _whole(self.P_factor)
@@ -347,7 +349,7 @@ class _Making:
                 np.abs(self.values * self.factor).max(initial=1.0) * multiplier,
                 np.abs(self.P_values * self.P_factor).max(initial=1.0),
             )
-        places = {c: Column(c) for c in ("row", "column")}
+        places: dict[str, Scalar] = {c: Column(c) for c in ("row", "column")}
         entries: Plan = Project(self.program.nonzeros, places | {"w0": scalar})
         if rows.is_scaled:
             multipliers = Project(rows.table, {"row": Column("id"), "multiplier": Column("multiplier")})

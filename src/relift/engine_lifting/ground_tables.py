@@ -1,9 +1,10 @@
 r"""From a checked model and its data to program tables inside an engine; no coefficient is fetched.
 
-Rows, unknowns and their numbers are those of :mod:`relift.grounding`, which this module shares everything with that is
-stored in the engine anyway. Only the last step differs: coordinates become an appended table instead of arrays. Decimals
-stay short by the same rule: a calculated value whose exact value is known to be a whole number over 10^s is rounded to
-one, and entries that meet are added up as whole numbers (as floats in the order of their size, where they are none).
+Rows, unknowns and their numbers are those of :mod:`relift.grounding`, which this module shares everything with that
+is stored in the engine anyway. Only the last step differs: coordinates become an appended table instead of arrays.
+Decimals stay short by the same rule: a calculated value whose exact value is known to be a whole number over 10^s is
+rounded to one, and entries that meet are added up as whole numbers (as floats in the order of their size, where they
+are none).
 
 A square ``sum{s} w * (b'x + d)**2`` is stored as factors and joined with itself:
 
@@ -434,12 +435,12 @@ class _Filling:
         self.ensure("entries", entry)
         bounds = self.scan("bounds")
         sign = -1.0 if sense == "max" else 1.0
+        joined: Plan = bounds
+        cost: Scalar = literal(0.0)
         if "costs" in self.stored:
             added = _added(self.scan("costs"), ("column",), self.cost_decimals)
             joined = Join(bounds, added, "left")
             cost = call("*", literal(sign), call("coalesce", Column("value"), literal(0.0)))
-        else:
-            joined, cost = bounds, literal(0.0)
         outputs: dict[str, Scalar] = {"column": Column("column"), "q": cost, "lb": Column("lb"), "ub": Column("ub")}
         self.append("columns", Project(joined, outputs))
         self.drop("costs", "bounds")

@@ -202,11 +202,12 @@ class Refiner:
     def _all(self, side: Side) -> Plan:
         """Every vertex of a side as one that changed from nothing."""
         current = self.classes[side].current
-        words = {f"h{k}": self._word(Column("class"), k) for k in range(N_WORDS)}
+        words: dict[str, Scalar] = {f"h{k}": self._word(Column("class"), k) for k in range(N_WORDS)}
         return Project(current, {"id": Column("id")} | words)
 
     def _words_of_changed(self, changed: Plan) -> Plan:
-        words = {f"h{k}": call("-", self._word(Column("new"), k), self._word(Column("old"), k)) for k in range(N_WORDS)}
+        new, old = Column("new"), Column("old")
+        words: dict[str, Scalar] = {f"h{k}": call("-", self._word(new, k), self._word(old, k)) for k in range(N_WORDS)}
         return Project(changed, {"id": Column("id")} | words)
 
     def _touched(self, side: Side, changed: dict[Side, Plan | None]) -> Plan | None:
@@ -286,13 +287,15 @@ class Refiner:
         remaining = Filter(totals, all_of([
             call(">", Column("rest"), literal(0)), call("<", Column("rest"), Column("largest")),
         ]))  # fmt: skip
-        nothing = {word: call("wide integer", literal(0)) for word in words}
-        if groups.columns["d0"] == Type.INTEGER:
-            nothing = {word: literal(0) for word in words}
-        plain: dict[str, Scalar] = {"class": Column("class"), "is_rest": literal(0)} | {w: Column(w) for w in words}
+        is_residue = groups.columns["d0"] == Type.INTEGER
+        zero: Scalar = literal(0) if is_residue else call("wide integer", literal(0))
+        plain: dict[str, Scalar] = {"class": Column("class"), "is_rest": literal(0)}
+        plain |= {word: Column(word) for word in words}
+        nothing: dict[str, Scalar] = {"class": Column("class"), "is_rest": literal(1)}
+        nothing |= dict.fromkeys(words, zero)
         return Union((
             Project(moving, plain),
-            Project(remaining, {"class": Column("class"), "is_rest": literal(1)} | nothing),
+            Project(remaining, nothing),
         ))  # fmt: skip
 
     def _moved(self, members: Plan) -> Plan:

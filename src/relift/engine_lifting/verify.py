@@ -102,7 +102,8 @@ def _unequal_sums(
 ) -> Plan:
     """Pairs of classes between which some sum differs from another, or is missing for some member."""
     parts = weights.parts
-    seen: dict[str, Scalar] = {"member": Column(here), "id": Column(there)} | {w: Column(w) for w in parts}
+    seen: dict[str, Scalar] = {"member": Column(here), "id": Column(there)}
+    seen |= {w: Column(w) for w in parts}
     joined = Project(
         Join(Project(entries, seen), Project(others.labels, {"id": Column("id"), "other": Column("label")})),
         {"member": Column("member"), "other": Column("other")} | {w: Column(w) for w in parts},

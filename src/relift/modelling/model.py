@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final, overload
 
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
 from relift.modelling.model_result import ModelResult
-from relift.modelling.solve_model import DataLike, ground_model, solve_model
+from relift.modelling.solve_in_engine import EngineModelResult
+from relift.modelling.solve_model import DataLike, ground_model, solve_model, solve_model_in_engine
 
 
 @final
@@ -52,11 +53,43 @@ class Model(LanguageModel):
         """The ground program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
         return ground_model(self, data, params, **options)
 
+    @overload
     def solve(
         self,
         data: DataLike = None,
         params: Mapping[str, float] | None = None,
+        *,
+        lift_in_engine: Literal[False] = False,
         **options: Any,
-    ) -> ModelResult:
-        """Ground and solve; see :func:`relift.solve_model`."""
+    ) -> ModelResult: ...
+    @overload
+    def solve(
+        self,
+        data: DataLike = None,
+        params: Mapping[str, float] | None = None,
+        *,
+        lift_in_engine: Literal[True],
+        **options: Any,
+    ) -> EngineModelResult: ...
+    def solve(
+        self,
+        data: DataLike = None,
+        params: Mapping[str, float] | None = None,
+        *,
+        lift_in_engine: bool = False,
+        **options: Any,
+    ) -> ModelResult | EngineModelResult:
+        """Ground and solve; see :func:`relift.solve_model`, or with ``lift_in_engine`` :func:`solve_model_in_engine`.
+
+        Parameters
+        ----------
+        data, params
+            The data.
+        lift_in_engine
+            Leave the ground program in the engine: lift and certify it there, and fetch its quotient alone.
+        options
+            Options of these functions.
+        """
+        if lift_in_engine:
+            return solve_model_in_engine(self, data, params, **options)
         return solve_model(self, data, params, **options)

@@ -113,7 +113,7 @@ class ModelResult:
         OptionError
             If there is no such variable, or the solve gave no point.
         """
-        block = _block(self.grounded.atoms, name, "variable")[0]
+        block = block_of(self.grounded.atoms, name, "variable")[0]
         if self.result.x is None:
             raise OptionError(
                 f"there are no values: the model is {str(self.status).replace('_', ' ')}.", "Look at explain()."
@@ -134,7 +134,7 @@ class ModelResult:
 
     def bounds(self, name: str) -> ResultTable:
         """Bounds of a variable and their multipliers: keys, ``value``, ``lower``, ``upper``, ``dual``."""
-        block = _block(self.grounded.atoms, name, "variable")[0]
+        block = block_of(self.grounded.atoms, name, "variable")[0]
         program, result = self.result.program, self.result
         columns = {
             "value": _or_nan(result.x, program.n_variables),
@@ -175,10 +175,10 @@ class ModelResult:
     def _constraint(self, name: str, wanted: tuple[str, ...]) -> ResultTable:
         rows, quadratic = self.grounded.rows, self.grounded.quadratic
         if any(block.name == name or block.label == name for block in quadratic.blocks):
-            blocks = _block(quadratic, name, "constraint")
+            blocks = block_of(quadratic, name, "constraint")
             return self._table(quadratic, blocks, {key: self.quadratic_columns[key] for key in wanted})
         known = [*(b.name for b in quadratic.blocks)]
-        blocks = _block(rows, name, "constraint", known)
+        blocks = block_of(rows, name, "constraint", known)
         return self._table(rows, blocks, {key: self.row_columns[key] for key in wanted})
 
     @property
@@ -267,7 +267,7 @@ def _or_nan(vector: Floats | None, size: int) -> Floats:
     return np.full(size, np.nan) if vector is None else vector
 
 
-def _block(index: AtomIndex, name: str, kind: str, others: list[str] | None = None) -> list[Block]:
+def block_of(index: AtomIndex, name: str, kind: str, others: list[str] | None = None) -> list[Block]:
     """The blocks of a name: more than one for both halves of a range."""
     found = [block for block in index.blocks if block.label == name]
     found = found or [block for block in index.blocks if block.name == name]

@@ -28,9 +28,16 @@ from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import tables_from_folder
 from relift.modelling.model_result import ModelResult
 from relift.modelling.server_tables import ServerTables
+from relift.modelling.solve_in_engine import (
+    EngineModelResult,
+    engine_for_lifting,
+    settings_from,
+    solve_checked_in_engine,
+)
 from relift.pipeline import Result, solve
 from relift.program.program import Program
 from relift.settings import ProgressCallback
+from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
 from relift.tables.server_address import is_address
 
@@ -118,6 +125,75 @@ def ground_model(
     progress: ProgressCallback | None = None,
 ) -> GroundProgram:
     """Ground a model over its data; see :func:`solve_model`."""
+    checked, tables, opened, home = _opened(model, data, params, engine, folder, progress)
+    return ground(checked, tables, engine=opened, folder=home, limit=limit, progress=progress)
+
+
+def solve_model_in_engine(
+    model: ModelLike,
+    data: DataLike = None,
+    params: Mapping[str, float] | None = None,
+    *,
+    engine: EngineLike = None,
+    folder: str | Path | None = None,
+    limit: int | None = None,
+    memory_limit: str | None = None,
+    spill_limit: str | None = None,
+    database: str | Path | None = None,
+    progress: ProgressCallback | None = None,
+    **options: Any,
+) -> EngineModelResult:
+    """Ground, lift and certify a model inside an engine; only its quotient comes here, and is solved here.
+
+    Parameters
+    ----------
+    model, data, params, engine, folder
+        As in :func:`solve_model`.
+    limit
+        The most rows of any result and the most nonzeros; 2^31 - 1 if not given.
+    memory_limit, spill_limit
+        How much memory DuckDB may use (``"2GB"``), and how much it may spill to disk.
+    database
+        A file for DuckDB's tables; they need no memory then, and a lifting that was cut off can be resumed.
+    progress
+        Told about statements, rounds and classes.
+    options
+        ``lift=`` (``"equitable"`` or ``"counting"``), ``values=``, ``scale_rows=``, ``verify=``, ``seed=`` and
+        ``resume=`` of :class:`~relift.engine_lifting.EngineLiftSettings`, and options of :func:`relift.solve` for the
+        small program.
+
+    Examples
+    --------
+    >>> text = '''
+    ...     param demand/1;   var buy(I) in demand(I) >= 0;
+    ...     minimize cost: sum{I in demand(I)} buy(I);
+    ...     subject to met forall {I in demand(I)}: buy(I) >= demand(I);
+    ... '''
+    >>> with solve_model_in_engine(text, {"demand": {"tea": 2, "milk": 2, "salt": 1}}) as result:
+    ...     result.objective, result.lifting.small.n_variables, result.value("buy", "tea")
+    (5.0, 2, 2.0)
+    """
+    check_options({name: value for name, value in options.items() if name not in {"verify", "seed", "resume"}})
+    options = dict(options)
+    settings = settings_from(options)
+    is_ours = not isinstance(engine, Engine)
+    chosen = engine_for_lifting(engine, progress, memory_limit=memory_limit, spill_limit=spill_limit, database=database)
+    checked, tables, opened, home = _opened(model, data, params, chosen, folder, progress)
+    return solve_checked_in_engine(
+        checked, tables, opened, owns_engine=is_ours, folder=home, limit=limit, progress=progress, settings=settings,
+        options=options,
+    )  # fmt: skip
+
+
+def _opened(
+    model: ModelLike,
+    data: DataLike,
+    params: Mapping[str, float] | None,
+    engine: EngineLike,
+    folder: str | Path | None,
+    progress: ProgressCallback | None,
+) -> tuple[CheckedModel, dict[str, Any], Engine, str | Path | None]:
+    """The checked model, its tables, the opened engine, and the folder that file names begin in."""
     checked, tables, home = _checked(model)
     if is_address(data):
         data = ServerTables(data)
@@ -133,7 +209,7 @@ def ground_model(
     except BaseException:
         opened.close()
         raise
-    return ground(checked, {**tables, **given}, engine=opened, folder=folder or home, limit=limit, progress=progress)
+    return checked, {**tables, **given}, opened, folder or home
 
 
 def solve_again(
