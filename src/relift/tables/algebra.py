@@ -22,7 +22,7 @@ answer (``x / 0``, ``log(-1)``), and spreads from there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal as Choice
 from typing import TypeAlias, final
@@ -246,8 +246,7 @@ class Plan:
     @property
     def inputs(self) -> tuple[Plan, ...]:
         """The plans that this one is made of."""
-        parts = [getattr(self, f.name) for f in fields(self) if f.init]
-        return tuple(p for part in parts for p in (part if isinstance(part, tuple) else (part,)) if isinstance(p, Plan))
+        return ()
 
 
 @final
@@ -298,6 +297,11 @@ class Filter(Plan):
                 keys |= {_without_known(key, *condition.arguments) for key in keys}
         self._set(self.input.columns, keys)
 
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The plan underneath."""
+        return (self.input,)
+
 
 def _conjuncts(condition: Scalar) -> tuple[Scalar, ...]:
     is_and = isinstance(condition, Call) and condition.operation == "and"
@@ -330,6 +334,11 @@ class Project(Plan):
                 kept.setdefault(scalar.name, name)
         keys = [frozenset(kept[c] for c in key) for key in self.input.keys if key <= kept.keys()]
         self._set({name: type_of(scalar, types) for name, scalar in self.outputs.items()}, keys)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The plan underneath."""
+        return (self.input,)
 
 
 @final
@@ -365,6 +374,11 @@ class Join(Plan):
         """The columns that both sides have."""
         return tuple(name for name in self.left.columns if name in self.right.columns)
 
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """Both sides."""
+        return (self.left, self.right)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -379,6 +393,11 @@ class Union(Plan):
             columns = {name: common_type(kind, part.columns[name], name) for name, kind in columns.items()}
         self._set(columns, [])
 
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The parts."""
+        return self.parts
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -389,6 +408,11 @@ class Distinct(Plan):
 
     def __post_init__(self) -> None:
         self._set(self.input.columns, [*self.input.keys, frozenset(self.input.columns)])
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The plan underneath."""
+        return (self.input,)
 
 
 AggregateFunction: TypeAlias = Choice["sum", "min", "max", "count", "wide sum", "quick sum"]
@@ -416,6 +440,11 @@ class Aggregate(Plan):
             columns[name] = {"count": Type.INTEGER, "wide sum": Type.WIDE}.get(function, kind)
         self._set(columns, [frozenset(self.by)])
 
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The plan underneath."""
+        return (self.input,)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -433,6 +462,11 @@ class Number(Plan):
         columns = self.input.columns | {self.name: Type.INTEGER}
         self._set(columns, [*self.input.keys, frozenset([self.name])])
 
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The plan underneath."""
+        return (self.input,)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -445,6 +479,11 @@ class Limit(Plan):
 
     def __post_init__(self) -> None:
         self._set(self.input.columns, self.input.keys)
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The plan underneath."""
+        return (self.input,)
 
 
 def _smallest(keys: Iterable[frozenset[str]], at_most: int = 12) -> Keys:

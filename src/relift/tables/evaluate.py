@@ -250,7 +250,7 @@ class Evaluator:
     # --- aggregates -------------------------------------------------------------------------------------------------
 
     def _aggregate(self, plan: Aggregate) -> Relation:
-        found = self.relation(plan.input)
+        found = self._input_of(plan)
         if plan.by:
             numbers, first = kernels.group(self.keys_of(found, plan.by))
             size = int(first.size)
@@ -262,11 +262,24 @@ class Evaluator:
                 counts = np.bincount(numbers, minlength=size) if plan.by else np.array([found.size])
                 columns[name] = Vector(Type.INTEGER, counts.astype(np.int64))
             else:
-                values = evaluate(scalar, found.columns, self.texts).full(found.size)
+                values = evaluate(scalar, found.columns, self.texts)
                 columns[name] = self._aggregated(function, values, numbers, size, bool(plan.by))
         return Relation(columns, size)
 
+    def _input_of(self, plan: Aggregate) -> Relation:
+        """What is aggregated; in an aggregate of everything, constant columns stay one value."""
+        inner = plan.input
+        if plan.by or not isinstance(inner, Project) or self.is_shared(inner):
+            return self.relation(inner)
+        base = self.relation(inner.input)
+        columns = {name: evaluate(scalar, base.columns, self.texts) for name, scalar in inner.outputs.items()}
+        return Relation(columns, base.size)
+
     def _aggregated(self, function: str, values: Vector, numbers: Any, size: int, is_grouped: bool) -> Vector:
+        if not is_grouped and values.data.ndim == 0 and (function, values.type) == ("sum", Type.INTEGER):
+            if numbers.size and values.missing is None and abs(int(values.data)) < 2**31:
+                return Vector(Type.INTEGER, values.data.reshape(1) * numbers.size)
+        values = values.full(numbers.size)
         data, kind = values.data, values.type
         if values.missing is not None:
             data, numbers = data[~values.missing], numbers[~values.missing]
@@ -296,7 +309,8 @@ def _sums(data: Any, numbers: Any, size: int, kind: Type, is_grouped: bool) -> A
         # In the order of size, so that equal multisets have equal sums; v and -v give sums of opposite sign.
         order = np.lexsort((data, np.abs(data), numbers)) if is_grouped else np.lexsort((data, np.abs(data)))
         return np.bincount(numbers[order], data[order], size)
-    if np.bincount(numbers, np.abs(data.astype(np.float64)), size).max(initial=0) >= 2.0**62:
+    largest = float(np.abs(data.astype(np.float64)).max(initial=0)) * data.size
+    if largest >= 2.0**62 and np.bincount(numbers, np.abs(data.astype(np.float64)), size).max(initial=0) >= 2.0**62:
         raise DataError("a sum of whole numbers has more than 64 bits.", "Calculate with reals: write 1.0 * x.")
     if not is_grouped:
         return np.array([data.sum()], np.int64)

@@ -58,8 +58,9 @@ def _call(scalar: Call, arguments: list[Vector], texts: Texts) -> Vector:
         return Vector(Type.BOOLEAN, ~arguments[0].data, arguments[0].missing)
     if operation == "is null":
         (value,) = arguments
-        is_missing = np.zeros(value.data.shape, np.bool_) if value.missing is None else value.missing
-        return Vector(Type.BOOLEAN, np.asarray(is_missing | (value.type == Type.NOTHING)))
+        if value.missing is None or value.type == Type.NOTHING:
+            return Vector(Type.BOOLEAN, np.asarray(value.type == Type.NOTHING))
+        return Vector(Type.BOOLEAN, value.missing)
     if operation == "coalesce":
         return _first_present(arguments)
     if operation == "if":
