@@ -84,7 +84,7 @@ def download_cora(folder: Path, address: str = ADDRESS, timeout: float = 30.0) -
     """
     hint = f"Give the data by --data: {DATA_HELP}."
     try:
-        with urllib.request.urlopen(address, timeout=timeout) as answer:  # noqa: S310 - a constant of this module
+        with urllib.request.urlopen(address, timeout=timeout) as answer:
             archive = answer.read(LARGEST_DOWNLOAD + 1)
     except (OSError, urllib.error.URLError) as error:
         reason = getattr(error, "reason", error)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from relift.errors import MissingPackageError, OptionError
 from relift.experiments.framework import Experiment
 
-NAMES = ("example", "gaussians", "shapes", "theorems")
+NAMES = ("example", "gaussians", "cora", "moons", "shapes", "theorems")
 """In the order of the paper; each is ``EXPERIMENT`` in the module of its name. ``all`` means all of them."""
 
 

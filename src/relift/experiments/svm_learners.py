@@ -20,7 +20,6 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from relift.errors import BackendError
 from relift.experiments.hinge_dual import HingeAnswer, HingeForm, solve_by_dual
@@ -203,7 +202,7 @@ class Task:
         """What a point of the program says about examples: above 0 means label 1."""
         w = np.zeros(self.network.attributes.shape[1])
         w[self._features] = x[self.weights]
-        return np.asarray(self.network.attributes[examples] @ w) + x[self.bias]
+        return np.asarray(self.network.attributes[examples] @ w + x[self.bias], np.float64)
 
     def margin(self, x: Double) -> float:
         """The margin r of a linear program."""

@@ -6,8 +6,8 @@ the learner is given the labels of A and of C without C_i; B and C_i are unlabel
 the five. With the best prices (the first of equals, in the order of the grid) the learner is then given the labels of
 all of L, and its accuracy is taken on B.
 
-A, B, C and C_i are those of Kersting, Mladenov and Tokmakov (Relational Linear Programs, section 5.3), whose protocol
-the paper follows.
+A, B, C and C_i are read as in Kersting, Mladenov and Tokmakov (Relational Linear Programs, section 5.3), where A, C and
+B are 70, 15 and 15 % of the examples; here B is what t leaves, and the ratio of A to C is kept.
 """
 
 from __future__ import annotations
@@ -113,22 +113,24 @@ class Grid:
         Prices of a labelled example, for the quadratic programs.
     nu
         For the linear ones: c1 = 1 / (nu (examples + ratio links)), so that about a share nu of the rows has slack.
-    ratio
-        c2 / c1.
+    ratio, lp_ratio
+        c2 / c1, for the quadratic programs and for the linear ones.
     """
 
     c1: tuple[float, ...]
     nu: tuple[float, ...]
     ratio: tuple[float, ...]
+    lp_ratio: tuple[float, ...]
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Json]) -> Grid:
         """The grid that the settings of an experiment hold."""
-        return cls(tuple(settings["c1"]), tuple(settings["nu"]), tuple(settings["ratio"]))
+        return cls(*(tuple(settings[name]) for name in ("c1", "nu", "ratio", "lp_ratio")))
 
     def points(self, learner: Learner) -> list[tuple[float, float]]:
         """Pairs (ratio, c1 or nu); c1 grows within a ratio."""
-        return list(product(self.ratio if learner.is_collective else (0.0,), self.nu if learner.is_linear else self.c1))
+        ratios = (self.lp_ratio if learner.is_linear else self.ratio) if learner.is_collective else (0.0,)
+        return list(product(ratios, self.nu if learner.is_linear else self.c1))
 
 
 def prices_at(point: tuple[float, float], task: Task) -> Prices:
@@ -289,7 +291,7 @@ def compare_fits(network: Network, learner: Learner, split: Split, point: tuple[
 
 
 def _tie_broken(task: Task, prices: Prices, fits: Mapping[str, Fit], row: Row) -> dict[str, Double]:
-    """Scores of the optimum with small weights; how far it is from the optimum of the linear program goes to the row."""
+    """Scores of the optimum with small weights; the row is told what it costs in the linear program."""
     tied = task.at(prices, TIE)
     q = task.q(prices)
     scores = {}
@@ -302,7 +304,7 @@ def _tie_broken(task: Task, prices: Prices, fits: Mapping[str, Fit], row: Row) -
     return scores
 
 
-def rows_of(network: Network, learner: Learner, split: Split, grid: Grid, *, compare: bool) -> Row:
+def learner_row(network: Network, learner: Learner, split: Split, grid: Grid, *, compare: bool) -> Row:
     """Choose prices, fit, and put all of it into one row.
 
     Parameters
