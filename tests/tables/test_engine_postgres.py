@@ -364,7 +364,7 @@ def test_engines_are_chosen_by_word_address_and_object(url: str, user: Any) -> N
                 assert rows_of(other, "s.cheap", 1) == [("a",)]
     assert repr(engine) == "PostgresEngine(closed)"
     for wrong in ("postgres", 7, object()):
-        with pytest.raises(OptionError, match=r"is not known. Choose one of: duckdb, postgresql://…, spark"):
+        with pytest.raises(OptionError, match=r"is not known. Choose one of: memory, duckdb, postgresql://…, spark"):
             open_engine(wrong)
     with pytest.raises(OptionError, match="workspace='temp' is not known"):
         PostgresEngine(url, workspace="temp")  # type: ignore[arg-type]
@@ -394,6 +394,21 @@ def test_nothing_is_left_on_the_server(workspace: Any, url: str, user: Any) -> N
         user.execute("SELECT pg_sleep(0.1)")
     assert tables_there(user) == before
     assert schemas_there(user) == []
+
+
+def test_a_named_schema_is_kept_and_nobody_elses_is_worked_in(url: str, user: Any) -> None:
+    with PostgresEngine(url, schema="my run; --") as engine:
+        assert engine.is_persistent
+        engine.create("u", Unit())
+        assert rows_of(engine, "s.cheap", 1) == [("a",)]
+        with pytest.raises(EngineError, match="another session works in the schema"):
+            PostgresEngine(url, schema="my run; --")
+    with PostgresEngine(url, schema="my run; --") as engine:
+        assert engine.tables() == ["u"]
+        assert engine.count(Scan("u", {}), 5) == 1
+    with pytest.raises(EngineError, match="the schema 's' was not made by relift"):
+        PostgresEngine(url, schema="s")
+    user.execute('DROP SCHEMA "my run; --" CASCADE')
 
 
 def test_models_use_tables_of_the_server(url: str, user: Any) -> None:

@@ -46,7 +46,7 @@ EngineOption = Annotated[
     typer.Option(
         "--engine",
         help="Where to ground. Passwords belong into PGPASSWORD or ~/.pgpass.",
-        metavar="duckdb|postgresql://…|spark",
+        metavar="memory|duckdb|postgresql://…|spark",
     ),
 ]
 ParamOption = Annotated[

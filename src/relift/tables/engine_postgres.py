@@ -4,7 +4,8 @@ The user's tables are only read: the columns that are needed are copied, inside 
 the server itself, and all tables as of the same moment. What relift makes are temporary tables, which the server
 removes with the session, however it ends. With ``workspace="schema"`` they are tables of a schema with a
 random name instead, which parallel queries can read; it is removed by `close`, and what a dead process left there is
-found and removed by the next one (see `relift.tables.postgres_schema`).
+found and removed by the next one (see `relift.tables.postgres_schema`). In a schema that the user names they are kept,
+so that work that was cut off can go on.
 
 For data that fit here it is quicker to pull: read the tables from the server and ground with DuckDB
 (``engine="duckdb"`` and ``(address, "schema.table")`` as data).
@@ -51,6 +52,9 @@ class PostgresEngine(Engine):
     workspace
         ``"temporary"``: temporary tables. ``"schema"``: tables of a schema of its own, which needs the right to
         create one; parallel queries can read them.
+    schema
+        A schema that keeps the tables when the session ends; it is made if it is not there, and no other session can
+        work in it meanwhile.
     work_memory
         What each sort and each join of a query may use before it goes to disk; as ``work_mem`` of the server.
     timeout
@@ -67,6 +71,7 @@ class PostgresEngine(Engine):
         server: Any = "postgresql://",
         *,
         workspace: Workspace = "temporary",
+        schema: str | None = None,
         work_memory: str = "64MB",
         timeout: float | None = None,
         progress: ProgressCallback | None = None,
@@ -87,8 +92,9 @@ class PostgresEngine(Engine):
         self._session = session = PostgresSession(server, timeout=timeout, settings=settings)
         try:
             _refuse_encoding(session)
-            if workspace == "schema":
-                self._schema = OwnSchema(session)
+            if workspace == "schema" or schema is not None:
+                self._schema = OwnSchema(session, schema)
+                self.is_persistent = schema is not None
         except BaseException:
             self.close()
             raise
@@ -151,6 +157,10 @@ class PostgresEngine(Engine):
         """Forget a table."""
         self._now().run(f"DROP TABLE IF EXISTS {self._named(name)}")
 
+    def tables(self) -> list[str]:
+        """Names of all tables in the schema that is worked in; temporary ones outlive nothing."""
+        return [] if self._schema is None else visible_tables(self._now().rows, [self._schema.name])
+
     def explain(self, plan: Plan) -> str:
         """The SQL of a plan."""
         return select_from_plan(plan, DIALECT)
@@ -180,7 +190,7 @@ class PostgresEngine(Engine):
         if session is None:
             return
         self.seal()
-        if self._schema is not None:
+        if self._schema is not None and not self.is_persistent:
             self._schema.remove()
         session.close()
 
@@ -254,7 +264,8 @@ class PostgresEngine(Engine):
         self._now().run(f"{self._create_table(name)} ({kinds})")
 
     def _create_table(self, name: str) -> str:
-        return f"CREATE {'TEMPORARY' if self._schema is None else 'UNLOGGED'} TABLE {self._named(name)}"
+        kind = "TEMPORARY " if self._schema is None else "" if self.is_persistent else "UNLOGGED "
+        return f"CREATE {kind}TABLE {self._named(name)}"
 
     def _named(self, name: str) -> str:
         return name_in(DIALECT, "pg_temp" if self._schema is None else self._schema.name, name)

@@ -3,7 +3,8 @@
 ====================================  ================================================================================
 given                                 engine
 ====================================  ================================================================================
-None, ``"duckdb"``                    an embedded DuckDB of its own
+None, ``"memory"``                    NumPy columns in this process; what is too large goes to an embedded DuckDB
+``"duckdb"``                          an embedded DuckDB of its own
 ``"postgresql://…"``                  a session of its own on that PostgreSQL server; what the address leaves open is
                                       found as by every client of it (``PGHOST``, ``PGPASSWORD``, service and password
                                       files)
@@ -26,7 +27,7 @@ from relift.tables.server_address import is_address, redacted
 EngineLike: TypeAlias = Engine | str | Any | None
 """Anything of the list in the header of this module."""
 
-CHOICES = "duckdb, postgresql://…, spark, an Engine, a psycopg or ADBC connection, or a SparkSession"
+CHOICES = "memory, duckdb, postgresql://…, spark, an Engine, a psycopg or ADBC connection, or a SparkSession"
 
 
 def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = None) -> Engine:
@@ -55,14 +56,18 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
     'duckdb'
     >>> open_engine("duckbd")
     Traceback (most recent call last):
-    relift.errors.OptionError: engine='duckbd' is not known. Choose one of: duckdb, postgresql://…, spark, ...
+    relift.errors.OptionError: engine='duckbd' is not known. Choose one of: memory, duckdb, postgresql://…, spark, ...
     """
     if isinstance(engine, Engine):
         if progress is not None:
             engine.progress = progress
         return engine
     home = type(engine).__module__.partition(".")[0]
-    if engine is None or engine == "duckdb":
+    if engine is None or engine == "memory":
+        from relift.tables.engine_memory import MemoryEngine
+
+        return MemoryEngine(progress=progress)
+    if engine == "duckdb":
         from relift.tables.engine_duckdb import DuckDBEngine
 
         return DuckDBEngine(progress=progress)

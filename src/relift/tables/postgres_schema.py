@@ -1,8 +1,10 @@
 """A schema of relift's own on a PostgreSQL server, that is found again if the process which made it has died.
 
-Its name is random. As long as its session lives, it holds a lock that carries the same number; the server lets the
+Its name is random. As long as its session lives, it holds a lock that belongs to the name; the server lets the
 lock go with the session, whatever ends it. A schema of this form without its lock is what a dead process left behind,
 and the next session of the same user removes it.
+
+A schema that the user names is kept. It must be new, or made here before; no other one is ever worked in.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import re
 import secrets
 from contextlib import suppress
+from hashlib import sha256
 from typing import final
 
 from relift.errors import EngineError
@@ -18,6 +21,7 @@ from relift.tables.write_sql import name_in, text_in
 
 _NAME = re.compile(r"relift_[0-9a-f]{14}")
 _MARK = "Work of relift in progress; without its lock it is a leftover and may be dropped."
+_KEPT = "Work of relift that can go on; drop it when it is no longer needed."
 
 
 @final
@@ -28,16 +32,34 @@ class OwnSchema:
     ----------
     session
         Where to make it.
+    name
+        A name, for a schema that is kept; None for one of its own.
+
+    Raises
+    ------
+    EngineError
+        If the schema is not relift's, or another session works in it.
     """
 
-    def __init__(self, session: PostgresSession) -> None:
+    def __init__(self, session: PostgresSession, name: str | None = None) -> None:
         self.session = session
-        drop_leftovers(session)
-        digits = secrets.token_hex(7)
-        self.name = f"relift_{digits}"
-        session.run(f"SELECT pg_advisory_lock({int(digits, 16)})")  # first the lock, or it would look like a leftover
-        session.run(f"CREATE SCHEMA {name_in(DIALECT, self.name)}")
-        session.run(f"COMMENT ON SCHEMA {name_in(DIALECT, self.name)} IS {text_in(DIALECT, _MARK)}")
+        if name is None:
+            drop_leftovers(session)
+            self.name = f"relift_{secrets.token_hex(7)}"
+        else:
+            self.name = name
+        if not session.rows(f"SELECT pg_try_advisory_lock({_key(self.name)})::int")[0][0]:
+            raise EngineError(f"another session works in the schema {self.name!r}.", "Wait for it, or choose another.")
+        mark = _MARK if name is None else _KEPT  # the lock comes first, or it would look like a leftover
+        found = session.rows(
+            "SELECT pg_catalog.obj_description(n.oid, 'pg_namespace') FROM pg_catalog.pg_namespace AS n "
+            f"WHERE n.nspname = {text_in(DIALECT, self.name)}"
+        )
+        if found and found[0][0] != _KEPT:
+            raise EngineError(f"the schema {self.name!r} was not made by relift.", "Choose a name that is not in use.")
+        if not found:
+            session.run(f"CREATE SCHEMA {name_in(DIALECT, self.name)}")
+            session.run(f"COMMENT ON SCHEMA {name_in(DIALECT, self.name)} IS {text_in(DIALECT, mark)}")
         session.set("search_path", "pg_catalog", self.name, "pg_temp")
 
     def remove(self) -> None:
@@ -63,8 +85,12 @@ def drop_leftovers(session: PostgresSession) -> None:
 
 
 def _is_alive(session: PostgresSession, name: str) -> bool:
-    key = int(name.removeprefix("relift_"), 16)
-    free = session.rows(f"SELECT pg_try_advisory_lock({key})::int")[0][0]
+    free = session.rows(f"SELECT pg_try_advisory_lock({_key(name)})::int")[0][0]
     if free:
-        session.run(f"SELECT pg_advisory_unlock({key})")
+        session.run(f"SELECT pg_advisory_unlock({_key(name)})")
     return not free
+
+
+def _key(name: str) -> int:
+    """The number of the lock of a schema."""
+    return int(sha256(f"relift {name}".encode()).hexdigest()[:15], 16)
