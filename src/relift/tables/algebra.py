@@ -562,7 +562,7 @@ def components(plan: Plan) -> list[Component]:
     if isinstance(plan, Project) and passes_columns(plan):
         found = components(plan.input)
         for name, scalar in plan.outputs.items():
-            if not isinstance(scalar, Column):
+            if not (isinstance(scalar, Column) and scalar.name == name):  # a copy of a column links as much as it
                 touched = _touching(found, _columns_of(scalar))
                 found = _merged(found, touched or found[:1], {name}, len(touched) > 1)
         return found
