@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib import metadata
 
 from relift import __version__
@@ -13,22 +14,22 @@ COMPUTING = ("numpy", "scipy", "scikit-learn", "highspy", "clarabel", "osqp", "p
 
 def deciding_versions() -> dict[str, str | None]:
     """Versions of relift, of Python and of the packages that compute; None for those that are not installed."""
-    found: dict[str, str | None] = {"relift": __version__, "python": platform.python_version()}
-    for package in COMPUTING:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
+    packages = {package: _version(package) for package in COMPUTING}
+    return {"relift": __version__, "python": platform.python_version(), **packages}
 
 
 def all_versions() -> dict[str, str | None]:
     """As :func:`deciding_versions`, with the machine and the package that draws."""
+    drawing = {"matplotlib": _version("matplotlib")}
+    return {**deciding_versions(), **drawing, "platform": platform.platform(), "machine": _processor()}
+
+
+@cache
+def _version(package: str) -> str | None:
     try:
-        drawing: str | None = metadata.version("matplotlib")
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        drawing = None
-    return {**deciding_versions(), "matplotlib": drawing, "platform": platform.platform(), "machine": _processor()}
+        return None
 
 
 def _processor() -> str:
