@@ -205,10 +205,7 @@ class Lifting:
         if self.approximation is not None or self.snapped is not None:
             return None
         clock = _Clock(None)
-        with clock.stage("reduce"):
-            is_wanted = self.settings.reduce and self.settings.method != "none"
-            change = reduce if is_wanted else unreduced
-            reduction = change(program.minimisation(), self.settings.values)
+        reduction, _ = _reduced(program, self.settings, clock)
         if not (_has_same_reduction(reduction, self.reduction) and _has_same_cones(reduction, self.reduction)):
             return None
         with clock.stage("refine"):
@@ -296,13 +293,7 @@ def _lift(
     previous: Lifting | None = None,
 ) -> Lifting:
     clock = _Clock(progress)
-    minimisation, report = program.minimisation(), None
-    if settings.digits is not None:
-        with clock.stage("snap"):
-            minimisation, report = snap(minimisation, settings.digits)
-    with clock.stage("reduce"):
-        is_wanted = settings.reduce and settings.method != "none"
-        reduction = reduce(minimisation, settings.values) if is_wanted else unreduced(minimisation, settings.values)
+    reduction, report = _reduced(program, settings, clock)
     old = previous if previous is not None and _has_same_reduction(reduction, previous.reduction) else None
     notes: list[str] = []
     with clock.stage("refine"):
@@ -312,6 +303,18 @@ def _lift(
     with clock.stage("quotient"):
         merged = quotient(reduction.program, symmetry)
     return Lifting(program, reduction, merged, settings, clock.seconds, report, tuple(notes))
+
+
+def _reduced(program: Program, settings: LiftSettings, clock: _Clock) -> tuple[Reduction, SnapReport | None]:
+    """Snap, where asked for, and substitute."""
+    minimisation, report = program.minimisation(), None
+    if settings.digits is not None:
+        with clock.stage("snap"):
+            minimisation, report = snap(minimisation, settings.digits)
+    with clock.stage("reduce"):
+        is_wanted = settings.reduce and settings.method != "none"
+        reduction = reduce(minimisation, settings.values) if is_wanted else unreduced(minimisation, settings.values)
+    return reduction, report
 
 
 def _checked_symmetry(

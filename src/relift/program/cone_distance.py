@@ -27,8 +27,11 @@ from numpy.typing import NDArray
 from relift.program.cones import Semidefinite
 from relift.program.conic_rows import ConicRows, Indices, Vector, diagonal_of
 
-STEPS = 100
-"""Halvings of the interval in which the smallest push lies."""
+STEPS = 200
+"""Halvings, at most, of the interval in which the smallest push lies."""
+
+PRECISION = 1e-6
+"""How exactly the push is found, relatively; it is never too small."""
 
 
 def pushed_into(rows: ConicRows, s: Vector, room: Vector, *, dual: bool = False) -> tuple[Vector, Vector]:
@@ -183,7 +186,7 @@ def _smallest(is_inside: Callable[[Vector, Indices], NDArray[np.bool_]], enough:
     outside = everyone[~is_inside(delta, everyone)]
     low, high = np.zeros(outside.size), enough[outside].copy()
     for _ in range(STEPS):
-        if outside.size == 0:
+        if np.all(high - low <= PRECISION * high):
             break
         middle = 0.5 * (low + high)
         inside = is_inside(middle, outside)
