@@ -161,12 +161,18 @@ __all__ = [
 ]
 
 
+_PARTS = ("cvxpy", "ml", "qpsolvers")
+"""Packages that need others to be installed; ``relift.cvxpy.Lifted`` imports them."""
+
+
 def __getattr__(name: str) -> Any:
     # Imported when first used: `import relift` and `relift --help` stay quick.
     if name in _HOME:
         value = getattr(import_module(f"relift.{_HOME[name]}"), name)
         globals()[name] = value
         return value
+    if name in _PARTS:
+        return import_module(f"relift.{name}")
     raise AttributeError(f"module 'relift' has no attribute {name!r}")
 
 

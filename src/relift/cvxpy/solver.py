@@ -196,7 +196,9 @@ class Lifted(CLARABEL):
         if status in words.SOLUTION_PRESENT:
             value = answer.objective + inverse_data[words.OFFSET]
             return CvxpySolution(status, value, {inverse_data[self.VAR_ID]: answer.x}, duals, attributes)
-        return failure_solution(status, attributes, duals)
+        failure = failure_solution(status, attributes)
+        failure.dual_vars = duals
+        return failure
 
     def _dual_values(self, outcome: Outcome, inverse_data: Any) -> dict[Any, Any]:
         multipliers = multipliers_of(outcome.compiled, outcome.answer)

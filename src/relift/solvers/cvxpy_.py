@@ -92,13 +92,13 @@ class CvxpyBackend(Backend):
         upper = np.flatnonzero(np.isfinite(stacked.u) & ~is_equal)
         lower = np.flatnonzero(np.isfinite(stacked.l) & ~is_equal)
         x = cvxpy.Variable(program.n_variables)
-        constraints = {
-            "equal": csc(rows[equal]) @ x == stacked.u[equal],
-            "upper": csc(rows[upper]) @ x <= stacked.u[upper],
-            "lower": csc(rows[lower]) @ x >= stacked.l[lower],
-        }
-        sizes = {"equal": equal.size, "upper": upper.size, "lower": lower.size}
-        used = {key: constraint for key, constraint in constraints.items() if sizes[key]}
+        used: dict[str, Any] = {}  # only what there is: older versions of CVXPY take no expressions without entries
+        if equal.size:
+            used["equal"] = csc(rows[equal]) @ x == stacked.u[equal]
+        if upper.size:
+            used["upper"] = csc(rows[upper]) @ x <= stacked.u[upper]
+        if lower.size:
+            used["lower"] = csc(rows[lower]) @ x >= stacked.l[lower]
         curved = SecondOrderCones.from_program(program)
         cones = CvxpyCones.from_rows(x, with_curved_rows(program, curved))
         objective = program.q @ x
