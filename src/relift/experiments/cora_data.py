@@ -14,6 +14,7 @@ import os
 import tarfile
 import urllib.error
 import urllib.request
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,9 @@ def find_cora(given: tuple[Path, ...]) -> Path:
     return folder if is_cora_folder(folder) else download_cora(folder)
 
 
-def download_cora(folder: Path, address: str = ADDRESS, timeout: float = 30.0) -> Path:
+def download_cora(
+    folder: Path, address: str = ADDRESS, checksums: Mapping[str, str] = CHECKSUMS, timeout: float = 30.0
+) -> Path:
     """Download the data and keep it in a folder.
 
     Parameters
@@ -74,6 +77,8 @@ def download_cora(folder: Path, address: str = ADDRESS, timeout: float = 30.0) -
         Where to keep it.
     address
         Of the archive.
+    checksums
+        SHA-256 of the files that it must hold.
     timeout
         Seconds to wait for the server.
 
@@ -87,31 +92,31 @@ def download_cora(folder: Path, address: str = ADDRESS, timeout: float = 30.0) -
         with urllib.request.urlopen(address, timeout=timeout) as answer:
             archive = answer.read(LARGEST_DOWNLOAD + 1)
     except (OSError, urllib.error.URLError) as error:
-        reason = getattr(error, "reason", error)
+        reason = error if isinstance(error, urllib.error.HTTPError) else getattr(error, "reason", error)
         raise DataError(f"the Cora data could not be downloaded from {address} ({reason}).", hint) from error
     if len(archive) > LARGEST_DOWNLOAD:
         raise DataError(f"{address} sends more than {LARGEST_DOWNLOAD:,} bytes.", hint)
-    found = _members(archive, address, hint)
-    for name, checksum in CHECKSUMS.items():
+    found = _members(archive, address, checksums, hint)
+    for name, checksum in checksums.items():
         if name not in found:
             raise DataError(f"the archive from {address} holds no {name}.", hint)
         if hashlib.sha256(found[name]).hexdigest() != checksum:
             raise DataError(f"{name} from {address} has another checksum than expected.", hint)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in CHECKSUMS:
+    for name in checksums:
         with write_atomically(folder / name) as file:
             file.write(found[name])
     return folder
 
 
-def _members(archive: bytes, address: str, hint: str) -> dict[str, bytes]:
+def _members(archive: bytes, address: str, wanted: Container[str], hint: str) -> dict[str, bytes]:
     """The files of the archive that are wanted, by name."""
     found = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(archive)) as members:
             for member in members:
                 name = Path(member.name).name
-                file = members.extractfile(member) if member.isfile() and name in CHECKSUMS else None
+                file = members.extractfile(member) if member.isfile() and name in wanted else None
                 if file is not None:
                     found[name] = file.read()
     except (tarfile.TarError, EOFError, OSError) as error:

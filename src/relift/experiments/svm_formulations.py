@@ -62,6 +62,7 @@ def _fit_by_libsvm(program: Program, *, lifted: bool) -> tuple[float, float]:
     points = sparse.csr_matrix(
         sparse.diags_array(sides) @ form.points @ sparse.diags_array(1.0 / np.sqrt(form.curvature))
     )
+    points.indices, points.indptr = points.indices.astype(np.int32), points.indptr.astype(np.int32)
     lo, hi = form.bounds(form.program.q)
     machine = SVC(C=1.0, kernel="linear", cache_size=500, tol=1e-4)
     machine.fit(points, sides, sample_weight=np.where(sides > 0, hi, -lo))

@@ -20,6 +20,7 @@ from typing import final
 
 import numpy as np
 
+from relift.errors import OptionError
 from relift.experiments.framework import Json, Row
 from relift.experiments.svm_learners import (
     TIE,
@@ -88,6 +89,11 @@ def make_split(n_examples: int, share: float, seed: Sequence[int]) -> Split:
     seed
         Of the split.
 
+    Raises
+    ------
+    OptionError
+        If L is too small for five folds and something besides, or nothing is left for the test.
+
     Examples
     --------
     >>> split = make_split(100, 0.8, [0, 1])
@@ -96,6 +102,11 @@ def make_split(n_examples: int, share: float, seed: Sequence[int]) -> Split:
     """
     order = np.random.default_rng(list(seed)).permutation(n_examples)
     n_labelled = round(share * n_examples)
+    if not 2 * FOLDS <= n_labelled < n_examples:
+        raise OptionError(
+            f"a share of {share:g} of {n_examples} examples cannot be split.",
+            f"At least {2 * FOLDS} must be labelled, and one must be left.",
+        )
     n_validation = max(FOLDS, round(VALIDATION * n_labelled))
     validation, training = order[:n_validation], order[n_validation:n_labelled]
     folds = tuple(np.sort(part) for part in np.array_split(validation, FOLDS))
