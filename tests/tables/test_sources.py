@@ -16,21 +16,35 @@ from scipy import sparse
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
+from relift.tables.engine import Engine
 from relift.tables.engine_duckdb import DuckDBEngine
+from relift.tables.engine_memory import MemoryEngine
 from relift.tables.load import StoredTable, load_table
-from relift.tables.sources import Table, source_from_data
+from relift.tables.sources import Columns, Table, source_from_data
 
 FRAME = pd.DataFrame({"from": ["a", "b"], "to": [1, 2], "cost": [0.5, 2.0]})
 ROWS = [("a", 1, 0.5), ("b", 2, 2.0)]
 
 
 def load(data: Any, arity: int = 2, has_value: bool = True, folder: Path | None = None) -> list[tuple[Any, ...]]:
-    with DuckDBEngine() as engine:
-        table = load_table(engine, "t", source_from_data("t", data, folder), arity, has_value)
-        return rows_of(engine, table)
+    """The tuples that arrive; both engines must agree on them, or on the error."""
+    outcomes: list[Any] = []
+    for make in (DuckDBEngine, MemoryEngine):
+        with make() as engine:
+            try:
+                table = load_table(engine, "t", source_from_data("t", data, folder), arity, has_value)
+                outcomes.append(rows_of(engine, table))
+            except DataError as error:
+                outcomes.append(error)
+    first, second = outcomes
+    if isinstance(first, DataError):
+        assert str(first) == str(second)
+        raise first
+    assert first == second
+    return first  # type: ignore[no-any-return]
 
 
-def rows_of(engine: DuckDBEngine, table: StoredTable) -> list[tuple[Any, ...]]:
+def rows_of(engine: Engine, table: StoredTable) -> list[tuple[Any, ...]]:
     names = [f"k{k}" for k in range(len(table.types))]
     columns = engine.fetch(table.scan(names, "v" if table.value else None))
     return sorted(zip(*(column.tolist() for column in columns.values()), strict=True))
@@ -157,3 +171,14 @@ def test_missing_keys_of_every_kind_are_refused(missing: Any) -> None:
     assert "column 1 is missing in row 1" in refused(frame)
     assert "column 1 is missing in row 1" in refused(pl.DataFrame({"f": ["a", None], "t": [1, 2], "c": [1, 2]}))
     assert "column 2 is missing in row 0" in refused(pa.table({"f": ["a", "b"], "t": [None, 2], "c": [1, 2]}))
+
+
+def test_gaps_of_masked_arrays_and_of_stored_tables_are_missing_and_not_question_marks() -> None:
+    masked = np.ma.masked_array(np.array(["a", "b"], dtype=object), mask=[False, True])
+    source = source_from_data("t", {"x": masked})
+    assert isinstance(source.content, Columns)
+    assert source.content.arrays["x"].tolist() == ["a", None]
+    with duckdb.connect() as connection, DuckDBEngine() as engine:
+        connection.execute("CREATE TABLE t AS SELECT * FROM (VALUES ('a', 1), (NULL, 2), ('b', NULL)) AS t(x, y)")
+        with pytest.raises(DataError, match="row 1"):
+            load_table(engine, "t", source_from_data("t", (connection, "t")), 2, has_value=False)

@@ -1,7 +1,8 @@
 """DuckDB inside this process: the engine that is always there.
 
-The connection is relift's own and lives in memory, unless it is given a file. Once all tables are loaded it is sealed: no files, no extensions,
-no change of settings, whatever a plan might say. Results arrive as NumPy arrays, filled by DuckDB itself.
+The connection is relift's own and lives in memory, unless it is given a file. Once all tables are loaded it is sealed:
+no files, no extensions, no change of settings, whatever a plan might say. Results arrive as NumPy arrays, filled by
+DuckDB itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
-from relift.tables.sources import Columns, Distributed, File, Frame, Source, Stored
+from relift.tables.sources import Columns, Distributed, File, Frame, Source, Stored, none_where_masked
 from relift.tables.write_sql import count_from_plan, name_in, select_from_plan, text_in
 
 DIALECT = "duckdb"
@@ -416,7 +417,7 @@ def _filled(found: Any, kind: Type) -> Any:
         if kind == Type.NUMBER_OF_ROW:
             return np.ma.filled(found.astype(np.int32), -1)
         if kind == Type.TEXT:
-            return np.ma.filled(found.astype(object), None)
+            return none_where_masked(found)
         return np.ma.filled(found, 0).astype(wanted)
     return found if found.dtype == wanted else found.astype(wanted)
 
@@ -428,4 +429,4 @@ def _with_none(values: Any) -> Any:
         return values.data
     if values.dtype.kind == "f":
         return np.ma.filled(values, np.nan)
-    return np.ma.filled(values.astype(object), None)
+    return none_where_masked(values)

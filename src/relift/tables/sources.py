@@ -292,17 +292,21 @@ def _from_array(label: str, data: NDArray[Any]) -> Columns:
     return Columns({f"column {k}": _column(label, f"column {k}", column) for k, column in enumerate(columns, 1)})
 
 
-def _from_pandas(label: str, data: Any) -> Columns:
+def _from_pandas(label: str, data: Any) -> Columns | Frame:
     if hasattr(data, "to_frame"):
         data = data.to_frame("value" if data.name is None else data.name).reset_index()
     elif data.index.nlevels > 1 or data.index.name is not None:
         data = data.reset_index()
     if not data.columns.is_unique:
         raise DataError(f"{label} has two columns of the same name.", "Rename one of them.")
+    if (frame := _texts_in_arrow(data)) is not None:
+        return frame
     arrays = {}
     for name in data.columns:
         series = data[name]
-        if hasattr(series, "cat"):
+        if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
+            arrays[str(name)] = _machine_numbers(series.to_numpy())
+        elif str(series.dtype) == "category":
             labels = np.append(np.asarray(series.cat.categories), [None] if series.isna().any() else [])
             arrays[str(name)] = _column(label, str(name), labels[series.cat.codes.to_numpy()])
         elif str(series.dtype).startswith(("datetime", "period", "timedelta")):
@@ -313,6 +317,26 @@ def _from_pandas(label: str, data: Any) -> Columns:
         else:
             arrays[str(name)] = _column(label, str(name), series.to_numpy(dtype=object, na_value=None))
     return Columns(arrays)
+
+
+def _texts_in_arrow(data: Any) -> Frame | None:
+    """Columns of pandas as an Arrow table, if all are plain numbers or texts that PyArrow holds: nothing is copied."""
+    columns = {}
+    for name, kind in data.dtypes.items():
+        if getattr(kind, "storage", "") == "pyarrow":
+            columns[str(name)] = data[name].array.__arrow_array__()
+        elif not (isinstance(kind, np.dtype) and kind.kind in "iuf" and kind.itemsize <= 8 and kind != np.float16):
+            return None
+        else:
+            columns[str(name)] = None
+    if all(column is None for column in columns.values()) or len(columns) < len(data.columns):
+        return None
+    import pyarrow as pa
+
+    for name in data.columns:
+        if columns[str(name)] is None:
+            columns[str(name)] = pa.array(_machine_numbers(data[name].to_numpy()))
+    return Frame(pa.table(columns), tuple(columns))
 
 
 def _date_text(value: Any) -> str:
@@ -381,7 +405,7 @@ def _array_of(values: Sequence[Any]) -> NDArray[Any]:
 def _column(label: str, name: str, column: NDArray[Any]) -> NDArray[Any]:
     """A column that engines can read: numbers, or an object array of text and None."""
     if np.ma.isMaskedArray(column):
-        column = np.ma.filled(np.ma.asarray(column.astype(object)), None)
+        column = none_where_masked(column)
     if column.ndim != 1:
         raise DataError(f"{label}: {name!r} has {column.ndim} dimensions.", "A column has one.")
     if column.dtype.kind in "iufb":
@@ -397,6 +421,11 @@ def _column(label: str, name: str, column: NDArray[Any]) -> NDArray[Any]:
         f"{label}: {name!r} holds entries of type {column.dtype}.",
         "Keys are whole numbers or text, values are numbers.",
     )
+
+
+def none_where_masked(column: Any) -> NDArray[Any]:
+    """A masked array as objects with None in the gaps (``filled(None)`` would write a question mark there)."""
+    return _with_none(np.asarray(column.data, dtype=object), np.ma.getmaskarray(column))
 
 
 def _with_none(column: NDArray[Any], is_missing: NDArray[np.bool_]) -> NDArray[Any]:
