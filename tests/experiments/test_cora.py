@@ -30,7 +30,8 @@ from relift.experiments.svm_learners import TC_QP_SVM
 from relift.experiments.svm_protocol import compare_fits, make_split
 
 SMALL = {
-    "shares": [0.4, 0.8], "splits": 2, "c1": [0.1, 1.0], "ratio": [0.5, 1.0], "nu": [0.3], "lp_ratio": [1.0],
+    "shares": [0.4, 0.8], "splits": 2, "c1": [0.1, 1.0], "ratio": [0.5, 1.0], "nu": [0.3], "tc_nu": [0.3],
+    "tc_ratio": [1.0],
     "formulations": True,
 }  # fmt: skip
 

@@ -37,7 +37,7 @@ from relift.experiments.svm_protocol import Grid, choose, compare_fits, learner_
 
 POINTS = np.array([[2.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0]])
 FOUR = Network(sparse.csr_array(POINTS), np.array([-1, -1, 1, 1]), np.zeros((0, 2), np.int64))
-GRID = Grid((0.1, 1.0), (0.2, 0.4), (0.5, 1.0), (1.0,))
+GRID = Grid((0.1, 1.0), (0.2, 0.4), (0.5, 1.0), (0.2, 0.4), (1.0,))
 
 
 def by_hand(
@@ -188,5 +188,5 @@ def test_a_search_gives_what_single_fits_give() -> None:
 def test_points_without_margin_are_not_chosen() -> None:
     network = moons_network(60, 0, 4, 0.4, seed=1)
     split = make_split(60, 0.5, [0])
-    without = Grid((1.0,), (0.001, 0.5), (1.0,), (1.0,))
+    without = Grid((1.0,), (0.5,), (1.0,), (0.001, 0.5), (1.0,))
     assert choose(network, TC_LP_SVM, split, without, compare=False).point == (1.0, 0.5)

@@ -38,8 +38,8 @@ def settings(request: Request) -> dict[str, Json]:
     common = {"examples": 500, "noise_features": 150, "neighbours": 4, "spread": 0.1}
     if request.quick:
         return {
-            **common, "shares": [0.2, 0.8], "splits": 1, "c1": [0.1, 1.0], "ratio": [0.5, 1.0], "nu": [0.2],
-            "lp_ratio": [1.0],
+            **common, "shares": [0.2, 0.8], "splits": 1, "c1": [0.1, 1.0], "ratio": [0.5, 1.0], "nu": [0.3],
+            "tc_nu": [0.2], "tc_ratio": [1.0],
         }  # fmt: skip
     return {
         **common,
@@ -47,8 +47,9 @@ def settings(request: Request) -> dict[str, Json]:
         "splits": 3,
         "c1": [0.02, 0.1, 0.5, 2.0],
         "ratio": [0.5, 1.0, 2.0],
-        "nu": [0.1, 0.2, 0.4],
-        "lp_ratio": [0.5, 2.0],
+        "nu": [0.1, 0.3, 0.5],
+        "tc_nu": [0.1, 0.3],
+        "tc_ratio": [0.5, 2.0],
     }
 
 

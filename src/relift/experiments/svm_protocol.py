@@ -124,24 +124,28 @@ class Grid:
         Prices of a labelled example, for the quadratic programs.
     nu
         For the linear ones: c1 = 1 / (nu (examples + ratio links)), so that about a share nu of the rows has slack.
-    ratio, lp_ratio
-        c2 / c1, for the quadratic programs and for the linear ones.
+    ratio
+        c2 / c1, for TC-QP-SVM.
+    tc_nu, tc_ratio
+        nu and c2 / c1 for TC-LP-SVM, whose programs take longest.
     """
 
     c1: tuple[float, ...]
     nu: tuple[float, ...]
     ratio: tuple[float, ...]
-    lp_ratio: tuple[float, ...]
+    tc_nu: tuple[float, ...]
+    tc_ratio: tuple[float, ...]
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Json]) -> Grid:
         """The grid that the settings of an experiment hold."""
-        return cls(*(tuple(settings[name]) for name in ("c1", "nu", "ratio", "lp_ratio")))
+        return cls(*(tuple(settings[name]) for name in ("c1", "nu", "ratio", "tc_nu", "tc_ratio")))
 
     def points(self, learner: Learner) -> list[tuple[float, float]]:
         """Pairs (ratio, c1 or nu); c1 grows within a ratio."""
-        ratios = (self.lp_ratio if learner.is_linear else self.ratio) if learner.is_collective else (0.0,)
-        return list(product(ratios, self.nu if learner.is_linear else self.c1))
+        if learner.is_linear:
+            return list(product(self.tc_ratio, self.tc_nu) if learner.is_collective else product((0.0,), self.nu))
+        return list(product(self.ratio if learner.is_collective else (0.0,), self.c1))
 
 
 def prices_at(point: tuple[float, float], task: Task) -> Prices:
