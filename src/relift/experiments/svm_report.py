@@ -251,7 +251,9 @@ def _draw_lines(axes: Any, rows: Sequence[Row], value: Callable[[Row], float]) -
         means = np.array([np.mean(each) for each in found])
         reach = np.abs(np.array([[min(each), max(each)] for each in found]).T - means)
         x = 100 * np.array(shares) + (k - 1.5) * 0.6
-        axes.errorbar(x, 100 * means, 100 * reach, color=COLOURS[k], marker=MARKERS[k], capsize=3, label=name)
+        # The lines of a QP and its LP often coincide: dashes and hollow markers let both be seen.
+        style = {"linestyle": "--", "markerfacecolor": "white"} if "LP" in name else {}
+        axes.errorbar(x, 100 * means, 100 * reach, color=COLOURS[k], marker=MARKERS[k], capsize=3, label=name, **style)
     axes.set_xticks([100 * share for share in shares])
     axes.set_xlabel("labelled examples (%)")
 
@@ -266,7 +268,7 @@ def _draw_compression(rows: Sequence[Row], paper: tuple[float, float] | None) ->
         if paper is not None:
             axes.axhline(100 * paper[number], color="#555555", ls=":", lw=1.4)
     panels[0].set_ylabel("left by lifting (%)")
-    panels[0].legend()
+    panels[1].legend(loc="center")
     return figure
 
 
