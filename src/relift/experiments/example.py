@@ -161,8 +161,9 @@ def report(setup: Setup, rows: list[Row]) -> Report:
         Figure("geometry", "Rows of B as points. Left: as they are. Middle: half a turn, a renaming of Q, exchanges 1 "
                "with 3 and 2 with 4. Right: M moves each point to the place of another (1→4→3→2→1); the circle becomes "
                "the ellipse, so M is no rotation.", _draw_geometry),
-        Figure("averaging", "Left: Q. Middle: the averaging matrices X of both partitions; both commute with Q. Right: "
-               "on the way from (2,1,1,2) to its average the value falls from 3 to 0.", _draw_averaging),
+        Figure("averaging", "Q and what averages over classes do. Left: Q. Middle: the averaging matrices X of both "
+               "partitions; both commute with Q. Right: on the way from (2,1,1,2) to its average the value falls "
+               "from 3 to 0.", _draw_averaging),
     ]  # fmt: skip
     return Report(lines, text, [table], figures)
 
