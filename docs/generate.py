@@ -1,7 +1,7 @@
 """Fill the generated tables of README.md and the docs: ``python docs/generate.py``, or ``--check`` that they are fresh.
 
 Tables come from the registry of backends and from docs/benchmarks.json, which ``python -m benchmarks --out docs``
-writes.
+writes; those of docs/paper.md from docs/paper, which ``python docs/paper_page.py results`` renews.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import json
 import re
 import sys
 from pathlib import Path
+
+from paper_page import PAPER_BLOCKS
 
 from relift.solvers.registry import backend_lines
 
@@ -77,6 +79,7 @@ TABLES = {
     "approximate": approximate,
     "backends": backends,
     "benchmarks": benchmarks,
+    **PAPER_BLOCKS,
 }
 
 
