@@ -163,3 +163,14 @@ def test_the_checks_tell_right_from_wrong() -> None:
 def test_a_slip_whose_example_fails_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("relift.experiments.slips.FIVE_POINTS", np.eye(5))  # here all points can be exchanged
     assert not run_slip("sorted-distances")["confirmed"]
+
+
+def test_files_of_the_same_name_stay_apart(tmp_path: Path) -> None:
+    paths = []
+    for folder, name in (("a", "x.npy"), ("b", "x.npy"), ("b", "x y.npy"), ("b", "x_y.npy")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        np.save(tmp_path / folder / name, trefoil_knot(30, len(paths)))
+        paths.append(tmp_path / folder / name)
+    plan = make_plan(get_experiment("shapes"), Request(True, 0, tuple(paths)), tmp_path)
+    assert len({part.key for part in plan.parts}) == 8
+    assert [shape["name"] for shape in plan.setup["shapes"]] == ["x (1)", "x (2)", "x y (3)", "x_y (4)"]

@@ -95,9 +95,10 @@ def settings(request: Request) -> dict[str, Json]:
     """Budgets, anchors, and which shapes, by the checksums of their files."""
     files = list(dict.fromkeys(file for path in request.data for file in _files_of(path)))
     names = [file.name.split(".")[0] for file in files]
+    same = {name: sum(_file_name(name) == _file_name(other) for other in names) for name in names}
     shapes = [
         {
-            "name": name if names.count(name) == 1 else f"{name}{k + 1}",
+            "name": name if same[name] == 1 else f"{name} ({k + 1})",
             "file": k,
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         }
