@@ -9,6 +9,16 @@ import typer
 
 from relift import __version__
 from relift.cli import models
+from relift.cli.lift_in_engine import (
+    DatabaseOption,
+    EngineWords,
+    LiftInEngineOption,
+    MemoryLimitOption,
+    ResumeOption,
+    SpillLimitOption,
+    VerifyOption,
+    solve_in_engine,
+)
 from relift.cli.models import DataOption, EngineOption, LimitOption, ModelWords, ParamOption, SchemaOption
 from relift.cli.options import (
     DigitsOption,
@@ -84,6 +94,12 @@ def solve_command(
     limit: LimitOption = None,
     engine: EngineOption = None,
     schema: SchemaOption = None,
+    lift_in_engine: LiftInEngineOption = False,
+    memory_limit: MemoryLimitOption = None,
+    spill_limit: SpillLimitOption = None,
+    database: DatabaseOption = None,
+    resume: ResumeOption = False,
+    verify: VerifyOption = "exact",
     lift: LiftOption = LiftChoice.equitable,
     values: ValuesOption = ValuesChoice.decimal,
     digits: DigitsOption = None,
@@ -131,6 +147,7 @@ def solve_command(
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
     how = lift_words(lift, values, digits, no_reduce, no_scale_rows)
+    in_engine = EngineWords(lift_in_engine, memory_limit, spill_limit, database, resume, verify)
     if models.is_relational(model):
         if relax or compare or approximate is not None:
             raise OptionError(
@@ -139,8 +156,15 @@ def solve_command(
         how["lift"] = how.pop("method")
         words |= {"verbose": verbose} | how
         given = ModelWords(model, data, param or (), limit, engine, schema)
+        if in_engine.is_wanted:
+            with solve_in_engine(given, in_engine, words, output, out, as_json, quiet) as answer:
+                status = answer.status
+            _leave(_exit_code(status))
+            return
         _solve_model(given, words, output, out, as_json, quiet)
         return
+    if lift_in_engine:
+        raise OptionError(f"--lift-in-engine is for .rlp models, and {model.name} is none.", "Leave it out.")
     models.refuse_for_programs(model, data=data, param=param, out=out, limit=limit, engine=engine, schema=schema)
     with prints_on_stderr():
         program, read_seconds = read_model(model, relax, quiet)

@@ -106,6 +106,8 @@ def run_beside(
     except KeyboardInterrupt:
         if held is not None:
             _stop(held, worker)
+        if failure and isinstance(failure[0], KeyboardInterrupt) and failure[0].args:
+            print(f"relift: {failure[0]}", file=sys.stderr, flush=True)  # what was kept of the work, and what was not
         raise
     if failure:
         raise failure[0]

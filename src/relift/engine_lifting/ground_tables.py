@@ -69,6 +69,7 @@ from relift.tables.load import StoredTable
 LIMIT = 2**31 - 1
 """The most rows of any result and the most nonzeros, unless another limit is given."""
 PREFIX = "relift_program"
+GROUND_PREFIX = "relift_ground_"
 
 
 @final
@@ -146,8 +147,9 @@ def ground_into_tables(
                 f"the constraint {constraint.name!r} is quadratic; these are not lifted inside an engine.",
                 "Solve without lift_in_engine.",
             )
-    _remove_leftovers(engine)
-    work = Workspace(engine, rewritten, LIMIT if limit is None else limit)
+    remove_tables_of_grounding(engine)
+    prefix = GROUND_PREFIX if engine.is_persistent else ""
+    work = Workspace(engine, rewritten, LIMIT if limit is None else limit, prefix=prefix)
     state = GroundingState(work, signs, {}, None if folder is None else Path(folder))
     steps = Grounding(state, model, data, None, progress)
     steps.load()
@@ -181,10 +183,10 @@ def ground_into_tables(
     return GroundTables(program, atoms, AtomIndex(tuple(blocks), engine), model, filling.n_nonzeros)
 
 
-def _remove_leftovers(engine: Engine) -> None:
-    """Tables of grounding are named by number: those of an earlier run in the same file would be in the way."""
+def remove_tables_of_grounding(engine: Engine) -> None:
+    """Remove what grounding has stored in an engine that keeps its tables; none but tables of relift are touched."""
     for name in engine.tables() if engine.is_persistent else ():
-        if not name.startswith("relift_lift_"):
+        if name.startswith((GROUND_PREFIX, f"{PREFIX}_")):
             engine.drop(name)
 
 

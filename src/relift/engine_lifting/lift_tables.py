@@ -319,7 +319,7 @@ def lift_in_engine(
     settings = settings or EngineLiftSettings()
     if settings.resume and not program.engine.is_persistent:
         raise OptionError(
-            "resume needs an engine that keeps its tables.", "Give DuckDB a file: DuckDBEngine(database='lift.duckdb')."
+            "resume needs an engine that keeps its tables.", "Give DuckDB a file: database=, or --database FILE."
         )
     return _Run(program, settings, progress or program.engine.progress).lift()
 

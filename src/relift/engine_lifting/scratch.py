@@ -44,11 +44,18 @@ class Scratch:
         self.names: dict[str, str] = {}
         self.rows: dict[str, int] = {}
         self._versions: dict[str, int] = {}
+        self._stored: dict[str, None] = {}  # whatever may be there, also between two steps of an interrupted call
 
     def _fresh(self, name: str) -> str:
         version = self._versions.get(name, 0) + 1
         self._versions[name] = version
-        return f"{self.prefix}_{name}_{version}"
+        stored = f"{self.prefix}_{name}_{version}"
+        self._stored[stored] = None
+        return stored
+
+    def _drop(self, stored: str) -> None:
+        self.engine.drop(stored)
+        self._stored.pop(stored, None)
 
     def store(self, name: str, plan: Plan, number: tuple[str, tuple[str, ...]] | None = None) -> Scan:
         """Store a plan; an older table of this name is dropped afterwards, so that the plan may read it."""
@@ -56,7 +63,7 @@ class Scratch:
         self.names[name] = stored
         self.rows[name] = self.engine.create(stored, plan, number=number)
         if old is not None:
-            self.engine.drop(old)
+            self._drop(old)
         columns = dict(plan.columns)
         if number is not None:
             columns[number[0]] = Type.INTEGER
@@ -74,7 +81,7 @@ class Scratch:
         found = self.engine.attach(stored, Source(f"the table {name!r}", Columns(columns)))
         self.rows[name] = len(next(iter(columns.values())))
         if old is not None:
-            self.engine.drop(old)
+            self._drop(old)
         kinds = {"i": Type.INTEGER, "u": Type.INTEGER, "f": Type.REAL}
         types = [kinds[array.dtype.kind] for array in columns.values()]
         return Scan(stored, {c: (s, kind) for c, s, kind in zip(columns, found, types, strict=True)})
@@ -84,8 +91,10 @@ class Scratch:
         for name in names:
             stored = self.names.pop(name, None)
             if stored is not None:
-                self.engine.drop(stored)
+                self._drop(stored)
 
     def close(self) -> None:
         """Drop all tables."""
-        self.drop(*list(self.names))
+        self.names.clear()
+        for stored in list(self._stored):
+            self._drop(stored)

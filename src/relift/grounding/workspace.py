@@ -41,6 +41,8 @@ class Workspace:
         Rows of stored tables, by their name in the engine.
     scales
         How many decimals the values of params have, by the name of their table in the engine.
+    prefix
+        Names of new tables begin so; empty in an engine that forgets them with the session.
     """
 
     engine: Engine
@@ -51,12 +53,13 @@ class Workspace:
     unknowns: dict[str, StoredTable] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     scales: dict[str, int | None] = field(default_factory=dict)
+    prefix: str = ""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))  # shared with all that ground on top of this
 
     def fresh_name(self, hint: str) -> str:
         """A new name for a table: nothing of the user's name but its letters and digits gets through."""
         letters = "".join(c for c in hint.lower() if c.isascii() and c.isalnum())[:30]
-        return f"t{next(self._numbers)}_{letters}"
+        return f"{self.prefix}t{next(self._numbers)}_{letters}"
 
     def queries(self) -> Queries:
         """A translator for one statement."""

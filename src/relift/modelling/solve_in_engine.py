@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -17,9 +18,9 @@ from typing import Any, final
 
 import numpy as np
 
-from relift.engine_lifting.ground_tables import GroundTables, ground_into_tables
+from relift.engine_lifting.ground_tables import GroundTables, ground_into_tables, remove_tables_of_grounding
 from relift.engine_lifting.lift_tables import EngineLifting, EngineLiftSettings, EngineResult, lift_in_engine
-from relift.errors import OptionError
+from relift.errors import EngineError, OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.lifting.certificate import Certificate
 from relift.modelling.model_result import block_of
@@ -202,6 +203,7 @@ class EngineModelResult:
             return
         self.lifting.close()
         self.grounded.program.drop()
+        remove_tables_of_grounding(self.grounded.engine)
         if self.owns_engine:
             self.grounded.engine.close()
 
@@ -278,6 +280,8 @@ def solve_checked_in_engine(
         lifting = lift_in_engine(grounded.program, settings, progress)
         result = lifting.solve(progress=progress, **options)
     except BaseException:
+        with suppress(EngineError):  # if the engine is gone, so is what it held
+            remove_tables_of_grounding(engine)
         if owns_engine:
             engine.close()
         raise
