@@ -164,6 +164,31 @@ PyObject* py_join(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_gather(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *values_given, *rows_given, *to_given;
+        if (!PyArg_ParseTuple(arguments, "OOO", &values_given, &rows_given, &to_given)) return nullptr;
+        const Buffer values(values_given), rows(rows_given), to(to_given, true);
+        const size_t n = rows.size(), m = values.size();
+        to.needs(n, "to");
+        const int32_t* from = rows.elements<int32_t>("rows", 'i');
+        const auto gathered = [&](auto zero) {
+            using T = decltype(zero);
+            const T* given = values.elements<T>("values", '*');
+            T* out = to.elements<T>("to", '*');
+            const WithoutLock unlocked;
+            gather(given, m, from, n, out);
+        };
+        if (values.itemsize() == 8)
+            gathered(uint64_t(0));
+        else if (values.itemsize() == 4)
+            gathered(uint32_t(0));
+        else
+            gathered(static_cast<unsigned char>(0));
+        Py_RETURN_NONE;
+    });
+}
+
 PyObject* py_sorted_rows(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *keys_given, *rows_given;
@@ -374,6 +399,7 @@ PyMethodDef methods[] = {
     {"join", py_join, METH_VARARGS,
      "join(left, right, keep_all, most): pairs of rows with equal keys as two byte arrays of 32-bit numbers, the first "
      "of them None if it would be 0, 1, 2, ...; or only their number, if there are more than `most`."},
+    {"gather", py_gather, METH_VARARGS, "gather(values, rows, to): the values of some rows; 0 for the row -1."},
     {"sorted_rows", py_sorted_rows, METH_VARARGS, "sorted_rows(keys, rows): the rows in the order of their keys."},
     {"rows_from_triplets", py_rows_from_triplets, METH_VARARGS,
      "rows_from_triplets(rows, columns, values, n_columns, starts, indices, data): compressed rows with sorted "

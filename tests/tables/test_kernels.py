@@ -46,6 +46,15 @@ def test_joins(left: list[int], right: list[int], keep_all: bool, most: int) -> 
     np.testing.assert_array_equal(kernels.contains(_keys(left), _keys(right)), np.isin(_keys(left), _keys(right)))
 
 
+@given(rows=st.lists(st.integers(-1, 3), max_size=20), kind=st.sampled_from([np.bool_, np.int32, np.int64, np.float64]))
+def test_values_are_gathered(rows: list[int], kind: Any) -> None:
+    values = np.array([1, 0, 3, 4]).astype(kind)
+    found = kernels.gather(values, np.array(rows, np.int32))
+    assert found.dtype == values.dtype
+    assert found.tolist() == [values[r].item() if r >= 0 else kind(0).item() for r in rows]
+    assert kernels.gather(np.empty(0, kind), np.full(2, -1, np.int32)).tolist() == [0, 0]
+
+
 def test_many_keys_are_parted_and_hashed() -> None:
     random = np.random.default_rng(0)
     keys = random.integers(-(2**62), 2**62, 300_000)

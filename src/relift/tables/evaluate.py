@@ -243,9 +243,7 @@ class Evaluator:
             rows = self.order(found, order)
             if (rows[1:] < rows[:-1]).any():
                 found = found.take(rows)
-        number = Vector(Type.INTEGER, np.arange(found.size))
-        number._limits = (0, max(found.size - 1, 0))
-        return Relation({**found.columns, name: number}, found.size)
+        return Relation({**found.columns, name: Vector.count(found.size)}, found.size)
 
     # --- aggregates -------------------------------------------------------------------------------------------------
 
@@ -276,9 +274,9 @@ class Evaluator:
         return Relation(columns, base.size)
 
     def _aggregated(self, function: str, values: Vector, numbers: Any, size: int, is_grouped: bool) -> Vector:
-        if not is_grouped and values.data.ndim == 0 and (function, values.type) == ("sum", Type.INTEGER):
-            if numbers.size and values.missing is None and abs(int(values.data)) < 2**31:
-                return Vector(Type.INTEGER, values.data.reshape(1) * numbers.size)
+        is_one_value = not is_grouped and values.data.ndim == 0 and values.missing is None and numbers.size > 0
+        if is_one_value and function == "sum" and values.type == Type.INTEGER and abs(int(values.data)) < 2**31:
+            return Vector(Type.INTEGER, values.data.reshape(1) * numbers.size)
         values = values.full(numbers.size)
         data, kind = values.data, values.type
         if values.missing is not None:

@@ -74,6 +74,17 @@ def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows
     return (None if first is None else np.frombuffer(first, np.int32)), np.frombuffer(second, np.int32)
 
 
+def gather(values: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+    """The values of some rows; zero for the row -1."""
+    if not CORE_IS_COMPILED or rows.dtype != np.int32 or not values.flags.c_contiguous:
+        return (
+            np.where(rows < 0, values.dtype.type(0), values[rows]) if values.size else np.zeros(rows.size, values.dtype)
+        )
+    found = np.empty(rows.size, values.dtype)
+    core.gather(values, rows, found)
+    return found
+
+
 def sorted_rows(keys: Keys) -> Rows:
     """The rows in the order of their keys; equal keys keep their order."""
     if not CORE_IS_COMPILED:

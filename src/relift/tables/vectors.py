@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.tables import kernels
 from relift.tables.algebra import NO_KEYS, Keys, Type
 
 ARRAY_OF: Mapping[Type, Any] = {
@@ -43,7 +44,7 @@ class Vector:
         Where there is no value; None if there is one everywhere.
     """
 
-    __slots__ = ("_data", "_limits", "_missing", "_origin", "type")
+    __slots__ = ("_data", "_limits", "_missing", "_origin", "is_count", "type")
 
     def __init__(self, type: Type, data: NDArray[Any] | None, missing: Flags | None = None) -> None:
         self.type = type
@@ -51,6 +52,15 @@ class Vector:
         self._missing = missing
         self._origin: tuple[Vector, Any, bool] | None = None
         self._limits: tuple[int, int] | None = None
+        self.is_count = False
+
+    @classmethod
+    def count(cls, size: int) -> Vector:
+        """The numbers 0, 1, 2, ...; taking some of them needs no look at the values."""
+        vector = cls(Type.INTEGER, np.arange(size))
+        vector.is_count = True
+        vector._limits = (0, max(size - 1, 0))
+        return vector
 
     @property
     def data(self) -> NDArray[Any]:
@@ -89,6 +99,10 @@ class Vector:
         """The same values as another type of numbers."""
         if self.type == kind:
             return self
+        if kind == Type.NUMBER_OF_ROW and self._origin is not None and self._origin[0].is_count:
+            _, rows, has_gaps = self._origin
+            gaps = rows < 0 if has_gaps else np.empty(0, np.bool_)
+            return Vector(kind, rows.astype(np.int32, copy=False), gaps if gaps.any() else None)
         data, missing = self.data, self.missing
         wanted = ARRAY_OF[kind]
         if self.type == Type.NOTHING:
@@ -110,14 +124,12 @@ class Vector:
 
 def _taken(origin: Vector, rows: Any, has_gaps: bool) -> tuple[NDArray[Any], Flags | None]:
     data, missing = origin.data, origin.missing
+    found = rows.astype(np.int64) if origin.is_count else kernels.gather(data, rows)
     if not has_gaps:
-        return data[rows], None if missing is None else missing[rows]
+        return found, None if missing is None else kernels.gather(missing, rows)
     gaps = rows < 0
-    if not data.size:
-        return np.zeros(rows.size, data.dtype), gaps
-    found = data[rows]
     if missing is not None:
-        gaps |= missing[rows]
+        gaps |= kernels.gather(missing, rows)
     return found, gaps if gaps.any() else None
 
 

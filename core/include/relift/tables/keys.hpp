@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 namespace relift::tables {
@@ -153,6 +154,14 @@ inline void contains(const int64_t* keys, size_t n, const int64_t* set, size_t m
     KeyIndex index(set, m);
     for (size_t j = 0; j < m; ++j) index.insert(set[j]);
     for (size_t i = 0; i < n; ++i) found[i] = index.find(keys[i]) >= 0;
+}
+
+// values[rows[i]]; a row -1 gives 0.
+template <class T> void gather(const T* values, size_t m, const int32_t* rows, size_t n, T* to) {
+    for (size_t i = 0; i < n; ++i) {
+        if (rows[i] >= 0 && size_t(rows[i]) >= m) throw std::invalid_argument("a row lies outside of its table");
+        to[i] = rows[i] < 0 ? T(0) : values[rows[i]];
+    }
 }
 
 // Pairs of rows with equal keys, in the order of the left rows. With keep_all a left row without partner gets the right

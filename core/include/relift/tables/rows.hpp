@@ -79,7 +79,10 @@ inline Found rows_from_triplets(const int32_t* rows, const int32_t* columns, con
 inline void place_rows(const int32_t* starts, const int32_t* indices, const double* data, size_t n_block_rows,
                        size_t n_block_entries, const int32_t* of_row, const double* scale, size_t n_rows,
                        int32_t first_column, int64_t* next, size_t n_entries, int32_t* to_indices, double* to_data) {
+    constexpr size_t ahead = 8;
     for (size_t i = 0; i < n_rows; ++i) {
+        if (of_row && i + ahead < n_rows && size_t(of_row[i + ahead]) < n_block_rows)
+            __builtin_prefetch(indices + starts[of_row[i + ahead]]);
         const int64_t row = of_row ? of_row[i] : int64_t(i);
         if (row < 0 || size_t(row) >= n_block_rows) throw std::invalid_argument("a row lies outside of its block");
         const int32_t begin = starts[row], end = starts[row + 1];
