@@ -168,6 +168,7 @@ class Task:
         self.program, blocks, self._features = self._ground(Prices(1.0, 0.5), 0.0)
         self.weights, self.bias = blocks["weight"], int(blocks["bias"][0])
         self._slacks, self._coslacks = blocks["slack"], blocks.get("coslack", np.zeros(0, np.int64))
+        self._margin = blocks.get("r", np.zeros(0, np.int64))
         self.n_links = len(self._coslacks)
 
     def _ground(self, prices: Prices, tie: float) -> tuple[Program, dict[str, Index], Index]:
@@ -206,10 +207,7 @@ class Task:
 
     def margin(self, x: Double) -> float:
         """The margin r of a linear program."""
-        rest = np.setdiff1d(
-            np.arange(len(x)), np.concatenate([self.weights, [self.bias], self._slacks, self._coslacks])
-        )
-        return float(x[rest[0]])
+        return float(x[self._margin[0]])
 
 
 def labels_from_scores(scores: Double) -> NDArray[np.int64]:
