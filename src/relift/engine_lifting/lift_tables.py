@@ -365,6 +365,7 @@ class _Run:
         if self.state is not None and self.settings.resume:
             self._timed("fingerprint", self._check_state, weights, kept)
         self._timed("refine", self._start, weights, kept)
+        _tell(self.progress, "refine", "weights are ready")
         rows, columns, seeds = self._classes(weights)
         small = self._timed("quotient", quotient_from_tables, self.program, rows, columns)
         factors = project(weights.row_kinds, "id", "factor") if weights.is_scaled else None
