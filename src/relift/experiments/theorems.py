@@ -106,7 +106,8 @@ def _figure() -> Figure:
         "counterexamples",
         "Left: five points; 3 and 4 have the same squared distances to the others (1, 2, 2, 4), yet no isometry of the "
         "set exchanges them. Middle: the RBF kernel of unit vectors at γ = ½ as a product; only the plus sign gives "
-        "the kernel. Right: whitening B of Q = diag(1,2) moves its two points onto a circle, where they look alike.",
+        "the kernel. Right: whitening B of Q = diag(1,2) moves its two points onto a circle (rings), where they "
+        "look alike.",
         _draw,
     )
 
@@ -114,25 +115,24 @@ def _figure() -> Figure:
 def _draw() -> Any:
     figure, (left, middle, right) = new_figure(3, size=(4.0, 4.8))
     D = squared_distances(FIVE_POINTS)
-    for k, (point, colour, bend) in enumerate(((2, COLOURS[0], -0.18), (3, COLOURS[1], 0.18))):
-        for other in range(5):
-            if other == point:
-                continue
-            ends = FIVE_POINTS[point], FIVE_POINTS[other]
-            left.annotate(
-                "", ends[1], ends[0],
-                arrowprops={"arrowstyle": "-", "color": colour, "lw": 1.8, "ls": "-" if k == 0 else "--",
-                            "shrinkA": 11, "shrinkB": 11, "connectionstyle": f"arc3,rad={bend}"},
-            )  # fmt: skip
-            way = ends[1] - ends[0]
-            middle_of = (ends[0] + ends[1]) / 2 + bend / 2 * np.array([way[1], -way[0]])
-            left.text(*middle_of, f"{D[point, other]:.0f}", color=colour, ha="center", va="center", fontsize=11,
-                      bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none"})  # fmt: skip
+    lines = [
+        (2, 0, COLOURS[0], "-", 0.5), (2, 1, COLOURS[0], "-", 0.0), (2, 4, COLOURS[0], "-", -0.15),
+        (3, 0, COLOURS[1], "--", 0.0), (3, 1, COLOURS[1], "--", 0.0), (3, 4, COLOURS[1], "--", 0.3),
+        (2, 3, "#444444", "-", 0.0),
+    ]  # fmt: skip
+    for point, other, colour, line, bend in lines:
+        start, end = FIVE_POINTS[point], FIVE_POINTS[other]
+        arrow = {"arrowstyle": "-", "color": colour, "lw": 2, "ls": line, "shrinkA": 11, "shrinkB": 11}
+        left.annotate("", end, start, arrowprops={**arrow, "connectionstyle": f"arc3,rad={bend}"})
+        way = end - start
+        place = (start + end) / 2 + bend / 2 * np.array([way[1], -way[0]])
+        box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none"}
+        left.text(*place, f"{D[point, other]:.0f}", color=colour, ha="center", va="center", fontsize=12, bbox=box)
     for k, (x, y) in enumerate(FIVE_POINTS):
         left.plot(x, y, "o", ms=18, color={2: COLOURS[0], 3: COLOURS[1]}.get(k, "#666666"))
         left.text(x, y, str(k + 1), color="white", weight="bold", ha="center", va="center")
     left.set_aspect("equal")
-    left.set_xlim(-0.8, 1.9)
+    left.set_xlim(-0.9, 1.8)
     left.set_ylim(-0.5, 3.5)
     left.set_title("squared distances")
     inner = np.linspace(-1, 1, 100)  # of two unit vectors
@@ -147,9 +147,11 @@ def _draw() -> Any:
     angle = np.linspace(0, 2 * np.pi, 200)
     right.plot(np.cos(angle), np.sin(angle), color="#999999", ls="--", lw=1.2)
     for k in range(2):
-        right.annotate("", after[k], before[k], arrowprops={"arrowstyle": "-|>", "color": "#555555", "lw": 1.5})
+        right.annotate(
+            "", after[k], before[k], arrowprops={"arrowstyle": "-|>", "color": "#555555", "lw": 1.5, "shrinkB": 9}
+        )
         right.plot(*before[k], "o", ms=11, color=COLOURS[k], label=f"row {k + 1} of B")
-        right.plot(*after[k], "o", ms=11, mfc="white", mec=COLOURS[k], mew=2)
+        right.plot(*after[k], "o", ms=19, mfc="none", mec=COLOURS[k], mew=2)
     right.set_aspect("equal")
     right.set_xlim(-1.6, 1.6)
     right.set_ylim(-1.6, 1.6)
