@@ -96,8 +96,6 @@ class DuckDBEngine(Engine):
         }
         if memory_limit is not None:
             settings["memory_limit"] = memory_limit
-        if spill_limit is not None:
-            settings["max_temp_directory_size"] = spill_limit
         if threads is not None:
             settings["threads"] = threads
         self.is_persistent = database is not None
@@ -106,6 +104,8 @@ class DuckDBEngine(Engine):
         self._connection: Any = None
         try:
             self._connection = duckdb.connect(":memory:" if database is None else str(database), config=settings)
+            if spill_limit is not None:  # as a part of the settings above it would be shown, but not kept
+                self._connection.execute(f"SET max_temp_directory_size = {text_in(DIALECT, spill_limit)}")
         except duckdb.Error as error:
             self.close()
             raise EngineError(f"DuckDB does not start: {_first_line(error)}") from error
