@@ -206,7 +206,8 @@ class PostgresSession:
         worker = threading.Thread(target=beside, daemon=True)
         worker.start()
         try:
-            worker.join()
+            while worker.is_alive():  # without a limit the signal may reach another thread, and this one sleeps on
+                worker.join(0.1)
         except BaseException:
             self.cancel()
             worker.join(10)
