@@ -16,6 +16,7 @@ from relift.errors import DataError, EngineError, OptionError
 from relift.tables.algebra import Column, Plan, Project, Scan, Type, Unit, call, literal
 from relift.tables.engine import Engine
 from relift.tables.engine_duckdb import DuckDBEngine
+from relift.tables.engine_memory import MemoryEngine
 from relift.tables.engine_postgres import PostgresEngine
 from relift.tables.load import load_table
 from relift.tables.open_engine import open_engine
@@ -394,6 +395,17 @@ def test_nothing_is_left_on_the_server(workspace: Any, url: str, user: Any) -> N
         user.execute("SELECT pg_sleep(0.1)")
     assert tables_there(user) == before
     assert schemas_there(user) == []
+
+
+@pytest.mark.parametrize("make", [DuckDBEngine, MemoryEngine, PostgresEngine], ids=lambda make: make.name)
+def test_one_engine_serves_several_models(make: Any, url: str) -> None:
+    text = """param need/1;  var buy(I) in need(I) >= 0;  minimize: sum{I in need(I)} buy(I);
+        subject to met forall {I in need(I)}: buy(I) >= need(I);"""
+    with make(url) if make is PostgresEngine else make() as engine:
+        first = relift.solve_model(text, {"need": {"tea": 3}}, engine=engine)
+        second = relift.solve_model(text, {"need": {"tea": 3, "milk": 2}}, engine=engine)
+        assert (first.objective, second.objective) == pytest.approx((3, 5))
+        assert first["buy"].to_dict() == pytest.approx({"tea": 3})
 
 
 def test_a_named_schema_is_kept_and_nobody_elses_is_worked_in(url: str, user: Any) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import count
 from typing import final
 
 from relift.errors import DataError, SizeLimitError
@@ -54,12 +52,11 @@ class Workspace:
     sizes: dict[str, int] = field(default_factory=dict)
     scales: dict[str, int | None] = field(default_factory=dict)
     prefix: str = ""
-    _numbers: Iterator[int] = field(default_factory=lambda: count(1))  # shared with all that ground on top of this
 
     def fresh_name(self, hint: str) -> str:
         """A new name for a table: nothing of the user's name but its letters and digits gets through."""
         letters = "".join(c for c in hint.lower() if c.isascii() and c.isalnum())[:30]
-        return f"{self.prefix}t{next(self._numbers)}_{letters}"
+        return f"{self.prefix}t{next(self.engine.numbers)}_{letters}"
 
     def queries(self) -> Queries:
         """A translator for one statement."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from itertools import count
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -51,6 +52,7 @@ class Engine(ABC):
 
     def __init__(self, progress: ProgressCallback | None = None) -> None:
         self.progress = progress
+        self.numbers = count(1)  # of tables: models that share an engine must not share names
 
     @abstractmethod
     def attach(self, name: str, source: Source) -> dict[str, Type]:

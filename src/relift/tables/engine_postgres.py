@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Workspace = Literal["temporary", "schema"]
+_WORK_MEMORY = "64MB"
+_CHOSEN = (
+    "SELECT name FROM pg_catalog.pg_settings WHERE name IN ('work_mem', 'temp_buffers') "
+    "AND source IN ('client', 'user', 'database', 'database user')"
+)
 _WORTH_ANALYSING = 1000
 """Rows from which on the planner of the server is told what a table holds."""
 
@@ -56,7 +61,8 @@ class PostgresEngine(Engine):
         A schema that keeps the tables when the session ends; it is made if it is not there, and no other session can
         work in it meanwhile.
     work_memory
-        What each sort and each join of a query may use before it goes to disk; as ``work_mem`` of the server.
+        What each sort and each join of a query may use before it goes to disk; as ``work_mem`` of the server. None for
+        what is set for the user, the database or the connection, and 64 MB if nothing is.
     timeout
         Seconds that one statement may take; None for the setting of the server.
     progress
@@ -72,7 +78,7 @@ class PostgresEngine(Engine):
         *,
         workspace: Workspace = "temporary",
         schema: str | None = None,
-        work_memory: str = "64MB",
+        work_memory: str | None = None,
         timeout: float | None = None,
         progress: ProgressCallback | None = None,
     ) -> None:
@@ -83,15 +89,11 @@ class PostgresEngine(Engine):
         self._schema: OwnSchema | None = None
         self._reader: DuckDBEngine | None = None
         self.server = server
-        settings = {
-            "work_mem": work_memory,
-            "temp_buffers": work_memory,
-            # Without statistics of what joins give, a loop over all pairs may look cheap, and take hours.
-            "enable_nestloop": "off",
-        }
-        self._session = session = PostgresSession(server, timeout=timeout, settings=settings)
+        # Without statistics of what joins give, a loop over all pairs may look cheap, and take hours.
+        self._session = session = PostgresSession(server, timeout=timeout, settings={"enable_nestloop": "off"})
         try:
             _refuse_encoding(session)
+            _set_memory(session, work_memory)
             if workspace == "schema" or schema is not None:
                 self._schema = OwnSchema(session, schema)
                 self.is_persistent = schema is not None
@@ -282,6 +284,14 @@ class PostgresEngine(Engine):
 
 def _column(name: str) -> str:
     return name_in(DIALECT, short_name(name))
+
+
+def _set_memory(session: PostgresSession, wanted: str | None) -> None:
+    """Memory of sorts and joins, and of temporary tables; what somebody has chosen stays, unless more is known."""
+    chosen = {name for (name,) in session.rows(_CHOSEN)}
+    for name in ("work_mem", "temp_buffers"):
+        if wanted is not None or name not in chosen:
+            session.set(name, wanted or _WORK_MEMORY)
 
 
 def _refuse_encoding(session: PostgresSession) -> None:
