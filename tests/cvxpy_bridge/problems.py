@@ -25,7 +25,7 @@ def ring(n: int) -> NDArray[np.float64]:
 def linear(random: Random, n: int, kinds: int) -> cp.Problem:
     x = cp.Variable(n, nonneg=True)
     weights = tied(random, n, kinds)
-    return cp.Problem(cp.Minimize(tied(random, n, kinds) @ x), [weights @ x >= 3, cp.sum(x) <= 40, x <= 2])
+    return cp.Problem(cp.Minimize(tied(random, n, kinds) @ x), [weights @ x >= 1, cp.sum(x) <= 40, x <= 2])
 
 
 def quadratic(random: Random, n: int, kinds: int) -> cp.Problem:
@@ -37,7 +37,7 @@ def quadratic(random: Random, n: int, kinds: int) -> cp.Problem:
 def second_order(random: Random, n: int, kinds: int) -> cp.Problem:
     x = cp.Variable(n)
     near = cp.norm(cp.multiply(tied(random, n, kinds), x) - 1) + 0.1 * cp.sum(x) <= 3
-    return cp.Problem(cp.Minimize(tied(random, n, kinds) @ x + 0.1 * cp.sum_squares(x)), [near, cp.SOC(x[0] + 4, x)])
+    return cp.Problem(cp.Minimize(tied(random, n, kinds) @ x + 0.1 * cp.sum_squares(x)), [near, cp.SOC(x[0] + 8, x)])
 
 
 def exponential(random: Random, n: int, kinds: int) -> cp.Problem:

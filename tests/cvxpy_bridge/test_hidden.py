@@ -15,6 +15,7 @@ import relift  # noqa: E402
 from relift.cvxpy import Lifted  # noqa: E402
 from relift.cvxpy.compiled import Compiled  # noqa: E402
 from relift.cvxpy.hidden_means import find_means  # noqa: E402
+from relift.cvxpy.hidden_norms import find_norms  # noqa: E402
 from relift.cvxpy.hidden_quadratics import find_quadratics  # noqa: E402
 from relift.cvxpy.recovery import recover  # noqa: E402
 
@@ -130,6 +131,37 @@ def test_infeasible_quadratics_are_proved_on_the_problem_with_cones() -> None:
     assert problem.solver_stats.extra_stats["certificate"]["is_proved"]
 
 
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7), n_rows=st.integers(2, 9))
+@settings(max_examples=30, deadline=None)
+def test_norms_by_symmetric_factors_have_the_same_optimum_and_multipliers(seed: int, n: int, n_rows: int) -> None:
+    random = np.random.default_rng(seed)
+    x, t = cp.Variable(n), cp.Variable()
+    M, c = random.normal(size=(n_rows, n)), random.normal(size=n_rows) * random.integers(2)
+    limits = [cp.norm(M @ x - c) <= t, cp.sum(x) == 1, cp.norm(x - 1) <= t + 2]
+    ground = compiled(cp.Problem(cp.Minimize(t + 0.1 * cp.quad_over_lin(M @ x, t + 1)), limits))
+    hidden = find_norms(ground)
+    assert hidden is not None
+    found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
+    back = hidden.restore(found.solution)
+    assert relift.certify(ground, back, 1e-5).is_optimal
+    assert back.objective == pytest.approx(relift.solve(ground, lift="none").objective, rel=1e-5, abs=1e-6)
+
+
+def test_symmetry_of_a_norm_is_seen_through_its_factor() -> None:
+    n = 8
+    factor = np.linalg.cholesky(ring(n)).T
+    x, t = cp.Variable(n), cp.Variable()
+    total = cp.sum(x) == 1
+    for objective in (cp.norm(factor @ x), cp.norm(factor @ x) + 0.5 * t, cp.quad_over_lin(factor @ x, t) + t):
+        problem = cp.Problem(cp.Minimize(objective), [total, t >= 0.1])
+        expected = problem.solve(solver="CLARABEL")
+        multiplier = total.dual_value
+        assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-6)
+        assert total.dual_value == pytest.approx(multiplier, rel=1e-4)
+        assert problem.solver_stats.extra_stats["small"]["variables"] <= 3
+        assert problem.solver_stats.extra_stats["recovered"] == "1 norms by symmetric factors"
+
+
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 11))
 @settings(max_examples=25, deadline=None)
 def test_tree_of_a_geometric_mean_is_one_power_cone(seed: int, n: int) -> None:
@@ -176,8 +208,7 @@ def test_quadratics_and_means_are_recovered_together() -> None:
     n = 6
     x = cp.Variable(n)
     problem = cp.Problem(cp.Maximize(cp.geo_mean(x)), [cp.quad_form(x, ring(n)) <= 4])
-    recovered = recover(compiled(problem))
-    assert recovered is not None
+    (recovered,) = recover(compiled(problem))
     assert str(recovered) == "1 cones as quadratic constraints, 1 geometric means"
     expected = problem.solve(solver="CLARABEL")
     assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-5)

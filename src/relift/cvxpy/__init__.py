@@ -8,25 +8,7 @@ The way of a problem: CVXPY compiles it; :mod:`~relift.cvxpy.compiled` reads its
 small program and checks the answer on the compiled problem; :mod:`~relift.cvxpy.solver` gives it back to CVXPY.
 """
 
-from importlib.metadata import version
-
-from relift.errors import MissingPackageError
-
-try:
-    import cvxpy as _cvxpy  # noqa: F401
-except ImportError as error:
-    raise MissingPackageError(
-        "relift.cvxpy needs the package cvxpy.", 'Install it: pip install "relift[cvxpy]".'
-    ) from error
-
-_version = version("cvxpy")
-if tuple(int(part) for part in _version.split(".")[:2]) < (1, 9):
-    # Before 1.9 CVXPY keeps the last instance of a solver under its name, options and all.
-    raise MissingPackageError(
-        f"relift.cvxpy needs CVXPY 1.9 or newer; this is {_version}.",
-        'Install it: pip install --upgrade "relift[cvxpy]".',
-    )
-
+from relift.cvxpy import _needs  # noqa: F401  (first: it says what is missing)
 from relift.cvxpy.registration import is_registered, register, unregister
 from relift.cvxpy.solver import NAME, Lifted
 

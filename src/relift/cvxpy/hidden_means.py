@@ -17,6 +17,7 @@ What is not proved is not used: the answer is checked on the problem as CVXPY co
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -209,6 +210,11 @@ class _Sides:
         u, v, y = _tidy((head + first) / 2), _tidy((head - first) / 2), _tidy(second / 2)
         return cls(starts, u, v, y, (h + t) / 2, (h - t) / 2, z / 2)
 
+    @cached_property
+    def both(self) -> tuple[Any, Vector]:
+        """Rows and offsets of all u, then of all v."""
+        return sparse.vstack([self.u, self.v]).tocsr(), np.concatenate([self.u0, self.v0])
+
     def alone(self, side: str) -> Indices:
         """For each cone the variable that a side is, and nothing else; -1 if it is more or less."""
         matrix, offset = getattr(self, side), getattr(self, side + "0")
@@ -300,7 +306,7 @@ def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, i
     share = dict.fromkeys(order, 0.0)
     share[order[0]] = 1.0
     weights: dict[Any, float] = {}
-    rows: dict[Any, tuple[Any, float]] = {}
+    place: dict[Any, int] = {}
     own = _row(sides.y, sides.y0, order[0])
     own_weight = 0.0
     for k in order:
@@ -314,7 +320,7 @@ def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, i
                 own_weight += share[k] / 2
                 continue
             weights[key] = weights.get(key, 0.0) + share[k] / 2
-            rows.setdefault(key, (matrix[[k]], float(offset[k])))
+            place.setdefault(key, k if side == "u" else k + sides.starts.size)
     if len(weights) < 2 or own_weight >= 1.0:
         return None
     nodes = []
@@ -322,9 +328,9 @@ def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, i
         left, right = (number[below] if below >= 0 else None for below in child[k].tolist())
         nodes.append(Node(int(sides.starts[k]), variable.get(k, -1), (left, right)))
     exponents = tuple(weight / (1.0 - own_weight) for weight in weights.values())
-    leaves = sparse.vstack([rows[key][0] for key in weights]).tocsr()
-    offsets = np.array([rows[key][1] for key in weights])
-    return Mean(tuple(nodes), leaves, offsets, exponents, own_weight)
+    which = np.array([place[key] for key in weights])
+    leaves, offsets = sides.both
+    return Mean(tuple(nodes), leaves[which], offsets[which], exponents, own_weight)
 
 
 def _row(matrix: Any, offset: Vector, k: int) -> tuple[bytes, bytes, float]:

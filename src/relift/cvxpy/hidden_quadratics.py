@@ -279,18 +279,13 @@ def _partners(A: Any, b: Vector, heads: Indices, tails: Indices, owner: Indices)
     Rows are compared by one random number each (equal rows have equal ones, to the bit), then entry by entry.
     """
     words = A @ np.random.default_rng(20160613).uniform(1.0, 2.0, A.shape[1])
-    same = (np.abs(words[tails]) == np.abs(words[heads[owner]])) & (words[tails] != 0)
+    found = np.flatnonzero((np.abs(words[tails]) == np.abs(words[heads[owner]])) & (words[tails] != 0))
+    k, tail = owner[found], tails[found]
     partner, constants = np.full(heads.size, -1, np.int64), np.zeros(heads.size)
-    for at in np.flatnonzero(same)[::-1].tolist():
-        k, tail = int(owner[at]), int(tails[at])
-        head = int(heads[k])
-        one, other = slice(A.indptr[head], A.indptr[head + 1]), slice(A.indptr[tail], A.indptr[tail + 1])
-        if not np.array_equal(A.indices[one], A.indices[other]):
-            continue
-        sign = -1.0 if np.array_equal(A.data[one], A.data[other]) else 1.0
-        if sign > 0 and not np.array_equal(A.data[one], -A.data[other]):
-            continue
-        partner[k], constants[k] = tail, b[head] + sign * b[tail]
+    for sign, rest in ((1.0, A[heads[k]] + A[tail]), (-1.0, A[heads[k]] - A[tail])):
+        rest.eliminate_zeros()
+        good = np.flatnonzero(np.diff(rest.indptr) == 0)[::-1]  # of several, the first stays
+        partner[k[good]], constants[k[good]] = tail[good], b[heads[k[good]]] + sign * b[tail[good]]
     return partner, constants
 
 

@@ -8,10 +8,13 @@ from typing import final
 import numpy as np
 
 from relift.cvxpy.hidden_means import HiddenMeans, find_means
+from relift.cvxpy.hidden_norms import HiddenNorms, find_norms
 from relift.cvxpy.hidden_quadratics import HiddenQuadratics, find_quadratics
 from relift.lifting.lifting import Lifting
 from relift.program.program import Program
 from relift.program.solution import Solution
+
+Step = HiddenQuadratics | HiddenMeans | HiddenNorms
 
 
 @final
@@ -25,7 +28,7 @@ class Recovered:
         What was turned back, in order.
     """
 
-    steps: tuple[HiddenQuadratics | HiddenMeans, ...]
+    steps: tuple[Step, ...]
 
     @property
     def source(self) -> Program:
@@ -43,42 +46,48 @@ class Recovered:
             answer = step.restore(answer)
         return answer
 
-    def merges_more(self, recovered: Lifting, direct: Lifting) -> bool:
-        """Whether the variables that both programs have fall into fewer classes than without.
+    def n_classes(self, lifting: Lifting) -> int:
+        """Into how many classes the variables fall that all steps have left.
 
         Parameters
         ----------
-        recovered, direct
-            Liftings of this program and of its source.
+        lifting
+            Of this program, or of its source.
         """
-        kept = np.arange(self.source.n_variables)
-        for step in self.steps:
-            kept = kept[step.kept]
-        labels = direct.class_of_variable[kept]
-        n_direct = np.unique(labels[labels >= 0]).size + int(np.count_nonzero(labels < 0))
-        labels = recovered.class_of_variable
-        return bool(np.unique(labels[labels >= 0]).size + np.count_nonzero(labels < 0) < n_direct)
+        labels = lifting.class_of_variable
+        if lifting.program.n_variables != self.program.n_variables:
+            for step in self.steps:
+                labels = labels[step.kept]
+        return int(np.unique(labels[labels >= 0]).size + np.count_nonzero(labels < 0))
 
     def __str__(self) -> str:
-        words = []
-        for step in self.steps:
-            kind = "cones as quadratic constraints" if isinstance(step, HiddenQuadratics) else "geometric means"
-            words.append(f"{len(step)} {kind}")
-        return ", ".join(words)
+        kinds = {
+            HiddenQuadratics: "cones as quadratic constraints",
+            HiddenMeans: "geometric means",
+            HiddenNorms: "norms by symmetric factors",
+        }
+        return ", ".join(f"{len(step)} {kinds[type(step)]}" for step in self.steps)
 
 
-def recover(program: Program) -> Recovered | None:
-    """Look for quadratic constraints, then for geometric means; None if there is nothing to be found.
+def recover(program: Program) -> tuple[Recovered, ...]:
+    """What can be taken in place of the program: with quadratic constraints and means; and with other norms, too.
+
+    Which of them lets most variables merge is for their liftings to say.
 
     Parameters
     ----------
     program
         A minimisation with conic rows.
     """
-    steps: list[HiddenQuadratics | HiddenMeans] = []
-    if (quadratics := find_quadratics(program)) is not None:
-        steps.append(quadratics)
-        program = quadratics.program
-    if (means := find_means(program)) is not None:
-        steps.append(means)
-    return Recovered(tuple(steps)) if steps else None
+    steps: list[Step] = []
+    found: list[Recovered] = []
+    for find in (find_quadratics, find_means, find_norms):
+        if find is find_norms and steps:
+            found.append(Recovered(tuple(steps)))
+        step = find(program)
+        if step is not None:
+            steps.append(step)
+            program = step.program
+            if find is find_norms:
+                found.append(Recovered(tuple(steps)))
+    return tuple(found)

@@ -11,7 +11,7 @@ from relift.certified_solve import Attempt
 from relift.cvxpy.backends import backend_for
 from relift.cvxpy.compiled import Compiled
 from relift.cvxpy.options import LiftedOptions
-from relift.cvxpy.recovery import recover
+from relift.cvxpy.recovery import Recovered, recover
 from relift.cvxpy.reports import report
 from relift.cvxpy.reuse import Kept, lift_or_reuse
 from relift.lifting.certificate import Certificate, certify
@@ -32,13 +32,13 @@ class Memory:
     ground
         Classes of the problem as compiled.
     recovered
-        Classes of the problem with what was found in its cones, if that was used.
+        Which reading of the cones was used, if any, and its classes.
     answer
         The last answer for the problem as compiled, to start from.
     """
 
     ground: Kept | None = None
-    recovered: Kept | None = None
+    recovered: tuple[int, Kept] | None = None
     answer: Solution | None = None
 
 
@@ -118,13 +118,10 @@ class _Run:
     def through_recovery(self) -> Outcome | None:
         """Lift and solve what CVXPY has hidden in cones; None if nothing is gained, or the answer is not proved."""
         ground = self.compiled.program
-        if not self._takes_quadratics() or (recovered := recover(ground)) is None:
+        chosen = self._best_recovery()
+        if chosen is None:
             return None
-        begin = perf_counter()
-        kept, how = lift_or_reuse(recovered.program, self.options.lift_settings(), self.memory.recovered)
-        self.lift_seconds += perf_counter() - begin
-        if how == "found" and not recovered.merges_more(kept.lifting, self._lift_ground()[0].lifting):
-            return None
+        recovered, number, kept, how = chosen
         result = self._solve(kept.lifting, None)
         self.attempts = result.attempts
         if result.status is not Status.OPTIMAL:
@@ -134,7 +131,32 @@ class _Run:
         if not certificate.is_optimal:
             return None
         old = self.ground[0] if self.ground is not None else self.memory.ground
-        return self._outcome(result, answer, certificate, how, Memory(old, kept), str(recovered))
+        return self._outcome(result, answer, certificate, how, Memory(old, (number, kept)), str(recovered))
+
+    def _best_recovery(self) -> tuple[Recovered, int, Kept, str] | None:
+        """The way of reading the cones that lets most variables merge, if it is not to leave them as they are."""
+        if len(self.compiled.program.conic) == 0 or not self._takes_quadratics():
+            return None
+        begin = perf_counter()
+        found, settings = recover(self.compiled.program), self.options.lift_settings()
+        best = None
+        if self.memory.recovered is not None:
+            number, kept = self.memory.recovered
+            if number < len(found):
+                kept, how = lift_or_reuse(found[number].program, settings, kept)
+                best = (found[number], number, kept, how) if how != "found" else None
+        self.lift_seconds += perf_counter() - begin
+        if best is not None or not found:
+            return best
+        fewest = min(one.n_classes(self._lift_ground()[0].lifting) for one in found)
+        begin = perf_counter()
+        for number, one in enumerate(found):
+            kept, how = lift_or_reuse(one.program, settings, None)
+            n_classes = one.n_classes(kept.lifting)
+            if n_classes < fewest:
+                best, fewest = (one, number, kept, how), n_classes
+        self.lift_seconds += perf_counter() - begin
+        return best
 
     def _takes_quadratics(self) -> bool:
         return self.backend == "auto" or get_backend(self.backend).solves_quadratic_rows
