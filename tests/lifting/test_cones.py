@@ -338,9 +338,9 @@ def test_quadratic_constraints_and_cones_stand_together(seed: int, copies: int) 
         single.append((P, None, float(made.point[j] ** 2) + 0.5))
     program = made.program.replace(quadratic=[ball, *single])
     lifted, ground = relift.solve(program), relift.solve(program, lift="none", reduce=False)
-    assert lifted.status.has_point
-    assert ground.status.has_point
-    assert lifted.certificate.worst_residual <= 1e-4
+    for result in (lifted, ground):
+        assert result.status.has_point
+        assert result.certificate.worst_residual <= 1e-5
     assert lifted.objective == pytest.approx(ground.objective, rel=1e-5, abs=1e-5)
     assert lifted.lifting.small.n_variables <= np.unique(labels).size
     assert len(lifted.lifting.small.quadratic) == 2

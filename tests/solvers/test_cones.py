@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 import relift
 from relift.errors import OptionError
 from relift.lifting.certificate import certify
-from relift.program import ConicRows, Power, PowerND, Program, SecondOrder, Semidefinite, Status
+from relift.program import ConicRows, Exponential, Power, PowerND, Program, SecondOrder, Semidefinite, Status
+from relift.program.cone_distance import pushed_into
 from relift.settings import SolverSettings
 from relift.solvers.power_trees import PowerTrees
 from relift.solvers.registry import backend_names, get_backend
+from relift.solvers.smooth_cones import function_values, gradient, hessian
 from relift.testing.random_conic_programs import KINDS, symmetric_conic_program
 
 CONIC = [name for name in backend_names(installed=True) if get_backend(name).solves_cones]
@@ -97,3 +99,39 @@ def test_scs_starts_warm_with_cones() -> None:
     assert again.iterations is not None
     assert first.iterations is not None
     assert again.iterations <= first.iterations
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_smooth_functions_of_cones_have_the_derivatives_they_are_said_to_have(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    cones = [SecondOrder(3), Exponential(), Power(0.3), PowerND((0.2, 0.5, 0.3)), SecondOrder(2)]
+    size = sum(cone.n_rows for cone in cones)
+    rows = ConicRows(np.zeros((size, 1)), np.zeros(size), cones)
+    s, prices = random.uniform(0.5, 2.0, size), random.uniform(0.5, 2.0, len(cones))
+    values, slopes = function_values(rows, s), gradient(rows, s)
+    # Homogeneous of degree one: the slope along s is the value.
+    np.testing.assert_allclose(np.bincount(rows.cone_of_row, slopes * s), values, atol=1e-12)
+    numeric = np.zeros((size, size))
+    step = 1e-6
+    for i in range(size):
+        moved = np.eye(size)[i] * step
+        change = (function_values(rows, s + moved) - function_values(rows, s - moved)) / (2 * step)
+        assert change[rows.cone_of_row[i]] == pytest.approx(slopes[i], rel=1e-5, abs=1e-7)
+        numeric[i] = (gradient(rows, s + moved) - gradient(rows, s - moved)) / (2 * step)
+    weighted = -numeric * prices[rows.cone_of_row]
+    np.testing.assert_allclose(hessian(rows, s, prices).toarray(), weighted, rtol=1e-4, atol=1e-5)
+    for cone, value in zip(range(len(cones)), values, strict=True):
+        is_member = pushed_into(rows, s, np.ones(size))[0][cone] == 0
+        assert is_member == (value >= 0)
+
+
+@pytest.mark.parametrize("kind", ["second order", "exponential", "power"])
+def test_the_polish_reaches_the_last_digits_with_cones_and_quadratic_constraints(kind: str) -> None:
+    for seed in range(4):
+        made = symmetric_conic_program(seed, copies=1, n_cones=2, kinds=(kind,))
+        n = made.program.n_variables
+        ball = (2 * np.eye(n), None, float(made.point @ made.point) + 0.5)
+        program = made.program.replace(quadratic=[ball])
+        found = get_backend("clarabel").solve(program, SolverSettings())
+        assert certify(program, found).worst_residual < 1e-6

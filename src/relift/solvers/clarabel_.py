@@ -120,7 +120,7 @@ class ClarabelBackend(Backend):
             case answered:
                 answer = with_point(program, self.name, answered, found.x, y, w, **facts)
                 answer = dataclasses.replace(answer, z=curved.multipliers(of_curved), v=v)
-                if not curved.sizes or len(program.conic):
+                if not curved.sizes:
                     return answer
                 return polished(program, answer) if answered.has_point else answer
 
