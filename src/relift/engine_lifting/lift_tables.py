@@ -34,7 +34,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import Progress, ProgressCallback, Reading, check_choice
 from relift.symmetry.partition import Partition
-from relift.tables.algebra import Aggregate, Column, Distinct, Plan, Project, Scan, call, literal, project
+from relift.tables.algebra import Aggregate, Column, Distinct, Plan, Project, Scan, call, literal, nodes, project
 from relift.tables.engine import Engine
 from relift.tables.sources import TableLike
 
@@ -377,9 +377,12 @@ class _Run:
     def _weights(self) -> ExactWeights:
         s = self.settings
         _tell(self.progress, "refine", "exact weights")
-        return exact_weights(
+        weights = exact_weights(
             self.program, self.scratch, method=s.method, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
         )
+        for table in (scan for scan in nodes(weights.entries) if isinstance(scan, Scan) and "row" in scan.source):
+            self.program.engine.cluster(table.table, (table.source["row"][0],))
+        return weights
 
     def _check_state(self, weights: ExactWeights, kept: dict[Side, Scan]) -> None:
         assert self.state is not None

@@ -85,6 +85,7 @@ class Classes:
 
     def _start(self, kinds: Plan) -> None:
         self.base = self.scratch.store(f"{self.side}_base", project(kinds, "id", "class"))
+        self.scratch.engine.save(self.base.table)
         nothing = Filter(self.base, literal(False))
         self.noted = self.scratch.store(f"{self.side}_noted", nothing)
         counted = Aggregate(self.base, ("class",), {"size": ("count", literal(1))})
