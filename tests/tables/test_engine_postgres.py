@@ -175,11 +175,11 @@ def test_a_view_cannot_write_while_it_is_read(url: str, user: Any) -> None:
 
 def test_all_tables_are_read_as_of_one_moment(url: str, user: Any) -> None:
     user.execute("CREATE TABLE s.first AS SELECT 1 AS k; CREATE TABLE s.second AS SELECT 1 AS k")
-    with DuckDBEngine() as here, PostgresEngine(url) as there:
-        for engine in (here, there):
+    with MemoryEngine() as memory, DuckDBEngine() as here, PostgresEngine(url) as there:
+        for engine in (memory, here, there):
             assert rows_of(engine, (url, "s.first"), 1) == [(1,)]
         user.execute("INSERT INTO s.second VALUES (2)")
-        for engine in (here, there):
+        for engine in (memory, here, there):
             assert rows_of(engine, (url, "s.second"), 1) == [(1,)]
             engine.seal()
             assert rows_of(engine, (url, "s.second"), 1) == [(1,), (2,)]

@@ -23,6 +23,7 @@ from relift.cli.run import run
 from relift.errors import DataError, EngineError, ReliftError
 from relift.tables.algebra import Column, Join, Project, Scan, call
 from relift.tables.engine_duckdb import DuckDBEngine
+from relift.tables.engine_memory import MemoryEngine
 from relift.tables.engine_postgres import PostgresEngine
 from relift.tables.open_engine import open_engine
 from relift.tables.postgres_session import PostgresSession
@@ -399,6 +400,28 @@ def test_pulling_ends_with_an_error_too_when_the_server_goes_away(mortal_server:
     thread.join(20)
     assert isinstance(failures[0], EngineError | DataError)
     assert "was lost" in str(failures[0])
+
+
+@pytest.mark.parametrize("make", [DuckDBEngine, MemoryEngine], ids=lambda make: make.name)
+def test_pulling_can_be_interrupted(make: Any, postgres_server: Server, nodes: Any) -> None:
+    nodes.execute("CREATE VIEW slow AS SELECT x, pg_sleep(0.01)::text AS t FROM node")
+    failures: list[BaseException] = []
+    engine = make()
+
+    def work() -> None:
+        try:
+            relift.ground_model("relation slow/2; var v; minimize: v;", postgres_server.url(), engine=engine)
+        except BaseException as error:  # noqa: BLE001 - looked at by the test
+            failures.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert wait_until(lambda: is_joining(nodes))
+    engine.interrupt()
+    thread.join(20)
+    assert isinstance(failures[0], KeyboardInterrupt)
+    nodes.execute("DROP VIEW slow")
+    assert_nothing_is_left(nodes)
 
 
 def test_a_closed_session_says_so(postgres_server: Server) -> None:

@@ -215,7 +215,9 @@ class DuckDBEngine(Engine):
             self._is_sealed = True
 
     def interrupt(self) -> None:
-        """Stop the running query."""
+        """Stop the running query, also one of a server that is read from."""
+        if self._readers is not None:
+            self._readers.cancel()
         if self._connection is not None:
             self._connection.interrupt()
 

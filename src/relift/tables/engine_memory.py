@@ -8,7 +8,6 @@ a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
@@ -59,6 +58,7 @@ class MemoryEngine(Engine):
         self._tables: dict[str, Relation] | None = {}
         self._texts = Texts()
         self._other: DuckDBEngine | None = None
+        self._reader: DuckDBEngine | None = None
         self._copied: set[str] = set()
         self._is_interrupted = False
 
@@ -160,11 +160,16 @@ class MemoryEngine(Engine):
         return select_from_plan(plan, "duckdb")
 
     def seal(self) -> None:
-        """Nothing is there that a query could reach but the tables."""
+        """Nothing is there that a query could reach but the tables; what read files and servers is closed."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.close()
 
     def interrupt(self) -> None:
         """Stop what is running, at its next step."""
         self._is_interrupted = True
+        if self._reader is not None:
+            self._reader.interrupt()
         if self._other is not None:
             self._other.interrupt()
 
@@ -172,6 +177,7 @@ class MemoryEngine(Engine):
         """Give the tables back."""
         self._tables = None
         self._texts = Texts()
+        self.seal()
         if self._other is not None:
             self._other.close()
             self._other = None
@@ -234,9 +240,11 @@ class MemoryEngine(Engine):
     def _attach_by_duckdb(self, name: str, source: Source) -> dict[str, Type]:
         from relift.tables.engine_duckdb import DuckDBEngine
 
-        with closing(DuckDBEngine()) as reader:
-            types = reader.attach(name, source)
-            arrays = reader.stored_columns(name)
+        if self._reader is None:  # kept until all is loaded: it reads the tables of a server as of one moment
+            self._reader = DuckDBEngine()
+        types = self._reader.attach(name, source)
+        arrays = self._reader.stored_columns(name)
+        self._reader.drop(name)
         vectors = {column: self._vector_of(kind, arrays[column]) for column, kind in types.items()}
         size = next(iter(arrays.values())).size if arrays else 0
         self._known()[name] = Relation(vectors, size)

@@ -62,6 +62,11 @@ class Readers:
             return use(rows, types)
         return session.batches(table.query(), lambda batches: use(batches, types), source.label)
 
+    def cancel(self) -> None:
+        """Stop what is being read; may be called from another thread."""
+        for _, session in list(self._sessions.values()):
+            session.cancel()
+
     def close(self) -> None:
         """End the sessions."""
         for _, session in self._sessions.values():
