@@ -12,7 +12,7 @@ pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 
 from relift.errors import OptionError
-from relift.experiments.example import METHODS
+from relift.experiments.example import METHODS, averaging_matrix
 from relift.experiments.framework import Report, Request, Row
 from relift.experiments.gaussian_machines import paper_lifted_grid, signature_classes, two_gaussians
 from relift.experiments.registry import NAMES, get_experiment
@@ -21,7 +21,7 @@ from relift.experiments.runner import make_plan, run_plan
 from relift.experiments.shaded_points import shaded_picture
 from relift.experiments.shapes import trefoil_knot
 from relift.experiments.slips import SLIPS, run_slip
-from relift.experiments.theorem_checks import PROPOSITIONS, Check, is_counting, rbf
+from relift.experiments.theorem_checks import PROPOSITIONS, Check, is_counting, rbf, run_check
 from relift.symmetry.partition import Partition
 
 
@@ -158,6 +158,24 @@ def test_the_checks_tell_right_from_wrong() -> None:
     K = rbf(np.diag([1.0, 1.0, 4.0]), 0.5)
     assert is_counting(K, Partition.from_labels([0, 0, 1]))
     assert not is_counting(K, Partition.one_class(3))
+
+
+@pytest.mark.parametrize("name", ["stochastic", "sums", "theorem-1", "kernels"])
+def test_a_proposition_about_wrong_averages_does_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_check(name, 0, 20)["holds"]
+    shifted = "relift.experiments.theorem_checks.averaging_matrix"
+    monkeypatch.setattr(shifted, lambda partition: np.roll(averaging_matrix(partition), 1, axis=0))
+    assert not run_check(name, 0, 20)["holds"]
+
+
+@pytest.mark.parametrize(("name", "kernel"), [("kernels", "rbf"), ("kernels", "polynomial")])
+def test_a_kernel_that_is_no_function_of_inner_products_is_noticed(
+    name: str, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"relift.experiments.theorem_checks.{kernel}", lambda Q, _: Q + np.arange(len(Q)))
+    found = run_check(name, 0, 20)
+    assert not found["holds"]
+    assert found["failures"] > 0
 
 
 def test_a_slip_whose_example_fails_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,8 +40,6 @@ class Told:
         Share of the work that is done, by expected time.
     seconds_left
         What is still to be expected.
-    remark
-        Something the user should know; empty if nothing.
     """
 
     done: int
@@ -49,7 +47,6 @@ class Told:
     label: str
     share: float
     seconds_left: float
-    remark: str = ""
 
 
 @final
@@ -98,15 +95,14 @@ class Outcome:
         In the order of the parts.
     seconds
         Wall-clock time of all parts, also of those kept from before.
-    n_parts, n_kept
-        How many parts there are, and how many were kept from before.
+    n_parts
+        How many parts there are.
     """
 
     setup: Setup
     rows: list[Row]
     seconds: float
     n_parts: int
-    n_kept: int
 
 
 def make_setup(experiment: Experiment, request: Request) -> Setup:
@@ -237,4 +233,4 @@ def run_plan(plan: Plan, tell: Callable[[Told], None] | None = None) -> Outcome:
     in_order = [finished[part.key] for part in plan.parts]
     rows = [row for stored in in_order for row in stored.rows]
     total = sum(stored.seconds for stored in in_order)
-    return Outcome(plan.setup, rows, total, len(plan.parts), len(plan.finished))
+    return Outcome(plan.setup, rows, total, len(plan.parts))
