@@ -73,7 +73,7 @@ class ExactWeights:
     Parameters
     ----------
     entries
-        Plan with ``row``, ``column`` and one or three columns ``w0, ...``.
+        Plan with ``row``, ``column`` and one or three columns ``w0, ...``; beside three, also the scaled ``float``.
     quadratic
         Plan with ``first``, ``second`` and the same columns, or None.
     n_parts
@@ -364,11 +364,13 @@ class _Making:
     def residue_entries(self, rows: _RowKinds) -> tuple[Plan, Plan | None]:
         """Entries as residues in three parts; stored."""
         nonzeros = self.program.nonzeros
-        outputs = {c: Column(c) for c in ("row", "column", *(f"w{k}" for k in range(N_PARTS)))}
+        outputs: dict[str, Scalar] = {c: Column(c) for c in ("row", "column", *(f"w{k}" for k in range(N_PARTS)))}
+        outputs["float"] = Column("value")
         random = np.random.default_rng(self.seed)
         if rows.is_scaled:
-            multipliers = Project(rows.table, {"row": Column("id"), "multiplier": Column("multiplier")})
-            nonzeros = Join(nonzeros, multipliers)
+            scales = {c: Column(c) for c in ("multiplier", "factor")}
+            nonzeros = Join(nonzeros, Project(rows.table, {"row": Column("id")} | scales))
+            outputs["float"] = call("*", Column("value"), Column("factor"))
             found = self.engine.fetch(Distinct(project(nonzeros, "value", "multiplier")))
         else:
             found = {"value": self.values}
@@ -384,6 +386,7 @@ class _Making:
             images = self.words(field.images(self.P_values, self.reading), random)
             table = self.scratch.attach("quadratic_parts", {"value": self.P_values} | _parts_of(images))
             outputs = {c: Column(c) for c in ("first", "second", *(f"w{k}" for k in range(N_PARTS)))}
+            outputs["float"] = Column("value")
             quadratic = self.scratch.store("quadratic", Project(Join(self.P, table), outputs))
         return entries, quadratic
 

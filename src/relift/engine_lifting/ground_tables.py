@@ -14,6 +14,7 @@ A square ``sum{s} w * (b'x + d)**2`` is stored as factors and joined with itself
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -22,7 +23,7 @@ import numpy as np
 
 from relift.engine_lifting.program_tables import EngineProgram, check_dominant_diagonal
 from relift.engine_lifting.scratch import own_prefix
-from relift.errors import OptionError
+from relift.errors import EngineError, OptionError
 from relift.grounding import exact, load_data
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.coefficients import VALUE, decimals_of, exact_scale
@@ -87,6 +88,8 @@ class GroundTables:
         The model as it was given.
     n_nonzeros
         Entries of A.
+    tables
+        Stored tables of the data and of the tuples.
     """
 
     program: EngineProgram
@@ -94,6 +97,13 @@ class GroundTables:
     rows: AtomIndex
     model: CheckedModel
     n_nonzeros: int
+    tables: tuple[str, ...] = ()
+
+    def drop(self) -> None:
+        """Remove its tables from the engine."""
+        self.program.drop()
+        for name in self.tables:
+            self.engine.drop(name)
 
     @property
     def engine(self) -> Engine:
@@ -152,6 +162,21 @@ def ground_into_tables(
     work = Workspace(engine, rewritten, LIMIT if limit is None else limit, prefix=prefix)
     state = GroundingState(work, signs, {}, None if folder is None else Path(folder))
     steps = Grounding(state, model, data, None, progress)
+    filling = _Filling(work, own_prefix(engine, PREFIX))
+    try:
+        return _ground(steps, filling)
+    except BaseException:
+        with suppress(EngineError):  # if the engine is gone, so is what it held
+            filling.drop(*list(filling.stored))
+            for name in list(work.sizes):
+                engine.drop(name)
+        raise
+
+
+def _ground(steps: Grounding, filling: _Filling) -> GroundTables:
+    """The steps, in order."""
+    work, rewritten = steps.work, steps.rewritten
+    engine = work.engine
     steps.load()
     engine.seal()
     _note_decimals(work)
@@ -159,7 +184,7 @@ def ground_into_tables(
         steps.derive(stratum)
     steps.number_unknowns()
     atoms = steps.atoms()
-    filling = _Filling(work, atoms, own_prefix(engine, PREFIX))
+    filling.number(atoms)
     blocks: list[Block] = []
     for constraint in rewritten.constraints:
         steps.check_signs(constraint.name)
@@ -180,7 +205,8 @@ def ground_into_tables(
             steps.statement(f"the objective {rewritten.objective.name!r}", filling.objective_term, term)
     sense = "min" if rewritten.objective is None else rewritten.objective.sense
     program = filling.program(rewritten, sense)
-    return GroundTables(program, atoms, AtomIndex(tuple(blocks), engine), model, filling.n_nonzeros)
+    index = AtomIndex(tuple(blocks), engine)
+    return GroundTables(program, atoms, index, steps.model, filling.n_nonzeros, tuple(work.sizes))
 
 
 def remove_tables_of_grounding(engine: Engine) -> None:
@@ -201,15 +227,21 @@ def _note_decimals(work: Workspace) -> None:
 class _Filling:
     """Appends the entries of statements to the tables of a program."""
 
-    def __init__(self, work: Workspace, atoms: AtomIndex, prefix: str) -> None:
-        self.work, self.engine, self.atoms, self.prefix = work, work.engine, atoms, prefix
-        self.start = {block.name: block.start for block in atoms.blocks}
+    def __init__(self, work: Workspace, prefix: str) -> None:
+        self.work, self.engine, self.prefix = work, work.engine, prefix
+        self.start: dict[str, int] = {}
+        self.n_unknowns = 0
         self.n_rows = self.n_nonzeros = 0
         self.r = 0.0
         self.is_convex = True
         self.stored: dict[str, dict[str, Type]] = {}
         self.cost_decimals: list[int | None] = []
         self.P_decimals: list[int | None] = []
+
+    def number(self, atoms: AtomIndex) -> None:
+        """Where the numbers of each variable predicate begin."""
+        self.start = {block.name: block.start for block in atoms.blocks}
+        self.n_unknowns = len(atoms)
 
     # --- constraints ------------------------------------------------------------------------------------------------
 
@@ -459,7 +491,7 @@ class _Filling:
                 check_dominant_diagonal(self.engine, P)
         tables = tuple(self.name(table) for table in self.stored)
         return EngineProgram(
-            self.engine, len(self.atoms), self.n_rows, self.scan("columns"), self.scan("rows"), self.scan("entries"),
+            self.engine, self.n_unknowns, self.n_rows, self.scan("columns"), self.scan("rows"), self.scan("entries"),
             P, sign * self.r, "max" if sense == "max" else "min", tables,
         )  # fmt: skip
 

@@ -19,6 +19,8 @@ from relift.settings import check_choice
 from relift.tables.algebra import Aggregate, Column, Filter, Join, Plan, Project, Scalar, any_of, call, literal, project
 
 Verify = Literal["exact", "hash"]
+ROUNDING = 1e-9
+"""Floats that stand for equal sums may differ by this part of what was added up."""
 
 
 def check_verify(verify: str) -> None:
@@ -102,12 +104,14 @@ def _unequal_sums(
 ) -> Plan:
     """Pairs of classes between which some sum differs from another, or is missing for some member."""
     parts = weights.parts
+    has_floats = method == "equitable" and len(parts) > 1
+    kept = [*parts, "float"] if has_floats else parts
     seen: dict[str, Scalar] = {"member": Column(here), "id": Column(there)}
-    seen |= {w: Column(w) for w in parts}
-    joined = Project(
+    seen |= {w: Column(w) for w in kept}
+    joined = project(
         Join(Project(entries, seen), Project(others.labels, {"id": Column("id"), "other": Column("label")})),
-        {"member": Column("member"), "other": Column("other")} | {w: Column(w) for w in parts},
-    )
+        "member", "other", *kept,
+    )  # fmt: skip
     sums: Plan
     group: tuple[str, ...]
     if method == "counting":
@@ -116,17 +120,27 @@ def _unequal_sums(
     else:
         group = ("other",)
         added: dict[str, Any] = {w: ("wide sum", Column(w)) for w in parts}
-        total = Column(parts[0]) if len(parts) == 1 else residue([Column(w) for w in parts])
-        found = Project(
-            Aggregate(joined, ("member", "other"), added),
-            {"member": Column("member"), "other": Column("other"), "total": total},
-        )
-        sums = Filter(found, call("!=", Column("total"), literal(0)))
+        outputs: dict[str, Scalar] = {"member": Column("member"), "other": Column("other")}
+        outputs["total"] = Column(parts[0]) if len(parts) == 1 else residue([Column(w) for w in parts])
+        is_there: Scalar = call("!=", Column("total"), literal(0))
+        if has_floats:
+            added |= {"float": ("quick sum", Column("float")), "terms": ("quick sum", call("abs", Column("float")))}
+            outputs |= {"float": Column("float"), "terms": Column("terms")}
+            # A residue of 0 under a float that is none: a number of this size is a multiple of p, and they collide.
+            is_there = any_of([is_there, _is_more_than_rounding(call("abs", Column("float")), Column("terms"))])
+        sums = Filter(Project(Aggregate(joined, ("member", "other"), added), outputs), is_there)
     own = Project(classes.labels, {"member": Column("id"), "label": Column("label")})
-    spread = Aggregate(Join(sums, own), ("label", *group), {
+    extremes: dict[str, Any] = {
         "low": ("min", Column("total")), "high": ("max", Column("total")), "n": ("count", literal(1)),
-    })  # fmt: skip
-    sized = Join(spread, project(classes.leaders, "label", "size"))
-    return Filter(sized, any_of([
-        call("!=", Column("low"), Column("high")), call("!=", Column("n"), Column("size")),
-    ]))  # fmt: skip
+    }  # fmt: skip
+    wrong: list[Scalar] = [call("!=", Column("low"), Column("high")), call("!=", Column("n"), Column("size"))]
+    if has_floats:
+        extremes |= {"least": ("min", Column("float")), "most": ("max", Column("float"))}
+        extremes["terms"] = ("max", Column("terms"))
+        wrong.append(_is_more_than_rounding(call("-", Column("most"), Column("least")), Column("terms")))
+    spread = Aggregate(Join(sums, own), ("label", *group), extremes)
+    return Filter(Join(spread, project(classes.leaders, "label", "size")), any_of(wrong))
+
+
+def _is_more_than_rounding(difference: Scalar, terms: Scalar) -> Scalar:
+    return call(">", difference, call("*", literal(ROUNDING), terms))

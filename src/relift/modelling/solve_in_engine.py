@@ -18,7 +18,7 @@ from typing import Any, final
 
 import numpy as np
 
-from relift.engine_lifting.ground_tables import GroundTables, ground_into_tables, remove_tables_of_grounding
+from relift.engine_lifting.ground_tables import GroundTables, ground_into_tables
 from relift.engine_lifting.lift_tables import EngineLifting, EngineLiftSettings, EngineResult, lift_in_engine
 from relift.errors import EngineError, OptionError
 from relift.grounding.atoms import AtomIndex, Block
@@ -202,8 +202,7 @@ class EngineModelResult:
             self.grounded.engine.close()
             return
         self.lifting.close()
-        self.grounded.program.drop()
-        remove_tables_of_grounding(self.grounded.engine)
+        self.grounded.drop()
         if self.owns_engine:
             self.grounded.engine.close()
 
@@ -273,6 +272,7 @@ def solve_checked_in_engine(
     options: Mapping[str, Any],
 ) -> EngineModelResult:
     """Ground a checked model into tables, lift and solve it there; the engine is closed on failure if it is ours."""
+    grounded: GroundTables | None = None
     try:
         start = perf_counter()
         grounded = ground_into_tables(model, data, engine=engine, folder=folder, limit=limit, progress=progress)
@@ -280,8 +280,9 @@ def solve_checked_in_engine(
         lifting = lift_in_engine(grounded.program, settings, progress)
         result = lifting.solve(progress=progress, **options)
     except BaseException:
-        with suppress(EngineError):  # if the engine is gone, so is what it held
-            remove_tables_of_grounding(engine)
+        if grounded is not None:
+            with suppress(EngineError):  # if the engine is gone, so is what it held
+                grounded.drop()
         if owns_engine:
             engine.close()
         raise
