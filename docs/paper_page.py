@@ -48,10 +48,11 @@ def _colophon(document: dict[str, Any]) -> str:
     versions = {name: version for name, version in document["versions"].items() if version}
     shown = ", ".join(f"{name} {versions[name]}" for name in ("relift", "python", "numpy", "scipy", "scikit-learn"))
     quick = " --quick" if document["quick"] else ""
+    data = "".join(f" --data {name}" for name in document["data"])
     minutes = document["seconds"] / 60
     took = f"{minutes:.0f} minutes" if minutes >= 1.5 else f"{max(1, round(document['seconds']))} s"
     return (
-        f"*`relift reproduce {document['experiment']}{quick}`: {document['parts']} parts in {took}, "
+        f"*`relift reproduce {document['experiment']}{quick}{data}`: {document['parts']} parts in {took}, "
         f"seed {document['seed']}; {shown}.*"
     )
 

@@ -125,7 +125,8 @@ def _colophon(document: Mapping[str, Json]) -> str:
     settings = "\n".join(f"{name} = {value}" for name, value in document["settings"].items())
     quick = " --quick" if document["quick"] else ""
     seed = f" --seed {document['seed']}" if document["seed"] else ""
-    command = f"relift reproduce {document['experiment']}{quick}{seed}"
+    data = "".join(f" --data {html.escape(name)}" for name in document["data"])
+    command = f"relift reproduce {document['experiment']}{quick}{data}{seed}"
     return (
         f"<details><summary>How this was made</summary>\n<p><code>{command}</code> on {document['date']}, "
         f"{document['parts']} parts in {document['seconds']:.1f} s, seed {document['seed']}.</p>\n"

@@ -109,6 +109,7 @@ def _document(experiment: Experiment, outcome: Outcome, report: Report) -> dict[
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "quick": request.quick,
         "seed": request.seed,
+        "data": [path.name for path in request.data],
         "settings": dict(outcome.setup.values),
         "versions": all_versions(),
         "seconds": outcome.seconds,
