@@ -124,3 +124,19 @@ def test_ctrl_c_keeps_finished_parts_and_the_same_command_goes_on(tmp_path: Path
     again.communicate()
     assert f"12 parts, {len(kept)} of them finished before" in first
     assert all((folder / name).read_bytes() == content for name, content in kept.items())
+
+
+def test_all_goes_on_after_a_failure_tells_it_and_writes_one_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("relift.experiments.registry.NAMES", ("shapes", "example"))
+    bad = tmp_path / "bad.obj"
+    bad.write_text("v 1 2\n")
+    assert run(["reproduce", "all", "--quick", "--data", str(bad), "--out", str(tmp_path / "out")]) == 6
+    output, errors = capfd.readouterr()
+    assert f"relift: shapes: {bad}:1: 'v 1 2' has no three coordinates." in errors
+    assert errors.endswith("relift: not done: shapes.\n")
+    assert "The running example" in output
+    page = (tmp_path / "out" / "all.html").read_text()
+    assert page.count("<section") == 1
+    assert 'id="example"' in page
