@@ -29,6 +29,7 @@ from relift.grounding.fill_constraints import (
     wanted_values,
 )
 from relift.grounding.queries_from_model import COLUMN, ROW, Queries
+from relift.grounding.row_blocks import RowBlock
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
     Arithmetic,
@@ -86,13 +87,11 @@ class ObjectiveParts:
         columns, values = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
         return exact.grouped_sums(columns, values, size)
 
-    def matrix(self, first: str, second: str, shape: tuple[int, int]) -> Any:
-        """A block of P, or None if it is empty."""
-        parts = self.quadratic.get((first, second), [])
-        if not parts:
-            return None
+    def block(self, first: str, second: str, shape: tuple[int, int]) -> RowBlock:
+        """A block of P that is not empty."""
+        parts = self.quadratic[first, second]
         rows, columns, values = (np.concatenate([part[k] for part in parts]) for k in (0, 1, 2))
-        return exact.matrix_from_triplets(rows, columns, values, shape)
+        return exact.block_from_triplets(rows, columns, values, shape)
 
     @property
     def constant(self) -> float:

@@ -547,17 +547,17 @@ class Grounding:
         q = np.concatenate([np.empty(0), *(parts.vector(b.name, b.size) for b in blocks)])
         if not parts.quadratic:
             return None, q, parts.constant, True
-        grid = [[parts.matrix(a.name, b.name, (a.size, b.size)) for b in blocks] for a in blocks]
-        return _from_grid(grid, blocks), q, parts.constant, parts.is_convex
-
-
-def _from_grid(grid: list[list[Any]], blocks: tuple[Block, ...]) -> Any:
-    for k, block in enumerate(blocks):
-        if grid[k][k] is None:
-            grid[k][k] = sparse.csr_array((block.size, block.size))
-    P = sparse.block_array(grid, format="csc")
-    P.sort_indices()
-    return P
+        grid = [
+            [
+                (b.start, parts.block(a.name, b.name, (a.size, b.size)))
+                for b in blocks
+                if (a.name, b.name) in parts.quadratic
+            ]
+            for a in blocks
+        ]
+        P = stacked(grid, [block.size for block in blocks], len(atoms)).tocsc()
+        P.has_sorted_indices = P.has_canonical_format = True
+        return P, q, parts.constant, parts.is_convex
 
 
 def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[Any, Any, float, bool]:
