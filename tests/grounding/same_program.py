@@ -28,6 +28,15 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "ridge": (p.RIDGE + p.REGRESSION_FACTS, {}),
     "mdp": (p.MDP, {}),
     "lp_svm": (p.LP_SVM + p.POINTS, {}),
+    "texts that no tuple has beside numbers": (
+        """relation word/2, id/1;
+        long(W) if word(_,W) & W = "zzz";  both(X) if id(X) & long(X);  either(X) if id(X) | long(X);
+        pair(X,W) if id(X) & long(W);
+        var v(X) in either(X) >= 0, w(X) in both(X) >= 0, u(X,W) in pair(X,W);
+        minimize: sum{X in either(X)} v(X) + sum{X in both(X)} w(X) + sum{X,W in pair(X,W)} u(X,W);
+        subject to c forall {X in id(X) & !long(X)}: v(X) >= 1;""",
+        {"word": [("a", "b")], "id": [1, 2]},
+    ),
     "qp_svm": (p.QP_SVM + p.POINTS, {}),
 }
 GALLERY = sorted(path for path in MODELS.glob("*.rlp") if path.stem not in {"tc_qp_svm_cora", "dc_opf"})

@@ -13,7 +13,7 @@ from tests.postgres_server import PASSWORD, Server
 
 import relift
 from relift.errors import DataError, EngineError, OptionError
-from relift.tables.algebra import Column, Plan, Project, Scan, Type, Unit, call, literal
+from relift.tables.algebra import Column, Join, Plan, Project, Scan, Type, Union, Unit, call, literal
 from relift.tables.engine import Engine
 from relift.tables.engine_duckdb import DuckDBEngine
 from relift.tables.engine_memory import MemoryEngine
@@ -158,6 +158,19 @@ def test_what_may_not_be_read_is_told(postgres_server: Server, url: str) -> None
     guest = postgres_server.url("guest", PASSWORD)
     with PostgresEngine(guest) as engine, pytest.raises(DataError, match=r"permission denied .*GRANT SELECT"):
         rows_of(engine, "s.plain", 1)
+
+
+def test_an_empty_table_fits_every_type(url: str, user: Any) -> None:
+    user.execute("CREATE TABLE s.nobody(name text, day date)")
+    with DuckDBEngine() as here, PostgresEngine(url) as there:
+        for engine in (here, there):
+            empty = load_table(engine, "e", source_from_data("e", (url, "s.nobody")), 2, False)
+            assert empty.types == (Type.NOTHING, Type.NOTHING)
+            full = load_table(engine, "f", source_from_data("f", [(1, 2.5)]), 2, False)
+            assert engine.count(Join(full.scan(["X", "Y"]), empty.scan(["X", "Y"])), 9) == 0
+            assert engine.count(Union((full.scan(["X", "Y"]), empty.scan(["X", "Y"]))), 9) == 1
+            assert engine.count(Join(full.scan(["X", "Y"]), empty.scan(["X", "Y"]), "anti"), 9) == 1
+    user.execute("DROP TABLE s.nobody")
 
 
 def test_a_view_cannot_write_while_it_is_read(url: str, user: Any) -> None:

@@ -289,9 +289,9 @@ def _column(name: str) -> str:
 def _set_memory(session: PostgresSession, wanted: str | None) -> None:
     """Memory of sorts and joins, and of temporary tables; what somebody has chosen stays, unless more is known."""
     chosen = {name for (name,) in session.rows(_CHOSEN)}
-    for name in ("work_mem", "temp_buffers"):
-        if wanted is not None or name not in chosen:
-            session.set(name, wanted or _WORK_MEMORY)
+    names = [name for name in ("work_mem", "temp_buffers") if wanted is not None or name not in chosen]
+    if names:
+        session.set(dict.fromkeys(names, wanted or _WORK_MEMORY))
 
 
 def _refuse_encoding(session: PostgresSession) -> None:

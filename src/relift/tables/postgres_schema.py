@@ -60,7 +60,7 @@ class OwnSchema:
         if not found:
             session.run(f"CREATE SCHEMA {name_in(DIALECT, self.name)}")
             session.run(f"COMMENT ON SCHEMA {name_in(DIALECT, self.name)} IS {text_in(DIALECT, mark)}")
-        session.set("search_path", "pg_catalog", self.name, "pg_temp")
+        session.set({"search_path": f"pg_catalog, {name_in(DIALECT, self.name)}, pg_temp"})
 
     def remove(self) -> None:
         """Drop it with everything in it; if the server is gone, the next session does."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
@@ -61,22 +61,21 @@ class PostgresSession:
         self.shown = _shown(server)
         self._connection = self._call(lambda: _connected(server, self.shown))
         try:
-            for name, value in (_SETTINGS | (settings or {})).items():
-                self.set(name, value)
-            for name, value in _IF_KNOWN.items():
-                with suppress(EngineError):
-                    self.set(name, value)
+            wanted = _SETTINGS | (settings or {})
             if timeout is not None:
-                self.set("statement_timeout", f"{max(1, round(timeout * 1000))}ms")
+                wanted |= {"statement_timeout": f"{max(1, round(timeout * 1000))}ms"}
             self.search_path: tuple[str, ...] = tuple(self.rows("SELECT current_schemas(true)")[0][0])
-            self.set("search_path", "pg_catalog", "pg_temp")
+            self.set(wanted | {"search_path": "pg_catalog, pg_temp"})
+            with suppress(EngineError):
+                self.set(_IF_KNOWN)
         except BaseException:
             self.close()
             raise
 
-    def set(self, name: str, *values: str) -> None:
-        """Change a setting of the session."""
-        self.run(f"SET {name} = {', '.join(text_in(DIALECT, value) for value in values)}")
+    def set(self, settings: Mapping[str, str]) -> None:
+        """Change settings of the session."""
+        calls = [f"set_config({text_in(DIALECT, k)}, {text_in(DIALECT, v)}, false)" for k, v in settings.items()]
+        self.rows(f"SELECT {', '.join(calls)}")
 
     def run(self, statement: str, label: str = "") -> int:
         """Run a statement; how many rows it touched."""
@@ -204,7 +203,10 @@ class PostgresSession:
                 failure.append(error)
 
         worker = threading.Thread(target=beside, daemon=True)
-        worker.start()
+        try:
+            worker.start()
+        except RuntimeError:  # the interpreter is ending and starts no threads any more
+            return work()
         try:
             while worker.is_alive():  # without a limit the signal may reach another thread, and this one sleeps on
                 worker.join(0.1)

@@ -48,7 +48,8 @@ class Readers:
         EngineError
             If the server cannot be reached.
         """
-        server = getattr(stored.connection, "server", stored.connection)  # an engine knows where it is
+        is_engine = getattr(stored.connection, "knows_tables", False)
+        server = stored.connection.server if is_engine else stored.connection
         stored = Stored(server, stored.name)
         table, rows = (None, None) if is_address(server) else look_up(stored, source)
         if table is None or rows is None:

@@ -149,7 +149,7 @@ class _Writer:
 
     def select(self, plan: Plan) -> exp.Select:
         if isinstance(plan, Scan):
-            columns = [_as(_column("t", source), name) for name, (source, _) in plan.source.items()]
+            columns = [_as(_stored("t", source, kind), name) for name, (source, kind) in plan.source.items()]
             return _select(columns).from_(_source(_table(plan.table), "t"), copy=False)
         if isinstance(plan, Unit):
             return _select([])
@@ -261,6 +261,12 @@ def _table(name: str) -> exp.Table:
 
 def _column(table: str, name: str) -> exp.Column:
     return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(table))
+
+
+def _stored(table: str, name: str, kind: Type) -> exp.Expr:
+    """A column of a stored table. One without rows may be stored as text, and is compared as a number."""
+    column = _column(table, name)
+    return exp.Cast(this=column, to=_sql_type(kind)) if kind == Type.NOTHING else column
 
 
 def _sql_type(kind: Type) -> exp.DataType:
