@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 ROUTE = os.environ.get("RELIFT_SUITE_ROUTE") == "1"
 
@@ -20,6 +21,9 @@ _reasons: dict[str, str] = {}
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # The same examples in both runs, and no outcome that depends on how busy the machine is.
+    settings.register_profile("suite", deadline=None, derandomize=True)
+    settings.load_profile("suite")
     if ROUTE:
         from tests.cvxpy_suite import routing
 

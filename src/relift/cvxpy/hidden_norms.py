@@ -28,8 +28,8 @@ from relift.symmetry.snapping import snap_values
 
 Indices = NDArray[np.int64]
 
-MANY = 20_000
-"""Of more cones than this the roots are not taken, one by one."""
+MANY = 500
+"""Of more cones than this no roots are taken: it is done one by one, and many cones are rarely all in disguise."""
 
 
 @final

@@ -38,7 +38,7 @@ def report(
     attempts
         Every call of a backend, those that came to nothing too.
     how
-        Whether the classes were found anew or re-used.
+        Whether the classes were found anew, re-used, or not used in the end.
     recovered
         What was found in the cones before lifting; empty if nothing was used.
     lift_seconds

@@ -15,10 +15,11 @@ from relift.cvxpy.recovery import Recovered, recover
 from relift.cvxpy.reports import report
 from relift.cvxpy.reuse import Kept, lift_or_reuse
 from relift.lifting.certificate import Certificate, certify
-from relift.lifting.lifting import Lifting
+from relift.lifting.lifting import Lifting, lift
 from relift.pipeline import Result
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.settings import LiftSettings
 from relift.solvers.registry import get_backend
 
 
@@ -113,6 +114,13 @@ class _Run:
         """Lift and solve the problem as it was compiled."""
         kept, how = self._lift_ground()
         result = self._solve(kept.lifting, self.last)
+        if result.status in {Status.OPTIMAL_INACCURATE, Status.FAILURE} and not kept.lifting.is_trivial:
+            # First-order methods can be slower on a small problem than on a large one: never be worse than without.
+            plain = lift(self.compiled.program, LiftSettings("none", reduce=False))
+            again = self._solve(plain, self.last)
+            if again.status in {Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED}:
+                self.attempts += result.attempts
+                result, how = again, "not used"
         return self._outcome(result, result.solution, result.certificate, how, Memory(kept))
 
     def through_recovery(self) -> Outcome | None:
