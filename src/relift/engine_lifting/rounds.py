@@ -84,8 +84,7 @@ class Classes:
         self._start(kinds)
 
     def _start(self, kinds: Plan) -> None:
-        self.base = self.scratch.store(f"{self.side}_base", project(kinds, "id", "class"))
-        self.scratch.engine.save(self.base.table)
+        self.base = self.scratch.store(f"{self.side}_base", project(kinds, "id", "class"), is_saved=True)
         nothing = Filter(self.base, literal(False))
         self.noted = self.scratch.store(f"{self.side}_noted", nothing)
         counted = Aggregate(self.base, ("class",), {"size": ("count", literal(1))})
@@ -125,6 +124,8 @@ class Classes:
         """Take over changes (``id``, ``old``, ``new``)."""
         engine = self.scratch.engine
         engine.append(self.noted.table, Project(changed, {"id": Column("id"), "class": Column("new")}))
+        if engine.is_persistent:
+            engine.save(self.noted.table)
         counted = Aggregate(changed, ("old", "new"), {"size": ("count", literal(1))})
         gained = Project(counted, {"class": Column("new"), "size": Column("size")})
         lost = Project(counted, {"class": Column("old"), "size": call("negative", Column("size"))})

@@ -57,11 +57,15 @@ class Scratch:
         self.engine.drop(stored)
         self._stored.pop(stored, None)
 
-    def store(self, name: str, plan: Plan, number: tuple[str, tuple[str, ...]] | None = None) -> Scan:
+    def store(
+        self, name: str, plan: Plan, number: tuple[str, tuple[str, ...]] | None = None, is_saved: bool = False
+    ) -> Scan:
         """Store a plan; an older table of this name is dropped afterwards, so that the plan may read it."""
         stored, old = self._fresh(name), self.names.get(name)
         self.names[name] = stored
         self.rows[name] = self.engine.create(stored, plan, number=number)
+        if is_saved:
+            self.engine.save(stored)
         if old is not None:
             self._drop(old)
         columns = dict(plan.columns)

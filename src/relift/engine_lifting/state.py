@@ -74,6 +74,7 @@ class State:
             version = 1 + max(int(n.rpartition("_")[2]) for n in names)
             stored = f"{self.prefix}_{side}_kept_{version}"
             self.engine.create(stored, latest)
+            self.engine.save(stored)
             kept[side] = Scan(stored, {c: (c, Type.INTEGER) for c in ("id", "class")}, frozenset([frozenset(["id"])]))
         wanted = {self.journal, *(plan.table for plan in kept.values())}
         for name in found:
@@ -109,6 +110,7 @@ class State:
         row = {name: np.zeros(1, np.int64) for name in _JOURNAL}
         row["fingerprint"][0] = fingerprint
         self.engine.attach(self.journal, Source("the journal", Columns(row)))
+        self.engine.save(self.journal)
 
     def note(self, report: RoundReport) -> None:
         """Write a round down."""
@@ -117,6 +119,7 @@ class State:
         start = Limit(Filter(one, call("=", Column("round"), literal(0))), 1)
         row = Project(start, {f"c{k}": literal(number) for k, number in enumerate(numbers)})
         self.engine.append(self.journal, row)
+        self.engine.save(self.journal)
 
     def drop(self) -> None:
         """Forget everything."""
