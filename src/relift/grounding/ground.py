@@ -177,7 +177,8 @@ def ground(
         An earlier result for the same model: statements that read nothing of what has changed are taken over. Both
         share one engine.
     engine
-        Where to ground; by default an embedded DuckDB of its own.
+        Where to ground; by default in memory, with an embedded DuckDB for what is too large
+        (:mod:`relift.tables.engine_memory`).
     folder
         Where file names of the model begin.
     limit

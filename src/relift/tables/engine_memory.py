@@ -8,6 +8,7 @@ a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
@@ -243,10 +244,17 @@ class MemoryEngine(Engine):
         if self._reader is None:  # kept until all is loaded: it reads the tables of a server as of one moment
             self._reader = DuckDBEngine()
         types = self._reader.attach(name, source)
-        arrays = self._reader.stored_columns(name)
+        arrays: dict[str, Any] | None = None
+        if types and find_spec("pyarrow") is not None:  # texts become numbers without being Python strings first
+            scan = Scan(name, {column: (column, kind) for column, kind in types.items()})
+            arrays = _arrays_from_frame(Frame(self._reader.arrow(scan), tuple(types)), self._texts)
+        arrays = self._reader.stored_columns(name) if arrays is None else arrays
         self._reader.drop(name)
-        vectors = {column: self._vector_of(kind, arrays[column]) for column, kind in types.items()}
-        size = next(iter(arrays.values())).size if arrays else 0
+        vectors = {
+            column: array if isinstance(array := arrays[column], Vector) else self._vector_of(kind, array)
+            for column, kind in types.items()
+        }
+        size = next(iter(vectors.values())).data.size if vectors else 0
         self._known()[name] = Relation(vectors, size)
         return types
 
