@@ -76,7 +76,8 @@ def solve_model(
         Numbers for params without arguments.
     engine
         Where to ground: ``"memory"`` (the default, with DuckDB behind it for what is too large), ``"duckdb"``,
-        ``"postgresql://…"``, ``"spark"``, or something open already; see :mod:`relift.tables.open_engine`. On a server, tables can be given by name.
+        ``"postgresql://…"``, ``"spark"``, or something open already; see :mod:`relift.tables.open_engine`. On a server,
+        tables can be given by name.
     folder
         Where file names of the model begin; by default the folder of its file.
     limit
