@@ -45,6 +45,7 @@ from relift.tables.algebra import (
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.engine_duckdb import DuckDBEngine
 from relift.tables.engine_spark_errors import is_cancelled, translated
+from relift.tables.engine_spark_kept import kept_tables
 from relift.tables.engine_spark_session import open_session
 from relift.tables.row_bounds import row_bounds
 from relift.tables.sources import Distributed, Source, Stored
@@ -103,6 +104,8 @@ class SparkEngine(Engine):
     checkpoint_folder
         A folder that all executors can reach (``hdfs://...``, ``s3a://...``; any folder in local mode). `save` writes
         tables there, which then outlive executors; the files are removed by `close`. None for none.
+    keep_tables
+        Leave what `save` has written in the folder, and find what an earlier engine has left there.
     cores, driver_memory
         Of a local session: how many threads it has, and how much memory.
     progress
@@ -125,6 +128,7 @@ class SparkEngine(Engine):
         session: Any = None,
         *,
         checkpoint_folder: str | None = None,
+        keep_tables: bool = False,
         cores: int = 2,
         driver_memory: str = "2g",
         progress: ProgressCallback | None = None,
@@ -143,6 +147,13 @@ class SparkEngine(Engine):
             self.close()
             raise OptionError("checkpoint_folder= needs a session of this process, not one of Spark Connect.")
         self._folder = None if checkpoint_folder is None else f"{checkpoint_folder.rstrip('/')}/{self._tag}"
+        if keep_tables:
+            if checkpoint_folder is None:
+                self.close()
+                raise OptionError("keep_tables=True needs a folder.", "Give checkpoint_folder=.")
+            self.is_persistent = True
+            self._folder = f"{checkpoint_folder.rstrip('/')}/relift"
+            self._find_kept()
 
     # --- the five methods -------------------------------------------------------------------------------------------
 
@@ -227,6 +238,8 @@ class SparkEngine(Engine):
             self._open.session.catalog.dropTempView(name)
             for part in table.parts:
                 self._forget(part)
+            if self.is_persistent:
+                _remove_folder(self._open.session, f"{self._folder}/{name}")
 
     def explain(self, plan: Plan) -> str:
         """The SQL of a plan."""
@@ -260,7 +273,7 @@ class SparkEngine(Engine):
                     opened.session.catalog.dropTempView(name)
                     for part in table.parts:
                         _unpersist(part, opened.is_remote)
-                if self._folder is not None:
+                if self._folder is not None and not self.is_persistent:
                     _remove_folder(opened.session, self._folder)
         opened.close()
 
@@ -288,15 +301,27 @@ class SparkEngine(Engine):
     def save(self, name: str) -> None:
         """Write a table into the folder for checkpoints, from where it is read from now on."""
         table = self._tables[name]
-        if self._folder is None or table.rows <= SMALL:
+        if self._folder is None or (table.rows <= SMALL and not self.is_persistent):
             return
-        folder = f"{self._folder}/{name}_{uuid.uuid4().hex[:8]}"
+        folder = f"{self._folder}/{name}/{uuid.uuid4().hex[:8]}"
         with self._statement():
             self._open.session.table(name).write.mode("error").parquet(folder)
             part = _Part(self._open.session.read.parquet(folder), table.rows, is_stored_by_spark=False, folder=folder)
             self._register(name, replace(table, parts=[part]))
             for old in table.parts:
                 self._forget(old)
+
+    def tables(self) -> list[str]:
+        """Names of stored tables, if what is saved outlives the engine."""
+        return sorted(self._tables) if self.is_persistent else []
+
+    def _find_kept(self) -> None:
+        """Tables that an earlier engine has saved in the same folder."""
+        with self._statement():
+            for name, folder in kept_tables(self._open.session, self._folder or "").items():
+                frame = self._open.session.read.parquet(folder)
+                part = _Part(frame, int(frame.count()), is_stored_by_spark=False, folder=folder)
+                self._register(name, _Table([part], 8 * len(frame.columns)))
 
     # --- storing ----------------------------------------------------------------------------------------------------
 
@@ -340,7 +365,7 @@ class SparkEngine(Engine):
             frame.sparkSession.catalog.dropGlobalTempView(passing)
 
     def _frame_from_arrow(self, table: Any) -> Any:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self._open.without_trace():
             warnings.simplefilter("ignore", FutureWarning)
             return self._open.session.createDataFrame(table)
 
@@ -366,9 +391,14 @@ class SparkEngine(Engine):
     def _kept(self, frame: Any, is_final: bool = True) -> _Part:
         """Rows that Spark calculates now and keeps, with a plan that is only these rows."""
         self._refuse_interrupted()
-        part = _Part(frame.localCheckpoint(), -1, is_stored_by_spark=True)
-        self._refuse_interrupted()
-        part.rows = int(part.frame.count())
+        part = _Part(frame.localCheckpoint(eager=False), -1, is_stored_by_spark=True)
+        try:
+            self._refuse_interrupted()
+            part.rows = int(part.frame.count())  # the first look at all rows is when they are calculated and kept
+        except BaseException:
+            with suppress(Exception):  # what was kept so far; a session that is gone keeps nothing
+                self._forget(part)
+            raise
         if is_final and part.rows <= SMALL:
             small = self._collected(part.frame)
             self._forget(part)
@@ -383,10 +413,9 @@ class SparkEngine(Engine):
             return small
         if order:
             keys = [name_in(DIALECT, key) for key in order]
-            ranged = _Part(part.frame.orderBy(*keys).localCheckpoint(), part.rows, is_stored_by_spark=True)
+            ranged = self._kept(part.frame.orderBy(*keys), is_final=False)
             self._forget(part)
             part = ranged
-        self._refuse_interrupted()
         sizes = self._arrow(part.frame.selectExpr("spark_partition_id() AS p").groupBy("p").count())
         found = dict(zip(sizes.column("p").to_pylist(), sizes.column("count").to_pylist(), strict=True))
         in_order = np.array([found.get(partition, 0) for partition in range(max(found) + 1)], dtype=np.int64)
@@ -397,7 +426,7 @@ class SparkEngine(Engine):
             f" - shiftleft(CAST(spark_partition_id() AS BIGINT), 33) AS {name_in(DIALECT, column)}"
         )
         # Stored once more: the numbers hold for the partitions as they are here, and not inside of other queries.
-        numbered = _Part(part.frame.selectExpr("*", numbers).localCheckpoint(), part.rows, is_stored_by_spark=True)
+        numbered = self._kept(part.frame.selectExpr("*", numbers), is_final=False)
         self._forget(part)
         return numbered
 

@@ -74,6 +74,8 @@ def translated(error: BaseException, label: str, is_stopped: bool) -> ReliftErro
         times = int(aborted[1])
         tries = f"after {times} attempts" if times > 1 else "after 1 attempt"
         return EngineError(f"{where}Spark gave up a task {tries}: {_cause(text)}")
+    if "Python worker" in text and (said := _python_error(text)):
+        return DataError(f"{where}Python code that Spark ran raised {said}")
     if label:
         return DataError(f"{where}it cannot be read: {first_line(error)}")
     return EngineError(f"Spark: {first_line(error)}")
@@ -118,11 +120,16 @@ def _message(text: str, condition: str) -> str:
 
 def _cause(text: str) -> str:
     """Why the last attempt failed."""
-    lines = [line.strip() for line in text.splitlines()]
-    python = [line for line in lines if re.match(r"^[A-Za-z_.]*(Error|Exception|Interrupt|Exit)\b.*", line)]
     lost = re.search(r"Lost task [^:]*: (.*)", text)
     said = lost[1] if lost else ""
     said = re.sub(r"^\(?TID \d+\)?[^:]*: ", "", said)
-    if "Traceback (most recent call last)" in text and python:
-        return python[-1]
+    if "Traceback (most recent call last)" in text and (python := _python_error(text)):
+        return python
     return re.sub(r"^(java|scala|org|py4j)\.[\w.$]+(Exception|Error): ", "", said) or first_line(Exception(text))
+
+
+def _python_error(text: str) -> str:
+    """The last line of a Python traceback in a text, or nothing."""
+    lines = [line.strip() for line in text.splitlines()]
+    told = [line for line in lines if re.match(r"^[A-Za-z_.]*(Error|Exception|Interrupt|Exit)\b.*", line)]
+    return told[-1] if told else ""

@@ -12,7 +12,8 @@ import shutil
 import tempfile
 import threading
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, final
@@ -78,6 +79,25 @@ class OpenSession:
                 else:
                     self.session.conf.unset(key)
             self._is_small = is_small
+
+    @contextmanager
+    def without_trace(self) -> Iterator[None]:
+        """For calls that make a session the active one of the thread: the one before is active again afterwards."""
+        if self.is_remote:
+            yield
+            return
+        from pyspark.sql import SparkSession
+
+        java = self.session._jvm.org.apache.spark.sql.classic.SparkSession
+        before, java_before = SparkSession._activeSession, java.getActiveSession()
+        try:
+            yield
+        finally:
+            SparkSession._activeSession = before
+            if java_before.isDefined():
+                java.setActiveSession(java_before.get())
+            else:
+                java.clearActiveSession()
 
     def is_stopped(self) -> bool:
         """Whether the application is gone."""
