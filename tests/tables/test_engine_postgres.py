@@ -459,6 +459,9 @@ def test_models_use_tables_of_the_server(url: str, user: Any) -> None:
         assert answer["buy"].to_dict() == pytest.approx({"milk": 2, "tea": 3})
         answer.grounded.close()
     user.execute("ALTER TABLE s.price RENAME TO prices")
+    model = relift.Model.from_text(text).data(price={"tea": 2, "milk": 1})
+    for data, engine in ((tables, "duckdb"), (None, with_path)):  # what the model has need not be on the server
+        assert model.solve(data, engine=engine).objective == pytest.approx(8)
     for data, engine in ((tables, "duckdb"), (None, with_path)):
         with pytest.raises(DataError, match=r"(?s)no table or view for the param 'price'.*Did you mean it by 'prices'"):
             relift.solve_model(text, data, engine=engine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, final
@@ -44,30 +45,32 @@ class ServerTables:
         with PostgresSession(self.server) as session:
             return visible_tables(session.rows, session.search_path if self.schema is None else [self.schema])
 
-    def of_model(self, model: CheckedModel, only_needed: bool = False) -> dict[str, Any]:
+    def of_model(self, model: CheckedModel, known: Collection[str] = (), only_needed: bool = False) -> dict[str, Any]:
         """The tables for a model.
 
         Parameters
         ----------
         model
             The model.
+        known
+            Names that have data already, and can do without.
         only_needed
-            Leave out names that have data in the model.
+            Leave out names that have data already, or in the model.
 
         Raises
         ------
         DataError
-            If there is none for a name that has no data in the model.
+            If there is none for a name that has no data.
         """
         wanted = {
             name: arity
             for name, arity in known_names(model).items()
-            if arity and (not only_needed or needs_table(model, name, arity))
+            if arity and (not only_needed or (name not in known and needs_table(model, name, arity)))
         }
         there = set(self.names()) if wanted else set()
         found = {name: (self.server, self._named(name)) for name in wanted if name in there}
         for name, arity in wanted.items():
-            if name not in found and needs_table(model, name, arity):
+            if name not in found and name not in known and needs_table(model, name, arity):
                 raise self._missing(model, name, there)
         return found
 

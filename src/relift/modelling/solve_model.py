@@ -204,9 +204,9 @@ def _opened(
     opened = open_engine(engine, progress)
     try:
         if isinstance(data, ServerTables):
-            tables = {**tables, **data.of_model(checked)}
+            tables = {**tables, **data.of_model(checked, tables)}
         elif data is None and opened.knows_tables:
-            tables = {**ServerTables(opened).of_model(checked, only_needed=True), **tables}
+            tables = {**ServerTables(opened).of_model(checked, tables, only_needed=True), **tables}
     except BaseException:
         opened.close()
         raise
