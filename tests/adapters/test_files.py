@@ -312,9 +312,17 @@ def test_integer_variables_are_refused_unless_relaxed() -> None:
         ("ENDATA\n", "", "m: the file ends without ENDATA: it is cut off, or it is no MPS file."),
         (
             "ENDATA",
-            "QCMATRIX LIM1\n X X 1\nENDATA",
-            "m, line 25: it has quadratic constraints (QCMATRIX), which relift does not take.",
+            "QCMATRIX NONE\n X X 1\nENDATA",
+            "m, line 25: there is no constraint 'NONE'.",
         ),
+        ("ENDATA", "QCMATRIX\nENDATA", "m, line 25: QCMATRIX is followed by the name of a row."),
+        (
+            "ENDATA",
+            "QCMATRIX LIM2\n X Y 1\nENDATA",
+            "m, line 25: this QCMATRIX is not symmetric; both triangles are listed.",
+        ),
+        ("ENDATA", "QCMATRIX LIM2\n X X 1\n X X 1\nENDATA", "m, line 27: the entry of QCMATRIX is given twice."),
+        ("ENDATA", "QCMATRIX LIM2\n X X 1 Y Y\nENDATA", "m, line 26: a line of QCMATRIX has 3 fields, this one has 5."),
         ("ENDATA", "SOS1\nENDATA", "m, line 25: it has special ordered sets (SOS1), which relift does not take."),
         ("ENDATA", "CSECTION K 0 QUAD\nENDATA", "m, line 25: it has cones (CSECTION), which relift does not take."),
         (

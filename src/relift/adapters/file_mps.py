@@ -20,6 +20,7 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
+from relift.adapters.quadratic_in_mps import SECTION, CurvedRow, parted
 from relift.errors import FileFormatError
 from relift.program.program import Program, Vector
 
@@ -30,7 +31,6 @@ _MAXIMISE = {"MAX", "MAXIMIZE", "MAXIMISE", "MAXIMUM"}
 _MINIMISE = {"MIN", "MINIMIZE", "MINIMISE", "MINIMUM"}
 _QUADRATIC = {"QUADOBJ", "QMATRIX", "QSECTION"}
 _REFUSED = {
-    "QCMATRIX": "quadratic constraints",
     "CSECTION": "cones",
     "SOS": "special ordered sets",
     "SOS1": "special ordered sets",
@@ -78,6 +78,8 @@ class _Sections:
     upper: dict[int, tuple[float, int]] = field(default_factory=dict)
     quadratic: tuple[list[int], list[int], list[float], list[int]] = field(default_factory=lambda: ([], [], [], []))
     quadratic_section: str = ""
+    curved: dict[int, CurvedRow] = field(default_factory=dict)
+    """Rows with a section of their own for quadratic terms, by their numbers; the last one is being read."""
     set_names: dict[str, str] = field(default_factory=dict)
     maximise: bool = False
     is_complete: bool = False
@@ -298,6 +300,9 @@ def _heading(read: _Sections, line: str, i: int, before: str) -> str:
         if word == "OBJSENSE" and len(words) > 1:
             _objective_sense(read, words[1], i)
         return word
+    if word == SECTION:
+        _begin_curved_row(read, words, i)
+        return word
     if word in _QUADRATIC:
         if len(words) > 1 and words[1] != read.objective_name:
             raise _LineError(i, f"it has quadratic constraints ({line.strip()}), which relift does not take.")
@@ -307,6 +312,19 @@ def _heading(read: _Sections, line: str, i: int, before: str) -> str:
         return word
     what = "the section" if before else "this is no MPS file:"
     raise _LineError(i, f"{what} {words[0][:40]!r} is not known.")
+
+
+def _begin_curved_row(read: _Sections, words: Sequence[str], i: int) -> None:
+    if len(words) != 2:
+        raise _LineError(i, f"{SECTION} is followed by the name of a row.")
+    number = read.row_number.get(words[1], -2)
+    if number < 0:
+        raise _LineError(i, f"there is no constraint {words[1]!r}.")
+    if number in read.curved:
+        raise _LineError(i, f"the row {words[1]!r} has two sections {SECTION}.")
+    if read.row_type[words[1]] == "E" or number in read.ranges:
+        raise _LineError(i, f"the row {words[1]!r} has quadratic terms and two sides, which is not convex.")
+    read.curved[number] = CurvedRow(i)
 
 
 def _objective_sense(read: _Sections, word: str, i: int) -> None:
@@ -340,6 +358,14 @@ def _read_line(read: _Sections, section: str, fields: list[str], i: int) -> None
             read.quadratic[1].append(_column(read, fields[k], i))
             read.quadratic[2].append(_number(fields[k + 1], i))
             read.quadratic[3].append(i)
+    elif section == SECTION:
+        if len(fields) != 3:
+            raise _LineError(i, f"a line of {section} has 3 fields, this one has {len(fields)}.")
+        row = next(reversed(read.curved.values()))
+        row.first.append(_column(read, fields[0], i))
+        row.second.append(_column(read, fields[1], i))
+        row.values.append(_number(fields[2], i))
+        row.lines.append(i)
     elif section == "OBJSENSE":
         _objective_sense(read, fields[0], i)
     else:
@@ -453,10 +479,16 @@ def _program_from_sections(read: _Sections, source: str, relax_integers: bool) -
     lb, ub = _variable_bounds(read, n)
     q = np.zeros(n)
     q[list(read.costs)] = list(read.costs.values())
+    for row in read.curved.values():
+        if (fault := row.fault()) is not None:
+            raise _LineError(*fault)
+    A, l, u, curved, left = parted(_matrix(read, m, n, names), l, u, read.curved)
+    curved.check()
+    names = [names[i] for i in left]
     return Program(
         _quadratic_part(read, n),
         q,
-        _matrix(read, m, n, names),
+        A,
         l,
         u,
         lb,
@@ -465,6 +497,7 @@ def _program_from_sections(read: _Sections, source: str, relax_integers: bool) -
         sense="max" if read.maximise else "min",
         variable_names=list(read.columns),
         row_names=names,
+        quadratic=curved,
     )
 
 

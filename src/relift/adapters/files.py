@@ -105,9 +105,9 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     """
     path = Path(path)
     suffix = _suffix(path)
-    if len(program.quadratic):
+    if len(program.quadratic) and not suffix.startswith((".mps", ".qps")):
         raise FileFormatError(
-            f"{path}: quadratic constraints cannot be written.", "Leave them out, or pickle the program."
+            f"{path}: quadratic constraints cannot be written as {suffix}.", "Write .mps, which holds them."
         )
     if len(program.conic) and suffix != ".npz":
         raise FileFormatError(f"{path}: cones cannot be written as {suffix}.", "Write .npz, which holds them.")

@@ -12,11 +12,12 @@ import numpy as np
 from scipy import sparse
 
 from relift.adapters.names import FileNames
+from relift.adapters.quadratic_in_mps import names_of_curved_rows, section_lines
 from relift.program.program import Program, Vector
 
 
 def mps_lines(program: Program, names: FileNames) -> Iterator[str]:
-    """Write the lines of a free-format MPS file with a ``QUADOBJ`` section for P.
+    """Write the lines of a free-format MPS file, with ``QUADOBJ`` for P and ``QCMATRIX`` for quadratic constraints.
 
     Examples
     --------
@@ -46,14 +47,18 @@ def mps_lines(program: Program, names: FileNames) -> Iterator[str]:
     kinds = [_row_kind(l, u) for l, u in zip(program.l.tolist(), program.u.tolist(), strict=True)]
     yield f"ROWS\n N {names.objective}\n"
     yield from (f" {kind} {name}\n" for (kind, _, _), name in zip(kinds, names.rows, strict=True))
+    curved = names_of_curved_rows(program, names)
+    yield from (f" L {name}\n" for name in curved)
     yield "COLUMNS\n"
-    yield from _column_lines(program, names)
+    yield from _column_lines(program, names, curved)
     yield "RHS\n"
     if program.r != 0:
         yield f" RHS {names.objective} {decimal(-program.r)}\n"
     yield from (
         f" RHS {name} {decimal(right)}\n" for (_, right, _), name in zip(kinds, names.rows, strict=True) if right != 0
     )
+    rights = zip(program.quadratic.r.tolist(), curved, strict=True)
+    yield from (f" RHS {name} {decimal(right)}\n" for right, name in rights if right != 0)
     if any(width is not None for _, _, width in kinds):
         yield "RANGES\n"
         for (_, _, width), name in zip(kinds, names.rows, strict=True):
@@ -68,14 +73,16 @@ def mps_lines(program: Program, names: FileNames) -> Iterator[str]:
         for j, name in enumerate(names.variables):
             for k in range(P.indptr[j], P.indptr[j + 1]):
                 yield f" {name} {names.variables[P.indices[k]]} {decimal(P.data[k])}\n"
+    yield from section_lines(program.quadratic, curved, names.variables, decimal)
     yield "ENDATA\n"
 
 
-def _column_lines(program: Program, names: FileNames) -> Iterator[str]:
-    A = program.A.tocsc()
+def _column_lines(program: Program, names: FileNames, curved: list[str]) -> Iterator[str]:
+    A = sparse.vstack([program.A, program.quadratic.q]).tocsc() if curved else program.A.tocsc()
+    row_names = [*names.rows, *curved]
     starts, rows, words, q = A.indptr.tolist(), A.indices.tolist(), decimals(A.data), program.q.tolist()
     for j, name in enumerate(names.variables):
-        cells = [f"{names.rows[rows[k]]} {words[k]}" for k in range(starts[j], starts[j + 1])]
+        cells = [f"{row_names[rows[k]]} {words[k]}" for k in range(starts[j], starts[j + 1])]
         if q[j] != 0 or not cells:
             cells.insert(0, f"{names.objective} {decimal(q[j])}")
         for k in range(0, len(cells), 2):
