@@ -48,7 +48,7 @@ def test_power_flow_of_a_real_grid(postgres_server: Server) -> None:
         assert_same_program(here, there)
 
 
-@settings(max_examples=20, deadline=None, phases=[Phase.reuse, Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, phases=[Phase.reuse, Phase.generate], suppress_health_check=list(HealthCheck))
 @given(text=models(), tables=data())
 def test_random_models(text: str, tables: dict[str, Any], postgres_server: Server) -> None:
     try:
