@@ -6,8 +6,8 @@
     Result  ◀─ certify on the ground program ◀─ restore ◀─ expand ◀────────────────────┘
 
 1. ``lift`` (:mod:`relift.lifting.lifting`): what is known is substituted (:mod:`~relift.lifting.reduction`),
-   indistinguishable variables and rows are found (:mod:`relift.symmetry.find`), checked independently
-   (:mod:`relift.symmetry.equitable`) and merged (:mod:`~relift.lifting.quotient`).
+   indistinguishable variables, rows, quadratic constraints and cones are found (:mod:`relift.symmetry.find`), checked
+   independently (:mod:`relift.symmetry.equitable`) and merged (:mod:`~relift.lifting.quotient`).
 2. A backend (:mod:`relift.solvers`) solves the small program, without knowing that it is one
    (:mod:`relift.certified_solve` asks it).
 3. Its answer is expanded to the ground program: point, multipliers, rays.
