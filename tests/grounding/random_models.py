@@ -182,6 +182,15 @@ def models(draw: Any) -> str:
     listed_key = ",".join(key)
     row = f"{writer.linear(key, 1)} <= {writer.number(key, 1)}"
     lines.append(f"subject to f forall {{{listed_key} in e({listed_key})}}: {row};")
+    if draw(st.booleans()):
+        row_of = {writer.fresh("n"): "n"}
+        index = {writer.fresh("n"): "n"}
+        both = {**row_of, **index}
+        terms = f"sum{{{next(iter(index))} in {writer.formula(row_of, index, 1)}}} ({writer.linear(both, 1)} + 1)**2"
+        alone = f"({writer.linear(row_of, 1)} + {writer.number(row_of, 0)})**2"
+        body = draw(st.sampled_from([terms, alone, f"{terms} + 2*{alone} + {writer.linear(row_of, 0)} + 0.5"]))
+        where = writer.formula({}, row_of, 1)
+        lines.append(f"subject to g forall {{{next(iter(row_of))} in {where}}}: {body} <= {writer.number(row_of, 1)};")
     index = {writer.fresh("n"): "n"}
     inside = f"({writer.linear(index, 1)} + {writer.number(index, 0)})**2"
     square = f"sum{{{next(iter(index))} in {writer.formula({}, index, 1)}}} {inside}"

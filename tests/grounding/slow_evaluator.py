@@ -161,20 +161,33 @@ class SlowEvaluator:
             rows[key] = ({atom: v for atom, v in entries.items() if v}, *sides)
         return rows
 
+    def quadratic_constraint(self, constraint: c.Constraint) -> dict[tuple[Any, ...], tuple[Any, Any, Any]]:
+        """For each row q, P as a mapping of pairs, and the right-hand side."""
+        rows = {}
+        for env in self.answers(constraint.variables, constraint.formula, {}):
+            q, P, r = self.quadratic(constraint.body.terms, env)
+            rows[tuple(env[v] for v in constraint.variables)] = (q, P, self.value(constraint.upper, env) - r)
+        return rows
+
     def objective(self) -> tuple[dict[Any, Fraction], dict[Any, Fraction], Fraction]:
         """q, P as a mapping of pairs, and r."""
+        assert self.model.objective is not None
+        return self.quadratic(self.model.objective.expression.terms, {})
+
+    def quadratic(
+        self, terms: tuple[Any, ...], outside: Env
+    ) -> tuple[dict[Any, Fraction], dict[Any, Fraction], Fraction]:
         q: dict[Any, Fraction] = defaultdict(Fraction)
         P: dict[Any, Fraction] = defaultdict(Fraction)
         r = Fraction(0)
-        assert self.model.objective is not None
-        for term in self.model.objective.expression.terms:
+        for term in terms:
             if isinstance(term, c.LinearTerm | c.ConstantTerm):
-                entries, constant = self.affine((term,), {})
+                entries, constant = self.affine((term,), outside)
                 r += constant
                 for atom, value in entries.items():
                     q[atom] += value
                 continue
-            for env in self.within(term.scopes, {}):
+            for env in self.within(term.scopes, outside):
                 weight = self.value(term.coefficient, env)
                 if isinstance(term, c.ProductTerm):
                     first, second = (
