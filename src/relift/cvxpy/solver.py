@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from cvxpy import settings as words
+from cvxpy.constraints.exponential import ExpCone
+from cvxpy.constraints.power import PowCone3D, PowConeND
+from cvxpy.constraints.psd import SvecPSD
+from cvxpy.constraints.second_order import SOC
 from cvxpy.error import SolverError
 from cvxpy.reductions.solution import Solution as CvxpySolution
 from cvxpy.reductions.solution import failure_solution
 from cvxpy.reductions.solvers import utilities
-from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
+from cvxpy.utilities.psd_utils import TriangleKind
 
 from relift.cvxpy.compiled import Compiled, multipliers_of
 from relift.cvxpy.options import LiftedOptions
@@ -32,10 +36,10 @@ _STATUS = {
 _UNPROVED = {Status.INFEASIBLE: words.INFEASIBLE_INACCURATE, Status.UNBOUNDED: words.UNBOUNDED_INACCURATE}
 
 
-class Lifted(CLARABEL):
+class Lifted(ConicSolver):
     """A solver for ``problem.solve(solver=relift.cvxpy.Lifted(...))``.
 
-    The problem is compiled by CVXPY into the form that it also makes for Clarabel, lifted, solved by the backend,
+    The problem is compiled by CVXPY into a conic program with a quadratic objective, lifted, solved by the backend,
     expanded, and checked as compiled. Two instances with equal options are equal, so that CVXPY compiles a problem once
     for all of them. An instance keeps nothing between solves; what is re-used lies with the problem.
 
@@ -80,10 +84,14 @@ class Lifted(CLARABEL):
     (True, True, False)
     """
 
-    # CLARABEL gives the form: rows in this order, exponential cones (x, y, z), scaled upper triangles. Nothing of its
-    # solving is used.
-
     MIP_CAPABLE = False
+    BOUNDED_VARIABLES = False
+    REQUIRES_CONSTR = False
+    SUPPORTED_CONSTRAINTS: Any = (*ConicSolver.SUPPORTED_CONSTRAINTS, SOC, ExpCone, PowCone3D, PowConeND, SvecPSD)
+    # The forms of relift.program.cones, which are Clarabel's.
+    EXP_CONE_ORDER: Any = (0, 1, 2)
+    PSD_TRIANGLE_KIND: Any = TriangleKind.UPPER
+    PSD_SQRT2_SCALING: Any = True
 
     def __init__(
         self,
@@ -205,7 +213,7 @@ class Lifted(CLARABEL):
         if multipliers is None:
             return {}
         zero = inverse_data[ConicSolver.DIMS].zero
-        read = getattr(self, "extract_dual_value", utilities.extract_dual_value)
+        read = utilities.extract_dual_value
         equalities = utilities.get_dual_values(multipliers[:zero], read, inverse_data[self.EQ_CONSTR])
         others = utilities.get_dual_values(multipliers[zero:], read, inverse_data[self.NEQ_CONSTR])
         return {**equalities, **others}
