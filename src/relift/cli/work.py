@@ -95,17 +95,18 @@ def run_beside(
             outcome.append(job(told))
         except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
             failure.append(error)
+        finally:
+            is_over.set()
 
-    worker = threading.Thread(target=run, daemon=True)
-    worker.start()
+    is_over = threading.Event()  # not worker.join(): interrupted by Ctrl-C, it takes a running thread for a dead one
+    threading.Thread(target=run, daemon=True).start()
     try:
         with _progress(quiet) as show:
-            while worker.is_alive():
-                worker.join(0.05)
+            while not is_over.wait(0.05):
                 show(latest[0])
     except KeyboardInterrupt:
         if held is not None:
-            _stop(held, worker)
+            _stop(held, is_over)
         if failure and isinstance(failure[0], KeyboardInterrupt) and failure[0].args:
             print(f"relift: {failure[0]}", file=sys.stderr, flush=True)  # what was kept of the work, and what was not
         raise
@@ -114,12 +115,12 @@ def run_beside(
     return outcome[0]
 
 
-def _stop(held: Stoppable, worker: threading.Thread) -> None:
-    """Stop statements until the worker ends; a solver cannot be stopped, and is not waited for."""
+def _stop(held: Stoppable, is_over: threading.Event) -> None:
+    """Stop statements until the work ends; a solver cannot be stopped, and is not waited for."""
     deadline = time.monotonic() + SECONDS_TO_STOP
-    while worker.is_alive() and time.monotonic() < deadline:
+    while not is_over.is_set() and time.monotonic() < deadline:
         held.stop()
-        worker.join(0.1)
+        is_over.wait(0.1)
     held.close()
 
 

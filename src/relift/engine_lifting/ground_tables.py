@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 
 from relift.engine_lifting.program_tables import EngineProgram, check_dominant_diagonal
-from relift.engine_lifting.scratch import own_prefix
+from relift.engine_lifting.scratch import drop_surely, own_prefix
 from relift.errors import EngineError, OptionError
 from relift.grounding import exact, load_data
 from relift.grounding.atoms import AtomIndex, Block
@@ -102,8 +102,7 @@ class GroundTables:
     def drop(self) -> None:
         """Remove its tables from the engine."""
         self.program.drop()
-        for name in self.tables:
-            self.engine.drop(name)
+        drop_surely(self.engine, self.tables)
 
     @property
     def engine(self) -> Engine:
@@ -167,9 +166,7 @@ def ground_into_tables(
         return _ground(steps, filling)
     except BaseException:
         with suppress(EngineError):  # if the engine is gone, so is what it held
-            filling.drop(*list(filling.stored))
-            for name in list(work.sizes):
-                engine.drop(name)
+            drop_surely(engine, [*map(filling.name, filling.stored), *work.sizes])
         raise
 
 

@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.engine_lifting.scratch import own_prefix
+from relift.engine_lifting.scratch import drop_surely, own_prefix
 from relift.errors import AsymmetricError, BoundsError, DataError, NonConvexError, OptionError
 from relift.program.program import Program, Sense
 from relift.settings import check_choice
@@ -92,8 +92,7 @@ class EngineProgram:
 
     def drop(self) -> None:
         """Remove its tables from the engine."""
-        for name in self.tables:
-            self.engine.drop(name)
+        drop_surely(self.engine, self.tables)
 
 
 def _nonzero(entries: Plan) -> Plan:
@@ -183,8 +182,7 @@ def program_from_tables(
         if P is not None and not is_convex:
             check_dominant_diagonal(engine, P)
     except BaseException:
-        for name in tables:
-            engine.drop(name)
+        drop_surely(engine, tables)
         raise
     sign = 1.0 if sense == "min" else -1.0
     return EngineProgram(engine, n, m, c, stored["rows"], stored["entries"], P, sign * r, sense, tuple(tables))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, final
 from uuid import uuid4
 
@@ -12,10 +12,23 @@ from relift.tables.algebra import Plan, Scan, Type
 from relift.tables.engine import Engine
 from relift.tables.sources import Columns, Source
 
+MOST_INTERRUPTS = 100
+
 
 def own_prefix(engine: Engine, name: str) -> str:
     """A beginning of table names: the same for every run in an engine that keeps them, else one for each run."""
     return name if engine.is_persistent else f"{name}_{uuid4().hex[:8]}"
+
+
+def drop_surely(engine: Engine, names: Iterable[str]) -> None:
+    """Drop tables, however often they are interrupted: whoever waits for the end of the work asks again and again."""
+    for name in names:
+        for _ in range(MOST_INTERRUPTS):
+            try:
+                engine.drop(name)
+                break
+            except KeyboardInterrupt:
+                continue
 
 
 @final
@@ -100,5 +113,5 @@ class Scratch:
     def close(self) -> None:
         """Drop all tables."""
         self.names.clear()
-        for stored in list(self._stored):
-            self._drop(stored)
+        drop_surely(self.engine, list(self._stored))
+        self._stored.clear()

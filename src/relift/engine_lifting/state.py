@@ -17,7 +17,7 @@ import numpy as np
 from relift.engine_lifting.exact_weights import ExactWeights, residue
 from relift.engine_lifting.program_tables import EngineProgram
 from relift.engine_lifting.rounds import RoundReport, Side
-from relift.engine_lifting.scratch import Scratch
+from relift.engine_lifting.scratch import Scratch, drop_surely
 from relift.errors import EngineError
 from relift.symmetry import field
 from relift.tables.algebra import Aggregate, Column, Filter, Limit, Project, Scan, Type, Union, call, literal
@@ -123,8 +123,7 @@ class State:
 
     def drop(self) -> None:
         """Forget everything."""
-        for name in self.leftovers():
-            self.engine.drop(name)
+        drop_surely(self.engine, self.leftovers())
 
 
 def fingerprint(program: EngineProgram, scratch: Scratch, weights: ExactWeights, digest: bytes) -> int:
