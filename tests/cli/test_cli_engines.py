@@ -83,6 +83,27 @@ def test_tables_by_the_search_path_and_in_the_model(shop: tuple[str, str], tmp_p
     assert run(["solve", str(tmp_path / "from.rlp"), "--engine", address, "--quiet"]) == 0
 
 
+def test_lifting_on_the_server_keeps_its_state_in_a_schema(
+    shop: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, url = shop
+    words = ["solve", model, "--engine", url, "--schema", "market", "--lift-in-engine", "--json"]
+    assert run(words) == 0
+    assert json.loads(capsys.readouterr().out)["objective"] == pytest.approx(8)
+    with psycopg.connect(url, autocommit=True) as connection:
+        schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'my run'"
+        assert connection.execute(schemas).fetchone() == (0,)
+        for _ in range(2):  # the second one finds what the first one left
+            assert run([*words, "--database", "my run", "--resume"]) == 0
+            assert json.loads(capsys.readouterr().out)["objective"] == pytest.approx(8)
+            assert connection.execute(schemas).fetchone() == (1,)
+        connection.execute('DROP SCHEMA "my run" CASCADE')
+    assert run([*words, "--database", "market"]) == 6
+    assert "the schema 'market' was not made by relift" in capsys.readouterr().err
+    assert run([*words, "--memory-limit", "1GB"]) == 2
+    assert "memory_limit is for DuckDB" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -30,7 +30,12 @@ SpillLimitOption = Annotated[
     str | None, typer.Option("--spill-limit", help="Disk space that DuckDB may spill to.", metavar="50GB")
 ]
 DatabaseOption = Annotated[
-    Path | None, typer.Option("--database", help="File for the tables of DuckDB; can be resumed.", metavar="FILE")
+    Path | None,
+    typer.Option(
+        "--database",
+        help="File of DuckDB, or schema of PostgreSQL, that keeps the tables; can be resumed.",
+        metavar="NAME",
+    ),
 ]
 ResumeOption = Annotated[
     bool, typer.Option("--resume", help="Keep the state if it is cut off, and go on from there; see --database.")

@@ -29,7 +29,7 @@ from relift.program.solution import Status
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Column, Filter, Join, Plan, Project, Scalar, Unit, all_of, call, literal
 from relift.tables.engine import Engine
-from relift.tables.open_engine import EngineLike, open_engine
+from relift.tables.open_engine import EngineLike, is_postgres, open_engine
 
 BATCH = 1_000_000
 """Rows of a result that are fetched at a time."""
@@ -225,6 +225,8 @@ def engine_for_lifting(
 ) -> Engine:
     """The engine to lift in: DuckDB with these limits, or what was given.
 
+    On a PostgreSQL server `database` is the name of a schema that keeps the tables.
+
     Raises
     ------
     OptionError
@@ -235,10 +237,20 @@ def engine_for_lifting(
 
         return DuckDBEngine(memory_limit=memory_limit, spill_limit=spill_limit, database=database, progress=progress)
     given = {"memory_limit": memory_limit, "spill_limit": spill_limit, "database": database}
+    if database is not None and is_postgres(engine):
+        from relift.tables.engine_postgres import PostgresEngine
+
+        del given["database"]
+        _refuse_limits(given)
+        return PostgresEngine(engine, schema=str(database), progress=progress)
+    _refuse_limits(given)
+    return open_engine(engine, progress)
+
+
+def _refuse_limits(given: Mapping[str, object]) -> None:
     for name, value in given.items():
         if value is not None:
             raise OptionError(f"{name} is for DuckDB.", "Set limits of other engines where they are configured.")
-    return open_engine(engine, progress)
 
 
 def settings_from(options: dict[str, Any]) -> EngineLiftSettings:

@@ -155,7 +155,8 @@ def solve_model_in_engine(
     memory_limit, spill_limit
         How much memory DuckDB may use (``"2GB"``), and how much it may spill to disk.
     database
-        A file for DuckDB's tables; they need no memory then, and a lifting that was cut off can be resumed.
+        A file for DuckDB's tables; they need no memory then, and a lifting that was cut off can be resumed. On
+        PostgreSQL the name of a schema that keeps them.
     progress
         Told about statements, rounds and classes.
     options

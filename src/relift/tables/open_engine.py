@@ -62,7 +62,6 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
         if progress is not None:
             engine.progress = progress
         return engine
-    home = type(engine).__module__.partition(".")[0]
     if engine is None or engine == "memory":
         from relift.tables.engine_memory import MemoryEngine
 
@@ -71,13 +70,19 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
         from relift.tables.engine_duckdb import DuckDBEngine
 
         return DuckDBEngine(progress=progress)
-    if is_address(engine) or home.startswith(("psycopg", "adbc_driver")):
+    if is_postgres(engine):
         from relift.tables.engine_postgres import PostgresEngine
 
         return PostgresEngine(engine, progress=progress)
-    if engine == "spark" or home == "pyspark":
+    if engine == "spark" or type(engine).__module__.partition(".")[0] == "pyspark":
         from relift.tables.engine_spark import SparkEngine
 
         return SparkEngine(None if engine == "spark" else engine, progress=progress)
     shown = redacted(repr(engine)) if isinstance(engine, str) else f"a {type(engine).__name__}"
     raise OptionError(f"engine={shown} is not known.", f"Choose one of: {CHOICES}.")
+
+
+def is_postgres(engine: EngineLike) -> bool:
+    """Whether something leads to a PostgreSQL server: an address, or a connection of psycopg or ADBC."""
+    home = type(engine).__module__.partition(".")[0]
+    return is_address(engine) or home.startswith(("psycopg", "adbc_driver"))
