@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 cp = pytest.importorskip("cvxpy")
@@ -14,12 +14,21 @@ from tests.cvxpy_bridge.problems import KINDS, multipliers, violation  # noqa: E
 from relift.cvxpy import Lifted  # noqa: E402
 
 
+def reference(problem: cp.Problem) -> float:
+    """The optimum without relift; problems on which Clarabel gives up are left out."""
+    try:
+        return float(problem.solve(solver="CLARABEL"))
+    except cp.error.SolverError:
+        assume(False)
+        raise
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 12), n_kinds=st.integers(1, 4))
 @settings(max_examples=12, deadline=None)
 def test_lifted_problem_has_the_value_that_clarabel_finds(kind: str, seed: int, n: int, n_kinds: int) -> None:
     problem = KINDS[kind](np.random.default_rng(seed), n, n_kinds)
-    expected = problem.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+    expected = reference(problem)
     found = problem.solve(solver=Lifted())
     report = problem.solver_stats.extra_stats
     assert problem.status == "optimal"
@@ -34,7 +43,7 @@ def test_lifted_problem_has_the_value_that_clarabel_finds(kind: str, seed: int, 
 @settings(max_examples=6, deadline=None)
 def test_multipliers_have_the_signs_of_cvxpy_where_they_are_unique(kind: str, seed: int) -> None:
     problem = KINDS[kind](np.random.default_rng(seed), 4, 4)
-    problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    reference(problem)
     expected = multipliers(problem)
     problem.solve(solver=Lifted())
     assert np.abs(multipliers(problem) - expected).max() <= 1e-3 * (1 + np.abs(expected).max())
