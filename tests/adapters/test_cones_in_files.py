@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import relift
+from relift.adapters.solution_files import read_solution, with_bound_multipliers, write_solution
 from relift.errors import FileFormatError
 from relift.program import ConicRows, Exponential, Power, PowerND, Program, SecondOrder, Semidefinite
+from relift.testing.random_conic_programs import symmetric_conic_program
 
 CONES = [SecondOrder(2), PowerND((0.2, 0.3, 0.5)), Exponential(), Power(0.3), Semidefinite(2), Power(0.7)]
 
@@ -31,6 +34,22 @@ def test_other_files_refuse_them(tmp_path: Path, suffix: str) -> None:
     with pytest.raises(FileFormatError, match=f"cones cannot be written as {suffix}. Write .npz, which holds them."):
         relift.write_program(program_with_all_cones(), tmp_path / f"cones{suffix}")
     assert not (tmp_path / f"cones{suffix}").exists()
+
+
+def test_answers_with_multipliers_of_cones_return_from_json(tmp_path: Path) -> None:
+    program = symmetric_conic_program(1, copies=2).program
+    result = relift.solve(program)
+    write_solution(result, tmp_path / "answer.json")
+    read = read_solution(tmp_path / "answer.json", program)
+    np.testing.assert_array_equal(read.v, result.v)
+    assert relift.certify(program, read).is_optimal
+    without_w = with_bound_multipliers(program, replace(read, w=None))
+    np.testing.assert_allclose(without_w.w, read.w, atol=1e-6)
+    with pytest.raises(FileFormatError, match="cannot hold the multipliers of cones"):
+        write_solution(result, tmp_path / "answer.txt")
+    other = program.replace(conic=None)
+    with pytest.raises(FileFormatError, match=r"v has \d+ entries, but the model has 0 conic rows"):
+        read_solution(tmp_path / "answer.json", other)
 
 
 @pytest.mark.parametrize(

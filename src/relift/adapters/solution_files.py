@@ -19,6 +19,7 @@ Solution as JSON, version 1. Keys are only ever added; a version with other mean
     variable_names, row_names   lists of names, or null
     x, y, w          point, multipliers of the rows, multipliers of the variable bounds: lists of numbers,
     or null ray_x, ray_y, ray_w         the proof of unboundedness or of infeasibility, or null
+    z, ray_z, v, ray_v   the same of quadratic constraints and of conic rows; only where the model has them
 
 Numbers that JSON has no word for are the strings "inf" and "-inf", and null for NaN. Signs of multipliers
 are those of :class:`relift.program.solution.Solution`.
@@ -55,6 +56,10 @@ _VECTORS = {
     "ray_x": "variable",
     "ray_y": "row",
     "ray_w": "variable",
+    "z": "quadratic constraint",
+    "ray_z": "quadratic constraint",
+    "v": "conic row",
+    "ray_v": "conic row",
 }
 
 
@@ -129,8 +134,24 @@ def json_from_result(
     if vectors:
         document["variable_names"] = names_for_json(program.variable_names)
         document["row_names"] = names_for_json(program.row_names)
-        document |= {name: _list(getattr(result, name)) for name in _VECTORS}
+        document |= {
+            name: _list(getattr(result.solution, name))
+            for name, kind in _VECTORS.items()
+            if kind in {"variable", "row"} or _count(program, kind)
+        }
     return document
+
+
+def _count(program: Program, kind: str) -> int:
+    """How many things of a kind the program has."""
+    match kind:
+        case "variable":
+            return program.n_variables
+        case "row":
+            return program.n_rows
+        case "conic row":
+            return program.conic.n_rows
+    return len(program.quadratic)
 
 
 def names_for_json(names: Sequence[str] | None) -> list[str] | None:
@@ -159,6 +180,8 @@ def write_solution(result: Result, path: str | Path, timings: Mapping[str, float
     """
     path = Path(path)
     if path.suffix.lower() in {".txt", ".sol"}:
+        if len(result.program.conic):
+            raise FileFormatError(f"{path}: a text file cannot hold the multipliers of cones.", "Write .json.")
         text = text_from_result(result)
     elif path.suffix.lower() == ".json":
         text = json.dumps(json_from_result(result, timings=timings), allow_nan=False) + "\n"
@@ -294,7 +317,7 @@ def _float(value: Any, name: str, source: str) -> float:
 def _vector(given: Any, names: Any, key: str, kind: str, source: str, program: Program) -> Vector | None:
     if given is None:
         return None
-    size = program.n_variables if kind == "variable" else program.n_rows
+    size = _count(program, kind)
     if isinstance(given, dict):
         names, given = list(given), list(given.values())
     if not isinstance(given, list):
@@ -425,4 +448,8 @@ def with_bound_multipliers(program: Program, solution: Solution) -> Solution:
     gradient = minimisation.q + minimisation.A.T @ solution.y
     if minimisation.P is not None:
         gradient = gradient + minimisation.P @ solution.x
+    if solution.z is not None:
+        gradient = gradient + minimisation.quadratic.gradient(solution.x, solution.z)
+    if solution.v is not None:
+        gradient = gradient + minimisation.conic.A.T @ solution.v
     return replace(solution, w=0.0 - gradient)

@@ -148,6 +148,7 @@ def show_inspection(console: Console, program: Program, document: dict[str, Any]
         ("model", f"{program.kind}, {'minimise' if program.sense == 'min' else 'maximise'}"),
         ("variables", f"{program.n_variables:,}" + (f" ({bounds})" if bounds else "")),
         ("rows", f"{program.n_rows:,}" + (f" ({kinds})" if kinds else "")),
+        *([("cones", f"{len(program.conic):,}")] if len(program.conic) else []),
         ("nonzeros", f"{program.n_nonzeros:,}"),
         ("convexity", document["convexity"]),
     ]

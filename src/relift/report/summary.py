@@ -123,6 +123,9 @@ def sizes_table(program: Program, lifting: Lifting) -> Table:
         before, after = getattr(program, f"n_{name}"), getattr(small, f"n_{name}")
         left = f"{100 * after / before:.1f} %" if before else "-"
         table.add_row(name, f"{before:,}", f"{after:,}", left)
+    if len(program.conic):
+        before, after = len(program.conic), len(small.conic)
+        table.add_row("cones", f"{before:,}", f"{after:,}", f"{100 * after / before:.1f} %")
     return table
 
 
