@@ -48,7 +48,7 @@ def _colophon(document: dict[str, Any]) -> str:
     versions = {name: version for name, version in document["versions"].items() if version}
     shown = ", ".join(f"{name} {versions[name]}" for name in ("relift", "python", "numpy", "scipy", "scikit-learn"))
     quick = " --quick" if document["quick"] else ""
-    data = "".join(f" --data {name}" for name in document["data"])
+    data = "".join(f" --data {name}" for name in document.get("data", ()))
     minutes = document["seconds"] / 60
     took = f"{minutes:.0f} minutes" if minutes >= 1.5 else f"{max(1, round(document['seconds']))} s"
     return (
