@@ -54,8 +54,9 @@ class Comparison:
             lines.append(f"{len(found)} tests {name}: {kinds}")
         lines.append(
             f"{counts.get('routed', 0)} solves routed, {counts.get('cones', 0)} of them with cones: "
-            f"{counts.get('smaller', 0)} got smaller, {counts.get('fewer variables', 0)} of these in variables; "
-            f"{counts.get('recovered', 0)} through recovered quadratics; {counts.get('certified', 0)} certified."
+            f"{counts.get('smaller', 0)} got smaller, {counts.get('merged', 0)} of these by merging classes and the rest "
+            f"by substitution; in {counts.get('recovered', 0)} more was found in the cones; "
+            f"{counts.get('certified', 0)} answers certified."
         )
         kinds = sorted(key for key in counts if key.startswith("status "))
         lines.append("; ".join(f"{key.removeprefix('status ')}: {counts[key]}" for key in kinds))

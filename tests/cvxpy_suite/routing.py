@@ -55,10 +55,10 @@ class Routed(Lifted):
             raise
         finally:
             _depth = outside
-        ground, small = outcome.report["ground"], outcome.report["small"]
+        ground, reduced, small = (outcome.report[key] for key in ("ground", "reduced", "small"))
         COUNTS[f"status {outcome.answer.status}"] += 1
         COUNTS["smaller"] += size(small) < size(ground)
-        COUNTS["fewer variables"] += small["variables"] < ground["variables"]
+        COUNTS["merged"] += small["variables"] < reduced["variables"] or size(small) < size(reduced)
         COUNTS["recovered"] += bool(outcome.report["recovered"])
         COUNTS["cones"] += bool(ground["cones"])
         COUNTS["certified"] += bool(

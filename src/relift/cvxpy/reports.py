@@ -50,6 +50,7 @@ def report(
         "lift": lifting.settings.method,
         "classes": how,
         "ground": sizes(ground),
+        "reduced": sizes(lifting.reduction.program),
         "small": sizes(lifting.small),
         "recovered": recovered,
         "seconds": {"lift": lift_seconds, **result.timings},
