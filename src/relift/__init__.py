@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from relift.modelling.model import Model
     from relift.modelling.model_result import ModelResult
     from relift.modelling.server_tables import ServerTables
-    from relift.modelling.solve_model import ground_model, solve_model
+    from relift.modelling.solve_in_engine import EngineModelResult
+    from relift.modelling.solve_model import ground_model, solve_model, solve_model_in_engine
     from relift.pipeline import Result, lift, solve
     from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
     from relift.program.conic_rows import ConicRows
@@ -64,6 +65,7 @@ _HOME = {
     "Approximation": "lifting.approximate",
     "Certificate": "lifting.certificate",
     "ConicRows": "program.conic_rows",
+    "EngineModelResult": "modelling.solve_in_engine",
     "Exponential": "program.cones",
     "Lifting": "lifting.lifting",
     "Model": "modelling.model",
@@ -104,6 +106,7 @@ _HOME = {
     "semidefinite_factor": "symmetry.geometry",
     "solve": "pipeline",
     "solve_model": "modelling.solve_model",
+    "solve_model_in_engine": "modelling.solve_model",
     "solve_qp": "adapters.solve_qp",
     "sqrt": "language.expressions_in_python",
     "sum_": "language.expressions_in_python",
@@ -114,6 +117,7 @@ __all__ = [
     "Approximation",
     "Certificate",
     "ConicRows",
+    "EngineModelResult",
     "Exponential",
     "Lifting",
     "Model",
@@ -154,6 +158,7 @@ __all__ = [
     "semidefinite_factor",
     "solve",
     "solve_model",
+    "solve_model_in_engine",
     "solve_qp",
     "sqrt",
     "sum_",
