@@ -141,14 +141,15 @@ def run_model(arguments: argparse.Namespace) -> dict[str, Any]:
     from relift.language.check_model import check_text
 
     start = time.perf_counter()
+    others: list[int] = []
 
     def tell(event: Any) -> None:
         if event.round or event.stage != "ground":
-            print(
-                f"{time.perf_counter() - start:8.1f} s  {event.stage} {event.round or ''} {event.message}", flush=True
-            )
+            seconds = f"{time.perf_counter() - start:8.1f} s, CPU {cpu_seconds(others):8.1f} s"
+            print(f"{seconds}  {event.stage} {event.round or ''} {event.message}", flush=True)
 
-    with opened(arguments.engine, arguments.memory, tell) as (engine, others):
+    with opened(arguments.engine, arguments.memory, tell) as (engine, found):
+        others.extend(found)
         stages: dict[str, dict[str, float]] = {}
 
         def timed(name: str, step: Callable[[], Any]) -> Any:
