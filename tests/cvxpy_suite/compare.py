@@ -54,8 +54,8 @@ class Comparison:
             lines.append(f"{len(found)} tests {name}: {kinds}")
         lines.append(
             f"{counts.get('routed', 0)} solves routed, {counts.get('cones', 0)} of them with cones: "
-            f"{counts.get('smaller', 0)} got smaller, {counts.get('merged', 0)} of these by merging classes, the rest by "
-            f"substitution; in {counts.get('recovered', 0)} more was found in the cones; "
+            f"{counts.get('smaller', 0)} got smaller, {counts.get('merged', 0)} of these by merging classes, the rest "
+            f"by substitution; in {counts.get('recovered', 0)} more was found in the cones; "
             f"{counts.get('certified', 0)} answers certified."
         )
         kinds = sorted(key for key in counts if key.startswith("status "))
