@@ -215,6 +215,28 @@ def test_the_server_goes_away_in_the_middle(mortal_server: Server) -> None:
         assert wait_until(lambda: connection.execute(left).fetchone()[0] == 0)
 
 
+def test_the_server_goes_away_during_a_command(
+    mortal_server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.rlp").write_text(ENDLESS)
+
+    def stop_in_the_middle() -> None:
+        with psycopg.connect(mortal_server.url(), autocommit=True) as connection:
+            wait_until(lambda: is_joining(connection), 60)
+        mortal_server.stop()
+
+    with psycopg.connect(mortal_server.url(), autocommit=True) as connection:
+        connection.execute("CREATE TABLE node AS SELECT generate_series(1, 2000) AS x")
+    thread = threading.Thread(target=stop_in_the_middle)
+    thread.start()
+    code = run(["solve", str(tmp_path / "m.rlp"), "--engine", mortal_server.url(), "--limit", "1000000000"])
+    thread.join()
+    output = capsys.readouterr()
+    assert (code, output.out) == (6, "")
+    assert output.err.startswith("relift: the connection to postgresql://tester@/postgres")
+    assert output.err.count("\n") == 1
+
+
 def test_a_session_that_is_ended_by_the_server(postgres_server: Server, nodes: Any) -> None:
     thread, failures = grounding(postgres_server.url())
     assert wait_until(lambda: is_joining(nodes))

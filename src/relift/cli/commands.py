@@ -556,6 +556,8 @@ def info_command(as_json: JsonOption = False) -> None:
         "pandas",
         "polars",
         "pyarrow",
+        "adbc-driver-postgresql",
+        "pyspark",
     )
     has_core = util.find_spec("relift._core") is not None
     document = {
