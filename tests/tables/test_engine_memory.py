@@ -158,6 +158,7 @@ def test_columns_of_the_user_are_not_copied() -> None:
         engine.attach("t", source_from_data("t", {"a": numbers}))
         found = engine.fetch(Scan("t", {"A": ("c0", Type.INTEGER)}))
     assert np.shares_memory(found["A"], numbers)
+    assert not found["A"].flags.writeable
 
 
 @pytest.mark.parametrize("operation", ["+", "*"])

@@ -294,6 +294,8 @@ class MemoryEngine(Engine):
             return found
         data = data if data.dtype == ARRAY_TYPES[kind] else data.astype(ARRAY_TYPES[kind])
         if missing is None:
+            data = data.view()  # perhaps the user's own column: nobody may write into it
+            data.flags.writeable = False
             return data
         if missing_whole is None:
             found = data.astype(object)
