@@ -258,7 +258,7 @@ class SparkEngine(Engine):
         """Cancel jobs until the statement ends: one that is being planned has no jobs yet."""
         while self._is_running and self._is_interrupted:
             with suppress(Exception):  # the session may be gone; then there is nothing to stop
-                opened.session.interruptTag(self._tag)
+                opened.cancel(self._tag)
             time.sleep(0.1)
 
     def close(self) -> None:
@@ -545,13 +545,13 @@ class SparkEngine(Engine):
         opened = self._open
         self._is_running, self._is_interrupted = True, False
         try:
-            opened.session.addTag(self._tag)
+            opened.mark(self._tag)
             yield
         except (DataError, EngineError, OptionError):
             raise
         except KeyboardInterrupt:
             with suppress(Exception):  # what runs on must not; if it cannot be reached, it does not run
-                opened.session.interruptTag(self._tag)
+                opened.cancel(self._tag)
             raise
         except Exception as error:  # pyspark raises its own errors, py4j's, OSError and AttributeError
             is_stopped = opened.is_stopped()
@@ -561,7 +561,7 @@ class SparkEngine(Engine):
         finally:
             self._is_running = False
             with suppress(Exception):  # if the session is gone, so is its tag
-                opened.session.removeTag(self._tag)
+                opened.unmark(self._tag)
 
     def _refuse_interrupted(self) -> None:
         """Between two jobs of a statement nothing can be cancelled, so it is noticed here."""

@@ -80,6 +80,18 @@ class OpenSession:
                     self.session.conf.unset(key)
             self._is_small = is_small
 
+    def mark(self, tag: str) -> None:
+        """Jobs that this thread starts from now on carry a tag."""
+        (self.session.addTag if self.is_remote else self.session._sc.addJobTag)(tag)
+
+    def unmark(self, tag: str) -> None:
+        """No tag from now on."""
+        (self.session.removeTag if self.is_remote else self.session._sc.removeJobTag)(tag)
+
+    def cancel(self, tag: str) -> None:
+        """End the jobs with a tag; from any thread (tags of a session are known to its threads only)."""
+        (self.session.interruptTag if self.is_remote else self.session._sc.cancelJobsWithTag)(tag)
+
     @contextmanager
     def without_trace(self) -> Iterator[None]:
         """For calls that make a session the active one of the thread: the one before is active again afterwards."""
