@@ -258,6 +258,31 @@ def test_a_psycopg_connection_shows_what_it_sees_and_stays_as_it_was(way: str, u
     user.execute("DROP TABLE s.mine")
 
 
+@pytest.mark.parametrize("way", ["pull", "push"])
+@pytest.mark.parametrize("name", ["s.tenants", "s.seen"])
+def test_row_security_of_a_connection_holds(name: str, way: str, postgres_server: Server, user: Any) -> None:
+    user.execute("""
+        CREATE TABLE s.tenants AS SELECT k AS tenant FROM generate_series(1, 3) AS k;
+        CREATE VIEW s.seen AS SELECT tenant FROM s.tenants;
+        ALTER VIEW s.seen OWNER TO guest;
+        ALTER TABLE s.tenants ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY own ON s.tenants USING (tenant = coalesce(current_setting('shop.tenant', true), '3')::int);
+        GRANT USAGE ON SCHEMA s TO guest;
+        GRANT SELECT ON s.tenants TO guest;
+    """)
+    try:
+        with psycopg.connect(postgres_server.url("guest", PASSWORD)) as connection:
+            connection.execute("SET shop.tenant = 2")
+            connection.commit()
+            with DuckDBEngine() if way == "pull" else PostgresEngine(connection) as engine:
+                assert rows_of(engine, (connection, name), 1) == [(2,)]
+        with psycopg.connect(postgres_server.url()) as connection, DuckDBEngine() as engine:
+            connection.execute("SET ROLE guest")
+            assert rows_of(engine, (connection, name), 1) == [(3,)]
+    finally:
+        user.execute("DROP VIEW s.seen; DROP TABLE s.tenants; REVOKE USAGE ON SCHEMA s FROM guest")
+
+
 def test_connections_that_cannot_answer_are_refused(url: str) -> None:
     connection = psycopg.connect(url)
     with pytest.raises(psycopg.Error):

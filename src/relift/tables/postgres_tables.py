@@ -26,6 +26,10 @@ _TYPES = {
 }
 _KINDS = "'r', 'p', 'v', 'm', 'f'"
 """Tables, partitioned tables, views, materialised views, foreign tables."""
+_PRIVATE = (
+    "c.relpersistence = 't' OR pg_catalog.row_security_active(c.oid) "
+    "OR (c.relkind = 'v' AND EXISTS (SELECT FROM pg_catalog.pg_class AS s WHERE s.relrowsecurity))"
+)
 
 Ask: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
 """Answers a query with a few rows."""
@@ -44,15 +48,16 @@ class ServerTable:
         The chosen columns in the chosen order, with the names of their types on the server.
     types
         What they are read as.
-    is_temporary
-        Whether only the session that made it can see it.
+    is_private
+        Whether what it shows depends on the session: a temporary table, one with row security for this user, or a view
+        where there is row security.
     """
 
     schema: str
     name: str
     columns: tuple[tuple[str, str], ...]
     types: tuple[Type, ...]
-    is_temporary: bool
+    is_private: bool
 
     def query(self) -> str:
         """A query with the columns ``c0, c1, ...``."""
@@ -93,7 +98,7 @@ def find_table(ask: Ask, parts: Sequence[str], search_path: Sequence[str], sourc
     places = schemas or list(search_path)
     array = ", ".join(text_in(DIALECT, place) for place in places)
     found = ask(
-        "SELECT c.oid::bigint, n.nspname::text, c.relpersistence::text FROM pg_catalog.pg_class AS c "
+        f"SELECT c.oid::bigint, n.nspname::text, ({_PRIVATE})::int FROM pg_catalog.pg_class AS c "
         "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
         f"WHERE c.relname = {text_in(DIALECT, name)} AND c.relkind IN ({_KINDS}) "
         f"AND n.nspname = ANY(ARRAY[{array}]::text[]) "
@@ -103,7 +108,7 @@ def find_table(ask: Ask, parts: Sequence[str], search_path: Sequence[str], sourc
         near = get_close_matches(name, visible_tables(ask, places), 1)
         hint = f"Did you mean {near[0]!r}?" if near else "Names are taken as they are written, capitals too."
         raise DataError(f"{source.label}: there is no table or view {'.'.join(parts)!r} on {server}.", hint)
-    oid, schema, persistence = found[0]
+    oid, schema, is_private = found[0]
     described = ask(
         "SELECT a.attname::text, CASE WHEN t.typtype = 'e' OR b.typtype = 'e' THEN 'enum' "
         "WHEN t.typtype = 'd' THEN b.typname::text ELSE t.typname::text END "
@@ -113,7 +118,7 @@ def find_table(ask: Ask, parts: Sequence[str], search_path: Sequence[str], sourc
     )
     columns = tuple(described[k] for k in source.choose([column for column, _ in described]))
     types = tuple(_type(source.label, column, kind) for column, kind in columns)
-    return ServerTable(schema, name, columns, types, persistence == "t")
+    return ServerTable(schema, name, columns, types, bool(is_private))
 
 
 def visible_tables(ask: Ask, schemas: Sequence[str]) -> list[str]:

@@ -1,9 +1,10 @@
 """Reading through a connection to PostgreSQL that is the user's: psycopg (version 3) or ADBC.
 
 A session of relift's own is quicker and leaves the connection alone, but it cannot see what the connection has not
-committed, nor its temporary tables, nor an older moment that its transaction looks at. `look_up` finds out, and fetches
-the rows through the connection only then. Whatever happens, it happens inside a transaction that is rolled back, or a
-savepoint if a transaction is open: the state of the connection is afterwards what it was.
+committed, nor its temporary tables, nor an older moment that its transaction looks at; nor would row security that
+depends on the role or settings of the connection hold for it. `look_up` finds out, and fetches the rows through the
+connection only then. Whatever happens, it happens inside a transaction that is rolled back, or a savepoint if a
+transaction is open: the state of the connection is afterwards what it was.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
 
 _SERVER = "the server of the connection"
 _IS_PLAIN = (
-    "SELECT (pg_current_xact_id_if_assigned() IS NULL "
+    "SELECT (pg_current_xact_id_if_assigned() IS NULL AND current_user = session_user "
     "AND current_setting('transaction_isolation') = 'read committed')::int"
 )
-"""Whether a transaction has written nothing and sees what is committed meanwhile, as a new session would."""
+"""Whether a transaction has written nothing, sees what is committed meanwhile, and is in the role that logged in."""
 _SCHEMAS = "SELECT unnest(current_schemas(true))::text"
 
 
@@ -54,7 +55,7 @@ def look_up(stored: Stored, source: Source) -> tuple[ServerTable, pa.Table | Non
         is_plain = bool(borrowed.ask(_IS_PLAIN)[0][0])
         schemas = [name for (name,) in borrowed.ask(_SCHEMAS)]
         table = find_table(borrowed.ask, stored.name, schemas, source, _SERVER)
-        return table, None if is_plain and not table.is_temporary else borrowed.fetch(table)
+        return table, None if is_plain and not table.is_private else borrowed.fetch(table)
 
 
 @contextmanager
