@@ -178,6 +178,27 @@ def test_reductions_beside_cones_keep_the_optimum_and_the_multipliers(seed: int)
     assert_optimal_with_cones(program, lifted.solution)
 
 
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), copies=st.integers(1, 3), shift=st.sampled_from([2.0, 5.0, 20.0]))
+def test_infeasible_and_unbounded_programs_are_called_so_lifted_or_not(seed: int, copies: int, shift: float) -> None:
+    program = symmetric_conic_program(seed, copies=copies, quadratic_objective=seed % 2 == 0).program
+    rows, layout = program.conic, program.conic.layout
+    outwards = np.zeros(rows.n_rows)
+    for places in (layout.heads, layout.exponential_rows[:, 1:].ravel(), layout.arguments):
+        outwards[places] = 1.0
+    for k in layout.semidefinite:
+        outwards[rows.starts[k] + np.array([0, 2])] = 1.0
+    shifted = program.replace(conic=ConicRows(rows.A, rows.b - shift * outwards, rows.cones))
+    for changed in (shifted, program.replace(lb=None, ub=None)):
+        lifted, ground = relift.solve(changed), relift.solve(changed, lift="none", reduce=False)
+        assert lifted.status == ground.status
+        assert lifted.status in {Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED}
+        if lifted.status == Status.OPTIMAL:
+            assert lifted.objective == pytest.approx(ground.objective, rel=1e-5, abs=1e-5)
+        else:
+            assert lifted.certificate.is_proved
+
+
 def unit_discs(k: int) -> ConicRows:
     C = np.zeros((3 * k, 2 * k))
     for i in range(k):

@@ -15,6 +15,7 @@ from relift.lifting.lifting import lift
 from relift.program import ConicRows, Exponential, Power, PowerND, Program, SecondOrder, Semidefinite
 from relift.program.cone_distance import pushed_into
 from relift.settings import LiftSettings
+from relift.symmetry import field
 from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, distance_of_conic_rows
 from relift.symmetry.find import Images, Symmetry, find_symmetry
 from relift.symmetry.partition import Partition
@@ -144,6 +145,16 @@ def test_orbits_refine_counting_which_refines_equitable(seed: int, copies: int) 
     assert Partition.from_labels(made.variable_labels).refines(orbits.variables)
     rows = made.program.conic
     assert distance_of_conic_rows(rows, orbits.variables, orbits.conic_rows, orbits.cones) <= TOLERANCE
+
+
+def test_without_the_compiled_core_the_classes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = [symmetric_conic_program(seed, copies=3, quadratic_objective=seed % 2 == 0).program for seed in range(6)]
+    before = [classes_of(program, scale_rows=True) for program in programs]
+    monkeypatch.setattr(field, "CORE_IS_COMPILED", False)
+    for program, found in zip(programs, before, strict=True):
+        again = classes_of(program, scale_rows=True)
+        for name in ("variables", "rows", "conic_rows", "cones"):
+            assert getattr(again, name) == getattr(found, name)
 
 
 def test_rows_of_different_cones_are_kept_apart_by_their_cones_alone() -> None:
