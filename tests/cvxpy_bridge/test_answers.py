@@ -125,6 +125,9 @@ class TestStatuses:
             problem = cp.Problem(cp.Maximize(cp.sum(x)), constraints)
             assert problem.solve(solver=Lifted()) == np.inf
             assert problem.status == "unbounded"
+            assert problem.solver_stats.extra_stats["certificate"]["is_proved"]
+            data = problem.get_problem_data(Lifted())[0]
+            assert data["c"] @ problem.solver_stats.extra_stats["direction"] < 0
 
     def test_limits_are_user_limits(self) -> None:
         problem = KINDS["second_order"](np.random.default_rng(0), 8, 8)

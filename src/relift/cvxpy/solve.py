@@ -201,10 +201,12 @@ class _Run:
             self.compiled.program, result, certificate, attempts,
             how=how, recovered=recovered, lift_seconds=self.lift_seconds,
         )  # fmt: skip
+        if answer.status is Status.UNBOUNDED and answer.ray_x is not None:
+            facts["direction"] = answer.ray_x.tolist()
         if self.verbose:
-            print(
-                f"relift: {answer.status}, worst residual {certificate.worst_residual:.1g} on the problem as compiled"
-            )
+            is_ray = answer.status in {Status.INFEASIBLE, Status.UNBOUNDED}
+            residual = certificate.ray_residual if is_ray else certificate.worst_residual
+            print(f"relift: {answer.status}, worst residual {residual:.1g} on the problem as compiled")
         seconds = perf_counter() - self.start - self.lift_seconds
         memory = replace(memory, answer=answer if answer.status is Status.OPTIMAL else None)
         return Outcome(self.compiled, answer, claim, facts, self.lift_seconds, seconds, memory)
