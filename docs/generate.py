@@ -12,6 +12,7 @@ import re
 import sys
 from pathlib import Path
 
+from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
 
 from relift.solvers.registry import backend_lines
@@ -79,6 +80,7 @@ TABLES = {
     "approximate": approximate,
     "backends": backends,
     "benchmarks": benchmarks,
+    **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
 }
 
