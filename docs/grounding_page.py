@@ -20,7 +20,8 @@ def grounding() -> str:
         group = [m for m in found if (m["keys"], m["scale"]) == (keys, scale)]
         own = next((m["cpu_seconds"] for m in group if m["contender"] == "relift"), None)
         for m in group:
-            ratio = "–" if own is None or m["contender"] == "relift" else f"{m['cpu_seconds'] / own:.2g}×"
+            quicker = 0.0 if own is None or m["contender"] == "relift" else m["cpu_seconds"] / own
+            ratio = f"{quicker:.0f}×" if quicker >= 10 else f"{quicker:.2g}×" if quicker else "–"
             size = m["result_bytes"] + m["table_bytes"]
             lines.append(
                 f"| {keys} | {m['nonzeros']:,} | {m['contender']} | {m['cpu_seconds']:.3g} | {ratio} "
