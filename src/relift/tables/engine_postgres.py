@@ -47,7 +47,7 @@ _WORTH_ANALYSING = 1000
 
 @final
 class PostgresEngine(Engine):
-    """A session of its own on a PostgreSQL server (version 13 or newer, encoding UTF8).
+    """A session of its own on a PostgreSQL server (version 12 or newer, encoding UTF8).
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SERVER = "the server of the connection"
 _IS_PLAIN = (
-    "SELECT (pg_current_xact_id_if_assigned() IS NULL AND current_user = session_user "
+    "SELECT (txid_current_if_assigned() IS NULL AND current_user = session_user "
     "AND current_setting('transaction_isolation') = 'read committed')::int"
 )
 """Whether a transaction has written nothing, sees what is committed meanwhile, and is in the role that logged in."""
