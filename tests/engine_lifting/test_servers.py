@@ -18,6 +18,7 @@ from tests.postgres_server import Server
 
 import relift
 from relift.engine_lifting import lift_tables, tables_from_program
+from relift.errors import EngineError
 from relift.settings import LiftMethod, Progress
 from relift.tables.engine import Engine
 from relift.testing.random_programs import random_program, symmetric_program
@@ -92,11 +93,31 @@ def test_a_killed_lifting_is_resumed_in_a_schema_of_postgresql(postgres_server: 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
-def test_spark_finds_the_classes_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spark_finds_the_classes_of_the_core_and_goes_on_from_its_checkpoints(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from relift.tables.engine_spark import SparkEngine
 
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # half the time of short runs
-    program = ring_with_a_mark(5)
-    with SparkEngine(driver_memory="1g") as engine:
-        assert_as_local(engine, program, "equitable")
+    program = ring_with_a_mark(7)
+    tables = tables_from_program(program)
+
+    def fail_in_round_two(event: Progress) -> None:
+        if event.round == 2:
+            raise EngineError("the driver is gone.")
+
+    with SparkEngine(driver_memory="1g") as first:
+        session = first._open.parent
+        assert_as_local(first, ring_with_a_mark(5), "equitable")
+        kept = {"checkpoint_folder": str(tmp_path), "keep_tables": True}
+        with SparkEngine(session, **kept) as engine, pytest.raises(EngineError, match="driver is gone"):
+            lift_tables(engine, **tables, settings=RESUME, progress=fail_in_round_two)
+        seen: list[Progress] = []
+        with SparkEngine(session, **kept) as engine:
+            lifting = lift_tables(engine, **tables, settings=RESUME, progress=seen.append)
+            assert any("resumed after round 2" in event.message for event in seen)
+            assert lifting.variable_partition == relift.lift(program, reduce=False).variables
+            lifting.close()
+            lifting.program.drop()
+            assert engine.tables() == []

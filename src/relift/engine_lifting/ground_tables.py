@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 
 from relift.engine_lifting.program_tables import EngineProgram, check_dominant_diagonal
-from relift.engine_lifting.scratch import drop_surely, own_prefix
+from relift.engine_lifting.scratch import check_engine, drop_surely, own_prefix
 from relift.errors import EngineError, OptionError
 from relift.grounding import exact, load_data
 from relift.grounding.atoms import AtomIndex, Block
@@ -147,6 +147,7 @@ def ground_into_tables(
     NonConvexError
         If products of unknowns are not proved convex.
     """
+    check_engine(engine)
     data = dict(data or {})
     load_data.check_names(model, data)
     rewritten, signs = without_slack_terms(model)

@@ -11,6 +11,7 @@ The classes are those of :func:`relift.lift` with ``reduce=False``: nothing is s
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import TracebackType
@@ -292,7 +293,12 @@ def lift_tables(
     program = program_from_tables(
         engine, columns=columns, rows=rows, entries=entries, quadratic=quadratic, r=r, sense=sense, is_convex=is_convex
     )
-    return lift_in_engine(program, settings, progress)
+    try:
+        return lift_in_engine(program, settings, progress)
+    except BaseException:
+        with suppress(EngineError):  # if the engine is gone, so is what it held
+            program.drop()
+        raise
 
 
 def lift_in_engine(
@@ -347,12 +353,10 @@ class _Run:
             raise
 
     def _clean(self) -> None:
-        try:
+        with suppress(EngineError):  # if the engine is gone, so is what it held
             self.scratch.close()
             if self.state is not None:
                 self.state.drop()
-        except EngineError:  # the engine is gone: what it cleans up itself is all that can be done
-            return
 
     def _lift(self) -> EngineLifting:
         kept: dict[Side, Scan] = {}

@@ -20,7 +20,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.engine_lifting.scratch import drop_surely, own_prefix
+from relift.engine_lifting.scratch import check_engine, drop_surely, own_prefix
 from relift.errors import AsymmetricError, BoundsError, DataError, NonConvexError, OptionError
 from relift.program.program import Program, Sense
 from relift.settings import check_choice
@@ -149,6 +149,7 @@ def program_from_tables(
     ...     program.n_variables, program.n_rows, engine.count(program.nonzeros, 10)
     (2, 1, 2)
     """
+    check_engine(engine)
     check_choice("sense", sense, ("min", "max"))
     prefix = prefix or own_prefix(engine, "relift_given")
     tables: list[str] = []

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from numpy.typing import NDArray
 
+from relift.errors import OptionError
 from relift.tables.algebra import Plan, Scan, Type
 from relift.tables.engine import Engine
 from relift.tables.sources import Columns, Source
@@ -18,6 +19,20 @@ MOST_INTERRUPTS = 100
 def own_prefix(engine: Engine, name: str) -> str:
     """A beginning of table names: the same for every run in an engine that keeps them, else one for each run."""
     return name if engine.is_persistent else f"{name}_{uuid4().hex[:8]}"
+
+
+def check_engine(engine: Engine) -> None:
+    """Refuse an engine that has no words for exact sums and hashes.
+
+    Raises
+    ------
+    OptionError
+        If it is the one of NumPy columns.
+    """
+    if engine.name == "memory":
+        raise OptionError(
+            "lifting inside of an engine is not done in NumPy columns.", "Choose duckdb, or lift locally."
+        )
 
 
 def drop_surely(engine: Engine, names: Iterable[str]) -> None:
