@@ -145,6 +145,8 @@ class _Run:
         """The way of reading the cones that lets most variables merge, if it is not to leave them as they are."""
         if len(self.compiled.program.conic) == 0 or not self._takes_quadratics():
             return None
+        if self.memory.ground is not None and self.memory.recovered is None and self._lift_ground()[1] != "found":
+            return None  # nothing was gained the last time, and the classes are still the same
         begin = perf_counter()
         found, settings = recover(self.compiled.program), self.options.lift_settings()
         best = None
