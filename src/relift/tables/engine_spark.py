@@ -16,7 +16,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
@@ -166,7 +166,7 @@ class SparkEngine(Engine):
             content = Distributed(frame)
         if isinstance(content, Distributed):
             return self._attach_frame(name, source, content.frame)
-        with DuckDBEngine() as reader:  # one reader for files and objects: types and errors are the same everywhere
+        with closing(DuckDBEngine()) as reader:  # one reader for files and objects: types and errors are the same everywhere
             types = reader.attach(name, source)
             table = reader.arrow(Scan(name, {column: (column, kind) for column, kind in types.items()}))
         with self._statement(source.label):
