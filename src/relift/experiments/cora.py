@@ -144,7 +144,7 @@ def report(setup: Setup, rows: list[Row]) -> Report:
                    100 * float(np.mean(kept[0])), "%"),
         Comparison(f"{where}: constraints left", 100 * PAPER_ROWS if is_papers else None,
                    100 * float(np.mean(kept[1])), "%"),
-        *order_comparisons(fits),
+        *order_comparisons(fits, is_papers=True),
         *time_comparisons(fits, share),
     ]  # fmt: skip
     text = list(TEXT)
