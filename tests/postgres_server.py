@@ -5,12 +5,16 @@ Its texts are ordered as in a dictionary, not by code points, so that tests see 
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ from urllib.parse import quote
 
 import pytest
 
+PREFIX = "relift-pg-"
 OWNER, PASSWORD = "tester", "se:cr/et@%41"
 """The owner needs no password; the user ``guest`` has this one, full of signs that mean something in an address."""
 _SETTINGS = (
@@ -59,12 +64,19 @@ def _unprivileged() -> dict[str, Any]:
     pytest.skip("PostgreSQL does not run as root, and there is neither a user postgres nor nobody")
 
 
+def _end_with_tests() -> None:
+    """Called in the new process: it is stopped when the tests die, however they do (Linux only)."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGQUIT)
+
+
 @dataclass
 class Server:
     """A running server and how to reach it."""
 
     folder: Path
     who: dict[str, Any]
+    process: subprocess.Popen[bytes] | None = None
 
     def url(self, user: str = OWNER, password: str = "", database: str = "postgres") -> str:
         secret = f":{quote(password, safe='')}" if password else ""
@@ -91,17 +103,27 @@ class Server:
             file.write(settings + "\n")
 
     def start(self) -> None:
-        # Its output must not go to a pipe of ours: the server keeps it open.
-        words = ["-D", str(self.folder / "data"), "-w", "-s", "-l", str(self.folder / "log"), "start"]
-        subprocess.run(
-            [str(_program("pg_ctl")), *words], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, check=True, timeout=60, **self.who,
-        )  # fmt: skip
+        words = [str(_program("postgres")), "-D", str(self.folder / "data")]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=_end_with_tests,
+                **self.who,
+            )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self._run("pg_isready", "-q", "-h", str(self.folder))
+                return
+            except RuntimeError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"the server does not start: {self.log}") from None
+                time.sleep(0.05)
 
     def stop(self) -> None:
         """At once, as if the machine had lost its power."""
-        if (self.folder / "data" / "postmaster.pid").exists():
-            self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", "immediate", "-w", "stop")
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait(30)
 
     @property
     def log(self) -> str:
@@ -112,7 +134,8 @@ def start_server() -> Server:
     """A new server; the caller stops it and removes its folder."""
     who = _unprivileged()
     _program("initdb")
-    folder = Path(tempfile.mkdtemp(prefix="relift-pg-"))  # a short path: that of a socket must have less than 108 bytes
+    _remove_leftovers()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))  # a short path: that of a socket must have less than 108 bytes
     if who:
         os.chown(folder, who["user"], who["group"])
     server = Server(folder, who)
@@ -123,6 +146,17 @@ def start_server() -> Server:
         remove(server)
         raise
     return server
+
+
+def _remove_leftovers() -> None:
+    """Folders of servers whose tests have been killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError, ValueError, IndexError):
+            if time.time() - folder.stat().st_mtime < 60:  # perhaps it is just being made
+                continue
+            file = folder / "data" / "postmaster.pid"
+            if not file.exists() or not Path(f"/proc/{int(file.read_text().split()[0])}").exists():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove(server: Server) -> None:
