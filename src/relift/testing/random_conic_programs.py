@@ -3,8 +3,8 @@ r"""Random programs with cones and known symmetry, for property-based tests; see
 A small program is drawn over *hub* variables and *leaf* variables. The symmetric program has the hub once and the
 leaves in several copies; each cone is either repeated in each copy, or *shared*: one cone that takes rows from all
 copies, as tails of a second-order cone or as arguments of a power cone. Variables, cones and, where the order is free,
-rows within cones are shuffled. A known point lies inside all cones and bounds, and all variables are bounded: an optimum
-exists.
+rows within cones are shuffled. A known point lies inside all cones and bounds, and all variables are bounded: an
+optimum exists.
 """
 
 from __future__ import annotations
