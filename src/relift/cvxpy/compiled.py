@@ -29,12 +29,9 @@ class Compiled:
     ----------
     program
         The same as a program: zero and nonnegative rows are its rows, the others its conic rows.
-    n_equalities
-        How many rows are equalities; they come first.
     """
 
     program: Program
-    n_equalities: int
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Compiled:
@@ -60,7 +57,7 @@ class Compiled:
             conic=ConicRows(A[linear:], b[linear:], cones) if cones else None,
             assume_convex=True,  # CVXPY has proved it from the rules of disciplined programming
         )
-        return cls(program, zero)
+        return cls(program)
 
     def multipliers(self, y: Vector | None, v: Vector | None) -> Vector | None:
         """The multipliers of all rows in CVXPY's order; None if some are missing.
