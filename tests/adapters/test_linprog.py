@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -41,12 +41,18 @@ def random_arguments(seed: int) -> dict[str, object]:
 
 @settings(max_examples=300, deadline=None)
 @given(seed=st.integers(0, 10**9))
+@example(seed=10466)
 def test_status_and_optimum_agree_with_scipy(seed: int) -> None:
     arguments = random_arguments(seed)
     theirs, ours = scipy.optimize.linprog(**arguments), linprog(**arguments)
     if theirs.status == 4:
         # SciPy's HiGHS sometimes only says "unbounded or infeasible".
         assert ours.status in {2, 3}
+        return
+    if (theirs.status, ours.status) == (2, 3):
+        # SciPy 1.17 calls some unbounded programs infeasible; without costs it finds a feasible point itself.
+        assert scipy.optimize.linprog(**arguments | {"c": np.zeros_like(arguments["c"])}).success
+        assert ours.relift.certificate.is_proved
         return
     assert ours.status == theirs.status
     assert ours.success == theirs.success
