@@ -394,6 +394,10 @@ def _errors(label: str = "") -> Iterator[None]:
         if label:
             raise DataError(f"{label} cannot be read: {_first_line(error)}") from error
         raise EngineError(f"DuckDB: {_first_line(error)}") from error
+    except RuntimeError as error:  # what a signal in the main thread makes of a running query
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from error
 
 
 def _first_line(error: Exception) -> str:
