@@ -47,6 +47,7 @@ from relift.tables.engine_duckdb import DuckDBEngine
 from relift.tables.engine_spark_errors import is_cancelled, translated
 from relift.tables.engine_spark_kept import kept_tables
 from relift.tables.engine_spark_session import open_session
+from relift.tables.join_order import linked_first
 from relift.tables.row_bounds import row_bounds
 from relift.tables.sources import Distributed, Source, Stored
 from relift.tables.write_sql import count_from_plan, name_in, select_from_plan
@@ -166,7 +167,9 @@ class SparkEngine(Engine):
             content = Distributed(frame)
         if isinstance(content, Distributed):
             return self._attach_frame(name, source, content.frame)
-        with closing(DuckDBEngine()) as reader:  # one reader for files and objects: types and errors are the same everywhere
+        with closing(
+            DuckDBEngine()
+        ) as reader:  # one reader of files and objects, for the same types and errors
             types = reader.attach(name, source)
             table = reader.arrow(Scan(name, {column: (column, kind) for column, kind in types.items()}))
         with self._statement(source.label):
@@ -510,10 +513,13 @@ class SparkEngine(Engine):
             for part in node.inputs:
                 uses[id(part)] = uses.get(id(part), 0) + 1
         is_large = sizes[id(plan)] > 5 * len(order)
+        inside = {id(part) for node in order if _is_inner(node) for part in node.inputs if _is_inner(part)}
         new: dict[int, Plan] = {}
         try:
             for node in order:
                 new[id(node)] = _rebuilt(node, new)
+                if id(node) not in inside:
+                    new[id(node)] = linked_first(new[id(node)])
                 is_shared = is_large and uses.get(id(node), 0) > 1 and _is_dear(new[id(node)])
                 if isinstance(node, Number) or is_shared:
                     new[id(node)] = self._aside(new[id(node)], made)
@@ -567,6 +573,10 @@ class SparkEngine(Engine):
         """Between two jobs of a statement nothing can be cancelled, so it is noticed here."""
         if self._is_interrupted:
             raise KeyboardInterrupt
+
+
+def _is_inner(plan: Plan) -> bool:
+    return isinstance(plan, Join) and plan.kind == "inner"
 
 
 def _is_dear(plan: Plan) -> bool:
