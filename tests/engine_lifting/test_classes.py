@@ -19,7 +19,7 @@ from relift.tables.engine_duckdb import DuckDBEngine
 from relift.testing.random_programs import random_program, symmetric_program
 
 METHODS = ("equitable", "counting")
-few = settings(max_examples=12, deadline=None)
+few = settings(max_examples=8, deadline=None)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from relift.tables.engine_duckdb import DuckDBEngine
 RESUME = EngineLiftSettings(resume=True)
 
 
-def path_program(n: int = 30, last_cost: float = 1.0) -> Program:
+def path_program(n: int = 20, last_cost: float = 1.0) -> Program:
     """A path needs n / 2 rounds: it can be cut off in the midst of them."""
     A = sparse.diags_array([1.0, 1.0], offsets=[0, 1], shape=(n - 1, n))
     return Program(q=np.where(np.arange(n) < n - 1, 1.0, last_cost), A=A, l=np.ones(n - 1), lb=0)
@@ -36,12 +36,12 @@ from tests.engine_lifting.test_resume import RESUME, path_program
 from relift.engine_lifting import lift_tables, tables_from_program
 from relift.tables.engine_duckdb import DuckDBEngine
 
-def kill_in_round_six(event):
-    if event.round == 6:
+def kill_in_round_four(event):
+    if event.round == 4:
         os.kill(os.getpid(), signal.SIGKILL)
 
 engine = DuckDBEngine(database=sys.argv[2], threads=1)
-lift_tables(engine, **tables_from_program(path_program()), settings=RESUME, progress=kill_in_round_six)
+lift_tables(engine, **tables_from_program(path_program()), settings=RESUME, progress=kill_in_round_four)
 """
 
 
@@ -72,11 +72,11 @@ def test_a_resume_against_changed_data_is_refused(tmp_path: Path) -> None:
     database = tmp_path / "lift.duckdb"
     killed_run(database)
     with DuckDBEngine(database=database, threads=1) as engine:
-        for other in (path_program(last_cost=2.0), path_program(n=31)):
+        for other in (path_program(last_cost=2.0), path_program(n=21)):
             with pytest.raises(EngineError, match="has changed since the lifting that is to be resumed"):
                 lift_tables(engine, **tables_from_program(other), settings=RESUME)
         scaled = path_program()
-        changed = scaled.replace(A=scaled.A * np.where(np.arange(30) == 3, 2.0, 1.0))
+        changed = scaled.replace(A=scaled.A * np.where(np.arange(20) == 3, 2.0, 1.0))
         with pytest.raises(EngineError, match="Run without resume"):
             lift_tables(engine, **tables_from_program(changed), settings=RESUME)
         lifting = lift_tables(engine, **tables_from_program(scaled), settings=RESUME)  # the state is still there
