@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.errors import SizeLimitError
 from relift.grounding.row_blocks import RowBlock
 from relift.tables import kernels
 
@@ -191,12 +192,26 @@ def canonical(matrix: Any) -> Any:
     return matrix
 
 
-def gram(first: Any, second: Any, weights: Floats) -> Any:
+def gram(first: Any, second: Any, weights: Floats, limit: int | None = None) -> Any:
     """``first' diag(weights) second`` for sparse factors, exact where the numbers are short decimals.
 
     The whole numbers behind the decimals are multiplied; by the inequality of Cauchy and Schwarz no partial sum is
     larger than the largest diagonal entries, so these decide whether that is exact.
+
+    Raises
+    ------
+    SizeLimitError
+        If a single row gives more products than the limit, all of which have a place of their own.
     """
+    products = np.diff(first.indptr).astype(np.int64) * np.diff(second.indptr)
+    widest = int(products.max(initial=0))
+    if limit is not None and widest > limit:
+        raise SizeLimitError(
+            f"one square has {widest:,} products of unknowns; the limit is {limit:,}.",
+            "Name the sum by an unknown of its own, equal to it, and square that.",
+            rows=widest,
+            limit=limit,
+        )
     scales = [decimal_scale(first.data), decimal_scale(second.data), decimal_scale(weights)]
     if None not in scales:
         a, b, c = (s for s in scales if s is not None)

@@ -203,16 +203,18 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
     weights = column_of_values(work, queries, rows.plan, term.coefficient, rows.size, statement)
     if rows.table is not None:
         work.drop(rows.table)
-    _add_factors(parts, {name: block.tocsr() for name, block in blocks.items()}, constants, weights)
+    _add_factors(parts, {name: block.tocsr() for name, block in blocks.items()}, constants, weights, work.limit)
 
 
-def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Floats, weights: Floats) -> None:
+def _add_factors(
+    parts: ObjectiveParts, blocks: dict[str, Any], constants: Floats, weights: Floats, limit: int
+) -> None:
     doubled = 2.0 * weights
     d = sparse.csr_array(constants.reshape(-1, 1))
     names = list(blocks)
     for position, first in enumerate(names):
         for second in names[position:]:
-            product = exact.gram(blocks[first], blocks[second], doubled)
+            product = exact.gram(blocks[first], blocks[second], doubled, limit)
             if first == second:
                 upper = sparse.triu(product, k=1)
                 product = sparse.triu(product) + upper.T

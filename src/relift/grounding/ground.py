@@ -267,6 +267,7 @@ class Grounding:
         quadratic = self.index([c for c in self.rewritten.constraints if is_quadratic(c)], curved)
         stacked = self.stacked(quadratic, curved, len(atoms))
         program = self.assemble(atoms, rows, linear, objective, stacked)
+        self.work.engine.let_go()
         return GroundProgram(program, atoms, rows, quadratic, tuple(self.reports), self.model, self.state)
 
     # --- tables -----------------------------------------------------------------------------------------------------

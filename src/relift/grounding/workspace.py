@@ -53,6 +53,9 @@ class Workspace:
     scales: dict[str, int | None] = field(default_factory=dict)
     prefix: str = ""
 
+    def __post_init__(self) -> None:
+        self.engine.most_work = self.limit * WORK_FACTOR
+
     def fresh_name(self, hint: str) -> str:
         """A new name for a table: nothing of the user's name but its letters and digits gets through."""
         letters = "".join(c for c in hint.lower() if c.isascii() and c.isalnum())[:30]

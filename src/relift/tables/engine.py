@@ -47,6 +47,9 @@ class Engine(ABC):
     knows_tables: bool = False
     """Whether the engine is a server with tables of the user's, which can be given by name: ``"schema.table"``."""
 
+    most_work: int | None = None
+    """A query that is found to pass through more rows than that may be refused by a `SizeLimitError`."""
+
     is_persistent: bool = False
     """Whether tables outlive the process, so that work that was cut off can go on."""
 
@@ -142,6 +145,9 @@ class Engine(ABC):
     @abstractmethod
     def seal(self) -> None:
         """Loading is over for now: whatever can be forbidden to queries is forbidden."""
+
+    def let_go(self) -> None:  # noqa: B027 - engines that copy what they read have nothing to do
+        """Grounding is over: from here on nothing may be read from memory of the user's, who may change it."""
 
     def table_names(self, schema: str | None = None) -> list[str]:
         """Names of the user's tables, if the engine is a server: in one schema, or in those it looks into by itself."""

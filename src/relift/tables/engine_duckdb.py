@@ -40,6 +40,7 @@ _NAMES = {
     Type.NUMBER_OF_ROW: "INT",
     Type.NOTHING: "BIGINT",
 }
+_TOO_LONG = "a whole number of more than 64 bits was calculated."
 _WHOLE = r"[+-]?(0|[1-9][0-9]{0,17})"
 _REAL = r"[+-]?(inf|((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?)"
 """Numbers in text files; with leading zeros it is a text, since 007 and 7 may be two keys."""
@@ -380,7 +381,11 @@ def _errors(label: str = "") -> Iterator[None]:
     try:
         yield
     except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
-        raise DataError(f"{where}{_first_line(error)}") from error
+        line = _first_line(error)
+        if "Overflow in" in line or "Overflow on" in line or ("INT64" in line and "out of range" in line):
+            what = "a whole number has more than 64 bits." if label else _TOO_LONG
+            raise DataError(f"{where}{what}", "" if label else "Use reals: write 1.0 * x.") from error
+        raise DataError(f"{where}{line}") from error
     except duckdb.InterruptException as error:
         raise KeyboardInterrupt from error
     except duckdb.OutOfMemoryException as error:

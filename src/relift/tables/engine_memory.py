@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
 
-from relift.errors import DataError, EngineError
+from relift.errors import DataError, EngineError, SizeLimitError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Plan, Scan, Type, nodes
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
@@ -61,6 +61,7 @@ class MemoryEngine(Engine):
         self._other: DuckDBEngine | None = None
         self._reader: DuckDBEngine | None = None
         self._copied: set[str] = set()
+        self._borrowed: list[Any] = []
         self._is_interrupted = False
 
     # --- the five methods -------------------------------------------------------------------------------------------
@@ -69,7 +70,10 @@ class MemoryEngine(Engine):
         """Read a source; columns of numbers are not copied."""
         content = source.content
         if isinstance(content, Frame):
-            arrays = _arrays_from_frame(content, self._texts)
+            try:
+                arrays = _arrays_from_frame(content, self._texts)
+            except ValueError as error:
+                raise DataError(f"{source.label} is not UTF-8 text.", "Save it as UTF-8.") from error
         elif isinstance(content, Columns):
             arrays = dict(content.arrays)
         else:
@@ -82,6 +86,7 @@ class MemoryEngine(Engine):
             return {}
         vectors = {f"c{k}": self._vector(source.label, array) for k, array in enumerate(chosen)}
         size = len(chosen[0]) if not isinstance(chosen[0], Vector) else chosen[0].data.size
+        self._borrowed += [vector.data for vector in vectors.values()]
         if size == 0:
             vectors = {column: Vector(Type.NOTHING, np.empty(0, np.int64)) for column in vectors}
         self._known()[name] = Relation(vectors, size)
@@ -166,6 +171,19 @@ class MemoryEngine(Engine):
         if reader is not None:
             reader.close()
 
+    def let_go(self) -> None:
+        """Copy the columns that are the user's own and still in use: a later change of theirs changes nothing here."""
+        copies: dict[int, Vector] = {}
+        for name, table in self._known().items():
+            columns = {}
+            for column, vector in table.columns.items():
+                if id(vector) not in copies:
+                    is_own = not any(np.may_share_memory(vector.data, array) for array in self._borrowed)
+                    copies[id(vector)] = vector if is_own else Vector(vector.type, vector.data.copy(), vector.missing)
+                columns[column] = copies[id(vector)]
+            self._known()[name] = Relation(columns, table.size)
+        self._borrowed = []
+
     def interrupt(self) -> None:
         """Stop what is running, at its next step."""
         self._is_interrupted = True
@@ -177,6 +195,7 @@ class MemoryEngine(Engine):
     def close(self) -> None:
         """Give the tables back."""
         self._tables = None
+        self._borrowed = []
         self._texts = Texts()
         self.seal()
         if self._other is not None:
@@ -205,8 +224,22 @@ class MemoryEngine(Engine):
         self._is_interrupted = False
         try:
             return here(evaluator)
-        except NotInMemoryError:
-            return elsewhere(self._duckdb_with(plan))
+        except NotInMemoryError as error:
+            rows = error.rows  # the rest is outside of the handler: the traceback would keep what was found so far
+        except MemoryError as error:
+            raise EngineError(
+                "there is not enough memory for a query.",
+                "Narrow the queries, or ground in an engine that spills to disk: DuckDBEngine(memory_limit=...).",
+            ) from error
+        del evaluator
+        if self.most_work is not None and rows > self.most_work:
+            raise SizeLimitError(
+                f"a query would pass through {rows:,} combinations; the limit is {self.most_work:,}.",
+                "Narrow it: too many tuples agree on what links its parts; or raise the limit.",
+                rows=rows,
+                limit=self.most_work,
+            )
+        return elsewhere(self._duckdb_with(plan))
 
     def _relation_from(self, plan: Plan) -> Callable[[DuckDBEngine], Relation]:
         def relation(other: DuckDBEngine) -> Relation:

@@ -132,7 +132,7 @@ class Evaluator:
         keys = self.keys_of_pair(left, right, plan.on)
         pairs = kernels.join(*keys, True, self.most)
         if isinstance(pairs, int):
-            raise NotInMemoryError
+            raise NotInMemoryError(pairs)
         return self.paired(left, right, *pairs, has_gaps=True)
 
     def paired(self, left: Relation, right: Relation, first: Any, second: Any, has_gaps: bool = False) -> Relation:
@@ -307,14 +307,24 @@ def _sums(data: Any, numbers: Any, size: int, kind: Type, is_grouped: bool) -> A
         # In the order of size, so that equal multisets have equal sums; v and -v give sums of opposite sign.
         order = np.lexsort((data, np.abs(data), numbers)) if is_grouped else np.lexsort((data, np.abs(data)))
         return np.bincount(numbers[order], data[order], size)
-    largest = float(np.abs(data.astype(np.float64)).max(initial=0)) * data.size
-    if largest >= 2.0**62 and np.bincount(numbers, np.abs(data.astype(np.float64)), size).max(initial=0) >= 2.0**62:
-        raise DataError("a sum of whole numbers has more than 64 bits.", "Calculate with reals: write 1.0 * x.")
+    if float(np.abs(data.astype(np.float64)).max(initial=0)) * data.size >= 2.0**62:
+        return _long_sums(data, numbers, size)
     if not is_grouped:
         return np.array([data.sum()], np.int64)
     total = np.zeros(size, np.int64)
     np.add.at(total, numbers, data)
     return total
+
+
+def _long_sums(data: Any, numbers: Any, size: int) -> Any:
+    """Sums of whole numbers that may pass 64 bits on the way: halves of 32 bits are added up, which cannot overflow."""
+    low, high = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    np.add.at(low, numbers, data & 0xFFFFFFFF)
+    np.add.at(high, numbers, data >> 32)
+    high += low >> 32
+    if ((high < -(2**31)) | (high >= 2**31)).any():
+        raise DataError("a whole number of more than 64 bits was calculated.", "Use reals: write 1.0 * x.")
+    return (high << 32) + (low & 0xFFFFFFFF)
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
@@ -494,20 +504,25 @@ class _Puzzle:
         return True
 
     def join_two(self) -> None:
-        """Join the two relations that promise the fewest rows."""
-        best: tuple[float, int, int] | None = None
+        """Join the two relations that promise the fewest rows; others, if there turn out to be too many."""
+        guesses: list[tuple[float, int, int]] = []
         for i, one in enumerate(self.pieces):
             for j in range(i + 1, len(self.pieces)):
                 other = self.pieces[j]
                 on = one.columns.keys() & other.columns.keys()
-                guess = _guess(one, other, frozenset(on))
-                if best is None or guess < best[0]:
-                    best = (guess, i, j)
-        assert best is not None
-        _, i, j = best
-        left, right = self.pieces[i], self.pieces[j]
-        del self.pieces[j], self.pieces[i]
-        self.pieces.append(self.joined(left, right))
+                guesses.append((_guess(one, other, frozenset(on)), i, j))
+        fewest = 0
+        for _, i, j in sorted(guesses):
+            self.evaluator.pause()
+            try:
+                found = self.joined(self.pieces[i], self.pieces[j])
+            except NotInMemoryError as error:
+                fewest = min(fewest or error.rows, error.rows)
+                continue
+            del self.pieces[j], self.pieces[i]
+            self.pieces.append(found)
+            return
+        raise NotInMemoryError(fewest)
 
     def joined(self, left: Relation, right: Relation) -> Relation:
         on = [name for name in left.columns if name in right.columns]
@@ -522,7 +537,7 @@ class _Puzzle:
             return self.product(left, right, frozenset(keys))
         pairs = kernels.join(*self.evaluator.keys_of_pair(left, right, on), False, self.evaluator.most)
         if isinstance(pairs, int):
-            raise NotInMemoryError
+            raise NotInMemoryError(pairs)
         found = self.evaluator.paired(left, right, *pairs)
         return Relation(found.columns, found.size, _few(keys))
 
@@ -533,7 +548,7 @@ class _Puzzle:
             return Relation(right.columns, right.size, keys)
         size = left.size * right.size
         if size > self.evaluator.most:
-            raise NotInMemoryError
+            raise NotInMemoryError(size)
         first = np.repeat(np.arange(left.size, dtype=np.int32), right.size)
         second = np.tile(np.arange(right.size, dtype=np.int32), left.size)
         found = self.evaluator.paired(left, right, first, second)

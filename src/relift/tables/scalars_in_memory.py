@@ -25,7 +25,17 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class NotInMemoryError(Exception):
-    """Something that another engine should do; internal."""
+    """Something that another engine should do; internal.
+
+    Parameters
+    ----------
+    rows
+        So many rows it would pass through, at least.
+    """
+
+    def __init__(self, rows: int = 0) -> None:
+        super().__init__(rows)
+        self.rows = rows
 
 
 def evaluate(scalar: Scalar, columns: Mapping[str, Vector], texts: Texts) -> Vector:
@@ -158,10 +168,10 @@ def _calculated(operation: str, arguments: list[Vector]) -> Vector:
     kind = Type.REAL if is_real else Type.INTEGER
     values = [value.astype(ARRAY_OF[kind], copy=False) for value in values]
     data = values[0]
-    if operation == "negative":
-        data = -data
-    elif operation == "abs":
-        data = np.abs(data)
+    if operation in {"negative", "abs"}:
+        if not is_real:  # -(-2**63) is no number of 64 bits
+            _refuse(data == np.iinfo(np.int64).min, missing)
+        data = -data if operation == "negative" else np.abs(data)
     elif operation in {"least", "greatest"}:
         for value in values[1:]:
             data = (np.minimum if operation == "least" else np.maximum)(data, value)
@@ -179,6 +189,16 @@ def _refuse_overflow(operation: str, left: Any, right: Any, result: Any, missing
         is_bad = ((left ^ right) & (left ^ result)) < 0
     else:
         is_bad = np.abs(left.astype(np.float64) * right.astype(np.float64)) >= 2.0**63
+        if np.any(is_bad):  # or only rounded up to that
+            left, right = np.broadcast_arrays(left, right)
+            is_bad = np.array(is_bad)
+            is_bad[is_bad] = [
+                not -(2**63) <= int(a) * int(b) < 2**63 for a, b in zip(left[is_bad], right[is_bad], strict=True)
+            ]
+    _refuse(is_bad, missing)
+
+
+def _refuse(is_bad: Any, missing: Any) -> None:
     if missing is not None:
         is_bad = is_bad & ~missing
     if np.any(is_bad):

@@ -270,7 +270,10 @@ def _content(label: str, data: Any) -> Columns | Frame:
         frame = frame.to_frame() if hasattr(frame, "to_frame") else frame
         return Frame(frame, tuple(frame.columns))
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
-        return Frame(data, tuple(data.schema.names))
+        names = tuple(data.schema.names)
+        if len(set(names)) < len(names):
+            raise DataError(f"{label} has two columns of the same name.", "Rename one of them.")
+        return Frame(data, names)
     if isinstance(data, Mapping):
         return _from_mapping(label, data)
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
@@ -307,7 +310,7 @@ def _from_pandas(label: str, data: Any) -> Columns | Frame:
         if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
             arrays[str(name)] = _machine_numbers(series.to_numpy())
         elif str(series.dtype) == "category":
-            labels = np.append(np.asarray(series.cat.categories), [None] if series.isna().any() else [])
+            labels = np.append(np.asarray(series.cat.categories, dtype=object), [None])  # what is missing has code -1
             arrays[str(name)] = _column(label, str(name), labels[series.cat.codes.to_numpy()])
         elif str(series.dtype).startswith(("datetime", "period", "timedelta")):
             text = series.astype(object).where(series.notna(), None)

@@ -39,6 +39,9 @@ class Texts:
             core.number_objects(self._capsule, given, found)
             return found
         known = self._numbers
+        for text in set(given).difference(known, [None]):
+            assert text is not None
+            text.encode()  # raises as the compiled dictionary does if it is no valid Unicode
         return np.fromiter(
             (-1 if text is None else known.setdefault(text, len(known)) for text in given), np.int32, len(given)
         )

@@ -73,9 +73,9 @@ class Vector:
         return self._gathered()[1]
 
     def _gathered(self) -> tuple[NDArray[Any], Flags | None]:
-        if self._origin is not None:
-            origin, rows, has_gaps = self._origin
-            self._data, self._missing = _taken(origin, rows, has_gaps)
+        waiting = self._origin
+        if waiting is not None:  # two threads may both come here: they find the same
+            self._data, self._missing = _taken(*waiting)
             self._origin = None
         assert self._data is not None
         return self._data, self._missing
@@ -99,8 +99,9 @@ class Vector:
         """The same values as another type of numbers."""
         if self.type == kind:
             return self
-        if kind == Type.NUMBER_OF_ROW and self._origin is not None and self._origin[0].is_count:
-            _, rows, has_gaps = self._origin
+        waiting = self._origin
+        if kind == Type.NUMBER_OF_ROW and waiting is not None and waiting[0].is_count:
+            _, rows, has_gaps = waiting
             gaps = rows < 0 if has_gaps else np.empty(0, np.bool_)
             return Vector(kind, rows.astype(np.int32, copy=False), gaps if gaps.any() else None)
         data, missing = self.data, self.missing

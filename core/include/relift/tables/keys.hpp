@@ -44,7 +44,9 @@ public:
     // The number of a key, which is a new one if it has not come before.
     int32_t insert(int64_t key) {
         if (is_direct_) {
-            int32_t& number = table_[uint64_t(key) - uint64_t(low_)];
+            const uint64_t at = uint64_t(key) - uint64_t(low_);
+            if (at > span_) throw std::invalid_argument("a column was changed while it was read");
+            int32_t& number = table_[at];
             if (number < 0) number = size_++;
             return number;
         }
@@ -112,6 +114,7 @@ inline bool all_distinct(const int64_t* keys, size_t n) {
         std::vector<uint64_t> bits((uint64_t(high) - uint64_t(low)) / 64 + 1, 0);
         for (size_t i = 0; i < n; ++i) {
             const uint64_t at = uint64_t(keys[i]) - uint64_t(low), bit = uint64_t(1) << (at & 63);
+            if (at > uint64_t(high) - uint64_t(low)) throw std::invalid_argument("a column was changed while it was read");
             if (bits[at >> 6] & bit) return false;
             bits[at >> 6] |= bit;
         }
@@ -127,7 +130,12 @@ inline bool all_distinct(const int64_t* keys, size_t n) {
     std::vector<int64_t> parted(n);
     {
         std::vector<size_t> next(ends.begin(), ends.end() - 1);
-        for (size_t i = 0; i < n; ++i) parted[next[part_of(keys[i])]++] = keys[i];
+        for (size_t i = 0; i < n; ++i) {
+            const int64_t key = keys[i];
+            const size_t part = size_t(part_of(key));
+            if (next[part] >= ends[part + 1]) throw std::invalid_argument("a column was changed while it was read");
+            parted[next[part]++] = key;
+        }
     }
     std::vector<int64_t> slots;
     std::vector<uint64_t> used;

@@ -10,6 +10,27 @@
 
 namespace relift::tables {
 
+// Whether bytes are UTF-8: no stray or missing continuation, nothing overlong, no surrogate, nothing above U+10FFFF.
+inline bool is_utf8(std::string_view text) {
+    const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+    const auto* end = at + text.size();
+    while (at < end) {
+        if (*at < 0x80) {
+            ++at;
+            continue;
+        }
+        const int more = *at >= 0xF0 ? 3 : *at >= 0xE0 ? 2 : 1;
+        if (*at < 0xC2 || *at > 0xF4 || end - at <= more) return false;
+        const unsigned char low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : 0x80;
+        const unsigned char high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
+        if (at[1] < low || at[1] > high) return false;
+        for (int k = 2; k <= more; ++k)
+            if (at[k] < 0x80 || at[k] > 0xBF) return false;
+        at += more + 1;
+    }
+    return true;
+}
+
 class Texts {
 public:
     Texts() : slots_(1024, Slot{0, -1}), starts_(1, 0) {}
@@ -78,6 +99,7 @@ private:
         const size_t at = place(text, hash);
         if (slots_[at].number >= 0) return slots_[at].number;
         if (size() == INT32_MAX) throw std::length_error("too many texts");
+        if (!is_utf8(text)) throw std::invalid_argument("a text is not UTF-8");
         const int32_t number = size();
         bytes_.insert(bytes_.end(), text.begin(), text.end());
         starts_.push_back(bytes_.size());
