@@ -81,6 +81,33 @@ def test_lifted_and_ground_agree(seed: int, copies: int) -> None:
     assert len(lifted.lifting.small.quadratic) <= K
 
 
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), copies=st.integers(2, 4))
+def test_the_isometric_form_has_the_same_quadratic_constraints(seed: int, copies: int) -> None:
+    random = np.random.default_rng(seed)
+    F = random.integers(-2, 3, (2, 2)).astype(float)
+    P, q = np.kron(np.eye(copies), F.T @ F + np.eye(2)), np.tile(random.choice([-0.5, 0.0, 1.0], 2), copies)
+    lifting = relift.lift(Program(q=np.tile([1.0, 2.0], copies), quadratic=[(P, q, 2.0), ball(2 * copies)]))
+    form = lifting.isometric()
+    plain, scaled = lifting.small.quadratic, form.program.quadratic
+    assert len(scaled) == len(plain) == 2
+    x = random.standard_normal(lifting.small.n_variables)
+    np.testing.assert_allclose(scaled.values_at(form.variable_length * x), plain.values_at(x), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(scaled.r, plain.r)
+
+
+@pytest.mark.parametrize("bounds", [-np.inf, -5.0])
+def test_first_order_solvers_of_cvxpy_keep_quadratic_constraints(bounds: float) -> None:
+    pytest.importorskip("cvxpy")
+    pytest.importorskip("scs")
+    n = 4
+    result = relift.solve(Program(q=np.ones(n), lb=bounds, quadratic=[ball(n)]), backend="cvxpy:SCS")
+    assert result.status == Status.OPTIMAL
+    assert result.lifting.small.n_variables == 1
+    np.testing.assert_allclose(result.x, -np.ones(n) / 2, atol=1e-5)
+    np.testing.assert_allclose(1 + 2 * result.z[0] * result.x, 0, atol=1e-5)  # z is that of the plain form
+
+
 def test_infeasible_quadratic_constraints_come_with_a_proof() -> None:
     n = 4
     program = Program(q=np.ones(n), A=np.ones((1, n)), l=[3 * n], quadratic=[ball(n)])

@@ -288,6 +288,7 @@ class IsometricForm:
         row_length = np.sqrt(_class_sums(scales**2, rows)) / np.abs(scales[rows.representatives])
         shrink = sparse.diags_array(1.0 / length)
         conic, conic_length = small.conic, quotient_.cones.length
+        curved = small.quadratic
         program = Program.trusted(
             None if small.P is None else (shrink @ small.P @ shrink).tocsc(),
             small.q / length,
@@ -297,6 +298,15 @@ class IsometricForm:
             small.lb * length,
             small.ub * length,
             small.r,
+            # Quadratic constraints keep their scale, and so their multipliers.
+            quadratic=QuadraticRows(
+                curved.owner,
+                curved.first,
+                curved.second,
+                curved.values / (length[curved.first] * length[curved.second]),
+                (curved.q @ shrink).tocsr(),
+                curved.r,
+            ),
             conic=ConicRows.trusted(
                 (sparse.diags_array(conic_length) @ conic.A @ shrink).tocsr(), conic.b * conic_length, conic.cones
             ),
