@@ -245,6 +245,40 @@ def test_infeasible_programs_of_every_kind_are_proved_so(cone: Cone, b: list[flo
     assert relift.solve(program.replace(ub=4.0)).status == Status.OPTIMAL
 
 
+@pytest.mark.parametrize("method", ["equitable", "none"])
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("A", "b", "cone"),
+    [
+        ([[1.0], [0.0], [1.0]], [-1.0, 1.0, 0.0], Exponential()),  # exp(-1 - x) <= -x
+        ([[0.0], [-1.0]], [1.0, 0.0], SecondOrder(2)),  # |x| <= 1
+    ],
+)
+def test_a_proof_that_lies_in_the_cones_alone_is_not_lost_in_the_dust_on_the_rows(
+    A: list[list[float]], b: list[float], cone: Cone, weight: float, method: str
+) -> None:
+    # x in [2, 5] breaks the cone. Two free variables stand in an equality with x that has no part in the proof: its
+    # multiplier is 0 but for rounding.
+    rows = ConicRows(np.hstack([A, np.zeros((len(b), 2))]), b, [cone])
+    bounds = {"lb": [2.0, -np.inf, -np.inf], "ub": [5.0, np.inf, np.inf]}
+    program = Program(
+        P=np.diag([0.0, weight, weight]), q=[0, 0.1 * weight, 0.1 * weight], A=[[0.3, 0.5, 0.5]], l=[0], u=[0],
+        conic=rows, **bounds,
+    )  # fmt: skip
+    result = relift.solve(program, lift=method)  # type: ignore[arg-type]
+    assert result.status == Status.INFEASIBLE
+    assert result.certificate.is_proved
+
+
+def test_clearing_a_ray_of_its_dust_makes_no_proof_of_none() -> None:
+    # x0 <= 1 in a cone, x0 >= 2 - 1e-9 t, and t free: a feasible program, and near a proof only without its t.
+    cone = ConicRows([[0.0, 0.0], [-1.0, 0.0]], [1.0, 0.0], [SecondOrder(2)])
+    program = Program(q=[0, 1], A=[[1.0, 1e-9], [1.0, 0.0]], l=[2.0, 0.0], conic=cone)
+    for dust in (0.0, 1e-16, 1e-9):
+        ray = Solution(Status.INFEASIBLE, ray_y=np.array([-1.0, -dust]), ray_v=np.array([1.0, -1.0]))
+        assert not certify(program, ray).is_proved
+
+
 def test_an_unbounded_program_is_proved_so_on_the_ground() -> None:
     # The head may grow for ever: minimise -h - t with |t| <= h.
     C = -np.eye(6)

@@ -23,7 +23,9 @@ where the bounds allow it; then
 residual*: what w could not take, divided by β, and by the largest product that could stand in it,
 :math:`\max_i |a_{ij}| \max_i |y_i|`.
 A feasible point would need a 1-norm of at least 1 / residual; and columns of small entries, whose w is small for that
-reason alone, prove nothing. For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0,
+reason alone, prove nothing. Solvers leave dust on multipliers that have no part in the proof, and dust divided by dust
+is no small number: the ray without its dust is tried by the same test (every ray that passes is a proof).
+For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0,
 relative to |q'd| and to the largest product in each row. β and q'd must be more than what rounding leaves of their
 terms.
 """
@@ -43,6 +45,9 @@ from relift.program.solution import Solution, Status, Vector
 
 ROUNDING = 1e-15
 """A sum this small against its terms may be nothing but rounding."""
+
+DUST = 1e-8
+"""Multipliers this small against the largest of a ray may be nothing but what a solver has left there."""
 
 
 @final
@@ -208,19 +213,29 @@ def infeasibility_residual(
     With quadratic constraints, M = sum_k z_k P_k and c = A'y + C'v + sum_k z_k q_k: for every point p, a feasible x has
     (Mp + c + w)'x - ½p'Mp <= support, so that w = -(Mp + c) and support + ½p'Mp < 0 is a proof.
     """
-    if ray_y is None or not np.isfinite(ray_y).all():
+    if ray_y is None:
         return float("inf")
-    y = np.where((ray_y > 0) & np.isinf(program.u) | (ray_y < 0) & np.isinf(program.l), 0.0, ray_y)
     v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
-    if not np.isfinite(v).all():
+    z = np.zeros(len(program.quadratic)) if ray_z is None else np.maximum(ray_z, 0.0)
+    if not all(np.isfinite(part).all() for part in (ray_y, v, z)):
         return float("inf")
+    as_given = _residual_of_ray(program, ray_y, z, ray_w, v)
+    if as_given == 0.0:
+        return as_given
+    dust = DUST * max(_largest(part) for part in (ray_y, z, v))
+    size_of_cone = largest_of_cones(program.conic, np.abs(v))[program.conic.cone_of_row]
+    cleared = [np.where(size <= dust, 0.0, part) for part, size in ((ray_y, np.abs(ray_y)), (z, z), (v, size_of_cone))]
+    return min(as_given, _residual_of_ray(program, cleared[0], cleared[1], ray_w, cleared[2]))
+
+
+def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector) -> float:
+    y = np.where((ray_y > 0) & np.isinf(program.u) | (ray_y < 0) & np.isinf(program.l), 0.0, ray_y)
     _, v = pushed_into(program.conic, v, np.ones(v.size), dual=True)
     slope, bend, right = program.A.T @ y + program.conic.A.T @ v, 0.0, 0.0
     products = np.maximum(
         largest_of_columns(program.A) * _largest(y), largest_of_columns(program.conic.A) * _largest(v)
     )
-    if len(program.quadratic) and ray_z is not None and np.any(ray_z > 0):
-        z = np.maximum(ray_z, 0.0)
+    if np.any(z > 0):
         M = program.quadratic.hessian(z)
         slope = slope + program.quadratic.q.T @ z
         point = sparse_linalg.lsqr(M, -(slope + (0.0 if ray_w is None else ray_w)), atol=1e-14, btol=1e-14)[0]
