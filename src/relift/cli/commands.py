@@ -559,14 +559,16 @@ def info_command(as_json: JsonOption = False) -> None:
         "adbc-driver-postgresql",
         "pyspark",
     )
-    has_core = util.find_spec("relift._core") is not None
+    parts = {"_core": "symmetry", "_tables_core": "grounding", "_ml_core": "machine learning"}
+    is_built = {part: util.find_spec(f"relift.{part}") is not None for part in parts}
     document = {
         "format": "relift-info",
         "version": 1,
         "relift": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "compiled_core": has_core,
+        "compiled_core": all(is_built.values()),
+        "compiled_parts": is_built,
         "packages": {name: version(name) or None for name in needed + optional},
     }
     if as_json:
@@ -574,9 +576,11 @@ def info_command(as_json: JsonOption = False) -> None:
         return
     from relift.report.summary import key_value_table
 
-    core = "in use" if has_core else "not built; the slower NumPy reference is used"
-    lines = [("relift", __version__), ("compiled core", core), ("Python", platform.python_version())]
-    lines += [("platform", platform.platform())]
+    lines = [("relift", __version__)]
+    for part, purpose in parts.items():
+        state = "in use" if is_built[part] else "not built; the slower NumPy reference is used"
+        lines.append((f"compiled: {purpose}", state))
+    lines += [("Python", platform.python_version()), ("platform", platform.platform())]
     lines += [(name, version(name) or "not installed") for name in needed + optional]
     console().print(key_value_table(lines))
 

@@ -14,8 +14,8 @@ from typing import Any, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.errors import OptionError
-from relift.tables.algebra import Column, Filter, Limit, Plan, call, literal
+from relift.errors import DataError, OptionError
+from relift.tables.algebra import Column, Filter, Limit, Plan, TypeClashError, call, literal
 from relift.tables.engine import Engine
 from relift.tables.load import StoredTable
 
@@ -163,11 +163,14 @@ class AtomIndex:
             raise OptionError(f"{name!r} has {len(block.keys)} arguments, and {len(entry)} are given.")
         if not block.keys:
             return block.start
-        conditions = [call("=", Column(f"#{k}"), literal(value)) for k, value in enumerate(entry)]
         plan = self._scan(block)
-        for condition in conditions:
-            plan = Filter(plan, condition)
-        found = self.engine.fetch(Limit(plan, 1))["#number"]
+        try:
+            for k, value in enumerate(entry):
+                wanted = literal(int(value) if isinstance(value, bool) else value)
+                plan = Filter(plan, call("=", Column(f"#{k}"), wanted))
+            found = self.engine.fetch(Limit(plan, 1))["#number"]
+        except (TypeClashError, DataError) as error:  # a text where numbers are, or more than 64 bits
+            raise OptionError(f"there is no {atom_name(name, entry)}.") from error
         if not found.size:
             raise OptionError(f"there is no {atom_name(name, entry)}.")
         return block.start + int(found[0])
@@ -190,6 +193,8 @@ def _argument(value: Any) -> str:
             return value
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return f'"{escaped}"'
+    if isinstance(value, int | np.integer):
+        return str(int(value))  # a real would not hold more than 53 bits
     number = float(value)
     return str(int(number)) if number.is_integer() and abs(number) < 2**63 else repr(number)
 

@@ -206,9 +206,7 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
     _add_factors(parts, {name: block.tocsr() for name, block in blocks.items()}, constants, weights, work.limit)
 
 
-def _add_factors(
-    parts: ObjectiveParts, blocks: dict[str, Any], constants: Floats, weights: Floats, limit: int
-) -> None:
+def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Floats, weights: Floats, limit: int) -> None:
     doubled = 2.0 * weights
     d = sparse.csr_array(constants.reshape(-1, 1))
     names = list(blocks)

@@ -55,6 +55,8 @@ def _constant(constant: Literal, texts: Texts) -> Vector:
         return Vector(kind, np.zeros((), ARRAY_OF[kind]), np.ones((), np.bool_))
     if isinstance(constant.value, str):
         return Vector(kind, texts.numbers([constant.value]).reshape(()))
+    if kind == Type.INTEGER:
+        _refuse(not -(2**63) <= constant.value < 2**63, None)
     return Vector(kind, np.asarray(constant.value, ARRAY_OF[kind]))
 
 
