@@ -9,6 +9,8 @@ import pytest
 
 cp = pytest.importorskip("cvxpy")
 
+from tests.cvxpy_bridge.problems import ring  # noqa: E402
+
 import relift.cvxpy  # noqa: E402
 from relift.cvxpy import Lifted  # noqa: E402
 from relift.errors import OptionError  # noqa: E402
@@ -62,6 +64,55 @@ def test_keywords_of_one_solve_do_not_leak_into_the_next() -> None:
     assert solver.options.backend_options == {}
 
 
+def turning(n: int = 8) -> cp.Problem:
+    """A problem whose symmetry is seen only when its cones are read as what they were made of."""
+    y = cp.Variable(n)
+    return cp.Problem(cp.Maximize(cp.geo_mean(y)), [cp.quad_form(y, ring(n)) <= 4])
+
+
+@pytest.mark.parametrize(
+    "first", [{"recover": False}, {"lift": "none"}, {"backend": "scs"}, {"backend": "SCS"}, {"time_limit": 1e-9}]
+)
+def test_recovery_is_tried_again_after_a_solve_without(first: dict[str, object]) -> None:
+    if str(first.get("backend", "")).lower() == "scs":
+        pytest.importorskip("scs")
+    problem = turning()
+    try:
+        problem.solve(solver="RELIFT", **first)
+    except cp.error.SolverError:
+        assert "time_limit" in first
+    for _ in range(2):
+        problem.solve(solver="RELIFT")
+        assert (n_small(problem), problem.status) == (2, "optimal")
+        assert problem.solver_stats.extra_stats["recovered"]
+
+
+def test_recovery_is_not_started_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    import relift.cvxpy.recovery
+
+    looked_for: list[int] = []
+    original = relift.cvxpy.recovery.find_means
+    monkeypatch.setattr(relift.cvxpy.recovery, "find_means", lambda p: looked_for.append(1) or original(p))
+    with pytest.raises(cp.error.SolverError, match="time limit"):
+        turning().solve(solver="RELIFT", time_limit=1e-9)
+    assert not looked_for
+    turning().solve(solver="RELIFT", time_limit=100)
+    assert looked_for
+
+
+def test_orbits_go_without_quadratic_constraints_but_not_without_recovery() -> None:
+    problem = turning()
+    value = problem.solve(solver=Lifted(lift="orbits"))
+    report = problem.solver_stats.extra_stats
+    assert value == pytest.approx(problem.solve(solver="CLARABEL"), rel=1e-6)
+    assert "geometric means" in report["recovered"]
+    assert report["small"]["variables"] < 5
+    y = cp.Variable(4)
+    only_a_norm = cp.Problem(cp.Minimize(cp.sum(y)), [cp.norm(y @ np.linalg.cholesky(3 * np.eye(4) + 1)) <= 2])
+    value = only_a_norm.solve(solver=Lifted(lift="orbits"))
+    assert value == pytest.approx(only_a_norm.solve(solver="CLARABEL"), rel=1e-6)
+
+
 def test_options_given_as_a_dictionary_are_copied() -> None:
     given = {"max_iter": 50}
     solver = Lifted(backend="clarabel", backend_options=given)
@@ -80,6 +131,12 @@ def test_wrong_options_are_refused_by_name() -> None:
         sharing().solve(solver=Lifted(backend="clarabel"), max_iters=3)
     with pytest.raises(OptionError, match="relift cannot be its own backend"):
         sharing().solve(solver=Lifted(backend="RELIFT"))
+    with pytest.raises(OptionError, match="relift cannot be its own backend"):
+        sharing().solve(solver=Lifted(backend="cvxpy:RELIFT"))
+    with pytest.raises(OptionError, match="solver='SCS' and backend='clarabel' name two solvers"):
+        sharing().solve(method="relift", solver="SCS", backend="clarabel")
+    with pytest.raises(OptionError, match="solver=7 is no name"):
+        sharing().solve(method="relift", solver=7)
 
 
 def test_looser_tolerances_of_the_backend_loosen_the_certificate() -> None:
@@ -147,6 +204,14 @@ class TestNames:
         assert (report["backend"], report["lift"], report["small"]["variables"]) == ("cvxpy:CLARABEL", "counting", 1)
         problem.solve(method="relift")
         assert problem.solver_stats.extra_stats["lift"] == "equitable"
+
+    def test_method_takes_an_instance_and_keywords_beside_it(self) -> None:
+        problem = sharing()
+        problem.solve(method="relift", solver=Lifted(backend="clarabel"), lift="none", tolerance=1e-5)
+        report = problem.solver_stats.extra_stats
+        assert (report["backend"], n_small(problem), report["certificate"]["tolerance"]) == ("clarabel", 6, 1e-5)
+        problem.solve(Lifted(), method="relift")
+        assert n_small(problem) == 1
 
     def test_registering_twice_changes_nothing_and_can_be_undone(self) -> None:
         from cvxpy.reductions.solvers import defines

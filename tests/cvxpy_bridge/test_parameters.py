@@ -97,6 +97,21 @@ def test_recovered_constraints_keep_their_classes_too(refinements: list[int]) ->
     assert value == pytest.approx(problem.solve(solver="CLARABEL"), rel=1e-5)
 
 
+def test_a_recovery_that_gained_nothing_is_not_tried_twice(refinements: list[int]) -> None:
+    limit = cp.Parameter(nonneg=True, value=1.0)
+    x = cp.Variable(4)
+    factor = np.array([[1.0, 2, 0, 3], [0, 1, 5, 1], [2, 0, 1, 7]])
+    problem = cp.Problem(cp.Minimize(x @ np.array([1.0, 2, 3, 4]) + cp.norm(factor @ x)), [cp.norm(x) <= limit])
+    problem.solve(solver=Lifted())
+    n_before = len(refinements)
+    assert n_before > 1  # as compiled, and as recovered
+    for bound in (2.0, 3.0):
+        limit.value = bound
+        problem.solve(solver=Lifted())
+        assert classes(problem)[0] == "kept"
+    assert len(refinements) == n_before
+
+
 def test_classes_are_not_kept_across_methods() -> None:
     Q = np.array([[1, 0, -1, 0], [0, 2, 0, -2], [-1, 0, 1, 0], [0, -2, 0, 2]])
     x = cp.Variable(4)

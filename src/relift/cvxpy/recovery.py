@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -69,7 +70,9 @@ class Recovered:
         return ", ".join(f"{len(step)} {kinds[type(step)]}" for step in self.steps)
 
 
-def recover(program: Program) -> tuple[Recovered, ...]:
+def recover(
+    program: Program, *, quadratics: bool = True, is_late: Callable[[], bool] | None = None
+) -> tuple[Recovered, ...]:
     """What can be taken in place of the program: with quadratic constraints and means; and with other norms, too.
 
     Which of them lets most variables merge is for their liftings to say.
@@ -78,10 +81,18 @@ def recover(program: Program) -> tuple[Recovered, ...]:
     ----------
     program
         A minimisation with conic rows.
+    quadratics
+        Whether quadratic constraints may be made.
+    is_late
+        Asked before each step; nothing more is looked for once it says so.
     """
     steps: list[Step] = []
     found: list[Recovered] = []
     for find in (find_quadratics, find_means, find_norms):
+        if is_late is not None and is_late():
+            return ()
+        if find is find_quadratics and not quadratics:
+            continue
         if find is find_norms and steps:
             found.append(Recovered(tuple(steps)))
         step = find(program)

@@ -10,6 +10,7 @@ from cvxpy.reductions.solvers import defines
 
 from relift.cvxpy.options import OWN_WORDS
 from relift.cvxpy.solver import NAME, Lifted
+from relift.errors import OptionError
 
 METHOD = "relift"
 
@@ -49,14 +50,17 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
     problem
         The problem.
     *args
-        Positional arguments of ``problem.solve``: the solver.
+        Positional arguments of ``problem.solve``: the solver first.
     **options
-        Keywords of :class:`Lifted` and of ``problem.solve``. ``solver`` names the backend.
+        Keywords of :class:`Lifted` and of ``problem.solve``. ``solver`` names the backend, or is a :class:`Lifted`,
+        whose options the keywords replace for this solve.
 
     Raises
     ------
     SolverError
         If the problem has integer or boolean variables.
+    OptionError
+        If ``solver`` is neither, or names another backend than ``backend`` does.
 
     Examples
     --------
@@ -73,14 +77,18 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
             "relift does not take integer or boolean variables: averages of integers are no integers. "
             "Solve this problem with a mixed-integer solver, or relax it."
         )
-    if args:
-        options = {"solver": args[0], **options}
+    solver = args[0] if args else options.pop("solver", None)
+    if isinstance(solver, Lifted):
+        return problem.solve(solver, *args[1:], **options)
     own = {name: options.pop(name) for name in list(options) if name in OWN_WORDS}
-    solver = options.pop("solver", None)
     if isinstance(solver, str):
-        own.setdefault("backend", solver)
-    chosen = solver if isinstance(solver, Lifted) else Lifted(**own)
-    return problem.solve(solver=chosen, **options)
+        if own.setdefault("backend", solver) != solver:
+            raise OptionError(
+                f"solver={solver!r} and backend={own['backend']!r} name two solvers.", "Give one of them."
+            )
+    elif solver is not None:
+        raise OptionError(f"solver={solver!r} is no name.", "Give the name of a solver, or a relift.cvxpy.Lifted.")
+    return problem.solve(Lifted(**own), *args[1:], **options)
 
 
 def _lists_of_names() -> list[list[str]]:

@@ -34,12 +34,15 @@ class Memory:
         Classes of the problem as compiled.
     recovered
         Which reading of the cones was used, if any, and its classes.
+    fruitless
+        The options with which reading the cones otherwise was tried on these classes and gained nothing, if it was.
     answer
         The last answer for the problem as compiled, to start from.
     """
 
     ground: Kept | None = None
     recovered: tuple[int, Kept] | None = None
+    fruitless: LiftedOptions | None = None
     answer: Solution | None = None
 
 
@@ -108,6 +111,7 @@ class _Run:
         self.start = perf_counter()
         self.lift_seconds = 0.0
         self.ground: tuple[Kept, str] | None = None
+        self.is_fruitless = False
         self.attempts: tuple[Attempt, ...] = ()
 
     def directly(self) -> Outcome:
@@ -121,7 +125,14 @@ class _Run:
             if again.status in {Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED}:
                 self.attempts += result.attempts
                 result, how = again, "not used"
-        return self._outcome(result, result.solution, result.certificate, how, Memory(kept))
+        return self._outcome(result, result.solution, result.certificate, how, self._memory_without_recovery(kept))
+
+    def _memory_without_recovery(self, kept: Kept) -> Memory:
+        """What the next solve may know of reading the cones otherwise: what this one found, or one before it."""
+        if self.is_fruitless:
+            return Memory(kept, fruitless=self.options)
+        are_old_classes = self._lift_ground()[1] != "found"
+        return Memory(kept, self.memory.recovered, self.memory.fruitless if are_old_classes else None)
 
     def through_recovery(self) -> Outcome | None:
         """Lift and solve what CVXPY has hidden in cones; None if nothing is gained, or the answer is not proved."""
@@ -130,6 +141,7 @@ class _Run:
         if chosen is None:
             return None
         recovered, number, kept, how = chosen
+        self.is_fruitless = True  # until its answer has passed
         result = self._solve(kept.lifting, None)
         self.attempts = result.attempts
         if result.status is not Status.OPTIMAL:
@@ -145,10 +157,13 @@ class _Run:
         """The way of reading the cones that lets most variables merge, if it is not to leave them as they are."""
         if len(self.compiled.program.conic) == 0 or not self._takes_quadratics():
             return None
-        if self.memory.ground is not None and self.memory.recovered is None and self._lift_ground()[1] != "found":
-            return None  # nothing was gained the last time, and the classes are still the same
+        if self.memory.fruitless == self.options and self._lift_ground()[1] != "found":
+            self.is_fruitless = True  # as the last time: the classes are still the same
+            return None
         begin = perf_counter()
-        found, settings = recover(self.compiled.program), self.options.lift_settings()
+        settings = self.options.lift_settings()
+        # Orbits are not offered for quadratic constraints; means and norms can be turned back all the same.
+        found = recover(self.compiled.program, quadratics=settings.method != "orbits", is_late=self._is_late)
         best = None
         if self.memory.recovered is not None:
             number, kept = self.memory.recovered
@@ -156,17 +171,28 @@ class _Run:
                 kept, how = lift_or_reuse(found[number].program, settings, kept)
                 best = (found[number], number, kept, how) if how != "found" else None
         self.lift_seconds += perf_counter() - begin
-        if best is not None or not found:
+        if best is not None:
             return best
+        if not found:
+            self.is_fruitless = not self._is_late()
+            return None
         fewest = min(one.n_classes(self._lift_ground()[0].lifting) for one in found)
         begin = perf_counter()
         for number, one in enumerate(found):
+            if self._is_late():
+                self.lift_seconds += perf_counter() - begin
+                return None
             kept, how = lift_or_reuse(one.program, settings, None)
             n_classes = one.n_classes(kept.lifting)
             if n_classes < fewest:
                 best, fewest = (one, number, kept, how), n_classes
         self.lift_seconds += perf_counter() - begin
+        self.is_fruitless = best is None
         return best
+
+    def _is_late(self) -> bool:
+        limit = self.options.time_limit
+        return limit is not None and perf_counter() - self.start >= limit
 
     def _takes_quadratics(self) -> bool:
         return self.backend == "auto" or get_backend(self.backend).solves_quadratic_rows
