@@ -3,7 +3,8 @@
 The rows are handed over as equalities, upper and lower bounds; CVXPY's multipliers are those of ``lhs - rhs``
 for ``==`` and ``<=`` and of ``rhs - lhs`` for ``>=``, which are relift's up to the sign of the last. Cones, and
 quadratic constraints as second-order cones, follow (:mod:`relift.solvers.cvxpy_cones`). Where CVXPY keeps the
-multipliers of an infeasible problem, they are the ray; there is none for unbounded problems.
+multipliers of an infeasible problem, they are the ray; there is none for unbounded problems. Power cones of many
+arguments are handed over as trees (:mod:`relift.solvers.power_trees`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import warnings
+from time import perf_counter
 from typing import Any, final
 
 import numpy as np
@@ -37,6 +39,7 @@ from relift.solvers.forms import (
     with_point,
 )
 from relift.solvers.pass_through import options_in_own_words, own_words
+from relift.solvers.power_trees import PowerTrees
 from relift.solvers.second_order import SecondOrderCones
 
 _STATUS = {
@@ -63,7 +66,11 @@ class CvxpyBackend(Backend):
     solves_cones = True
 
     def __init__(self, solver: str) -> None:
-        available = list(_cvxpy().installed_solvers())
+        available = [name for name in _cvxpy().installed_solvers() if name != "RELIFT"]
+        if solver.upper() == "RELIFT":
+            raise OptionError(
+                "relift cannot be its own backend.", "Name the solver that the small problem is given to."
+            )
         if solver and solver not in available:
             near = difflib.get_close_matches(solver.upper(), available, n=1)
             hint = f"Did you mean 'cvxpy:{near[0]}'? " if near else ""
@@ -77,12 +84,17 @@ class CvxpyBackend(Backend):
         return str(_cvxpy().__version__)
 
     def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
-        """Solve a minimisation."""
+        """Solve a minimisation; a warm start is not passed on, as CVXPY's solvers start from runs of their own only."""
         answer = solution_without_variables(program, self.name)
         if answer is not None:
             return answer
         if program.n_variables == 0:  # cones without variables: no business of most solvers
             return dataclasses.replace(ClarabelBackend().solve(program, _without_options(settings)), backend=self.name)
+        # CVXPY 1.9 cannot stack power cones of different lengths; those of three rows go to all its solvers of such cones.
+        trees = PowerTrees.of(program)
+        return trees.restore(self._solve(trees.program, settings))
+
+    def _solve(self, program: Program, settings: SolverSettings) -> Solution:
         cvxpy = _cvxpy()
         options = self._options(settings)
         stacked = Stacked.from_program(program)
@@ -106,7 +118,9 @@ class CvxpyBackend(Backend):
             objective = objective + 0.5 * cvxpy.quad_form(x, cvxpy.psd_wrap(csc(program.P)))
         asked = [*used.values(), *cones.constraints]
         problem = cvxpy.Problem(cvxpy.Minimize(objective), asked or [cvxpy.Variable() >= 0])
+        begin = perf_counter()
         failure = self._run(cvxpy, problem, settings, options)
+        seconds = perf_counter() - begin
         status = str(problem.status)
         facts: dict[str, Any] = {"message": failure or status}
         statistics = problem.solver_stats
@@ -115,10 +129,11 @@ class CvxpyBackend(Backend):
         if statistics is not None and statistics.extra_stats is not None:
             facts["statistics"] = {"extra_stats": statistics.extra_stats}
         answered = _STATUS.get(status, Status.FAILURE)
-        by_time = settings.time_limit is not None and settings.iteration_limit is None
-        has_limit = settings.time_limit is not None or settings.iteration_limit is not None
-        if status == "user_limit" or (has_limit and (failure or answered is Status.OPTIMAL_INACCURATE)):
-            answered = Status.TIME_LIMIT if by_time else Status.ITERATION_LIMIT
+        limit = _limit_reached(settings, seconds, facts.get("iterations"))
+        if status == "user_limit":
+            answered = limit or Status.ITERATION_LIMIT  # of the solver's own, if not of the caller's
+        elif limit is not None and (failure or answered is Status.OPTIMAL_INACCURATE):
+            answered = limit
         y = w = z = v = None
         if all(constraint.dual_value is not None for constraint in used.values()) and cones.have_multipliers:
             multipliers = np.zeros(stacked.l.size)
@@ -163,6 +178,15 @@ class CvxpyBackend(Backend):
         except Exception as error:
             raise BackendError(f"{self.name} stopped: {error}.") from error
         return ""
+
+
+def _limit_reached(settings: SolverSettings, seconds: float, iterations: int | None) -> Status | None:
+    """Which limit of the caller may have ended a solve: CVXPY calls an answer cut short inaccurate like any other."""
+    if settings.time_limit is not None and seconds >= 0.9 * settings.time_limit:
+        return Status.TIME_LIMIT
+    if settings.iteration_limit is not None and (iterations is None or iterations >= settings.iteration_limit):
+        return Status.ITERATION_LIMIT
+    return None
 
 
 def _if_proved(program: Program, claim: Solution, ray_z: Vector | None) -> Solution:

@@ -1,4 +1,7 @@
-"""Conic rows as constraints of CVXPY, and their multipliers back; cones of one kind and size share a constraint."""
+"""Conic rows as constraints of CVXPY, and their multipliers back; cones of one kind and size share a constraint.
+
+Power cones have two arguments here: larger ones have been taken apart (:mod:`relift.solvers.power_trees`).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.solution import Vector
 
@@ -75,8 +78,6 @@ class CvxpyCones:
 def _kind(cone: Cone) -> Any:
     if isinstance(cone, SecondOrder):
         return "second order", cone.size
-    if isinstance(cone, PowerND):
-        return "power", len(cone.alphas)
     return (type(cone).__name__, cone.n_rows)
 
 
@@ -99,13 +100,6 @@ def _made(x: Any, rows: ConicRows, cones: list[Cone], table: Rows) -> list[tuple
         case Power():
             alphas = np.array([cone.alpha for cone in cones if isinstance(cone, Power)])
             return [(cvxpy.PowCone3D(*(expression(row) for row in table), alphas), _reader(list(table)))]
-        case PowerND():
-            exponents = np.array([cone.alphas for cone in cones if isinstance(cone, PowerND)]).T
-            exponents /= exponents.sum(axis=0)
-            shape = (table.shape[0] - 1, table.shape[1])
-            arguments = cvxpy.reshape(expression(table[:-1].ravel(order="F")), shape, order="F")
-            cone = cvxpy.PowConeND(arguments, expression(table[-1]), exponents, axis=0)
-            return [(cone, _reader([table[:-1], table[-1]]))]
         case Semidefinite(n=n):
             unfold, fold = _triangle(n)
             made = []
