@@ -207,13 +207,15 @@ def _run_shown(job: Callable[[Callable[[Told], None]], T], name: str, quiet: boo
             outcome.append(job(latest.append))
         except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
             failure.append(error)
+        finally:
+            is_over.set()
 
-    worker = threading.Thread(target=run, daemon=True)
-    worker.start()
+    is_over = threading.Event()  # not worker.join(): interrupted by Ctrl-C, it takes a running thread for a dead one
+    threading.Thread(target=run, daemon=True).start()
     with _progress(name, quiet) as show:
-        while worker.is_alive():
-            worker.join(0.2)
+        while not is_over.wait(0.2):
             show(latest)
+        show(latest)
     if failure:
         raise failure[0]
     return outcome[0]
