@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relift.errors import DataError
+from relift.errors import DataError, EngineError, SizeLimitError
+from relift.tables import kernels
 from relift.tables.algebra import (
     Aggregate,
     Column,
@@ -186,3 +187,29 @@ def test_interruption_before_a_query_does_not_stop_it() -> None:
         thread.start()
         thread.join()
         assert engine.count(Scan("t", {"A": ("c0", Type.INTEGER)}), 9) == 2
+
+
+def test_a_join_of_too_many_rows_waits_for_others() -> None:
+    numbers = np.arange(3000)
+    with MemoryEngine(most_rows=100_000) as engine:
+        engine.attach("one", source_from_data("one", {"a": numbers, "b": numbers * 0}))
+        engine.attach("link", source_from_data("link", {"a": np.tile(numbers, 2), "c": np.repeat(numbers, 2)}))
+        left = Scan("one", {"X": ("c0", Type.INTEGER), "Y": ("c1", Type.INTEGER)})
+        right = Scan("one", {"Z": ("c0", Type.INTEGER), "Y": ("c1", Type.INTEGER)})
+        link = Scan("link", {"X": ("c0", Type.INTEGER), "Z": ("c1", Type.INTEGER)})
+        assert engine.count(Join(Join(left, right), link), 10**6) == 6000
+        assert engine._other is None  # nothing was handed over
+        engine.most_work = 10**6
+        with pytest.raises(SizeLimitError, match="9,000,000 combinations"):
+            engine.count(Distinct(Join(left, right)), 10**6)
+
+
+def test_too_little_memory_is_an_error_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(*_: Any) -> Any:
+        raise MemoryError
+
+    with MemoryEngine() as engine:
+        engine.attach("t", source_from_data("t", [(1,), (2,)]))
+        monkeypatch.setattr(kernels, "group", no_memory)
+        with pytest.raises(EngineError, match="not enough memory"):
+            engine.count(Distinct(Scan("t", {"A": ("c0", Type.INTEGER)})), 9)
