@@ -7,7 +7,7 @@ import pytest
 
 import relift
 from relift import Program, Solution, Status, colour_refinement, linprog, solve
-from relift.errors import NotANumberError, ShapeError
+from relift.errors import NotANumberError, OptionError, ShapeError
 
 
 def test_a_whole_number_too_large_for_a_float_is_no_number() -> None:
@@ -22,6 +22,25 @@ def test_a_warm_start_of_another_size_is_named(lift: str) -> None:
         solve(Program(q=[1, 1], A=[[1, 1]], l=[1], lb=0), lift=lift, warm_start=start)  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="x of the warm start"):
         relift.solve_qp(np.eye(2), -np.ones(2), initvals=np.ones(3))
+
+
+def test_an_answer_that_does_not_fit_its_program_is_named_and_lists_are_taken() -> None:
+    program = Program(q=[1, 1], lb=0)
+    assert relift.certify(program, Solution(Status.OPTIMAL, x=[0, 0], y=[], w=[-1, -1])).is_optimal  # type: ignore[arg-type]
+    for wrong, message in (
+        (Solution(Status.OPTIMAL, x=np.zeros(3)), "x of the solution has 3 entries, but 2 are needed"),
+        (Solution(Status.OPTIMAL, x=np.zeros(2), y=np.ones(1), w=np.zeros(2)), "y of the solution has 1 entries"),
+        (Solution(Status.OPTIMAL, x=0.0), "x of the solution is one number, but 2 are needed"),  # type: ignore[arg-type]
+        (Solution(Status.INFEASIBLE, ray_y=np.ones(1)), "ray_y of the solution has 1 entries, but 0 are needed"),
+        (Solution(Status.UNBOUNDED, ray_x=np.ones(1)), "ray_x of the solution has 1 entries, but 2 are needed"),
+    ):
+        with pytest.raises(ShapeError, match=message):
+            relift.certify(program, wrong)
+    with pytest.raises(NotANumberError, match="x of the solution is not made of real numbers"):
+        relift.certify(program, Solution(Status.OPTIMAL, x="ab"))  # type: ignore[arg-type]
+    for nothing in (None, [0.0, 0.0]):
+        with pytest.raises(OptionError, match="is no answer"):
+            relift.certify(program, nothing)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf, 1j, "a", None])

@@ -59,6 +59,15 @@ def test_wrong_cones_are_refused_with_a_sentence(make: object, message: str) -> 
     assert isinstance(caught.value, (ConeError, ShapeError, NotANumberError))
 
 
+def test_what_is_no_list_is_refused_with_a_sentence() -> None:
+    for cones in (SecondOrder(1), None, 3):
+        with pytest.raises(ConeError, match=r"cones is .* Give a list of cones"):
+            ConicRows([[1.0]], [0.0], cones)  # type: ignore[arg-type]
+    for alphas in (0.5, None, np.array(0.5)):
+        with pytest.raises(ConeError, match=r"the exponents of a power cone are .* Give a list"):
+            PowerND(alphas)  # type: ignore[arg-type]
+
+
 def test_a_program_with_cones_is_not_linear_and_survives_pickling_and_replacement() -> None:
     rows = ConicRows([[0, 0], [-1, 0], [0, -1]], [1, 0, 0], [SecondOrder(3)])
     program = Program(q=[1, 2], conic=rows)

@@ -33,11 +33,13 @@ terms.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.sparse import linalg as sparse_linalg
 
+from relift.errors import OptionError, ShapeError
+from relift.program.arrays import as_floats
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
@@ -107,6 +109,13 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     tolerance
         The largest relative residual that passes.
 
+    Raises
+    ------
+    OptionError
+        If the answer is none.
+    ShapeError, NotANumberError
+        If a vector of the answer has another length than the program wants, or is not made of numbers.
+
     Examples
     --------
     >>> program = Program(q=[1.0], lb=[2.0])
@@ -117,6 +126,7 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     >>> certify(program, wrong).is_optimal
     False
     """
+    solution = _with_fitting_vectors(program, solution)
     minimisation = program.minimisation()
     if solution.status == Status.INFEASIBLE:
         residual = infeasibility_residual(minimisation, solution.ray_y, solution.ray_z, solution.ray_w, solution.ray_v)
@@ -135,6 +145,31 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
         return Certificate(tolerance, primal, objective=objective)
     dual, gap = _dual_residual_and_gap(minimisation, x, solution.y, solution.w, z, v)
     return Certificate(tolerance, primal, dual, gap, objective=objective)
+
+
+def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
+    """The vectors of an answer as arrays of the lengths that the program wants; infinities and NaN may stay."""
+    if not isinstance(getattr(solution, "status", None), str):
+        raise OptionError(f"{solution!r:.60} is no answer.", "Give a Solution, or what relift.solve returned.")
+    sizes = {
+        "x": program.n_variables,
+        "y": program.n_rows,
+        "w": program.n_variables,
+        "z": len(program.quadratic),
+        "v": program.conic.n_rows,
+    }
+    sizes |= {f"ray_{name}": size for name, size in sizes.items()}
+    vectors: dict[str, Any] = {}
+    for name, size in sizes.items():
+        given = getattr(solution, name, None)
+        if given is None:
+            continue
+        vectors[name] = as_floats(f"{name} of the solution", given)
+        if vectors[name].shape != (size,):
+            found = " x ".join(map(str, vectors[name].shape))
+            has = f"has {found} entries" if found else "is one number"
+            raise ShapeError(f"{name} of the solution {has}, but {size} are needed.", "", name)
+    return Solution(solution.status, **vectors)
 
 
 def _primal_residual(program: Program, x: Vector) -> float:

@@ -128,7 +128,12 @@ class PowerND(Cone):
     alphas: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        given = tuple(self.alphas)
+        try:
+            given = tuple(self.alphas)
+        except TypeError as error:
+            raise ConeError(
+                f"the exponents of a power cone are {self.alphas!r}.", "Give a list; Power takes one alone.", "cones"
+            ) from error
         for alpha in given:
             _exponent(alpha)
         total = math.fsum(given)

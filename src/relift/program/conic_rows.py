@@ -62,6 +62,8 @@ class ConicRows:
 
     def __init__(self, A: Any, b: Any, cones: Iterable[Cone]) -> None:
         matrix = as_matrix("A of the conic rows", A).tocsr()
+        if isinstance(cones, Cone) or not isinstance(cones, Iterable):
+            raise ConeError(f"cones is {cones!r}.", "Give a list of cones, such as [SecondOrder(3)].", "cones")
         listed = tuple(cones)
         for k, cone in enumerate(listed):
             if not isinstance(cone, Cone):
