@@ -24,7 +24,14 @@ def portfolio(n: int, *, alike: bool) -> Program:
         factor, own, mean = factor.round(2), own.round(3), mean.round(3)
     common = (factor @ factor.T)[np.ix_(sector, sector)]
     P = (common.round(4) if alike else common) + np.diag(own[sector])
-    return Program(P=(P + P.T) / 2, q=-0.5 * mean[sector], A=np.ones((1, n)), l=[1.0], u=[1.0], lb=0, ub=0.2)
+    return Program(
+        P=(P + P.T) / 2, q=-0.5 * mean[sector], A=np.ones((1, n)), l=[1.0], u=[1.0], lb=0, ub=largest_share(n)
+    )
+
+
+def largest_share(n: int) -> float:
+    """A fifth of the money, or what lets half of the assets take all of it if they are few."""
+    return max(0.2, 2 / n)
 
 
 def bounded_risk(n: int, *, alike: bool) -> Program:
@@ -39,8 +46,14 @@ def bounded_risk(n: int, *, alike: bool) -> Program:
     rows = sparse.vstack(
         [sparse.csr_array((1, n)), -sparse.csr_array(factor[sector].T), -sparse.diags_array(own[sector])]
     )
-    cone = ConicRows(rows.tocsr(), np.concatenate([[0.25], np.zeros(3 + n)]), [SecondOrder(n + 4)])
-    return Program(q=-mean[sector], A=np.ones((1, n)), l=[1.0], u=[1.0], lb=0, ub=0.2, conic=cone)
+    # A quarter, or what the safest few assets in equal shares need, if there are few to choose from.
+    share = largest_share(n)
+    safest = np.argsort(np.linalg.norm(factor[sector], axis=1), kind="stable")[: int(np.ceil(1 / share))]
+    held = np.zeros(n)
+    held[safest] = 1 / safest.size
+    risk = max(0.25, 1.1 * float(np.linalg.norm(rows @ held)))
+    cone = ConicRows(rows.tocsr(), np.concatenate([[risk], np.zeros(3 + n)]), [SecondOrder(n + 4)])
+    return Program(q=-mean[sector], A=np.ones((1, n)), l=[1.0], u=[1.0], lb=0, ub=share, conic=cone)
 
 
 def security_game(k: int, *, alike: bool) -> Program:

@@ -66,6 +66,8 @@ def transport(k: int, *, alike: bool) -> Program:
 
 def covering_design(v: int) -> Program:
     """The fewest 6-subsets of v points that contain every 4-subset, relaxed."""
+    if v < 6:
+        raise ValueError(f"{v} points have no 6-subsets: a covering design has at least 6 points.")
     four = {subset: i for i, subset in enumerate(combinations(range(v), 4))}
     blocks = list(combinations(range(v), 6))
     rows = [four[subset] for block in blocks for subset in combinations(block, 4)]

@@ -40,6 +40,12 @@ def test_a_family_is_what_it_says_and_lifting_keeps_its_optimum(family: Family) 
     assert kind == family.kind
 
 
+@pytest.mark.parametrize("family", [f for f in FAMILIES if f.area in {"finance", "random"}], ids=lambda f: f.name)
+def test_families_stay_feasible_when_they_are_tiny(family: Family) -> None:
+    for size in (2, 3, 5, 12):
+        assert relift.solve(family.build(size)).status == "optimal"
+
+
 def test_half_of_the_families_have_no_symmetry_and_every_area_is_there() -> None:
     symmetric = sum(family.is_symmetric for family in FAMILIES)
     assert abs(2 * symmetric - len(FAMILIES)) <= 2
