@@ -90,7 +90,7 @@ class CvxpyBackend(Backend):
             return answer
         if program.n_variables == 0:  # cones without variables: no business of most solvers
             return dataclasses.replace(ClarabelBackend().solve(program, _without_options(settings)), backend=self.name)
-        # CVXPY 1.9 cannot stack power cones of different lengths; those of three rows go to all its solvers of such cones.
+        # CVXPY 1.9 cannot stack power cones of different lengths; those of three rows suit all its solvers of them.
         trees = PowerTrees.of(program)
         return trees.restore(self._solve(trees.program, settings))
 
