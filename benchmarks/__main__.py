@@ -64,7 +64,9 @@ def main() -> None:
             "python": platform.python_version(),
             "machine": platform.machine(),
         }
-        text = json.dumps({"facts": facts, "measurements": [m.as_dict() for m in measurements]}, indent=1)
+        about = {f.name: {"area": f.area, "kind": f.kind, "is_symmetric": f.is_symmetric} for f in FAMILIES}
+        lines = [m.as_dict() | about.get(m.program.rsplit(" ", 1)[0], {}) for m in measurements]
+        text = json.dumps({"facts": facts, "measurements": lines}, indent=1)
         (arguments.out / "benchmarks.json").write_text(text + "\n", encoding="utf-8")
 
 

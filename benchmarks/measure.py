@@ -1,9 +1,12 @@
-"""Ground against lifted, in turn, in one process; finding the symmetry is counted; no time for a wrong answer."""
+"""Ground against lifted, in turn, in one process, in CPU seconds of all threads, which a busy machine disturbs least.
+
+Finding the symmetry is counted, and a wrong answer gets no time.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from time import perf_counter
+from time import process_time
 
 import relift
 from relift.program.program import Program
@@ -43,14 +46,15 @@ def measure(name: str, program: Program, backend: str, time_limit: float, repeat
     ground_times, lifted_times, lift_times = [], [], []
     ground = lifted = None
     for repeat in range(repeats):
-        start = perf_counter()
-        lifted = relift.solve(program, backend=backend, time_limit=time_limit)
-        lifted_times.append(perf_counter() - start)
-        lift_times.append(sum(lifted.lifting.timings.values()))
+        start = process_time()
+        lifting = relift.lift(program)
+        lift_times.append(process_time() - start)
+        lifted = relift.solve(lifting, backend=backend, time_limit=time_limit)
+        lifted_times.append(process_time() - start)
         if repeat == 0 or ground_times[0] < time_limit / 10:
-            start = perf_counter()
+            start = process_time()
             ground = relift.solve(program, backend=backend, time_limit=time_limit, lift="none", reduce=False)
-            ground_times.append(perf_counter() - start)
+            ground_times.append(process_time() - start)
     assert ground is not None
     assert lifted is not None
     both = ground.status == lifted.status == "optimal"

@@ -11,6 +11,8 @@ import json
 import re
 import sys
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
@@ -30,21 +32,44 @@ def backends() -> str:
     return "\n".join(lines)
 
 
-def benchmarks(backends: tuple[str, ...] = ("highs", "clarabel")) -> str:
-    """The measurements in docs/benchmarks.json of these backends; of all, if none is named."""
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}×" if ratio >= 100 else f"{ratio:.3g}×"
+
+
+def _measurements() -> list[dict[str, Any]]:
     found = json.loads((ROOT / "docs" / "benchmarks.json").read_text(encoding="utf-8"))
+    return list(found["measurements"])
+
+
+def benchmarks() -> str:
+    """What docs/benchmarks.json comes to, for each kind of program, with and without symmetry."""
     lines = [
-        "| program | solver | variables | rows | ground s | lifted s | speed-up |",
-        "|---|---|---|---|---|---|---|",
+        "| programs | measured | speed-up: least | median | most |",
+        "|---|---|---|---|---|",
     ]
-    for m in found["measurements"]:
-        if backends and m["backend"] not in backends:
-            continue
+    for kind in ("LP", "QP", "SOCP"):
+        for is_symmetric, words in ((True, "with symmetry"), (False, "without")):
+            chosen = [m for m in _measurements() if (m["kind"], m["is_symmetric"]) == (kind, is_symmetric)]
+            ratios = sorted(m["speed_up"] for m in chosen if m["speed_up"] is not None)
+            cells = " | ".join(map(_times, (ratios[0], median(ratios), ratios[-1])))
+            missing = len(chosen) - len(ratios)
+            count = f"{len(ratios)}" + (f", and {missing} without a certified answer" if missing else "")
+            lines.append(f"| {kind} {words} | {count} | {cells} |")
+    return "\n".join(lines)
+
+
+def all_benchmarks() -> str:
+    """Every measurement of docs/benchmarks.json."""
+    lines = [
+        "| program | kind | solver | variables | rows | ground s | lifted s | speed-up |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for m in sorted(_measurements(), key=lambda m: not m["is_symmetric"]):
         ground = f"({m['ground_status']})" if m["ground_seconds"] is None else f"{m['ground_seconds']:.3f}"
         lifted = f"({m['lifted_status']})" if m["lifted_seconds"] is None else f"{m['lifted_seconds']:.3f}"
-        ratio = "–" if m["speed_up"] is None else f"{m['speed_up']:.3g}×"
+        ratio = "–" if m["speed_up"] is None else _times(m["speed_up"])
         lines.append(
-            f"| {m['program']} | {m['backend']} | {m['n_variables']:,} → {m['small_variables']:,} "
+            f"| {m['program']} | {m['kind']} | {m['backend']} | {m['n_variables']:,} → {m['small_variables']:,} "
             f"| {m['n_rows']:,} → {m['small_rows']:,} | {ground} | {lifted} | {ratio} |"
         )
     return "\n".join(lines)
@@ -68,11 +93,6 @@ def approximate() -> str:
             f"| {m['gap']:.0e} | {error} | {ground} | {seconds} | {ratio} |"
         )
     return "\n".join(lines)
-
-
-def all_benchmarks() -> str:
-    """The measurements of every backend."""
-    return benchmarks(())
 
 
 TABLES = {

@@ -56,10 +56,14 @@ class BackendLine:
 
 _BACKENDS: tuple[BackendLine, ...] = (
     BackendLine("highs", "highs_.HighsBackend", "highspy", "", "HiGHS: simplex; default for LPs, active set for QPs"),
-    BackendLine("clarabel", "clarabel_.ClarabelBackend", "clarabel", "", "Clarabel: interior point; default for QPs"),
+    BackendLine(
+        "clarabel", "clarabel_.ClarabelBackend", "clarabel", "", "Clarabel: interior point; default for QPs and cones"
+    ),
     BackendLine("osqp", "osqp_.OsqpBackend", "osqp", "backends", "OSQP: ADMM, first order, warm start"),
     BackendLine("piqp", "piqp_.PiqpBackend", "piqp", "backends", "PIQP: proximal interior point"),
-    BackendLine("scs", "scs_.ScsBackend", "scs", "backends", "SCS: ADMM on the homogeneous embedding, first order"),
+    BackendLine(
+        "scs", "scs_.ScsBackend", "scs", "backends", "SCS: ADMM on the homogeneous embedding, first order; takes cones"
+    ),
     BackendLine("qpsolvers:", "qpsolvers_.QpsolversBackend", "qpsolvers", "backends", "any solver of qpsolvers"),
     BackendLine("cvxpy:", "cvxpy_.CvxpyBackend", "cvxpy", "cvxpy", "any QP or conic solver of CVXPY"),
 )
