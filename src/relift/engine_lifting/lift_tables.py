@@ -325,7 +325,8 @@ def lift_in_engine(
     settings = settings or EngineLiftSettings()
     if settings.resume and not program.engine.is_persistent:
         raise OptionError(
-            "resume needs an engine that keeps its tables.", "Give DuckDB a file: database=, or --database FILE."
+            "resume needs an engine that keeps its tables.",
+            "Name a place with database= (--database): a file of DuckDB, or a schema of PostgreSQL.",
         )
     return _Run(program, settings, progress or program.engine.progress).lift()
 
