@@ -9,10 +9,10 @@ from typing import final
 from relift.errors import DataError, SizeLimitError
 from relift.grounding.queries_from_model import Demand, Queries
 from relift.language.checked_model import CheckedModel
-from relift.tables.algebra import Filter, Join, Limit, Plan, Project, Scan, Union, components, nodes, passes_columns
+from relift.tables.algebra import Filter, Join, Limit, Plan, Project, Scan, components, passes_columns
 from relift.tables.engine import Arrays, Engine
 from relift.tables.load import StoredTable
-from relift.tables.write_sql import LARGEST_WHOLE
+from relift.tables.row_bounds import row_bounds
 
 DEFAULT_LIMIT = 50_000_000
 WORK_FACTOR = 20
@@ -145,9 +145,7 @@ class Workspace:
         SizeLimitError
             If it has more rows than the limit, or passes through far more.
         """
-        bounds: dict[int, float] = {}
-        for node in nodes(plan):
-            bounds[id(node)] = self._bound(node, bounds)
+        bounds = row_bounds(plan, self.sizes)
         for node in _tops_of_joins(plan):
             if bounds[id(node)] > self.limit * WORK_FACTOR:
                 self._refuse_product(node, statement)
@@ -173,11 +171,10 @@ class Workspace:
         total = 1
         for component in parts:
             joined = reduce(Join, component.parts)
-            known: dict[int, float] = {}
-            for node in nodes(joined):
-                known[id(node)] = self._bound(node, known)
             is_stored = isinstance(joined, Scan)
-            total *= int(known[id(joined)]) if is_stored else self.engine.count(joined, allowed + 1)
+            total *= (
+                int(row_bounds(joined, self.sizes)[id(joined)]) if is_stored else self.engine.count(joined, allowed + 1)
+            )
         if total > allowed:
             raise SizeLimitError(
                 f"{statement} would pass through {total:,} combinations; the limit is {allowed:,}.",
@@ -186,28 +183,6 @@ class Workspace:
                 total,
                 allowed,
             )
-
-    def _bound(self, plan: Plan, known: dict[int, float]) -> float:
-        """The most rows that a plan can have, by the sizes of tables and by keys."""
-        if isinstance(plan, Scan):
-            return self.sizes.get(plan.table, LARGEST_WHOLE)
-        sizes = [known[id(part)] for part in plan.inputs]
-        if isinstance(plan, Union):
-            return sum(sizes)
-        if isinstance(plan, Limit):
-            return min(sizes[0], plan.rows)
-        if not isinstance(plan, Join):
-            return sizes[0] if sizes else 1
-        left, right = sizes
-        if plan.kind in {"semi", "anti"}:
-            return left
-        on = frozenset(plan.on)
-        bound = left * max(right, 1 if plan.kind == "left" else 0)
-        if any(key <= on for key in plan.right.keys):
-            bound = min(bound, left)
-        if plan.kind == "inner" and any(key <= on for key in plan.left.keys):
-            bound = min(bound, right)
-        return bound
 
 
 def _tops_of_joins(plan: Plan) -> list[Plan]:
