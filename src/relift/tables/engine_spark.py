@@ -167,9 +167,7 @@ class SparkEngine(Engine):
             content = Distributed(frame)
         if isinstance(content, Distributed):
             return self._attach_frame(name, source, content.frame)
-        with closing(
-            DuckDBEngine()
-        ) as reader:  # one reader of files and objects, for the same types and errors
+        with closing(DuckDBEngine()) as reader:  # one reader of files and objects, for the same types and errors
             types = reader.attach(name, source)
             table = reader.arrow(Scan(name, {column: (column, kind) for column, kind in types.items()}))
         with self._statement(source.label):
