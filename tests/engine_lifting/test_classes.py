@@ -13,6 +13,7 @@ from scipy import sparse
 import relift
 from relift import Program
 from relift.engine_lifting import EngineLifting, EngineLiftSettings, lift_tables, tables_from_program
+from relift.errors import EngineError
 from relift.settings import LiftMethod, Progress
 from relift.tables.engine import Engine
 from relift.tables.engine_duckdb import DuckDBEngine
@@ -116,6 +117,39 @@ def test_small_random_matrices_have_the_classes_of_the_core(
     program = Program(q=q, A=sparse.csr_array(A), l=l, u=u, lb=-1.0, ub=1.0)
     scale_rows = data.draw(st.booleans())
     assert_as_local(engine, program, method, values=values, scale_rows=scale_rows)
+
+
+WILD = [0.0, -0.0, 1.0, -1.0, 1 / 3, np.pi, 1e-300, 1e18, 2.0**24, 2.0**24 + 1, 1e300]
+
+
+@few
+@given(seed=st.integers(0, 10**6), method=st.sampled_from(METHODS), values=st.sampled_from(["decimal", "bits"]))
+def test_wild_values_and_stored_zeros_have_the_classes_of_the_core(
+    engine: Engine, seed: int, method: LiftMethod, values: str
+) -> None:
+    """Values from 1e-300 to 1e300, zeros of both signs given as entries; some symmetry."""
+    random = np.random.default_rng(seed)
+    m, n = random.integers(1, 4, 2)
+    pool = random.choice(WILD, 3)
+    A = np.kron(random.choice(pool, (m, n)), np.eye(2) if seed % 2 else np.ones((2, 2)))
+    program = Program(q=np.repeat(random.choice([0.0, -0.0, 1 / 3], n), 2), A=A, u=np.ones(2 * m), lb=0.0, ub=1.0)
+    tables = tables_from_program(program)
+    tables["entries"] = [(i, j, float(A[i, j])) for i in range(2 * m) for j in range(2 * n)]
+    how = EngineLiftSettings(method=method, values=values)  # type: ignore[arg-type]
+    lifting = lift_tables(engine, **tables, settings=how)
+    local = relift.lift(program, method=method, reduce=False, values=values)  # type: ignore[arg-type]
+    assert lifting.variable_partition == local.variables
+    assert lifting.row_partition == local.rows
+    close(lifting)
+
+
+def test_values_that_are_one_residue_are_refused_not_merged(engine: Engine) -> None:
+    """Read by bits, 2^61 is 1 modulo 2^61 - 1: no words can tell them apart, and the exact check says so."""
+    program = Program(q=np.ones(2), A=[[1.0, 0.0], [0.0, 2.0**61]], u=np.ones(2), lb=0.0, ub=1.0)
+    before = engine.tables()
+    with pytest.raises(EngineError, match="no classes passed their check"):
+        lifted(engine, program, values="bits", scale_rows=False)
+    assert engine.tables() == before
 
 
 def test_a_path_needs_many_rounds_and_gets_them(engine: Engine) -> None:
