@@ -47,4 +47,4 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	@touch $@ $(VENV)/.relift
 
 clean:
-	rm -rf $(VENV) build results src/relift/*.so src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build results spark-warehouse src/relift/*.so src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

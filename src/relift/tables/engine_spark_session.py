@@ -136,6 +136,8 @@ class _Own:
     session: Any = None
     users: int = 0
     log: IO[bytes] | None = None
+    folder: str | None = None
+    """Where Spark may make a folder for databases: by default it makes one wherever the process stands."""
 
 
 _own = _Own()
@@ -199,7 +201,7 @@ def _active_or_own(cores: int, memory: str) -> tuple[Any, bool]:
 
     if _own.session is not None and _own.session._sc._jsc is None:  # somebody stopped it
         _own.session, _own.users = None, 0
-        _close_log()
+        _leave_nothing()
     if _own.session is None:
         active = SparkSession.getActiveSession()
         if active is None and SparkContext._active_spark_context is not None:
@@ -218,6 +220,7 @@ def _start(cores: int, memory: str) -> Any:
     from pyspark.sql import SparkSession
 
     _refuse_without_java()
+    _own.folder = tempfile.mkdtemp(prefix="relift-spark-")
     settings = {
         "spark.master": f"local[{cores},{ATTEMPTS}]",
         "spark.app.name": "relift",
@@ -226,6 +229,7 @@ def _start(cores: int, memory: str) -> Any:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.maxResultSize": "0",
         "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": _own.folder,
         "spark.sql.shuffle.partitions": str(cores),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -241,7 +245,7 @@ def _start(cores: int, memory: str) -> Any:
             context = SparkContext(conf=conf)
     except (PySparkException, OSError, ValueError) as error:
         said = _last_words(_own.log)
-        _close_log()
+        _leave_nothing()
         raise EngineError(f"Spark does not start: {said or error}", "Spark needs Java 17 or newer.") from error
     context.setLogLevel("ERROR")
     return SparkSession(context)
@@ -272,10 +276,13 @@ def _release() -> None:
             session, _own.session, _own.users = _own.session, None, 0
             with suppress(Exception):  # it may be gone already
                 session.stop()
-            _close_log()
+            _leave_nothing()
 
 
-def _close_log() -> None:
+def _leave_nothing() -> None:
+    """Close the log and remove the folder of an application that has ended, or that did not start."""
     if _own.log is not None:
         _own.log.close()
-    _own.log = None
+    if _own.folder is not None:
+        shutil.rmtree(_own.folder, ignore_errors=True)  # of Spark's making, and of no use to anyone now
+    _own.log = _own.folder = None
