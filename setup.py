@@ -36,7 +36,11 @@ setup(
             "relift._tables_core",
             sources=["core/bindings/tables_module.cpp"],
             include_dirs=["core/include"],
-            depends=sorted(path.as_posix() for path in Path("core/include/relift/tables").glob("*.hpp")),
+            depends=sorted(
+                path.as_posix()
+                for part in ("tables", "python")
+                for path in Path("core/include/relift", part).glob("*.hpp")
+            ),
             language="c++",
             extra_compile_args=["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],
@@ -47,7 +51,9 @@ setup(
             "relift._ml_core",
             sources=["core/bindings/ml_module.cpp"],
             include_dirs=["core/include"],
-            depends=sorted(path.as_posix() for path in Path("core/include/relift/ml").glob("*.hpp")),
+            depends=sorted(
+                path.as_posix() for part in ("ml", "python") for path in Path("core/include/relift", part).glob("*.hpp")
+            ),
             language="c++",
             extra_compile_args=["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],

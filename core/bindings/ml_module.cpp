@@ -9,13 +9,14 @@
 #include <string>
 
 #include "relift/ml/targets.hpp"
+#include "relift/python/calls.hpp"
 
 namespace {
 
+using relift::guarded;
+using relift::PythonError;
+using relift::WithoutLock;
 using namespace relift::ml;
-
-// A Python error has been set: unwinds to the entry of the function.
-struct PythonError {};
 
 class Buffer {
 public:
@@ -46,30 +47,6 @@ public:
 
 private:
     Py_buffer view_{};
-};
-
-template <class Work> PyObject* guarded(Work&& work) {
-    try {
-        return work();
-    } catch (const PythonError&) {
-    } catch (const std::bad_alloc&) {
-        PyErr_NoMemory();
-    } catch (const std::length_error&) {
-        PyErr_NoMemory();
-    } catch (const std::exception& error) {
-        PyErr_SetString(PyExc_ValueError, error.what());
-    }
-    return nullptr;
-}
-
-// Lets other Python threads run while C++ works.
-class WithoutLock {
-public:
-    WithoutLock() : thread_(PyEval_SaveThread()) {}
-    ~WithoutLock() { PyEval_RestoreThread(thread_); }
-
-private:
-    PyThreadState* thread_;
 };
 
 PyObject* none() {

@@ -6,16 +6,17 @@
 
 #include <string>
 
+#include "relift/python/calls.hpp"
 #include "relift/tables/keys.hpp"
 #include "relift/tables/rows.hpp"
 #include "relift/tables/texts.hpp"
 
 namespace {
 
+using relift::guarded;
+using relift::PythonError;
+using relift::WithoutLock;
 using namespace relift::tables;
-
-// A Python error has been set: unwinds to the entry of the function.
-struct PythonError {};
 
 class Buffer {
 public:
@@ -47,30 +48,6 @@ public:
 
 private:
     Py_buffer view_{};
-};
-
-template <class Work> PyObject* guarded(Work&& work) {
-    try {
-        return work();
-    } catch (const PythonError&) {
-    } catch (const std::bad_alloc&) {
-        PyErr_NoMemory();
-    } catch (const std::length_error&) {
-        PyErr_NoMemory();
-    } catch (const std::exception& error) {
-        PyErr_SetString(PyExc_ValueError, error.what());
-    }
-    return nullptr;
-}
-
-// Lets other Python threads run while C++ works.
-class WithoutLock {
-public:
-    WithoutLock() : thread_(PyEval_SaveThread()) {}
-    ~WithoutLock() { PyEval_RestoreThread(thread_); }
-
-private:
-    PyThreadState* thread_;
 };
 
 size_t counted(size_t n) {
