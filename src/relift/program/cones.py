@@ -15,6 +15,7 @@ These are Clarabel's forms. Where distances to them are taken: :mod:`relift.prog
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, final
@@ -25,15 +26,15 @@ SUM_TOLERANCE = 1e-9
 """Exponents may miss the sum 1 by so much."""
 
 
-class Cone:
+class Cone(ABC):
     """One of the cones of this module."""
 
     __slots__ = ()
 
     @property
+    @abstractmethod
     def n_rows(self) -> int:
         """How many rows it takes."""
-        raise NotImplementedError
 
 
 @final
