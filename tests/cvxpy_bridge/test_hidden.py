@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 cp = pytest.importorskip("cvxpy")
@@ -163,6 +163,7 @@ def test_symmetry_of_a_norm_is_seen_through_its_factor() -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 11))
+@example(seed=69357, n=11)  # its point is known to few digits only: the dual values must not be read from it
 @settings(max_examples=25, deadline=None)
 def test_tree_of_a_geometric_mean_is_one_power_cone(seed: int, n: int) -> None:
     random = np.random.default_rng(seed)
@@ -177,7 +178,7 @@ def test_tree_of_a_geometric_mean_is_one_power_cone(seed: int, n: int) -> None:
         return
     found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
     back = hidden.restore(found.solution)
-    assert relift.certify(ground, back, 1e-5).is_optimal
+    assert relift.certify(ground, back, 1e-6).is_optimal
     assert back.objective == pytest.approx(relift.solve(ground, lift="none").objective, rel=1e-6)
     assert len(hidden.means[0].weights) == n
 

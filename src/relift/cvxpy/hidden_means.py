@@ -6,10 +6,14 @@ no power of two. The tree is unsymmetric even where the mean is not. Where its i
 it says exactly :math:`|z| \le \prod_i x_i^{w_i / (1 - w_z)}`, :math:`w_z` being the weight of z among its own leaves
 (and, if that is positive, :math:`z \ge 0`): a power cone of n + 1 rows, whose arguments of equal weight can merge.
 
-The way back: inner variables are taken as large as they may be, :math:`y = \sqrt{uv}`. The multiplier of a cone is
-:math:`\kappa\,(u + v,\, -(u - v),\, -2y)`, which pulls y by :math:`4 \kappa y`, u by :math:`-2 \kappa v` and v by
-:math:`-2 \kappa u`. At the root :math:`4 \kappa z (1 - w_z) = -\nu_z` with the multiplier :math:`\nu_z` of the last
-row of the power cone; further down :math:`4 \kappa y` is what the cones above pull with.
+Expansion. Inner variables are taken as large as they may be, :math:`y = \sqrt{uv}`. The dual value
+:math:`(\alpha, \beta, \gamma)` of a cone weighs u by :math:`\alpha + \beta`, v by :math:`\alpha - \beta` and y by
+:math:`2\gamma`, and lies in the dual cone where :math:`\gamma^2 \le (\alpha + \beta)(\alpha - \beta)`. The power cone
+says what every leaf is weighed by, :math:`\nu_i`. A leaf has the density :math:`\nu_i / w_i`, an inner variable the
+geometric mean of the densities of its two sides, z that of the others by their exponents; the side of a cone whose
+share of the root is s is weighed by half of s times its density. That is inside the dual cones and balances every inner
+variable, exactly, and no value of x enters: where the point is known to a few digits only (it is, at a flat optimum),
+the dual values are as good as those of the power cone.
 
 What is not proved is not used: the answer is checked on the problem as CVXPY compiled it.
 """
@@ -30,6 +34,8 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Vector
 
 Indices = NDArray[np.int64]
+OWN = -1
+"""The number of z among the leaves of its own tree."""
 
 
 @final
@@ -45,11 +51,17 @@ class Node:
         The inner variable y; -1 at the root.
     children
         The nodes that u and v are; None where they are leaves.
+    leaves
+        The leaves that u and v are, by their number in the mean; :data:`OWN` for z itself, None where they are nodes.
+    share
+        The weight of the cone in the mean: 1 at the root, halved at each step down, added over all ways there.
     """
 
     start: int
     variable: int
     children: tuple[int | None, int | None]
+    leaves: tuple[int | None, int | None]
+    share: float
 
 
 @final
@@ -112,33 +124,35 @@ class HiddenMeans:
         v[self.kept_conic] = answer.v[: self.kept_conic.size]
         at = self.kept_conic.size
         for mean in self.means:
-            at += len(mean.weights)
-            _restore(source.conic, mean, float(answer.v[at]), x, v)
-            at += 1
+            end = at + len(mean.weights)
+            _restore_point(source.conic, mean, x)
+            _restore_duals(mean, answer.v[at:end], float(answer.v[end]), v)
+            at = end + 1
         return replace(answer, x=x, w=w, v=v, objective=source.objective(x))
 
 
-def _restore(rows: ConicRows, mean: Mean, pull: float, x: Vector, v: Vector) -> None:
-    """Fill in the inner variables and the multipliers of one tree."""
-    sides: dict[int, tuple[float, float]] = {}
+def _restore_point(rows: ConicRows, mean: Mean, x: Vector) -> None:
+    """Fill in the inner variables of one tree, children before parents."""
+    for node in reversed(mean.nodes[1:]):
+        h, t = (float(value) for value in _slack(rows, [node.start, node.start + 1], x))
+        x[node.variable] = np.sqrt(max((h + t) / 2 * (h - t) / 2, 0.0))
+
+
+def _restore_duals(mean: Mean, of_leaves: Vector, of_mean: float, v: Vector) -> None:
+    """Fill in the dual values of the cones of one tree, from those of its power cone."""
+    exponents = np.array(mean.weights)
+    leaf = np.maximum(of_leaves, 0.0) / (exponents * (1.0 - mean.own_weight))
+    own = float(np.prod(leaf**exponents))
+    density = np.zeros(len(mean.nodes))
     for number in range(len(mean.nodes) - 1, -1, -1):
         node = mean.nodes[number]
-        h, t = (float(value) for value in _slack(rows, [node.start, node.start + 1], x))
-        sides[number] = ((h + t) / 2, (h - t) / 2)
-        if node.variable >= 0:
-            x[node.variable] = np.sqrt(max(sides[number][0] * sides[number][1], 0.0))
-    z = float(_slack(rows, [mean.nodes[0].start + 2], x)[0]) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        pulls = np.zeros(len(mean.nodes))
-        pulls[0] = -pull / (1.0 - mean.own_weight)
-        for number, node in enumerate(mean.nodes):
-            own = z if node.variable < 0 else x[node.variable]
-            kappa = float(np.divide(pulls[number], 4.0 * own))
-            one, other = sides[number]
-            v[node.start : node.start + 3] = kappa * np.array([one + other, other - one, -2.0 * own])
-            for child, opposite in zip(node.children, (other, one), strict=True):
-                if child is not None:
-                    pulls[child] += 2.0 * kappa * opposite
+        one, other = (
+            density[child] if child is not None else own if at == OWN else leaf[at]
+            for child, at in zip(node.children, node.leaves, strict=True)
+        )
+        density[number] = np.sqrt(one) * np.sqrt(other)
+        weighs_y = -node.share * density[number] if number else of_mean - mean.own_weight * own
+        v[node.start : node.start + 3] = [node.share * (one + other) / 4, node.share * (one - other) / 4, weighs_y / 2]
 
 
 def _slack(rows: ConicRows, which: list[int], x: Vector) -> Vector:
@@ -307,26 +321,32 @@ def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, i
     share[order[0]] = 1.0
     weights: dict[Any, float] = {}
     place: dict[Any, int] = {}
+    number_of_leaf: dict[Any, int] = {}
+    leaf_of: dict[int, list[int | None]] = {k: [] for k in order}
     own = _row(sides.y, sides.y0, order[0])
     own_weight = 0.0
     for k in order:
         for side, below in zip("uv", child[k].tolist(), strict=True):
             if below >= 0:
                 share[below] += share[k] / 2
+                leaf_of[k].append(None)
                 continue
             matrix, offset = getattr(sides, side), getattr(sides, side + "0")
             key = _row(matrix, offset, k)
             if key == own:
                 own_weight += share[k] / 2
+                leaf_of[k].append(OWN)
                 continue
             weights[key] = weights.get(key, 0.0) + share[k] / 2
             place.setdefault(key, k if side == "u" else k + sides.starts.size)
+            leaf_of[k].append(number_of_leaf.setdefault(key, len(number_of_leaf)))
     if len(weights) < 2 or own_weight >= 1.0:
         return None
     nodes = []
     for k in order:
         left, right = (number[below] if below >= 0 else None for below in child[k].tolist())
-        nodes.append(Node(int(sides.starts[k]), variable.get(k, -1), (left, right)))
+        u_leaf, v_leaf = leaf_of[k]
+        nodes.append(Node(int(sides.starts[k]), variable.get(k, -1), (left, right), (u_leaf, v_leaf), share[k]))
     exponents = tuple(weight / (1.0 - own_weight) for weight in weights.values())
     which = np.array([place[key] for key in weights])
     leaves, offsets = sides.both
