@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,7 @@ def relift_process(*words: object, cwd: Path | None = None, **options: object) -
     """Run ``python -m relift`` in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "relift", *map(str, words)],
-        capture_output=True, text=True, timeout=120, cwd=cwd, env=environment(), check=False, **options,
+        capture_output=True, text=True, timeout=600, cwd=cwd, env=environment(), check=False, **options,
     )  # fmt: skip
 
 
@@ -71,21 +70,11 @@ def test_the_exit_code_tells_how_it_ended(program: Program, code: int, tmp_path:
     assert "passed" in done.stdout
 
 
-def test_help_is_quick() -> None:
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        done = relift_process("--help")
-        seconds.append(time.perf_counter() - start)
-        assert done.returncode == 0
-        assert "inspect" in done.stdout
-    assert min(seconds) < 1.0  # 0.1 s on a quiet machine; generous, since tests share theirs
-
-
 def test_help_imports_nothing_heavy() -> None:
-    heavy = "{'numpy', 'scipy', 'highspy'} & set(sys.modules)"
+    heavy = "{'numpy', 'scipy', 'highspy', 'clarabel', 'duckdb', 'lark', 'sqlglot'} & set(sys.modules)"
     code = f"import sys; from relift.cli.run import run; run(['--help']); print(sorted({heavy}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True)
+    assert "inspect" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -103,7 +92,7 @@ def test_ctrl_c_ends_with_one_line_and_code_130(stage: str, tmp_path: Path) -> N
     pipe = tmp_path / "long.mps"
     os.mkfifo(pipe)
     process = subprocess.Popen(
-        [sys.executable, "-m", "relift", str(pipe), "--lift", "none", "-o", str(tmp_path / "s.json")],
+        [sys.executable, "-m", "relift", str(pipe), "--verbose", "--lift", "none", "-o", str(tmp_path / "s.json")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True,
     )  # fmt: skip
     with pipe.open("wb") as file:
@@ -112,11 +101,13 @@ def test_ctrl_c_ends_with_one_line_and_code_130(stage: str, tmp_path: Path) -> N
             file.write((tmp_path / "written.mps").read_bytes())
             (tmp_path / "written.mps").unlink()
             file.close()
-            time.sleep(3)
-            assert process.poll() is None, "the model was solved before it could be interrupted"
+            assert process.stderr is not None
+            assert any("HiGHS" in line for line in process.stderr), "no solver began"
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=60)
-    assert (process.returncode, output, errors) == (130, "", "relift: interrupted.\n")
+        output, errors = process.communicate(timeout=300)
+    assert (process.returncode, output) == (130, "")
+    assert errors.splitlines()[-1] == "relift: interrupted."
+    assert stage == "solve" or errors.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.mps"]
 
 
@@ -125,7 +116,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     write_program(Program(q=np.arange(1.0, n + 1), lb=1.0), tmp_path / "m.npz")
     words = f"{sys.executable} -m relift {tmp_path / 'm.npz'} --json | head -c 10"
     done = subprocess.run(
-        ["bash", "-c", words], capture_output=True, text=True, env=environment(), timeout=120, check=True
+        ["bash", "-c", words], capture_output=True, text=True, env=environment(), timeout=600, check=True
     )
     assert (done.stdout, done.stderr) == ('{"format":', "")
 

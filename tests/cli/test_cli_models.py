@@ -49,7 +49,7 @@ def test_solve_prints_statements_and_values(shop: tuple[str, str], capsys: pytes
 
 def test_a_model_alone_means_solve_in_a_process_of_its_own(shop: tuple[str, str]) -> None:
     words = [sys.executable, "-m", "relift", shop[0], "--data", shop[1], "--param", "budget=7", "--quiet"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
 
 

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from relift import Program
 from relift.engine_lifting import EngineLiftSettings, lift_tables, tables_from_program
 from relift.errors import EngineError, OptionError
 from relift.settings import Progress
+from relift.tables.algebra import Plan, Scan, Type
 from relift.tables.engine_duckdb import DuckDBEngine
 
 RESUME = EngineLiftSettings(resume=True)
@@ -109,21 +112,45 @@ def test_an_interrupted_lifting_says_what_is_left(tmp_path: Path, resume: bool) 
         assert any(name.startswith("relift_lift_") for name in engine.tables()) == resume
 
 
-def test_control_c_stops_a_running_statement(tmp_path: Path) -> None:
-    """A signal from outside, while DuckDB is at work."""
+def test_control_c_stops_a_running_statement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal from outside, while DuckDB is at work on a statement that would not end in a year."""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals arrive in the main thread")
-    timers: list[threading.Timer] = []
+    rounds, is_at_work = list[int](), threading.Event()
 
-    def signal_soon(event: Progress) -> None:
-        if event.round == 2 and not timers:
-            timers.append(threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)))
-            timers[0].start()
+    def at_work(number: int) -> int:
+        is_at_work.set()
+        return number
+
+    def send_signal() -> None:
+        if is_at_work.wait(60):  # only against waiting for ever
+            os.kill(os.getpid(), signal.SIGINT)
 
     with DuckDBEngine(threads=1) as engine:
+        endless_view(engine, at_work)
+        create = engine.create
+
+        def endless_from_round_two(name: str, plan: Plan, **options: Any) -> int:
+            endless = Scan("endless", {"X": ("x", Type.INTEGER)})
+            return create(name, endless) if rounds[-1:] == [2] else create(name, plan, **options)
+
+        monkeypatch.setattr(engine, "create", endless_from_round_two)
+        sender = threading.Thread(target=send_signal)
+        sender.start()
         with pytest.raises(KeyboardInterrupt, match="nothing is left behind"):
-            lift_tables(engine, **tables_from_program(path_program(400)), progress=signal_soon)
+            lift_tables(
+                engine, **tables_from_program(path_program()), progress=lambda event: rounds.append(event.round)
+            )
+        sender.join()
+        assert is_at_work.is_set()
         assert not any(name.startswith("relift_lift_") for name in engine.tables())
+
+
+def endless_view(engine: DuckDBEngine, at_work: Callable[[int], int]) -> None:
+    """A view of 10^15 rows, none of which passes; ``at_work`` is called once DuckDB has begun with it."""
+    engine._connection.create_function("at_work", at_work, ["BIGINT"], "BIGINT", side_effects=True)
+    engine._connection.execute("""CREATE VIEW endless AS SELECT a.x FROM
+        (SELECT range AS x FROM range(1000000000000000)) AS a, (SELECT at_work(1) AS y) AS b WHERE a.x * b.y = -7""")
 
 
 def test_resume_needs_an_engine_that_keeps_its_tables() -> None:

@@ -118,7 +118,7 @@ def test_a_browser_shows_the_page(written: Written, tmp_path: Path) -> None:
     picture = tmp_path / "page.png"
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=900,1500"]
     words += [f"--user-data-dir={tmp_path / 'profile'}", f"--screenshot={picture}", written.page.as_uri()]
-    done = subprocess.run([browser, *words], capture_output=True, timeout=120, check=False)
+    done = subprocess.run([browser, *words], capture_output=True, timeout=600, check=False)
     if not picture.is_file():
         pytest.skip(f"{browser} made no picture here: {done.stderr.decode(errors='replace')[-200:]}")
     from matplotlib.image import imread

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -152,18 +152,22 @@ def test_labels_of_the_test_set_are_never_seen(learner: Learner) -> None:
     assert one["lifted_accuracy"] == pytest.approx(1 - other["lifted_accuracy"])
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3)
 @given(st.integers(0, 1000), st.sampled_from([0.3, 0.6]))
-def test_ground_and_lifted_give_the_same_labels(seed: int, share: float) -> None:
+@example(622, 0.6)  # the bias of TC-LP-SVM may lie anywhere between -0.027 and 0.1
+def test_ground_and_lifted_find_the_same_weights_and_both_are_optimal(seed: int, share: float) -> None:
     network = moons_network(60, 6, 4, 0.15, seed=seed)
     split = make_split(60, share, [seed])
     for learner in LEARNERS:
         choice = choose(network, learner, split, GRID, compare=True)
         row = compare_fits(network, learner, split, choice.point)
-        assert row["score_difference"] < 1e-3
-        assert row["label_changes"] == 0 or row["smallest_score"] < 1e-3
-        assert row["ground_residual"] < 1e-6
-        assert row["lifted_residual"] < 1e-6
+        assert row["weight_difference"] < 1e-4
+        assert row["score_difference"] < 1e-3 or row["bias_difference"] > 1e-3
+        assert row["label_changes"] == 0 or row["smallest_score"] <= row["score_difference"]
+        for side in ("ground", "lifted"):
+            assert row[f"{side}_residual"] < 1e-6
+            assert row.get(f"{side}_tie_residual", 0.0) < 1e-6
+        assert row["lifted_objective"] == pytest.approx(row["ground_objective"], rel=1e-6, abs=1e-6)
         if learner.is_collective:
             assert row["lifted_variables"] < row["ground_variables"]
             assert row["lifted_rows"] < row["ground_rows"]

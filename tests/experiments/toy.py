@@ -1,17 +1,17 @@
-"""An experiment of a few squares, for tests of the machinery; ``python toy.py OUT SECONDS`` runs it, to be killed."""
+"""An experiment of a few squares, for tests; ``python toy.py OUT K`` stops at number K, to be killed."""
 
 from __future__ import annotations
 
+import signal
 import sys
-import time
 from pathlib import Path
 
 from relift.experiments.figures import new_figure
 from relift.experiments.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
 from relift.experiments.runner import make_plan, run_plan
 
-SECONDS = [0.0]
-"""How long a part takes."""
+STOPS_AT: list[int] = []
+"""Parts that never end."""
 
 
 def settings(request: Request) -> dict[str, Json]:
@@ -23,7 +23,8 @@ def parts(setup: Setup) -> list[Part]:
 
 
 def run(setup: Setup, part: Part) -> list[Row]:
-    time.sleep(SECONDS[0])
+    if part["k"] in STOPS_AT:
+        signal.pause()
     return [{"k": part["k"], "value": part["k"] ** setup["power"] + setup.seed / 7, "pair": (1, 2)}]
 
 
@@ -44,5 +45,5 @@ TOY = Experiment("toy", "Squares", "Squares of small numbers.", 6.0, 3.0, settin
 
 
 if __name__ == "__main__":
-    SECONDS[0] = float(sys.argv[2])
+    STOPS_AT.append(int(sys.argv[2]))
     run_plan(make_plan(TOY, Request(), Path(sys.argv[1])))

@@ -383,10 +383,10 @@ def test_names_longer_than_63_bytes_stay_apart(postgres_server: Server) -> None:
 
 
 def test_a_statement_may_only_take_so_long(postgres_server: Server) -> None:
-    with PostgresEngine(postgres_server.url(), timeout=0.2) as engine:
+    with PostgresEngine(postgres_server.url(), timeout=2) as engine:
         session = engine._now()
-        with pytest.raises(EngineError, match=r"the server stopped the statement after 0 s .*statement_timeout"):
-            session.rows("SELECT count(*) FROM generate_series(1, 100000000)")
+        with pytest.raises(EngineError, match=r"the server stopped the statement after 2 s .*statement_timeout"):
+            session.rows("SELECT pg_sleep(1000)")
         assert rows_of(engine, ["still here"], 1) == [("still here",)]
 
 
@@ -432,7 +432,7 @@ def test_nothing_is_left_on_the_server(workspace: Any, url: str, user: Any) -> N
         engine.create("u", Unit())
         assert len(tables_there(user)) > len(before)
         assert len(schemas_there(user)) == (workspace == "schema")
-    for _ in range(50):  # the session ends a moment after it was closed
+    for _ in range(3000):  # the session ends a moment after it was closed
         if tables_there(user) == before:
             break
         user.execute("SELECT pg_sleep(0.1)")

@@ -67,7 +67,7 @@ def sessions(connection: Any) -> int:
     )
 
 
-def wait_until(is_true: Callable[[], bool], seconds: float = 15) -> bool:
+def wait_until(is_true: Callable[[], bool], seconds: float = 300) -> bool:
     deadline = time.monotonic() + seconds
     while not is_true():
         if time.monotonic() > deadline:
@@ -198,7 +198,7 @@ def test_the_server_goes_away_in_the_middle(mortal_server: Server) -> None:
         assert wait_until(lambda: is_joining(connection))
     mortal_server.stop()
     for thread, failures in threads:
-        thread.join(20)
+        thread.join(300)
         assert not thread.is_alive()
         assert isinstance(failures[0], EngineError)
         assert "the connection to postgresql://tester@/postgres" in str(failures[0])
@@ -222,7 +222,7 @@ def test_the_server_goes_away_during_a_command(
 
     def stop_in_the_middle() -> None:
         with psycopg.connect(mortal_server.url(), autocommit=True) as connection:
-            wait_until(lambda: is_joining(connection), 60)
+            wait_until(lambda: is_joining(connection))
         mortal_server.stop()
 
     with psycopg.connect(mortal_server.url(), autocommit=True) as connection:
@@ -241,7 +241,7 @@ def test_a_session_that_is_ended_by_the_server(postgres_server: Server, nodes: A
     thread, failures = grounding(postgres_server.url())
     assert wait_until(lambda: is_joining(nodes))
     nodes.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'relift'")
-    thread.join(20)
+    thread.join(300)
     assert isinstance(failures[0], EngineError)
     assert "was lost (terminating connection due to administrator command)" in str(failures[0])
     assert_nothing_is_left(nodes)
@@ -261,7 +261,7 @@ def test_interruption_from_another_thread(postgres_server: Server, nodes: Any) -
     thread.start()
     assert wait_until(lambda: is_joining(nodes))
     engine.interrupt()
-    thread.join(20)
+    thread.join(300)
     assert isinstance(failures[0], KeyboardInterrupt)
     assert_nothing_is_left(nodes)
 
@@ -280,9 +280,9 @@ def test_a_process_is_ended_in_the_middle(how: str, postgres_server: Server, nod
         env={**os.environ, "TMPDIR": str(scratch)},
     )  # fmt: skip
     try:
-        assert wait_until(lambda: is_joining(nodes), 60)
+        assert wait_until(lambda: is_joining(nodes))
         process.send_signal(signal.SIGKILL if how == "kill -9" else signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=300)
     finally:
         process.kill()
         process.wait()
@@ -296,9 +296,9 @@ def test_a_process_is_ended_in_the_middle(how: str, postgres_server: Server, nod
 
 def test_a_schema_of_a_dead_process_is_removed_and_one_of_a_living_is_not(postgres_server: Server, nodes: Any) -> None:
     url = postgres_server.url()
-    code = f"import time\nfrom relift.tables.engine_postgres import PostgresEngine\n\
-e = PostgresEngine({url!r}, workspace='schema')\nprint(e._schema.name, flush=True)\ntime.sleep(100)"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    code = f"import sys\nfrom relift.tables.engine_postgres import PostgresEngine\n\
+e = PostgresEngine({url!r}, workspace='schema')\nprint(e._schema.name, flush=True)\nsys.stdin.read()"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         name = process.stdout.readline().strip()
@@ -374,13 +374,23 @@ def test_no_room_for_spilling_in_duckdb(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_rows_beyond_the_limit_are_not_stored(postgres_server: Server, nodes: Any) -> None:
+def test_rows_beyond_the_limit_are_not_stored(
+    postgres_server: Server, nodes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = """relation node/1;  pair(X,Y) if node(X) & node(Y);  var v(X,Y) in pair(X,Y) >= 0;
         minimize: sum{X,Y in pair(X,Y)} v(X,Y);"""
-    start = time.perf_counter()
-    with pytest.raises(ReliftError, match=r"the rules? of 'pair'"):
-        relift.ground_model(text, engine=postgres_server.url(), limit=1000)
-    assert time.perf_counter() - start < 30
+    rows: list[int] = []
+    with PostgresEngine(postgres_server.url()) as engine:
+        create = engine.create
+
+        def counted(*given: Any, **options: Any) -> int:
+            rows.append(create(*given, **options))
+            return rows[-1]
+
+        monkeypatch.setattr(engine, "create", counted)
+        with pytest.raises(ReliftError, match=r"the rules? of 'pair'"):
+            relift.ground_model(text, engine=engine, limit=1000)
+    assert max(rows, default=0) <= 1001
     assert_nothing_is_left(nodes)
 
 
@@ -412,11 +422,11 @@ def test_pulling_ends_with_an_error_too_when_the_server_goes_away(mortal_server:
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        running = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'relift' AND query LIKE 'COPY%slow%'"
+        running = """SELECT count(*) FROM pg_stat_progress_copy JOIN pg_stat_activity USING (pid)
+            WHERE application_name = 'relift' AND query LIKE 'COPY%slow%' AND tuples_processed > 0"""
         assert wait_until(lambda: bool(connection.execute(running).fetchone()[0]))
-        time.sleep(0.3)
     mortal_server.stop()
-    thread.join(20)
+    thread.join(300)
     assert isinstance(failures[0], EngineError | DataError)
     assert "was lost" in str(failures[0])
 
@@ -437,7 +447,7 @@ def test_pulling_can_be_interrupted(make: Any, postgres_server: Server, nodes: A
     thread.start()
     assert wait_until(lambda: is_joining(nodes))
     engine.interrupt()
-    thread.join(20)
+    thread.join(300)
     assert isinstance(failures[0], KeyboardInterrupt)
     nodes.execute("DROP VIEW slow")
     assert_nothing_is_left(nodes)

@@ -36,7 +36,10 @@ Double = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 TIE = 1e-6
-"""Price of the squared weights in the final fits of linear programs: it decides among optima, and costs under 1e-6."""
+"""Price of the squared weights in the final fits of linear programs: it decides among weights, and costs under 1e-6.
+
+The bias has no price. Where moving it helps as many examples as it harms, several biases are optimal.
+"""
 
 _IPM = {"solver": "ipm", "run_crossover": "off"}
 
@@ -359,7 +362,7 @@ def fit_linear(program: Program, *, lifted: bool) -> Fit:
 
 
 def fit_with_ties_broken(program: Program, *, lifted: bool) -> Fit:
-    """Fit an LP learner whose squared weights have a small price (see TIE), which makes its optimum unique."""
+    """Fit an LP learner whose squared weights have a small price (see TIE), which makes its weights unique."""
     return fit_by_solver(program, lifted=lifted, backend="clarabel")
 
 

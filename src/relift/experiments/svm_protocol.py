@@ -285,12 +285,16 @@ def compare_fits(network: Network, learner: Learner, split: Split, point: tuple[
     }
     solver = fit_linear if learner.is_linear else fit_by_dual
     fits = {"ground": solver(program, lifted=False), "lifted": solver(program, lifted=True)}
-    scores = {name: task.scores(fit.x, split.test) for name, fit in fits.items()}
+    points = {name: fit.x for name, fit in fits.items()}
     if learner.is_linear:
-        row["changes_with_ties"] = label_changes(scores["ground"], scores["lifted"])
-        scores = _tie_broken(task, prices, fits, row)
+        row["changes_with_ties"] = label_changes(*(task.scores(x, split.test) for x in points.values()))
+        points = _tie_broken(task, prices, fits, row)
+    scores = {name: task.scores(x, split.test) for name, x in points.items()}
     row["label_changes"] = label_changes(scores["ground"], scores["lifted"])
     row["score_difference"] = float(np.abs(scores["ground"] - scores["lifted"]).max())
+    difference = np.abs(points["ground"] - points["lifted"])
+    row["weight_difference"] = float(difference[task.weights].max(initial=0.0))
+    row["bias_difference"] = float(difference[task.bias])
     row["smallest_score"] = float(np.abs(scores["ground"]).min())
     for name, fit in fits.items():
         row |= {
@@ -306,17 +310,17 @@ def compare_fits(network: Network, learner: Learner, split: Split, point: tuple[
 
 
 def _tie_broken(task: Task, prices: Prices, fits: Mapping[str, Fit], row: Row) -> dict[str, Double]:
-    """Scores of the optimum with small weights; the row is told what it costs in the linear program."""
+    """Optima with small weights; the row is told what they cost in the linear program."""
     tied = task.at(prices, TIE)
     q = task.q(prices)
-    scores = {}
+    points = {}
     for name in fits:
         fit = fit_with_ties_broken(tied, lifted=name == "lifted")
-        scores[name] = task.scores(fit.x, task.query)
+        points[name] = fit.x
         row[f"{name}_tie_seconds"] = fit.seconds
         row[f"{name}_tie_residual"] = fit.residual
         row[f"{name}_tie_loss"] = float(q @ fit.x - fits[name].objective)
-    return scores
+    return points
 
 
 def learner_row(network: Network, learner: Learner, split: Split, grid: Grid, *, compare: bool) -> Row:
