@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
+import pytest
 from numpy.typing import NDArray
+
+cp = pytest.importorskip("cvxpy")
 
 Random = np.random.Generator
 

@@ -13,7 +13,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import cvxpy
+import pytest
+
+cvxpy = pytest.importorskip("cvxpy")
+
 from cvxpy.problems.problem import Cache, Problem
 from cvxpy.reductions.solvers import solving_chain
 

@@ -6,6 +6,10 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("sklearn", reason="experiments need scikit-learn")
+
 from relift.experiments.figures import new_figure
 from relift.experiments.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
 from relift.experiments.runner import make_plan, run_plan

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,6 +59,7 @@ def test_nasty_constants_in_the_model_are_only_constants() -> None:
 
 
 def test_columns_of_any_name_are_read() -> None:
+    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({'a"; drop table x; --': [1, 2], "b'": [3, 4]})
     text = "relation e/2; var x(I) in e(I,_); minimize: sum{I in e(I,_)} x(I);"
     assert ground(check_text(text), {"e": frame}).program.n_variables == 2
@@ -176,6 +176,7 @@ def test_the_number_of_nonzeros_is_limited() -> None:
 def test_ten_million_rows_attach_and_ground() -> None:
     size = 10_000_000
     rng = np.random.default_rng(0)
+    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"paper": np.arange(size) // 10, "word": rng.integers(0, 1000, size), "value": 1.0})
     frame = frame.drop_duplicates(["paper", "word"])
     text = (

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+
+pytest.importorskip("sklearn", reason="the estimators are scikit-learn's")
+
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning

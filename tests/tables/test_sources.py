@@ -8,9 +8,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from scipy import sparse
 
@@ -22,6 +19,7 @@ from relift.tables.engine_memory import MemoryEngine
 from relift.tables.load import StoredTable, load_table
 from relift.tables.sources import Columns, Table, source_from_data
 
+pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 FRAME = pd.DataFrame({"from": ["a", "b"], "to": [1, 2], "cost": [0.5, 2.0]})
 ROWS = [("a", 1, 0.5), ("b", 2, 2.0)]
 

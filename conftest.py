@@ -1,0 +1,31 @@
+"""Leaves out the examples of modules and pages whose optional packages are not installed, and says so."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent
+NEEDS = {
+    "cvxpy": ("src/relift/cvxpy/", "docs/cvxpy.md"),
+    "sklearn": ("src/relift/ml/", "src/relift/experiments/", "docs/lifted_svm.md"),
+    "qpsolvers": ("src/relift/qpsolvers.py", "docs/scipy_and_qpsolvers.md"),
+}
+"""Packages, and what cannot even be imported without them. Tests skip by themselves, with a reason."""
+
+MISSING = {package: places for package, places in NEEDS.items() if find_spec(package) is None}
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out what needs a missing package."""
+    if not collection_path.is_file() or not collection_path.is_relative_to(ROOT):
+        return None
+    path = collection_path.relative_to(ROOT).as_posix()
+    return True if any(path.startswith(place) for places in MISSING.values() for place in places) else None
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What is left out, and why."""
+    return [f"left out: {', '.join(places)}, since {package} is not installed" for package, places in MISSING.items()]
