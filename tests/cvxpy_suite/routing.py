@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-cvxpy = pytest.importorskip("cvxpy")
+pytest.importorskip("cvxpy")
 
+import cvxpy
 from cvxpy.problems.problem import Cache, Problem
 from cvxpy.reductions.solvers import solving_chain
 
