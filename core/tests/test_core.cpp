@@ -1,20 +1,12 @@
 // Tests of the C++ core that need no Python: built with sanitizers and run by tests/core/test_cpp_core.py.
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <random>
+#include <set>
 
+#include "check.hpp"
 #include "relift/refine.hpp"
 
 using namespace relift;
-
-#define CHECK(condition)                                                             \
-    do {                                                                             \
-        if (!(condition)) {                                                          \
-            std::printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);    \
-            std::exit(1);                                                            \
-        }                                                                            \
-    } while (0)
 
 struct Quiet final : Monitor {
     bool go_on(const char*, u64, u64) override { return true; }
@@ -118,6 +110,83 @@ bool is_equitable(const RandomProgram<Index>& program, const Classes& classes) {
         return true;
     };
     return agree(of_rows, classes.rows) && agree(of_variables, classes.variables);
+}
+
+// The coarsest partition there is, slowly: everything starts in one class (rows and variables apart), and whoever sees
+// other sums into a class than its fellows leaves them, until nobody does. With counting, what is seen is how often each
+// value stands there, and the diagonal is a colour.
+template <class Index>
+Classes slow_classes(const RandomProgram<Index>& program, const Options& options) {
+    using Seen = std::map<std::pair<i64, u64>, u64>;
+    Classes found{std::vector<i64>(program.n, 0), std::vector<i64>(program.m, 0), {}};
+    const auto see = [&](Seen& seen, i64 label, double value) {
+        const u64 image = image_of(value, options.reading);
+        if (!image) return;
+        if (options.counting) ++seen[{label, image}];
+        else seen[{label, 0}] = field_add(seen[{label, 0}], image);
+    };
+    while (true) {
+        std::vector<Seen> of_rows(program.m), of_variables(program.n);
+        for_each_entry_of_A(program.problem(), [&](u32 row, u32 column, u64 entry) {
+            see(of_rows[row], found.variables[column], program.A_values[entry]);
+            see(of_variables[column], found.rows[row], program.A_values[entry]);
+        });
+        for (u32 j = 0; program.has_P && j < program.n; ++j)
+            for (u64 e = u64(program.P_offsets[j]); e < u64(program.P_offsets[j + 1]); ++e) {
+                const bool is_colour = options.counting && u32(program.P_indices[e]) == j;
+                const i64 label = is_colour ? -1000000 : -1 - found.variables[program.P_indices[e]];
+                see(of_variables[j], label, program.P_values[e]);
+            }
+        const auto parted = [](std::vector<Seen>& seen, std::vector<i64>& labels) {
+            std::map<std::pair<i64, Seen>, i64> number;
+            const std::vector<i64> before = labels;
+            for (u32 v = 0; v < labels.size(); ++v) {
+                for (auto at = seen[v].begin(); at != seen[v].end();)
+                    at = at->second ? std::next(at) : seen[v].erase(at);  // sums that cancel count as none
+                labels[v] = number.emplace(std::make_pair(before[v], seen[v]), i64(number.size())).first->second;
+            }
+            return std::set<i64>(before.begin(), before.end()).size() != number.size();
+        };
+        const bool rows_change = parted(of_rows, found.rows), variables_change = parted(of_variables, found.variables);
+        if (!rows_change && !variables_change) return found;
+    }
+}
+
+// Nothing is split that need not be: small programs whose few values often cancel, some of them large enough for rounds
+// and worklist to take turns, against the slow classes.
+template <class Index>
+void test_classes_are_the_coarsest() {
+    std::mt19937_64 random(11);
+    for (int k = 0; k < 600; ++k) {
+        const bool is_large = k % 60 == 0;
+        const u32 n = u32(random() % (is_large ? 400 : 24)), m = u32(random() % (is_large ? 400 : 24));
+        const RandomProgram<Index> program(random, n, m, is_large ? 2 : 5, 2 + u32(random() % 4), k % 3, k % 2);
+        const Options options{k % 4 == 0, Reading::decimal, false, random()};
+        const Classes found = classes_of(program, options), expected = slow_classes(program, options);
+        CHECK(found == expected);
+    }
+}
+
+// Two variables of ten see +1 and -1 in a cell of two rows: their sums cancel, and they stay with the untouched.
+void test_cancelled_sums_split_nothing() {
+    RandomProgram<std::int32_t> program = [] {
+        std::mt19937_64 random(1);
+        return RandomProgram<std::int32_t>(random, 10, 5, 0, 1, false, true);
+    }();
+    const std::vector<std::vector<std::pair<int, double>>> rows{
+        {{0, 1.0}, {1, 1.0}}, {{0, -1.0}, {1, -1.0}}, {{2, 1.0}}, {{3, 1.0}}, {{4, 2.0}}};
+    program.A_offsets.assign(1, 0);
+    program.A_indices.clear();
+    program.A_values.clear();
+    for (const auto& row : rows) {
+        for (const auto& [column, value] : row) {
+            program.A_indices.push_back(column);
+            program.A_values.push_back(value);
+        }
+        program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+    }
+    const Options options;
+    CHECK(classes_of(program, options) == slow_classes(program, options));
 }
 
 void test_field() {
@@ -256,6 +325,9 @@ int main() {
     test_field();
     test_random_programs<std::int32_t>();
     test_random_programs<std::int64_t>();
+    test_classes_are_the_coarsest<std::int32_t>();
+    test_classes_are_the_coarsest<std::int64_t>();
+    test_cancelled_sums_split_nothing();
     test_long_path();
     test_rounds_come_back();
     test_interruption_frees_everything();

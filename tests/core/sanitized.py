@@ -1,0 +1,127 @@
+"""The three extensions with sanitizers: built into a scratch folder, and the tests of their kernels run with them.
+
+``python -m tests.core.sanitized [TEST ...]`` runs all of them, or those named. No step outside an array, no overflow of
+a signed number, no wrong shift or cast passes unseen; leaks are looked for in the tests of the core without Python
+(``core/tests``), since the interpreter itself never gives everything back.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = {"_core": "module.cpp", "_tables_core": "tables_module.cpp", "_ml_core": "ml_module.cpp"}
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+FLAGS = ("-std=c++17", "-g1", *SANITIZERS, "-fPIC", "-shared", "-DPy_LIMITED_API=0x030B0000", "-Wall", "-Wextra")
+KERNEL_TESTS = (
+    "tests/symmetry/test_colour_refinement.py",
+    "tests/symmetry/test_cone_refinement.py",
+    "tests/symmetry/test_equitable.py",
+    "tests/symmetry/test_field.py",
+    "tests/symmetry/test_geometry.py",
+    "tests/symmetry/test_kernels.py",
+    "tests/symmetry/test_partition.py",
+    "tests/symmetry/test_snapping.py",
+    "tests/hostile/test_collisions.py",
+    "tests/tables/test_kernels.py",
+    "tests/tables/test_engine_memory.py",
+    "tests/ml/test_kernels.py",
+    "tests/ml/test_point_signatures.py",
+    "tests/ml/test_dual.py",
+)
+"""Tests that reach the compiled kernels."""
+
+LIMITED_MEMORY = "not exhausted_memory"
+"""Sanitizers reserve terabytes of addresses: a test that limits them cannot run here."""
+
+
+def missing_part() -> str:
+    """Why nothing can be built here; empty if it can."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return "no g++ on this machine"
+    found = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    return "" if Path(found.stdout.strip()).is_absolute() else "the sanitizers' libraries are not installed"
+
+
+def build(folder: Path, optimisation: str = "-O1") -> None:
+    """Copy the package to a folder, with sanitised extensions.
+
+    Parameters
+    ----------
+    folder
+        Where ``relift`` is put.
+    optimisation
+        How hard the compiler tries: ``-O0`` builds quicker, ``-O1`` runs quicker.
+    """
+    shutil.copytree(
+        ROOT / "src" / "relift", folder / "relift", ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    )
+    includes = [f"-I{ROOT / 'core' / 'include'}", f"-I{sysconfig.get_paths()['include']}"]
+
+    def build_one(name: str) -> None:
+        target, source = folder / "relift" / f"{name}.abi3.so", ROOT / "core" / "bindings" / MODULES[name]
+        words = ["g++", *FLAGS, optimisation, *includes, str(source), "-o", str(target)]
+        subprocess.run(words, check=True)
+
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        list(pool.map(build_one, MODULES))
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What a process needs to run with the package in a folder."""
+    libraries = [
+        subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+        for name in ("libasan.so", "libubsan.so", "libstdc++.so")
+    ]
+    return {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "PYTHONMALLOC": "malloc",
+        "LD_PRELOAD": ":".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }
+
+
+def run_tests(folder: Path, tests: tuple[str, ...], *options: str) -> subprocess.CompletedProcess[str]:
+    """Run tests with the package in a folder; they fail where a sanitizer finds something.
+
+    Parameters
+    ----------
+    folder
+        Made by :func:`build`.
+    tests
+        Files of tests.
+    options
+        More words for pytest.
+    """
+    around = environment(folder)
+    where = "import relift._core, relift._tables_core, relift._ml_core as m; print(m.__file__)"
+    found = subprocess.run([sys.executable, "-c", where], env=around, capture_output=True, text=True, cwd=folder)
+    if Path(found.stdout.strip()).parent != folder / "relift":
+        raise RuntimeError(f"the sanitised extensions are not used: {found.stdout}{found.stderr}")
+    words = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *options, "-k", LIMITED_MEMORY, *tests]
+    return subprocess.run(words, env=around, cwd=ROOT, text=True, check=False)
+
+
+def main(tests: tuple[str, ...]) -> int:
+    """Build, run, and tell; 0 if nothing was found."""
+    reason = missing_part()
+    if reason:
+        print(f"cannot build with sanitizers: {reason}.", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory(prefix="relift-sanitized-") as name:
+        build(Path(name))
+        return run_tests(Path(name), tests or KERNEL_TESTS).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(tuple(sys.argv[1:])))
