@@ -26,7 +26,8 @@ struct RandomProgram {
 
     RandomProgram(std::mt19937_64& random, u32 n, u32 m, u32 degree, u32 n_values, bool has_P, bool by_rows)
         : n(n), m(m), l(m, -1.0), u(m, 1.0), q(n, 0), lower(m), upper(m), has_P(has_P), by_rows(by_rows) {
-        const auto value = [&] { return (double(random() % n_values) - double(n_values / 3)) * 0.1; };
+        const double unit = n_values % 2 ? 0.1 : 1.0;  // whole numbers are added mod 2^64, others in the field
+        const auto value = [&] { return (double(random() % n_values) - double(n_values / 3)) * unit; };
         for (u32 i = 0; i < m; ++i) {
             lower[i] = image_of(l[i], Reading::decimal);
             upper[i] = image_of(u[i], Reading::decimal);
@@ -165,6 +166,33 @@ void test_classes_are_the_coarsest() {
         const Classes found = classes_of(program, options), expected = slow_classes(program, options);
         CHECK(found == expected);
     }
+}
+
+// A row of many entries is folded on the way: in the field as slowly as can be, and by the kernel.
+void test_long_rows() {
+    std::mt19937_64 random(13);
+    const u32 n = 1000;
+    std::vector<std::int32_t> offsets{0, std::int32_t(n)}, indices(n);
+    std::vector<double> values(n, 1.0);
+    std::vector<u64> source(n);
+    Weights weights;
+    weights.kind = WeightKind::words;
+    u64 expected = 0, found = 0;
+    for (u32 j = 0; j < n; ++j) {
+        indices[j] = std::int32_t(j);
+        source[j] = modulus - 1 - random() % 1000;  // as large as can be
+        weights.words.push_back(modulus - 1 - random() % 1000);
+        expected = field_add(expected, field_multiply(source[j], weights.words[j]));
+    }
+    const SparseView<std::int32_t> matrix{1, n, offsets.data(), indices.data(), values.data()};
+    gather<FieldAlgebra>(matrix, weights, Source{source.data(), false}, &found, false);
+    CHECK(found == expected);
+    std::vector<u64> sums(n);
+    scatter<FieldAlgebra>(matrix, weights, Source{source.data(), false}, sums.data());
+    for (u32 j = 0; j < n; ++j) CHECK(sums[j] == field_multiply(source[0], weights.words[j]));
+    u64 loose = 0;
+    for (u32 j = 0; j < n; ++j) loose = FieldAlgebra::loose_add_product(loose, source[j], weights.words[j]);
+    CHECK(FieldAlgebra::tight(loose) == expected);
 }
 
 // Two variables of ten see +1 and -1 in a cell of two rows: their sums cancel, and they stay with the untouched.
@@ -328,6 +356,7 @@ int main() {
     test_classes_are_the_coarsest<std::int32_t>();
     test_classes_are_the_coarsest<std::int64_t>();
     test_cancelled_sums_split_nothing();
+    test_long_rows();
     test_long_path();
     test_rounds_come_back();
     test_interruption_frees_everything();

@@ -38,8 +38,9 @@ KERNEL_TESTS = (
 )
 """Tests that reach the compiled kernels."""
 
-LIMITED_MEMORY = "not exhausted_memory"
-"""Sanitizers reserve terabytes of addresses: a test that limits them cannot run here."""
+LEFT_OUT = "not exhausted_memory and not ctrl_c and not progress_is_told"
+"""Sanitizers reserve terabytes of addresses, so that a test that limits them cannot run here; and millions of vertices,
+which others need to be interrupted at work, take minutes."""
 
 
 def missing_part() -> str:
@@ -49,6 +50,11 @@ def missing_part() -> str:
         return "no g++ on this machine"
     found = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
     return "" if Path(found.stdout.strip()).is_absolute() else "the sanitizers' libraries are not installed"
+
+
+QUICK_TESTS = ("tests/symmetry/test_colour_refinement.py", "tests/tables/test_kernels.py", "tests/ml/test_kernels.py")
+QUICK = "refused or core_checks or unsorted or factor or running_example or groups or joins or gathered or rows or nearest"
+"""A choice among them that enters all three modules and takes seconds."""
 
 
 def build(folder: Path, optimisation: str = "-O1") -> None:
@@ -91,7 +97,7 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def run_tests(folder: Path, tests: tuple[str, ...], *options: str) -> subprocess.CompletedProcess[str]:
+def run_tests(folder: Path, tests: tuple[str, ...], chosen: str = LEFT_OUT) -> subprocess.CompletedProcess[str]:
     """Run tests with the package in a folder; they fail where a sanitizer finds something.
 
     Parameters
@@ -100,15 +106,15 @@ def run_tests(folder: Path, tests: tuple[str, ...], *options: str) -> subprocess
         Made by :func:`build`.
     tests
         Files of tests.
-    options
-        More words for pytest.
+    chosen
+        Which of them, in the words of pytest's ``-k``.
     """
     around = environment(folder)
     where = "import relift._core, relift._tables_core, relift._ml_core as m; print(m.__file__)"
     found = subprocess.run([sys.executable, "-c", where], env=around, capture_output=True, text=True, cwd=folder)
     if Path(found.stdout.strip()).parent != folder / "relift":
         raise RuntimeError(f"the sanitised extensions are not used: {found.stdout}{found.stderr}")
-    words = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *options, "-k", LIMITED_MEMORY, *tests]
+    words = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", chosen, *tests]
     return subprocess.run(words, env=around, cwd=ROOT, text=True, check=False)
 
 

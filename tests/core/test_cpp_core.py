@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.core.sanitized import QUICK, QUICK_TESTS, build, missing_part, run_tests
 
 CORE = Path(__file__).resolve().parents[2] / "core"
 COMPILER = shutil.which("g++")
@@ -28,3 +29,10 @@ def test_core_passes_its_tests_under_sanitizers(source: Path, tmp_path: Path) ->
     assert built.returncode == 0, built.stderr
     run = subprocess.run([str(program)], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.skipif(bool(missing_part()), reason=missing_part() or "sanitizers are there")
+def test_bindings_pass_the_tests_of_kernels_under_sanitizers(tmp_path: Path) -> None:
+    """All three modules are built; ``make sanitize`` runs more tests with them."""
+    build(tmp_path, "-O0")
+    assert run_tests(tmp_path, QUICK_TESTS, QUICK).returncode == 0

@@ -1,0 +1,257 @@
+"""Small errors that tests must notice: a place, what stands there, what is put there, and who has to see it.
+
+The places are those where an error would be silent: signs, tolerances, what is added to what. Each old text stands
+exactly once in its file. C++ is tested by the programs in ``core/tests``, Python by the files of tests that are named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+GUARDS = "tests/guards/test_named_constants.py"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One error.
+
+    Parameters
+    ----------
+    file
+        Where it is made.
+    old, new
+        The text that stands there once, and what is put in its place.
+    tests
+        Files of tests, or programs of the C++ core, at least one of which must fail.
+    """
+
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+    @property
+    def is_cpp(self) -> bool:
+        """Whether it is in the C++ core."""
+        return self.file.endswith(".hpp")
+
+
+def _of(folder: str, *mutants: tuple[str, str, str, str]) -> list[Mutant]:
+    return [Mutant(f"{folder}/{file}", old, new, tuple(tests.split())) for file, old, new, tests in mutants]
+
+
+PROGRAM = _of(
+    "src/relift/program",
+    ("convexity.py", "TOLERANCE = 1e-11", "TOLERANCE = 1e-1", "tests/program/test_convexity.py"),
+    ("cones.py", "SUM_TOLERANCE = 1e-9", "SUM_TOLERANCE = 1.0", "tests/program/test_cones.py"),
+    (
+        "magnitudes.py",
+        "return largest_of_rows(matrix.T)",
+        "return largest_of_rows(matrix)",
+        "tests/program tests/hostile/test_gap.py",
+    ),
+)
+SYMMETRY = _of(
+    "src/relift/symmetry",
+    (
+        "equitable.py",
+        "TOLERANCE = 1e-10",
+        "TOLERANCE = 1e10",
+        "tests/symmetry/test_cone_refinement.py tests/symmetry/test_equitable.py tests/lifting/test_lifting.py",
+    ),
+    (
+        "equitable.py",
+        "count * cones.class_sizes[cones.labels[cone]] == conic_rows.class_sizes[row_class]",
+        "count == count",
+        "tests/symmetry/test_cone_refinement.py",
+    ),
+    ("field.py", "MODULUS = (1 << 61) - 1", "MODULUS = (1 << 31) - 1", "tests/symmetry/test_field.py"),
+    (
+        "field.py",
+        "np.where(words == PLUS_INFINITY, np.uint64(MINUS_INFINITY), negated)",
+        "np.where(words == PLUS_INFINITY, np.uint64(PLUS_INFINITY), negated)",
+        "tests/symmetry/test_field.py",
+    ),
+    ("snapping.py", "too_wide = ends > starts", "too_wide = ends < starts", "tests/symmetry/test_snapping.py"),
+    (
+        "snapping.py",
+        "np.lexsort((magnitudes, -counts, chain))",
+        "np.lexsort((magnitudes, counts, chain))",
+        "tests/symmetry/test_snapping.py",
+    ),
+)
+LIFTING = _of(
+    "src/relift/lifting",
+    ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 0.0", GUARDS),
+    ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 1e-10", GUARDS),
+    (
+        "quotient.py",
+        "row_share = leader / (scales * rows.class_sizes[rows.labels])",
+        "row_share = leader / scales",
+        "tests/lifting/test_lifting.py",
+    ),
+    (
+        "quotient.py",
+        "multipliers[variables] * variable_share",
+        "multipliers[variables]",
+        "tests/lifting/test_lifting.py",
+    ),
+    (
+        "quotient.py",
+        "(multipliers / classes.class_sizes)[classes.labels]",
+        "multipliers[classes.labels]",
+        "tests/lifting/test_quadratic_rows.py",
+    ),
+    ("certificate.py", "DUST = 1e-8", "DUST = 0.0", GUARDS),
+    (
+        "bounds.py",
+        "((y > 0) & np.isinf(upper)) | ((y < 0) & np.isinf(lower))",
+        "((y < 0) & np.isinf(upper)) | ((y > 0) & np.isinf(lower))",
+        "tests/lifting/test_bounds.py",
+    ),
+    (
+        "duplicate_rows.py",
+        "ratio = part.data[first[member]] / part.data[first[leader[member]]]",
+        "ratio = part.data[first[leader[member]]] / part.data[first[member]]",
+        "tests/lifting/test_reduction.py",
+    ),
+)
+SOLVERS = _of(
+    "src/relift/solvers",
+    ("newton_polish.py", "return bool(np.all(new * old >= 0))", "return True", GUARDS),
+    (
+        "newton_polish.py",
+        "return np.where(multiplier > 0, upper, lower)",
+        "return np.where(multiplier > 0, lower, upper)",
+        GUARDS,
+    ),
+    (
+        "newton_polish.py",
+        "slack = np.where(multiplier > 0, upper - value, value - lower)",
+        "slack = np.where(multiplier > 0, value - lower, upper - value)",
+        GUARDS,
+    ),
+    (
+        "forms.py",
+        "return float(program.q @ d) < -100 * tolerance",
+        "return True",
+        "tests/solvers/test_conformance.py tests/hostile/test_proofs.py",
+    ),
+)
+ADAPTERS = _of(
+    "src/relift/adapters",
+    ("file_mps.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e25", GUARDS),
+    ("file_mps.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e15", GUARDS),
+    ("write_mps.py", '("G", -1e30, None)', '("G", -1e10, None)', GUARDS),
+    ("linprog.py", "np.maximum(-sign * w, 0.0)", "np.maximum(sign * w, 0.0)", "tests/adapters/test_linprog.py"),
+)
+CVXPY = _of(
+    "src/relift/cvxpy",
+    (
+        "hidden_means.py",
+        "weighs_y = -node.share * density[number] if number else",
+        "weighs_y = node.share * density[number] if number else",
+        "tests/cvxpy_bridge/test_hidden.py",
+    ),
+    (
+        "hidden_means.py",
+        "leaf = np.maximum(of_leaves, 0.0) / (exponents * (1.0 - mean.own_weight))",
+        "leaf = np.maximum(of_leaves, 0.0) / exponents",
+        "tests/cvxpy_bridge/test_hidden.py",
+    ),
+)
+ML = _of(
+    "src/relift/ml",
+    ("exact.py", "return labels if is_stable else np.arange(size)", "return labels", GUARDS),
+    ("exact.py", "DIGITS = 10", "DIGITS = 1", "tests/ml/test_dual.py tests/ml/test_estimators.py"),
+    (
+        "small_dual.py",
+        "np.maximum(hi * push, lo * push) - beta * push",
+        "np.maximum(hi * push, lo * push)",
+        "tests/ml/test_dual.py",
+    ),
+    (
+        "small_dual.py",
+        "return np.where(beta > 0, beta * (below / above), beta)",
+        "return np.where(beta > 0, beta * (above / below), beta)",
+        "tests/ml/test_dual.py",
+    ),
+    ("merging.py", "if not is_equal.all():", "if False:", "tests/ml/test_dual.py tests/ml/test_estimators.py"),
+)
+CORE = _of(
+    "core/include/relift",
+    ("worklist.hpp", "if (pairs[at].sum == 0) {", "if (false) {", "test_core"),
+    (
+        "worklist.hpp",
+        "(cell.n_touched < cell.size && cell.sum_or_offset != 0)",
+        "(cell.n_touched < cell.size)",
+        "test_core",
+    ),
+    ("worklist.hpp", "if (cells_[number].is_waiting) largest = none;\n        else if", "if", "test_core"),
+    ("worklist.hpp", "} else if (vertex.sum != cell.sum_or_offset) {", "} else if (false) {", "test_core"),
+    ("refine.hpp", "if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);", "", "test_core"),
+    (
+        "refine.hpp",
+        "if (largest[parent[c]] != c) splitters.push_back(c);",
+        "if (largest[parent[c]] == c) splitters.push_back(c);",
+        "test_core",
+    ),
+    (
+        "hash_rounds.hpp",
+        "return before.is_exact && now.is_exact && before.number == now.number;",
+        "return true;",
+        "test_core",
+    ),
+    (
+        "algebra.hpp",
+        "static constexpr u32 products_between_folds = 32;",
+        "static constexpr u32 products_between_folds = 512;",
+        "test_core",
+    ),
+    ("weights.hpp", "if (word > largest_small_integer) word -= modulus;", ";", "test_core"),
+    (
+        "field.hpp",
+        "inline u64 field_negate(u64 a) { return a ? modulus - a : 0; }",
+        "inline u64 field_negate(u64 a) { return modulus - a; }",
+        "test_core",
+    ),
+)
+TABLES = _of(
+    "core/include/relift/tables",
+    ("keys.hpp", "pairs.size = keep_all ? n : count;", "pairs.size = count;", "test_tables"),
+    (
+        "keys.hpp",
+        "from[i] = {(uint64_t(keys[i]) ^ (uint64_t(1) << 63)) - low, int32_t(i)};",
+        "from[i] = {uint64_t(keys[i]) - low, int32_t(i)};",
+        "test_tables",
+    ),
+    ("keys.hpp", "if (slots[at] == parted[i]) return false;", "", "test_tables"),
+    ("rows.hpp", "indices[to - 1] > column", "indices[to - 1] >= column", "test_tables"),
+    ("rows.hpp", "size_t(next[i]) + size_t(end - begin) > n_entries", "size_t(next[i]) > n_entries", "test_tables"),
+    ("texts.hpp", "*at == 0xED ? 0x9F", "*at == 0xED ? 0xBF", "test_tables"),
+)
+LEARNING = _of(
+    "core/include/relift/ml",
+    (
+        "smo.hpp",
+        "beta[i] = fills_i && room_i <= room_j ? hi[i] : beta[i] + moved;",
+        "beta[i] = fills_i ? hi[i] : beta[i] + moved;",
+        "test_ml",
+    ),
+    ("smo.hpp", "shrink[j] = beta[j] > lo[j] ? Real(0) : infinity;", "", "test_ml"),
+    (
+        "kmeans.hpp",
+        "(best[lane] == least && best_at[lane] < label)",
+        "(best[lane] == least && best_at[lane] > label)",
+        "test_ml",
+    ),
+    (
+        "coordinate.hpp",
+        "(is_full && slope > 0) || (is_empty && slope < 0) ? Real(0)",
+        "is_full || is_empty ? Real(0)",
+        "test_ml",
+    ),
+    ("pivots.hpp", "rest[i] -= column[i] * column[i];", "rest[i] -= column[i];", "test_ml"),
+)
+
+MUTANTS = (*PROGRAM, *SYMMETRY, *LIFTING, *SOLVERS, *ADAPTERS, *CVXPY, *ML, *CORE, *TABLES, *LEARNING)
