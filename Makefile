@@ -7,13 +7,38 @@ RUN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildcard core/include/relift/*/*.hpp) $(wildcard core/bindings/*.cpp)
 JOBS ?= 2
 
-.PHONY: demo test check docs benchmark cvxpy-suite clean
+.PHONY: demo test test-random test-minimal test-lowest test-python mutants sanitize check docs benchmark cvxpy-suite clean
 
 demo: $(VENV)/.relift
 	$(RUN)/python examples/charging_fleet.py
 
 test: $(VENV)/.dev check
 	$(RUN)/python -m pytest -n $(JOBS) --dist worksteal
+
+# The properties with other examples than `make test` tries; SEED=n repeats a run.
+SEED ?= $(shell date +%s)
+test-random: $(VENV)/.dev
+	@echo "SEED=$(SEED)"
+	$(RUN)/python -m pytest tests -n $(JOBS) --dist worksteal --hypothesis-profile=random --hypothesis-seed=$(SEED)
+
+# The tests in other environments, kept in build/environments: required packages alone; lowest versions; another Python.
+test-minimal: $(VENV)/.dev
+	$(RUN)/python -m tests.environments minimal -n $(JOBS) --dist worksteal
+
+test-lowest: $(VENV)/.dev
+	$(RUN)/python -m tests.environments lowest -n $(JOBS) --dist worksteal
+	$(RUN)/python -m tests.environments lowest-extras -n $(JOBS) --dist worksteal
+
+test-python: $(VENV)/.dev
+	$(RUN)/python -m tests.environments full --python $(PYTHON) -n $(JOBS) --dist worksteal
+
+# A fixed list of small errors, each of which a test must notice; some minutes.
+mutants: $(VENV)/.dev
+	JOBS=$(JOBS) $(RUN)/python -m tests.mutants
+
+# The tests of the compiled kernels with extensions under ASan and UBSan; some minutes.
+sanitize: $(VENV)/.dev
+	JOBS=$(JOBS) $(RUN)/python -m tests.core.sanitized
 
 check: $(VENV)/.dev
 	$(RUN)/ruff check .

@@ -53,7 +53,7 @@ def missing_part() -> str:
 
 
 QUICK_TESTS = ("tests/symmetry/test_colour_refinement.py", "tests/tables/test_kernels.py", "tests/ml/test_kernels.py")
-QUICK = "refused or core_checks or unsorted or factor or running_example or groups or joins or gathered or rows or nearest"
+QUICK = "refused or core_checks or unsorted or factor or example or groups or joins or gathered or rows or nearest"
 """A choice among them that enters all three modules and takes seconds."""
 
 
