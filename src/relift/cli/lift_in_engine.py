@@ -121,7 +121,7 @@ def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet:
             words.engine, told, memory_limit=how.memory_limit, spill_limit=how.spill_limit, database=how.database
         )
         try:
-            data: Any = words.data
+            data: Any = words.tables
             if words.schema is not None:
                 data = ServerTables(engine if data is None else data, words.schema)
             return solve_model_in_engine(

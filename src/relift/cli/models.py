@@ -49,6 +49,14 @@ EngineOption = Annotated[
         metavar="memory|duckdb|postgresql://…|spark",
     ),
 ]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        help="Whether CSV files of --data begin with a line of column names; repeatable, for all or one of them.",
+        metavar="yes|no|NAME=yes|no",
+    ),
+]
 ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
@@ -59,7 +67,7 @@ LimitOption = Annotated[
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelWords:
     """What the command line says about a model: its file, its data, its params, the limit, where to ground it."""
 
@@ -69,12 +77,23 @@ class ModelWords:
     limit: int | None = None
     engine: str | None = None
     schema: str | None = None
+    header: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if self.header and (self.data is None or is_address(self.data)):
+            raise OptionError("--header goes with a folder of CSV files.", "Give --data DIR, or leave it out.")
+        headers_from_words(self.header)
         if self.schema is not None and not is_address(self.data) and self.data is not None:
             raise OptionError(
                 "--schema goes with the tables of a server.", "Leave it out, or give --data postgresql://…."
             )
+
+    @property
+    def tables(self) -> Any:
+        """What stands behind --data: a folder, or the address of a server."""
+        from relift.modelling.data_folder import DataFolder
+
+        return DataFolder(self.data, headers_from_words(self.header)) if self.data and self.header else self.data
 
     @property
     def names_data(self) -> bool:
@@ -150,6 +169,25 @@ def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
     return params
 
 
+def headers_from_words(words: Sequence[str] | None) -> dict[str, bool]:
+    """Turn ``yes``, ``no`` and ``NAME=yes`` into truths by name, with an empty name for all.
+
+    Examples
+    --------
+    >>> headers_from_words(["no", "price=yes"])
+    {'': False, 'price': True}
+    """
+    headers: dict[str, bool] = {}
+    for word in words or ():
+        name, _, value = word.rpartition("=")
+        if value.lower() not in {"yes", "no", "true", "false"}:
+            raise OptionError(f"--header {word!r} is not yes, no, NAME=yes or NAME=no.")
+        if name.strip() in headers:
+            raise OptionError(f"--header {name.strip() or word} is given twice.")
+        headers[name.strip()] = value.lower() in {"yes", "true"}
+    return headers
+
+
 def checked_model(path: Path) -> CheckedModel:
     """Read and check a model."""
     from relift.language.check_model import check_text
@@ -172,7 +210,7 @@ def ground_words(
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
-    data: Any = words.data
+    data: Any = words.tables
     if words.schema is not None:
         if data is None and not engine.knows_tables:
             engine.close()
@@ -251,6 +289,7 @@ def ground_command(
     limit: LimitOption = None,
     engine: EngineOption = None,
     schema: SchemaOption = None,
+    header: HeaderOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -262,7 +301,7 @@ def ground_command(
     need_relational(model)
     if output is not None:
         check_output(output, SUFFIXES)
-    words = ModelWords(model, data, param or (), limit, engine, schema)
+    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     start = time.perf_counter()
     grounded = run_beside(lambda told: ground_words(words, held, told), quiet, f"reading {model.name}", held)
@@ -331,6 +370,7 @@ def show_command(
     limit: LimitOption = None,
     engine: EngineOption = None,
     schema: SchemaOption = None,
+    header: HeaderOption = None,
     sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
@@ -338,7 +378,7 @@ def show_command(
 
     need_relational(model)
     print(shown_statements(checked_model(model)))
-    words = ModelWords(model, data, param or (), limit, engine, schema)
+    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     try:
         grounded = run_beside(lambda told: ground_words(words, held, told, True), False, f"reading {model.name}", held)
