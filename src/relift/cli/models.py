@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -217,9 +218,11 @@ def ground_words(
             raise OptionError("--schema needs a server.", "Give --engine postgresql://… or --data postgresql://….")
         data = ServerTables(engine if data is None else data, words.schema)
     try:
-        return ground_model(
+        grounded = ground_model(
             checked, data, params, engine=engine, folder=words.model.parent, limit=words.limit, progress=progress
         )
+        warn_of(grounded.notes)
+        return grounded
     except DataError as error:
         if error.hint.startswith("Give data={"):
             error.hint = "Give a folder with its table: --data DIR."
@@ -227,6 +230,12 @@ def ground_words(
     except NonConvexError as error:
         error.message = f"{words.model}: {error.message}"
         raise
+
+
+def warn_of(notes: Sequence[str]) -> None:
+    """Print what is out of the ordinary on stderr; stdout is for the answer."""
+    for note in notes:
+        print(f"relift: warning: {note}", file=sys.stderr, flush=True)
 
 
 def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> ModelResult:
@@ -291,7 +300,7 @@ def ground_command(
     schema: SchemaOption = None,
     header: HeaderOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False,
 ) -> None:
     """Ground a model over its tables, and write it as a file that any solver reads; names are kept."""
     from relift.adapters.files import SUFFIXES, write_program

@@ -6,12 +6,13 @@ import contextlib
 import difflib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from relift.cli.closed_pipes import survive_closed_pipes
-from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError
+from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError, ReliftWarning
 from relift.redaction import redacted
 
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
@@ -76,6 +77,7 @@ def run(given: Sequence[str]) -> int:
     """
     from relift.cli.commands import app
 
+    warnings.simplefilter("ignore", ReliftWarning)  # commands print them in their own form
     try:
         if not given:
             app(["--help"], standalone_mode=False, prog_name="relift")

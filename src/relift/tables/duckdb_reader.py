@@ -106,7 +106,8 @@ class DuckDBReader:
             readings = [(column, Reading(kind, _PLAIN[kind])) for column, kind in types.items()]
             return self._registered(name, source, table, lambda view: self._store(name, source, view, readings))
 
-        return self._pull(content, source, use)
+        found: dict[str, Type] = self._pull(content, source, use)
+        return found
 
     def _attach_foreign(self, name: str, source: Source, content: Stored) -> dict[str, Type]:
         """A table of another DuckDB: cast there, so that what comes over has the three types."""
