@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from relift.symmetry.geometry import PointSymmetry, commuting_factor, point_symmetries, semidefinite_factor
     from relift.symmetry.kernels import kernel_partition
     from relift.symmetry.partition import Partition
+    from relift.tables.file_patterns import files
+    from relift.tables.matrix import matrix
     from relift.tables.open_engine import open_engine
     from relift.tables.sources import Table
 
@@ -89,6 +91,7 @@ _HOME = {
     "commuting_factor": "symmetry.geometry",
     "count_": "language.expressions_in_python",
     "exp": "language.expressions_in_python",
+    "files": "tables.file_patterns",
     "ground_model": "modelling.solve_model",
     "indicator": "language.expressions_in_python",
     "indices": "language.expressions_in_python",
@@ -96,6 +99,7 @@ _HOME = {
     "lift": "pipeline",
     "linprog": "adapters.linprog",
     "log": "language.expressions_in_python",
+    "matrix": "tables.matrix",
     "max_": "language.expressions_in_python",
     "maximum": "language.expressions_in_python",
     "min_": "language.expressions_in_python",
@@ -141,6 +145,7 @@ __all__ = [
     "commuting_factor",
     "count_",
     "exp",
+    "files",
     "ground_model",
     "indicator",
     "indices",
@@ -148,6 +153,7 @@ __all__ = [
     "lift",
     "linprog",
     "log",
+    "matrix",
     "max_",
     "maximum",
     "min_",

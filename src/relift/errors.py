@@ -35,13 +35,19 @@
     ├── EngineError (RuntimeError)       a database engine failed
     └── BackendError (RuntimeError)      a solver failed in a way that is not a status
 
+    ReliftWarning (UserWarning)
+    └── EmptyJoinWarning                 two tables with rows have no key in common
+
 Each says what is wrong, where, what was found and what to do. Fields are kept for programs to read; the
-text is made from them in ``__str__``, so that errors survive pickling.
+text is made from them in ``__str__``, so that errors survive pickling. No text holds a password: what looks like one is
+taken out when the error is made (:mod:`relift.redaction`).
 """
 
 from __future__ import annotations
 
 from typing import final
+
+from relift.redaction import redacted
 
 
 class ReliftError(Exception):
@@ -56,6 +62,7 @@ class ReliftError(Exception):
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
+        message, hint = redacted(message), redacted(hint)
         super().__init__(message, hint)
         self.message = message
         self.hint = hint
@@ -80,6 +87,7 @@ class ProgramError(ReliftError, ValueError):
     """
 
     def __init__(self, message: str, hint: str = "", argument: str = "", entry: tuple[int, ...] = ()) -> None:
+        message, hint = redacted(message), redacted(hint)
         Exception.__init__(self, message, hint, argument, entry)
         self.message = message
         self.hint = hint
@@ -142,6 +150,7 @@ class LanguageError(ReliftError, ValueError):
     def __init__(
         self, message: str, hint: str = "", file: str = "", line: int = 0, column: int = 0, excerpt: str = ""
     ) -> None:
+        message, hint, file, excerpt = redacted(message), redacted(hint), redacted(file), redacted(excerpt)
         Exception.__init__(self, message, hint, file, line, column, excerpt)
         self.message = message
         self.hint = hint
@@ -283,6 +292,7 @@ class DataError(ReliftError, ValueError):
         table: str = "",
         entry: tuple[str | int | float, ...] = (),
     ) -> None:
+        message, hint, excerpt = redacted(message), redacted(hint), redacted(excerpt)
         Exception.__init__(self, message, hint, excerpt, table, entry)
         self.message = message
         self.hint = hint
@@ -315,6 +325,7 @@ class SizeLimitError(ReliftError, ValueError):
     """
 
     def __init__(self, message: str, hint: str = "", statement: str = "", rows: int = 0, limit: int = 0) -> None:
+        message, hint = redacted(message), redacted(hint)
         Exception.__init__(self, message, hint, statement, rows, limit)
         self.message = message
         self.hint = hint
@@ -331,3 +342,12 @@ class EngineError(ReliftError, RuntimeError):
 @final
 class BackendError(ReliftError, RuntimeError):
     """A solver failed in a way that is not a status."""
+
+
+class ReliftWarning(UserWarning):
+    """Anything that relift warns of; :func:`warnings.simplefilter` chooses what becomes of it."""
+
+
+@final
+class EmptyJoinWarning(ReliftWarning):
+    """Two tables that have rows have no key in common, so that a query over both of them finds nothing."""

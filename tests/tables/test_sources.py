@@ -108,7 +108,7 @@ def test_files(tmp_path: Path) -> None:
     (tmp_path / "semi.csv").write_text('name;"a ; b";v\n007;é;1\n7;"x""y";2e0\n', encoding="utf-8")
     assert load(tmp_path / "semi.csv") == [("007", "é", 1.0), ("7", 'x"y', 2.0)]
     (tmp_path / "one.csv").write_text("paper\np1\np2\n")
-    assert load(tmp_path / "one.csv", 1, False) == [("p1",), ("p2",)]
+    assert load(Table(tmp_path / "one.csv", header=True), 1, False) == [("p1",), ("p2",)]
     (tmp_path / "empty.csv").write_text("a,b,v\n")
     assert load(tmp_path / "empty.csv") == []
 

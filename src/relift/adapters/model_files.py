@@ -8,6 +8,7 @@ JSON, version 1; keys are only ever added::
                   :mod:`relift.adapters.solution_files`
     statements    [{"name", "kind", "rows", "nonzeros", "classes", "substituted", "active", "largest_dual", "seconds",
                   "is_reused"}]
+    notes         [text]: anything out of the ordinary, such as tables without a common key
     conflict      for an infeasible model, what cannot hold together: [{"name", "kind", "rows", "weight", "examples"}]
     variables     {name: {key columns..., "value", "lower", "upper", "dual"}}, columns as lists
     constraints   {name: {key columns..., "activity", "lower", "upper", "slack", "dual"}}
@@ -52,6 +53,7 @@ def json_from_model_result(
     document["statements"] = [
         asdict(line) | {"largest_dual": number_for_json(line.largest_dual)} for line in report.statements
     ]
+    document["notes"] = list(answer.notes)
     document["conflict"] = [asdict(found) for found in report.conflict]
     if tables:
         has_point = answer.result.x is not None

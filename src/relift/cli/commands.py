@@ -19,7 +19,15 @@ from relift.cli.lift_in_engine import (
     VerifyOption,
     solve_in_engine,
 )
-from relift.cli.models import DataOption, EngineOption, LimitOption, ModelWords, ParamOption, SchemaOption
+from relift.cli.models import (
+    DataOption,
+    EngineOption,
+    HeaderOption,
+    LimitOption,
+    ModelWords,
+    ParamOption,
+    SchemaOption,
+)
 from relift.cli.options import (
     DigitsOption,
     JsonOption,
@@ -94,6 +102,7 @@ def solve_command(
     limit: LimitOption = None,
     engine: EngineOption = None,
     schema: SchemaOption = None,
+    header: HeaderOption = None,
     lift_in_engine: LiftInEngineOption = False,
     memory_limit: MemoryLimitOption = None,
     spill_limit: SpillLimitOption = None,
@@ -155,7 +164,7 @@ def solve_command(
             )
         how["lift"] = how.pop("method")
         words |= {"verbose": verbose} | how
-        given = ModelWords(model, data, param or (), limit, engine, schema)
+        given = ModelWords(model, data, param or (), limit, engine, schema, header or ())
         if in_engine.is_wanted:
             with solve_in_engine(given, in_engine, words, output, out, as_json, quiet) as answer:
                 status = answer.status
@@ -165,7 +174,9 @@ def solve_command(
         return
     if lift_in_engine:
         raise OptionError(f"--lift-in-engine is for .rlp models, and {model.name} is none.", "Leave it out.")
-    models.refuse_for_programs(model, data=data, param=param, out=out, limit=limit, engine=engine, schema=schema)
+    models.refuse_for_programs(
+        model, data=data, param=param, out=out, limit=limit, engine=engine, schema=schema, header=header
+    )
     with prints_on_stderr():
         program, read_seconds = read_model(model, relax, quiet)
         from relift.pipeline import solve
@@ -391,6 +402,7 @@ def check_command(
     param: ParamOption = None,
     engine: EngineOption = None,
     schema: SchemaOption = None,
+    header: HeaderOption = None,
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
     as_json: JsonOption = False,
@@ -405,10 +417,10 @@ def check_command(
             raise OptionError(
                 "a .rlp model is checked by itself.", "Write it with `relift ground` to check a solution."
             )
-        words = ModelWords(model, data, param or (), engine=engine, schema=schema)
+        words = ModelWords(model, data, param or (), engine=engine, schema=schema, header=header or ())
         models.check_model_command(words, as_json, quiet)
         return
-    models.refuse_for_programs(model, data=data, param=param, engine=engine, schema=schema)
+    models.refuse_for_programs(model, data=data, param=param, engine=engine, schema=schema, header=header)
     if solution is None:
         raise OptionError("the solution to check is missing.", "Write: relift check MODEL SOLUTION.")
     from relift.adapters.solution_files import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
-from relift.cli.models import Held, ModelWords, checked_model, params_from_words
+from relift.cli.models import Held, ModelWords, checked_model, params_from_words, warn_of
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, OptionError
 
@@ -121,13 +121,15 @@ def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet:
             words.engine, told, memory_limit=how.memory_limit, spill_limit=how.spill_limit, database=how.database
         )
         try:
-            data: Any = words.data
+            data: Any = words.tables
             if words.schema is not None:
                 data = ServerTables(engine if data is None else data, words.schema)
-            return solve_model_in_engine(
+            answer = solve_model_in_engine(
                 checked, data, params, engine=engine, folder=words.model.parent, limit=words.limit, progress=told,
                 resume=how.resume, verify=how.verify, **given,
             )  # fmt: skip
+            warn_of(answer.notes)
+            return answer
         except DataError as error:
             if error.hint.startswith("Give data={"):
                 error.hint = "Give a folder with its table: --data DIR."
@@ -183,6 +185,7 @@ def _document(answer: EngineModelResult, files: list[str]) -> dict[str, Any]:
             "lifted_variables": small.n_variables, "lifted_rows": small.n_rows,
         },
         "rounds": answer.lifting.rounds,
+        "notes": list(answer.notes),
         "certificate": certificate,
         "timings": answer.timings,
         "files": files,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,14 @@ EngineOption = Annotated[
         metavar="memory|duckdb|postgresql://…|spark",
     ),
 ]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        help="Whether CSV files of --data begin with a line of column names; repeatable, for all or one of them.",
+        metavar="yes|no|NAME=yes|no",
+    ),
+]
 ParamOption = Annotated[
     list[str] | None,
     typer.Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
@@ -59,7 +68,7 @@ LimitOption = Annotated[
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelWords:
     """What the command line says about a model: its file, its data, its params, the limit, where to ground it."""
 
@@ -69,12 +78,23 @@ class ModelWords:
     limit: int | None = None
     engine: str | None = None
     schema: str | None = None
+    header: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if self.header and (self.data is None or is_address(self.data)):
+            raise OptionError("--header goes with a folder of CSV files.", "Give --data DIR, or leave it out.")
+        headers_from_words(self.header)
         if self.schema is not None and not is_address(self.data) and self.data is not None:
             raise OptionError(
                 "--schema goes with the tables of a server.", "Leave it out, or give --data postgresql://…."
             )
+
+    @property
+    def tables(self) -> Any:
+        """What stands behind --data: a folder, or the address of a server."""
+        from relift.modelling.data_folder import DataFolder
+
+        return DataFolder(self.data, headers_from_words(self.header)) if self.data and self.header else self.data
 
     @property
     def names_data(self) -> bool:
@@ -150,6 +170,25 @@ def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
     return params
 
 
+def headers_from_words(words: Sequence[str] | None) -> dict[str, bool]:
+    """Turn ``yes``, ``no`` and ``NAME=yes`` into truths by name, with an empty name for all.
+
+    Examples
+    --------
+    >>> headers_from_words(["no", "price=yes"])
+    {'': False, 'price': True}
+    """
+    headers: dict[str, bool] = {}
+    for word in words or ():
+        name, _, value = word.rpartition("=")
+        if value.lower() not in {"yes", "no", "true", "false"}:
+            raise OptionError(f"--header {word!r} is not yes, no, NAME=yes or NAME=no.")
+        if name.strip() in headers:
+            raise OptionError(f"--header {name.strip() or word} is given twice.")
+        headers[name.strip()] = value.lower() in {"yes", "true"}
+    return headers
+
+
 def checked_model(path: Path) -> CheckedModel:
     """Read and check a model."""
     from relift.language.check_model import check_text
@@ -172,16 +211,18 @@ def ground_words(
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
-    data: Any = words.data
+    data: Any = words.tables
     if words.schema is not None:
         if data is None and not engine.knows_tables:
             engine.close()
             raise OptionError("--schema needs a server.", "Give --engine postgresql://… or --data postgresql://….")
         data = ServerTables(engine if data is None else data, words.schema)
     try:
-        return ground_model(
+        grounded = ground_model(
             checked, data, params, engine=engine, folder=words.model.parent, limit=words.limit, progress=progress
         )
+        warn_of(grounded.notes)
+        return grounded
     except DataError as error:
         if error.hint.startswith("Give data={"):
             error.hint = "Give a folder with its table: --data DIR."
@@ -189,6 +230,12 @@ def ground_words(
     except NonConvexError as error:
         error.message = f"{words.model}: {error.message}"
         raise
+
+
+def warn_of(notes: Sequence[str]) -> None:
+    """Print what is out of the ordinary on stderr; stdout is for the answer."""
+    for note in notes:
+        print(f"relift: warning: {note}", file=sys.stderr, flush=True)
 
 
 def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> ModelResult:
@@ -251,8 +298,9 @@ def ground_command(
     limit: LimitOption = None,
     engine: EngineOption = None,
     schema: SchemaOption = None,
+    header: HeaderOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False,
 ) -> None:
     """Ground a model over its tables, and write it as a file that any solver reads; names are kept."""
     from relift.adapters.files import SUFFIXES, write_program
@@ -262,7 +310,7 @@ def ground_command(
     need_relational(model)
     if output is not None:
         check_output(output, SUFFIXES)
-    words = ModelWords(model, data, param or (), limit, engine, schema)
+    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     start = time.perf_counter()
     grounded = run_beside(lambda told: ground_words(words, held, told), quiet, f"reading {model.name}", held)
@@ -331,6 +379,7 @@ def show_command(
     limit: LimitOption = None,
     engine: EngineOption = None,
     schema: SchemaOption = None,
+    header: HeaderOption = None,
     sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
@@ -338,7 +387,7 @@ def show_command(
 
     need_relational(model)
     print(shown_statements(checked_model(model)))
-    words = ModelWords(model, data, param or (), limit, engine, schema)
+    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     try:
         grounded = run_beside(lambda told: ground_words(words, held, told, True), False, f"reading {model.name}", held)

@@ -49,7 +49,7 @@ DigitsOption = Annotated[
 NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Do not substitute what is known first.")]
 NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
 ToleranceOption = Annotated[float, typer.Option("--tol", help="Largest relative residual that passes.", metavar="TOL")]
 OutputOption = Annotated[
     Path | None,

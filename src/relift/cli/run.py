@@ -6,15 +6,17 @@ import contextlib
 import difflib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError
-from relift.tables.server_address import redacted
+from relift.cli.closed_pipes import survive_closed_pipes
+from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError, ReliftWarning
+from relift.redaction import redacted
 
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
-EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
+EXIT_INTERRUPTED = 130
 
 COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
 """The first word; any other is a model to solve."""
@@ -75,6 +77,7 @@ def run(given: Sequence[str]) -> int:
     """
     from relift.cli.commands import app
 
+    warnings.simplefilter("ignore", ReliftWarning)  # commands print them in their own form
     try:
         if not given:
             app(["--help"], standalone_mode=False, prog_name="relift")
@@ -87,10 +90,6 @@ def run(given: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _say("interrupted.")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (`| head`). Point stdout elsewhere, or Python complains when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return EXIT_BROKEN_PIPE
     except (BackendError, EngineError) as error:
         _say(str(error))
         return EXIT_FAILURE
@@ -122,7 +121,7 @@ def _other_error(error: Exception, debug: bool) -> int:
     if debug:
         import traceback
 
-        traceback.print_exception(error)
+        print(redacted("".join(traceback.format_exception(error))), file=sys.stderr, end="", flush=True)
     _say(
         f"something unexpected went wrong ({type(error).__name__}: {error})."
         " This is a fault of relift: please report it, with what --debug shows."
@@ -132,11 +131,12 @@ def _other_error(error: Exception, debug: bool) -> int:
 
 def main() -> NoReturn:
     """Run the command line of this process."""
-    if sys.stdout is None:  # closed by the caller (`>&-`): results go nowhere
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+    survive_closed_pipes()
     code = run(sys.argv[1:])
-    with contextlib.suppress(OSError, ValueError):
+    try:
         sys.stdout.flush()
+    except OSError:  # told already; pointed elsewhere, or Python complains when it flushes what is left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if sys.stderr is not None:
         sys.stderr.flush()
     # A solver may still be at work in the other thread after Ctrl-C: do not wait for it.

@@ -90,6 +90,8 @@ class GroundTables:
         Entries of A.
     tables
         Stored tables of the data and of the tuples.
+    notes
+        What was out of the ordinary: joins of tables with rows that found nothing.
     """
 
     program: EngineProgram
@@ -98,6 +100,7 @@ class GroundTables:
     model: CheckedModel
     n_nonzeros: int
     tables: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def drop(self) -> None:
         """Remove its tables from the engine."""
@@ -204,7 +207,8 @@ def _ground(steps: Grounding, filling: _Filling) -> GroundTables:
     sense = "min" if rewritten.objective is None else rewritten.objective.sense
     program = filling.program(rewritten, sense)
     index = AtomIndex(tuple(blocks), engine)
-    return GroundTables(program, atoms, index, steps.model, filling.n_nonzeros, tuple(work.sizes))
+    notes = tuple(note for told in work.joins.notes.values() for note in told)
+    return GroundTables(program, atoms, index, steps.model, filling.n_nonzeros, tuple(work.sizes), notes)
 
 
 def remove_tables_of_grounding(engine: Engine) -> None:
@@ -511,7 +515,7 @@ class _Filling:
     def append(self, table: str, plan: Plan, queries: Queries | None = None, statement: str = "", *numbers: str) -> int:
         """Store a plan, or add it to what is stored under this name; refuse missing numbers and values."""
         if queries is not None:
-            self.work.check(queries)
+            self.work.check(queries, statement)
         budget = self.work.forecast(plan, statement or table)
         if table in self.stored:
             rows = self.engine.append(self.name(table), project(plan, *self.stored[table]))
@@ -519,6 +523,7 @@ class _Filling:
             rows = self.engine.create(self.name(table), plan, budget=budget)
             self.stored[table] = dict(plan.columns)
         if queries is not None:
+            self.work.joins.look(self.work, plan, statement, not rows)
             self.check_stored(queries, self.scan(table), statement, *numbers)
         return rows
 

@@ -70,12 +70,16 @@ def _store(work: Workspace, name: str, arity: int, parts: list[Plan], queries: Q
     with queries.blame(name, _span_of(work, name)):
         plan = distinct(Union(tuple(parts)) if len(parts) > 1 else parts[0])
     engine_name = work.fresh_name(name)
-    rows = work.create(engine_name, plan, queries, f"the rule of {name!r}")
+    statement = f"the rule of {name!r}"
+    work.joins.forget(statement)
+    rows = work.create(engine_name, plan, queries, statement, is_last=False)
     types = tuple(plan.columns[f"c{k}"] if rows else Type.NOTHING for k in range(arity))
     work.tables[name] = work.store(StoredTable(engine_name, types, rows))
     if given is not None:
         work.drop(given)
     work.engine.tell("ground", f"{name}: {rows:,} tuples")
+    for part in parts:
+        work.joins.look(work, part, statement, work.joins.is_worth_a_look(part) and not work.engine.count(part, 1))
     return work.tables[name]
 
 
@@ -97,7 +101,8 @@ def _derive_recursively(work: Workspace, stratum: Stratum) -> None:
         _store(work, name, arity, [nothing, *parts], queries)
         work.tables[name] = replace(work.tables[name], types=types[name])
         new = work.fresh_name(f"{name}new")
-        rows = work.create(new, work.tables[name].scan([f"c{k}" for k in range(arity)]), empty, name)
+        columns = [f"c{k}" for k in range(arity)]
+        rows = work.create(new, work.tables[name].scan(columns), empty, name, is_last=False)
         work.tables[name + NEW] = StoredTable(new, types[name], rows)
     rounds = 0
     while any(work.tables[name + NEW].rows for name in names):
@@ -112,6 +117,9 @@ def _derive_recursively(work: Workspace, stratum: Stratum) -> None:
                 rounds,
                 MOST_ROUNDS,
             )
+    for rule in later:
+        plan = _head(work.queries(), rule, rule.body)
+        work.joins.look(work, plan, f"the rule of {rule.head!r}", not work.engine.count(plan, 1))
     for name in names:
         work.drop(work.tables.pop(name + NEW))
         work.engine.tell("ground", f"{name}: {work.tables[name].rows:,} tuples after {rounds} rounds")
@@ -130,7 +138,7 @@ def _round(work: Workspace, stratum: Stratum, rules: list[Rule], types: Mapping[
                     parts.append(_head(queries, rule, body))
         fresh = Join(Distinct(Union(tuple(parts))), work.tables[name].scan(columns), "anti")
         engine_name = work.fresh_name(f"{name}new")
-        rows = work.create(engine_name, fresh, queries, f"the rule of {name!r}")
+        rows = work.create(engine_name, fresh, queries, f"the rule of {name!r}", is_last=False)
         found[name] = StoredTable(engine_name, types[name], rows)
     for name, table in found.items():
         total = work.tables[name]

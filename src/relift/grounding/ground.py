@@ -28,6 +28,7 @@ from relift.errors import NonConvexError, OptionError, SizeLimitError
 from relift.grounding import load_data
 from relift.grounding.atoms import AtomIndex, Block, LazyNames
 from relift.grounding.derive import derive
+from relift.grounding.empty_joins import EmptyJoins
 from relift.grounding.fill_constraints import ConstraintRows, Rows, ground_constraint
 from relift.grounding.fill_objective import ObjectiveParts, ground_objective
 from relift.grounding.fill_quadratic import (
@@ -116,6 +117,11 @@ class GroundProgram:
     def engine(self) -> Engine:
         """Where the tables are."""
         return self._state.work.engine
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was out of the ordinary: joins of tables with rows that found nothing."""
+        return tuple(note for notes in self._state.work.joins.notes.values() for note in notes)
 
     def table(self, name: str) -> dict[str, Any]:
         """The tuples of a relation, derived predicate or param as columns ``c0, c1, ...``.
@@ -229,6 +235,7 @@ def _state_again(state: GroundingState, limit: int | None) -> GroundingState:
         unknowns=dict(state.work.unknowns),
         sizes=dict(state.work.sizes),
         limit=state.work.limit if limit is None else limit,
+        joins=EmptyJoins(state.work.joins.notes),
     )
     return replace(state, work=work, given=dict(state.given))
 
@@ -362,6 +369,7 @@ class Grounding:
     def statement(self, what: str, step: Any, *arguments: Any) -> Any:
         """Run a step of a statement; errors name it."""
         self.work.engine.tell("ground", what)
+        self.work.joins.forget(what)
         try:
             return step(*arguments)
         except SizeLimitError as error:

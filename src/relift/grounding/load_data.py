@@ -14,11 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.errors import DataError
+from relift.grounding.argument_names import uses_of
 from relift.grounding.workspace import Workspace
-from relift.language.checked_model import CheckedModel, Facts, Relation, Value
+from relift.language.checked_model import CheckedModel, Facts, FileSource, Relation, Value
 from relift.language.source import NOWHERE, Span
+from relift.tables.contents import Columns
+from relift.tables.file_patterns import files
 from relift.tables.load import StoredTable, load_table, store_truth
-from relift.tables.sources import Columns, Source, source_from_data
+from relift.tables.match_columns import Wanted
+from relift.tables.sources import Source, Table, source_from_data
 
 
 def known_names(model: CheckedModel) -> dict[str, int]:
@@ -91,19 +95,42 @@ def load(work: Workspace, name: str, data: Mapping[str, Any], folder: Path | Non
 
 
 def _given(
-    work: Workspace, name: str, data: Mapping[str, Any], folder: Path | None, file: str | None, span: Span
+    work: Workspace,
+    name: str,
+    data: Mapping[str, Any],
+    folder: Path | None,
+    file: str | FileSource | None,
+    span: Span,
 ) -> Source | None:
     model = work.model
+    wanted = _wanted(model, name)
     if name in data:
-        return source_from_data(name, data[name], engine=work.engine)
+        return source_from_data(name, data[name], engine=work.engine, wanted=wanted)
     if name in model.facts:
         return Source(f"the table of {name!r}", Columns(arrays_from_facts(model, model.facts[name])))
     if file is not None:
         try:
-            return source_from_data(name, file, folder, work.engine)
+            return source_from_data(name, _table_of_file(file), folder, work.engine, wanted)
         except DataError as error:
             raise DataError(error.message, error.hint, _excerpt(model, span), name) from error
     return None
+
+
+def _wanted(model: CheckedModel, name: str) -> Wanted | None:
+    """What a relation or param with arguments needs; its arguments are called as the atoms of the model call them."""
+    arity = known_names(model)[name]
+    if not arity:
+        return None
+    is_param = name in model.parameters
+    names = frozenset({name, "value"} if is_param else {name})
+    return Wanted(arity, is_param, uses_of(model, name), names)
+
+
+def _table_of_file(file: str | FileSource) -> Any:
+    """What the words behind ``from`` stand for."""
+    if isinstance(file, str):
+        return file
+    return Table(files(file.path) if file.is_pattern else file.path, header=file.header)
 
 
 def arrays_from_facts(model: CheckedModel, facts: Facts) -> dict[str, NDArray[Any]]:

@@ -137,6 +137,8 @@ class Queries:
         Demands to check before any plan is run.
     afterwards
         Demands to look at when a value turns out to be missing.
+    lookups
+        Lookups of params with a default, which may find nothing for any row.
     """
 
     tables: Mapping[str, StoredTable]
@@ -147,6 +149,7 @@ class Queries:
     wanted: frozenset[tuple[str, tuple[Argument, ...]]] = frozenset()
     before: list[Demand] = field(default_factory=list)
     afterwards: list[Demand] = field(default_factory=list)
+    lookups: list[Join] = field(default_factory=list)
     _columns: dict[str, str] = field(default_factory=dict)
     _values: dict[tuple[str, tuple[Argument, ...]], str] = field(default_factory=dict)
     _n_temporary: int = 0
@@ -379,6 +382,8 @@ class Queries:
             shown_plan = plan = Join(plan, partner, "left")
         plan = _without_temporaries(plan, known, column)
         if declared.default is not None:
+            if shown_plan.on:
+                self.lookups.append(shown_plan)
             return plan, call("coalesce", Column(column), literal(declared.default))
         shown = [self._shown(shown_plan, a) for a in expression.arguments]
         self._demand(

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import final
 
 from relift.errors import DataError, SizeLimitError
+from relift.grounding.empty_joins import EmptyJoins
 from relift.grounding.queries_from_model import Demand, Queries
 from relift.language.checked_model import CheckedModel
 from relift.tables.algebra import Filter, Join, Limit, Plan, Project, Scan, components, passes_columns
@@ -41,6 +42,8 @@ class Workspace:
         How many decimals the values of params have, by the name of their table in the engine.
     prefix
         Names of new tables begin so; empty in an engine that forgets them with the session.
+    joins
+        What was told of joins that find nothing.
     """
 
     engine: Engine
@@ -52,6 +55,7 @@ class Workspace:
     sizes: dict[str, int] = field(default_factory=dict)
     scales: dict[str, int | None] = field(default_factory=dict)
     prefix: str = ""
+    joins: EmptyJoins = field(default_factory=EmptyJoins)
 
     def __post_init__(self) -> None:
         self.engine.most_work = self.limit * WORK_FACTOR
@@ -82,23 +86,51 @@ class Workspace:
         queries: Queries,
         statement: str,
         number: tuple[str, tuple[str, ...]] | None = None,
+        is_last: bool = True,
     ) -> int:
-        """Store a plan, after its demands and its size have been checked."""
-        self.check(queries)
+        """Store a plan, after its demands and its size have been checked.
+
+        Parameters
+        ----------
+        name
+            Of the new table.
+        plan
+            What to store.
+        queries
+            The translator that made it.
+        statement
+            What asks for it.
+        number
+            As in `Engine.create`.
+        is_last
+            Whether it is the whole answer, so that an empty join is worth telling; a round of a recursion is not.
+        """
+        self.check(queries, statement)
         budget = self.forecast(plan, statement)
         rows = self.engine.create(name, plan, number=number, budget=budget)
         self.sizes[name] = rows
+        if is_last:
+            self.joins.look(self, plan, statement, not rows)
         return rows
 
     def fetch(self, plan: Plan, queries: Queries, statement: str) -> Arrays:
         """The rows of a plan, after its demands and its size have been checked."""
-        self.check(queries)
-        return self.engine.fetch(plan, budget=self.forecast(plan, statement))
+        self.check(queries, statement)
+        found = self.engine.fetch(plan, budget=self.forecast(plan, statement))
+        self.joins.look(self, plan, statement, bool(found) and not next(iter(found.values())).size)
+        return found
 
     # --- demands ----------------------------------------------------------------------------------------------------
 
-    def check(self, queries: Queries) -> None:
+    def check(self, queries: Queries, statement: str = "") -> None:
         """Check what must hold before the plans of a statement are run, once.
+
+        Parameters
+        ----------
+        queries
+            The translator that made the plans.
+        statement
+            What asks, for messages.
 
         Raises
         ------
@@ -108,6 +140,9 @@ class Workspace:
         pending, queries.before[:] = list(queries.before), []
         for demand in pending:
             self._check(queries, demand)
+        lookups, queries.lookups[:] = list(queries.lookups), []
+        for lookup in lookups:
+            self.joins.look_up(self, lookup, statement)
 
     def explain_missing(self, queries: Queries, statement: str) -> DataError:
         """Find the tuple behind a missing value."""

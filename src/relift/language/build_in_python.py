@@ -34,7 +34,7 @@ from typing import Any, Self, TypeAlias, cast, overload
 from relift.errors import ArityError, DuplicateNameError, ModelBuildingError, UnknownNameError
 from relift.language import nodes as n
 from relift.language.check_model import check_model
-from relift.language.checked_model import CheckedModel
+from relift.language.checked_model import CheckedModel, FileSource
 from relift.language.expressions_in_python import (
     Bounds,
     Expression,
@@ -201,14 +201,32 @@ class Model:
         self._predicates[name] = Predicate(name, arity, kind)
         return _usable(self._predicates[name])
 
-    def relation(self, name: str, arity: int, *, source: str | None = None) -> Predicate:
-        """Declare a relation, given by data; `source` names a file."""
+    def relation(self, name: str, arity: int, *, source: str | None = None, header: bool | None = None) -> Predicate:
+        """Declare a relation, given by data.
+
+        Parameters
+        ----------
+        name, arity
+            What it is called and how many arguments it has.
+        source
+            The name of a file.
+        header
+            Whether a CSV file begins with a line of column names; None to find out.
+        """
         self._declare(name, arity, "formula", "relation")
-        self._statements.append(n.Relations((n.RelationItem(name, arity, source),)))
+        self._statements.append(n.Relations((n.RelationItem(name, arity, _file_source(source, header)),)))
         return self._predicates[name]
 
     @overload
-    def param(self, name: str, arity: int, *, default: float | None = None, source: str | None = None) -> Predicate: ...
+    def param(
+        self,
+        name: str,
+        arity: int,
+        *,
+        default: float | None = None,
+        source: str | None = None,
+        header: bool | None = None,
+    ) -> Predicate: ...
     @overload
     def param(self, name: str, *, value: float | None = None, source: str | None = None) -> Expression: ...
     def param(
@@ -219,6 +237,7 @@ class Model:
         value: float | None = None,
         default: float | None = None,
         source: str | None = None,
+        header: bool | None = None,
     ) -> Predicate | Expression:
         """Declare a param: a number for each tuple, given by data.
 
@@ -232,13 +251,17 @@ class Model:
             The value of tuples that have none; without it they are an error.
         source
             The name of a file.
+        header
+            Whether a CSV file begins with a line of column names; None to find out.
         """
         if value is not None and arity:
             hint = "Give default= instead of value=."
             raise ModelBuildingError(f"{name} has {counted(arity)}, so it needs a table.", hint)
         predicate = self._declare(name, arity, "either", "param")
         value_node, default_node = (None if x is None else signed_number(x) for x in (value, default))
-        self._statements.append(n.Params((n.ParamItem(name, arity, source, value_node, default_node),)))
+        self._statements.append(
+            n.Params((n.ParamItem(name, arity, _file_source(source, header), value_node, default_node),))
+        )
         return predicate
 
     @overload
@@ -437,6 +460,14 @@ class Model:
                 raise UnknownNameError(f"{name} is not declared.", did_you_mean(name, self._predicates))
         self.tables.update(tables)
         return self
+
+
+def _file_source(source: str | None, header: bool | None) -> str | FileSource | None:
+    if header is None:
+        return source
+    if source is None:
+        raise ModelBuildingError("header= goes with a file.", "Give source= too.")
+    return FileSource(source, header)
 
 
 def _usable(predicate: Predicate) -> Predicate | Expression:

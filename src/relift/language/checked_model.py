@@ -363,6 +363,26 @@ class Expression:
 
 @final
 @dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file of data with words about it: ``from "path" (header = false, pattern = true)``.
+
+    Parameters
+    ----------
+    path
+        The file, or a pattern of files.
+    header
+        Whether it begins with a line of column names; None if nothing is said.
+    is_pattern
+        Whether it stands for all files that match it.
+    """
+
+    path: str
+    header: bool | None = None
+    is_pattern: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Relation:
     """A declared relation, given by data: `facts`, the file `source`, or a table attached from Python.
 
@@ -371,7 +391,7 @@ class Relation:
 
     name: str
     arity: int
-    source: str | None = None
+    source: str | FileSource | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -394,7 +414,7 @@ class Parameter:
 
     name: str
     arity: int
-    source: str | None = None
+    source: str | FileSource | None = None
     value: int | float | None = None
     default: int | float | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)

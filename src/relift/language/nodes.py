@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, final
 
-from relift.language.checked_model import AggregateKind, FunctionName
+from relift.language.checked_model import AggregateKind, FileSource, FunctionName
 from relift.language.source import NOWHERE, Source, Span
 
 Sense: TypeAlias = Literal["min", "max"]
@@ -228,7 +228,7 @@ class RelationItem:
 
     name: str
     arity: int
-    source: str | None = None
+    source: str | FileSource | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -239,7 +239,7 @@ class ParamItem:
 
     name: str
     arity: int = 0
-    source: str | None = None
+    source: str | FileSource | None = None
     value: Number | None = None
     default: Number | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)

@@ -20,6 +20,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from relift.errors import EncodingError, LanguageError, ModelSyntaxError
 from relift.language import nodes as n
+from relift.language.checked_model import FileSource
 from relift.language.messages import at, raise_all
 from relift.language.remarks import remarks_from_text
 from relift.language.source import Source, Span
@@ -213,16 +214,27 @@ class _ToNodes(Transformer[Token, Any]):
         return n.Relations(tuple(c[1:]), _over(c))
 
     def relation(self, c: list[Any]) -> Any:
-        return n.RelationItem(str(c[0]), _arity(c[1]), c[2] and _string(c[2]), _span(c[0]))
+        return n.RelationItem(str(c[0]), _arity(c[1]), c[2], _span(c[0]))
 
     def source(self, c: list[Any]) -> Any:
-        return c[0]
+        options = dict(option for option in c[1:] if option is not None)
+        if not options:
+            return _string(c[0])
+        return FileSource(_string(c[0]), options.get("header"), options.get("pattern", False))
+
+    def option(self, c: list[Any]) -> Any:
+        name, value = c
+        if name not in {"header", "pattern"}:
+            raise _MisreadError(f"{name} is not a word about a file", _span(name), "Expected header or pattern.")
+        if value not in {"true", "false"}:
+            raise _MisreadError(f"{name} is true or false, not {value}", _span(value))
+        return str(name), value == "true"
 
     def params(self, c: list[Any]) -> Any:
         return n.Params(tuple(c[1:]), _over(c))
 
     def param(self, c: list[Any]) -> Any:
-        return n.ParamItem(str(c[0]), _arity(c[1]), c[2] and _string(c[2]), c[3], c[4], _span(c[0]))
+        return n.ParamItem(str(c[0]), _arity(c[1]), c[2], c[3], c[4], _span(c[0]))
 
     def variables(self, c: list[Any]) -> Any:
         return n.Variables(tuple(c[1:]), _over(c))

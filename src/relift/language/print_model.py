@@ -16,6 +16,7 @@ from collections.abc import Iterable
 
 from relift.errors import LanguageError
 from relift.language import nodes as n
+from relift.language.checked_model import FileSource
 from relift.language.parse_text import parse_text
 from relift.language.syntax_errors import RESERVED
 
@@ -131,8 +132,15 @@ def _joined(parts: Iterable[str]) -> str:
     return f",{_ITEM}".join(parts)
 
 
-def _source(file: str | None) -> str:
-    return f" from {_quoted(file)}" if file is not None else ""
+def _source(file: str | FileSource | None) -> str:
+    if file is None:
+        return ""
+    if isinstance(file, str):
+        return f" from {_quoted(file)}"
+    words = [] if file.header is None else [f"header = {str(file.header).lower()}"]
+    words += ["pattern = true"] if file.is_pattern else []
+    about = f" ({', '.join(words)})" if words else ""
+    return f" from {_quoted(file.path)}{about}"
 
 
 def _param(item: n.ParamItem) -> str:

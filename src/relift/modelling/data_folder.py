@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from relift.errors import DataError
 from relift.grounding.load_data import known_names
 from relift.language.checked_model import CheckedModel
-from relift.tables.sources import FILE_KINDS
+from relift.tables.sources import FILE_KINDS, Table
 
 SCALARS = "params.csv"
 """The file with the values of params without arguments: columns ``name`` and ``value``."""
 
 
-def tables_from_folder(model: CheckedModel, folder: str | Path) -> dict[str, Any]:
+@final
+@dataclass(frozen=True)
+class DataFolder:
+    """A folder of tables, with words about its files; to be given as ``data=``.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    headers
+        Whether text files begin with a line of column names, by name; under ``""`` for all others.
+    """
+
+    folder: str | Path
+    headers: Mapping[str, bool] = field(default_factory=dict)
+
+
+def tables_from_folder(
+    model: CheckedModel, folder: str | Path, headers: Mapping[str, bool] | None = None
+) -> dict[str, Any]:
     """The tables that a folder holds for a model.
 
     ``cite.csv`` (or ``.tsv``, ``.parquet``) is the table of ``cite``; ``params.csv`` gives the values of params without
@@ -28,6 +49,9 @@ def tables_from_folder(model: CheckedModel, folder: str | Path) -> dict[str, Any
         The model.
     folder
         Where to look.
+    headers
+        Whether text files begin with a line of column names, by name (``"cite"``, ``"params"``); under ``""`` for all
+        others. Without it the files tell, or are refused.
 
     Raises
     ------
@@ -36,6 +60,7 @@ def tables_from_folder(model: CheckedModel, folder: str | Path) -> dict[str, Any
         the model.
     """
     folder = Path(folder)
+    headers = dict(headers or {})
     if not folder.is_dir():
         raise DataError(f"there is no folder {str(folder)!r}.")
     files: dict[str, list[Path]] = {}
@@ -43,7 +68,12 @@ def tables_from_folder(model: CheckedModel, folder: str | Path) -> dict[str, Any
         if path.suffix.lower() in FILE_KINDS and path.is_file():
             files.setdefault(path.stem, []).append(path)
     names = known_names(model)
-    found: dict[str, Any] = _scalars(folder / SCALARS, names) if SCALARS[:-4] not in names else {}
+    for name in headers:
+        if name not in {"", SCALARS[:-4], *names}:
+            raise DataError(f"a header is told of for {name!r}, which the model does not declare.")
+    found: dict[str, Any] = {}
+    if SCALARS[:-4] not in names:
+        found = _scalars(folder / SCALARS, names, headers.get(SCALARS[:-4], headers.get("")))
     for name, arity in names.items():
         claims = files.get(name, [])
         if len(claims) > 1:
@@ -54,7 +84,8 @@ def tables_from_folder(model: CheckedModel, folder: str | Path) -> dict[str, Any
         if claims and arity == 0:
             raise DataError(f"{claims[0]} cannot be the value of {name!r}.", f"Write it into {SCALARS}.", table=name)
         if claims:
-            found[name] = claims[0]
+            header = headers.get(name, headers.get("")) if FILE_KINDS[claims[0].suffix.lower()] == "csv" else None
+            found[name] = claims[0] if header is None else Table(claims[0], header=header)
         elif name not in found and needs_table(model, name, arity):
             raise _no_file(model, name, folder, list(files))
     return found
@@ -82,7 +113,7 @@ def _no_file(model: CheckedModel, name: str, folder: Path, stems: list[str]) -> 
     )
 
 
-def _scalars(path: Path, names: dict[str, int]) -> dict[str, float]:
+def _scalars(path: Path, names: dict[str, int], header: bool | None) -> dict[str, float]:
     if not path.is_file():
         return {}
     try:
@@ -93,7 +124,13 @@ def _scalars(path: Path, names: dict[str, int]) -> dict[str, float]:
     except csv.Error as error:
         raise DataError(f"{path} cannot be read: {error}.") from error
     values: dict[str, float] = {}
-    for number, row in enumerate(rows[1:], 2):
+    if rows and header is None and len(rows[0]) == 2 and _is_number(rows[0][1]):
+        raise DataError(
+            f"{path}: its first line ({', '.join(rows[0])}) may hold names of columns, or data.",
+            "Write name,value as its first line, or say --header params=no.",
+        )
+    skipped = 0 if header is False else 1
+    for number, row in enumerate(rows[skipped:], skipped + 1):
         if len(row) != 2:
             raise DataError(f"{path}, line {number}: {len(row)} entries.", "Each line is a name and a value.")
         name, text = (entry.strip() for entry in row)
@@ -102,6 +139,14 @@ def _scalars(path: Path, names: dict[str, int]) -> dict[str, float]:
         if names.get(name) == 0:
             values[name] = number_from_text(text, f"{path}, line {number}: {name}")
     return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def number_from_text(text: str, where: str) -> float:

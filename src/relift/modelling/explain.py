@@ -182,7 +182,7 @@ def explain(answer: ModelResult) -> Explanation:
                 s.name, s.kind, s.rows, s.nonzeros, n_classes, substituted, active, largest, s.seconds, s.is_reused
             )
         )
-    return Explanation(_headline(answer), tuple(lines), conflict(answer), tuple(lifting.notes))
+    return Explanation(_headline(answer), tuple(lines), conflict(answer), answer.notes)
 
 
 def _headline(answer: ModelResult) -> str:

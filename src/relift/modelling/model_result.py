@@ -90,6 +90,11 @@ class ModelResult:
         return {"ground": self.seconds, **self.result.timings}
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Anything out of the ordinary: joins of tables that found nothing, remarks of lifting."""
+        return (*self.grounded.notes, *self.result.lifting.notes)
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """Names of the variable predicates; those with a dot are slacks of ``max`` and ``abs`` terms."""
         return self.grounded.atoms.predicates

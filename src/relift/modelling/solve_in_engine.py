@@ -89,6 +89,11 @@ class EngineModelResult:
         return {"ground": self.seconds, **self.result.timings}
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Anything out of the ordinary: joins of tables with rows that found nothing."""
+        return self.grounded.notes
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """Names of the variable predicates."""
         return self.grounded.atoms.predicates

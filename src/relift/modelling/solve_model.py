@@ -25,7 +25,7 @@ from relift.language.check_model import check_text
 from relift.language.checked_model import CheckedModel
 from relift.language.parse_text import decode
 from relift.lifting.lifting import Lifting
-from relift.modelling.data_folder import tables_from_folder
+from relift.modelling.data_folder import DataFolder, tables_from_folder
 from relift.modelling.model_result import ModelResult
 from relift.modelling.server_tables import ServerTables
 from relift.modelling.solve_in_engine import (
@@ -43,7 +43,7 @@ from relift.tables.server_address import is_address
 
 ModelLike: TypeAlias = Model | CheckedModel | str | Path
 """A model in Python, a checked one, the text of one, or the path of a file."""
-DataLike: TypeAlias = Mapping[str, Any] | ServerTables | str | Path | None
+DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path | None
 """Tables by name, a folder of them, or a server that has them."""
 
 _SOLVE_OPTIONS = frozenset(inspect.signature(solve).parameters) - {"program", "warm_start", "progress"}
@@ -199,6 +199,8 @@ def _opened(
     checked, tables, home = _checked(model)
     if is_address(data):
         data = ServerTables(data)
+    elif isinstance(data, DataFolder):
+        tables = {**tables, **tables_from_folder(checked, data.folder, data.headers)}
     elif isinstance(data, str | Path):
         tables = {**tables, **tables_from_folder(checked, data)}
     given = _merged(checked, data if isinstance(data, Mapping) else {}, params)

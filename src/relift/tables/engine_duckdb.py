@@ -7,11 +7,10 @@ DuckDB itself.
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, final
 
@@ -21,17 +20,15 @@ import numpy as np
 from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
+from relift.tables.columns_from_objects import none_where_masked
+from relift.tables.contents import File, Stored
+from relift.tables.duckdb_errors import first_line, in_our_words
+from relift.tables.duckdb_reader import DuckDBReader
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
-from relift.tables.sources import Columns, Distributed, File, Frame, Source, Stored, none_where_masked
+from relift.tables.sources import Source
 from relift.tables.write_sql import count_from_plan, name_in, select_from_plan, text_in
 
 DIALECT = "duckdb"
-_TYPES = {
-    **dict.fromkeys(["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"], Type.INTEGER),
-    **dict.fromkeys(["UBIGINT", "HUGEINT", "UHUGEINT", "BOOLEAN"], Type.INTEGER),
-    **dict.fromkeys(["FLOAT", "DOUBLE", "DECIMAL"], Type.REAL),
-    **dict.fromkeys(["VARCHAR", "ENUM", "UUID", "DATE", "TIME", "NULL", '"NULL"'], Type.TEXT),
-}
 _NAMES = {
     Type.INTEGER: "BIGINT",
     Type.REAL: "DOUBLE",
@@ -40,10 +37,6 @@ _NAMES = {
     Type.NUMBER_OF_ROW: "INT",
     Type.NOTHING: "BIGINT",
 }
-_TOO_LONG = "a whole number of more than 64 bits was calculated."
-_WHOLE = r"[+-]?(0|[1-9][0-9]{0,17})"
-_REAL = r"[+-]?(inf|((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?)"
-"""Numbers in text files; with leading zeros it is a text, since 007 and 7 may be two keys."""
 
 
 @final
@@ -109,23 +102,18 @@ class DuckDBEngine(Engine):
                 self._connection.execute(f"SET max_temp_directory_size = {text_in(DIALECT, spill_limit)}")
         except duckdb.Error as error:
             self.close()
-            raise EngineError(f"DuckDB does not start: {_first_line(error)}") from error
+            raise EngineError(f"DuckDB does not start: {first_line(error)}") from error
 
     # --- the five methods -------------------------------------------------------------------------------------------
 
     def attach(self, name: str, source: Source) -> dict[str, Type]:
         """Read a source into a table of its own."""
-        content = source.content
-        if isinstance(content, Columns):
-            return self._attach_columns(name, source, content)
-        if isinstance(content, Frame):
-            return self._attach_object(name, source, content.table, content.names)
-        if isinstance(content, Stored):
-            return self._attach_stored(name, source, content)
-        if isinstance(content, Distributed):
-            here = content.here(source.label)
-            return self._attach_object(name, source, here.table, here.names)
-        return self._attach_file(name, source, content)
+        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and handed over
+            with closing(DuckDBEngine()) as other:
+                types = other.attach(name, source)
+                self.put(name, other.stored_columns(name), types, other.count(Scan(name, {}), 2**62))
+                return types
+        return DuckDBReader(self._connection, self._do, self._pull).attach(name, source)
 
     def create(
         self, name: str, plan: Plan, *, number: tuple[str, tuple[str, ...]] | None = None, budget: int | None = None
@@ -168,7 +156,7 @@ class DuckDBEngine(Engine):
 
     def arrow(self, plan: Plan) -> Any:
         """The rows of a plan as an Arrow table (needs pyarrow), for engines that read it."""
-        with _errors():
+        with in_our_words():
             return self._connection.sql(select_from_plan(plan, DIALECT)).to_arrow_table()
 
     def put(self, name: str, arrays: Arrays, types: Mapping[str, Type], size: int) -> None:
@@ -240,35 +228,16 @@ class DuckDBEngine(Engine):
     def __del__(self) -> None:
         self.close()
 
-    # --- reading ----------------------------------------------------------------------------------------------------
+    # --- statements -------------------------------------------------------------------------------------------------
 
-    def _attach_columns(self, name: str, source: Source, content: Columns) -> dict[str, Type]:
-        names = list(content.arrays)
-        arrays = [content.arrays[names[k]] for k in source.choose(names)]
-        if not arrays:
-            return {}
-        if arrays[0].size == 0:
-            return self._create_empty(name, [Type.NOTHING] * len(arrays))
-        columns = {f"c{k}": array for k, array in enumerate(arrays)}
-        kinds = {"i": Type.INTEGER, "u": Type.INTEGER, "f": Type.REAL}
-        types = {column: kinds.get(array.dtype.kind, Type.TEXT) for column, array in columns.items()}
-        return self._copy(name, source, columns, list(columns), types)
+    def _do(self, statement: str | Callable[[], Any], label: str = "") -> Any:
+        """Run a statement, or a call of DuckDB, for the reader of tables."""
+        if isinstance(statement, str):
+            return self._run(statement, label)
+        with in_our_words(label):
+            return statement()
 
-    def _attach_object(self, name: str, source: Source, table: Any, names: Sequence[str]) -> dict[str, Type]:
-        return self._copy(name, source, table, [names[k] for k in source.choose(names)])
-
-    def _attach_stored(self, name: str, source: Source, content: Stored) -> dict[str, Type]:
-        if not isinstance(content.connection, duckdb.DuckDBPyConnection):
-            return self._pull(name, source, content)
-        query = f"SELECT * FROM {name_in(DIALECT, *content.name)}"
-        try:
-            found = content.connection.cursor().execute(query).fetchnumpy()
-        except duckdb.Error as error:
-            raise DataError(f"{source.label} cannot be read from the connection: {_first_line(error)}") from error
-        arrays = {key: _with_none(values) for key, values in found.items()}
-        return self._attach_columns(name, source, Columns(arrays))
-
-    def _pull(self, name: str, source: Source, content: Stored) -> dict[str, Type]:
+    def _pull(self, content: Stored, source: Source, use: Callable[[Any, dict[str, Type]], Any]) -> Any:
         """Read a table of a server; the rows go from there into DuckDB batch by batch."""
         from relift.tables.pull_postgres import Readers, is_server
 
@@ -280,91 +249,13 @@ class DuckDBEngine(Engine):
             )
         if self._readers is None:
             self._readers = Readers()
-        return self._readers.read(  # type: ignore[no-any-return]
-            content, source, lambda table, types: self._copy(name, source, table, list(types), types)
-        )
-
-    def _copy(
-        self, name: str, source: Source, table: Any, wanted: list[str], types: dict[str, Type] | None = None
-    ) -> dict[str, Type]:
-        """Store the wanted columns of a Python object, cast to the three types."""
-        view = f"{name}_given"
-        try:
-            with _errors(source.label):
-                self._connection.register(view, table)
-            query = f"SELECT {', '.join(name_in(DIALECT, c) for c in wanted)} FROM {name_in(DIALECT, view)}"
-            return self._store(name, source, query, types)
-        finally:
-            with suppress(duckdb.Error):
-                self._connection.unregister(view)
-
-    def _attach_file(self, name: str, source: Source, content: File) -> dict[str, Type]:
-        if self._is_sealed:  # read by a connection that may, and handed over
-            with closing(DuckDBEngine()) as reader_engine:
-                types = reader_engine.attach(name, source)
-                self.put(name, reader_engine.stored_columns(name), types, reader_engine.count(Scan(name, {}), 2**62))
-                return types
-        path = text_in(DIALECT, str(content.path))
-        if content.kind == "parquet":
-            reader = f"read_parquet({path})"
-        else:
-            # Read as text: a reader that guesses types would make 7 of the key 007.
-            reader = f"read_csv({path}, header = true, all_varchar = true, null_padding = false, sample_size = -1)"
-        described = self._run(f"DESCRIBE SELECT * FROM {reader}", source.label)
-        names = [row[0] for row in described]
-        wanted = [names[k] for k in source.choose(names)]
-        query = f"SELECT {', '.join(name_in(DIALECT, c) for c in wanted)} FROM {reader}"
-        if content.kind == "parquet":
-            return self._store(name, source, query)
-        return self._store_text(name, source, query, len(wanted))
-
-    def _store(self, name: str, source: Source, query: str, types: dict[str, Type] | None = None) -> dict[str, Type]:
-        """Store a query, its columns cast to the three types."""
-        if types is None:
-            described = self._run(f"DESCRIBE {query}", source.label)
-            types = {column: _type_from_name(source.label, column, kind) for column, kind, *_ in described}
-        columns, outputs = {}, []
-        for position, (column, found) in enumerate(types.items()):
-            columns[f"c{position}"] = found
-            outputs.append(f"CAST({name_in(DIALECT, column)} AS {_NAMES[found]}) AS c{position}")
-        selected = f"SELECT {', '.join(outputs)} FROM ({query}) AS t"
-        stored = self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {selected}", source.label)
-        return columns if stored[0][0] else dict.fromkeys(columns, Type.NOTHING)
-
-    def _store_text(self, name: str, source: Source, query: str, width: int) -> dict[str, Type]:
-        """Store columns of text as numbers where every entry is one."""
-        raw = name_in(DIALECT, f"{name}_text")
-        columns = [f"c{k}" for k in range(width)]
-        self._run(f"CREATE TABLE {raw}({', '.join(f'{c} VARCHAR' for c in columns)})")
-        self._run(f"INSERT INTO {raw} {query}", source.label)
-        tests = [
-            f"coalesce(bool_and(regexp_full_match(trim({column}), {text_in(DIALECT, pattern)})), true)"
-            for column in columns
-            for pattern in (_WHOLE, _REAL)
-        ]
-        rows, *found = self._run(f"SELECT count(*), {', '.join(tests)} FROM {raw}")[0]
-        kinds = [
-            Type.INTEGER if whole else Type.REAL if real else Type.TEXT
-            for whole, real in zip(found[::2], found[1::2], strict=True)
-        ]
-        outputs = [
-            f"CAST({f'trim({c})' if kind != Type.TEXT else c} AS {_NAMES[kind]}) AS {c}"
-            for c, kind in zip(columns, kinds, strict=True)
-        ]
-        self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {', '.join(outputs)} FROM {raw}", source.label)
-        self._run(f"DROP TABLE {raw}")
-        return dict(zip(columns, kinds if rows else [Type.NOTHING] * width, strict=True))
-
-    def _create_empty(self, name: str, kinds: Sequence[Type]) -> dict[str, Type]:
-        columns = {f"c{k}": kind for k, kind in enumerate(kinds)}
-        self._run(f"CREATE TABLE {name_in(DIALECT, name)}({', '.join(f'{c} BIGINT' for c in columns)})")
-        return columns
+        return self._readers.read(content, source, use)
 
     def _run(self, statement: str, label: str = "", arrays: bool = False) -> Any:
         """Run a statement and take its whole result; an unfinished one would block the connection."""
         if self._connection is None:
             raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
-        with _errors(label):
+        with in_our_words(label):
             result = self._connection.execute(statement)
             return result.fetchnumpy() if arrays else result.fetchall()
 
@@ -372,52 +263,6 @@ class DuckDBEngine(Engine):
 def _ordered(query: str, order: tuple[str, ...]) -> str:
     keys = ", ".join(name_in(DIALECT, column) for column in order)
     return f"SELECT * FROM ({query}) AS o ORDER BY {keys}"
-
-
-@contextmanager
-def _errors(label: str = "") -> Iterator[None]:
-    """Errors of DuckDB in our words."""
-    where = f"{label}: " if label else ""
-    try:
-        yield
-    except (duckdb.ConversionException, duckdb.OutOfRangeException) as error:
-        line = _first_line(error)
-        if "Overflow in" in line or "Overflow on" in line or ("INT64" in line and "out of range" in line):
-            what = "a whole number has more than 64 bits." if label else _TOO_LONG
-            raise DataError(f"{where}{what}", "" if label else "Use reals: write 1.0 * x.") from error
-        raise DataError(f"{where}{line}") from error
-    except duckdb.InterruptException as error:
-        raise KeyboardInterrupt from error
-    except duckdb.OutOfMemoryException as error:
-        raise EngineError(
-            f"{where}DuckDB ran out of memory: {_first_line(error)}", "Raise memory_limit, or narrow the queries."
-        ) from error
-    except duckdb.Error as error:
-        text = str(error)
-        if label and re.search("utf-?8|unicode|encod", text, re.IGNORECASE):
-            raise DataError(f"{label} is not UTF-8 text.", "Save it as UTF-8.") from error
-        if label:
-            raise DataError(f"{label} cannot be read: {_first_line(error)}") from error
-        raise EngineError(f"DuckDB: {_first_line(error)}") from error
-    except RuntimeError as error:  # what a signal in the main thread makes of a running query
-        if str(error) != "Query interrupted":
-            raise
-        raise KeyboardInterrupt from error
-
-
-def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-def _type_from_name(label: str, column: str, kind: str) -> Type:
-    base = kind.partition("(")[0].upper()
-    if base.startswith("TIMESTAMP"):
-        return Type.TEXT
-    if "[" in kind or base not in _TYPES:
-        raise DataError(
-            f"{label}: the column {column!r} holds {kind.lower()}.", "Keys are numbers or text, values are numbers."
-        )
-    return _TYPES[base]
 
 
 def _filled(found: Any, kind: Type) -> Any:

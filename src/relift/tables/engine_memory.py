@@ -16,10 +16,12 @@ import numpy as np
 from relift.errors import DataError, EngineError, SizeLimitError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Plan, Scan, Type, nodes
+from relift.tables.canonical import refuse_key
+from relift.tables.contents import Columns, Frame
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.evaluate import Evaluator
 from relift.tables.scalars_in_memory import NotInMemoryError
-from relift.tables.sources import Columns, Frame, Source
+from relift.tables.sources import Source
 from relift.tables.texts import Texts
 from relift.tables.vectors import ARRAY_OF, Relation, Vector
 from relift.tables.write_sql import select_from_plan
@@ -81,10 +83,11 @@ class MemoryEngine(Engine):
         if arrays is None:
             return self._attach_by_duckdb(name, source)
         names = list(arrays)
-        chosen = [arrays[names[k]] for k in source.choose(names)]
+        order = source.choose(names)
+        chosen = [arrays[names[k]] for k in order]
         if not chosen:
             return {}
-        vectors = {f"c{k}": self._vector(source.label, array) for k, array in enumerate(chosen)}
+        vectors = {f"c{k}": self._vector(source, k, names[order[k]], array) for k, array in enumerate(chosen)}
         size = len(chosen[0]) if not isinstance(chosen[0], Vector) else chosen[0].data.size
         self._borrowed += [vector.data for vector in vectors.values()]
         if size == 0:
@@ -291,16 +294,18 @@ class MemoryEngine(Engine):
         self._known()[name] = Relation(vectors, size)
         return types
 
-    def _vector(self, label: str, array: Any) -> Vector:
+    def _vector(self, source: Source, position: int, column: str, array: Any) -> Vector:
         if isinstance(array, Vector):
             return array
         if array.dtype.kind == "f":
             return Vector(Type.REAL, np.ascontiguousarray(array, np.float64))
         if array.dtype.kind in "iub":
             if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
-                raise DataError(f"{label}: a whole number has more than 64 bits.")
+                if source.is_key(position):
+                    raise refuse_key(source.label, column, array.max())
+                return Vector(Type.REAL, array.astype(np.float64))
             return Vector(Type.INTEGER, np.ascontiguousarray(array, np.int64))
-        return self._vector_of(Type.TEXT, array, label)
+        return self._vector_of(Type.TEXT, array, source.label)
 
     def _vector_of(self, kind: Type, array: Any, label: str = "") -> Vector:
         """A fetched column, where None stands for what is missing."""

@@ -212,7 +212,9 @@ class PostgresEngine(Engine):
         if content.connection is not self and not is_address(content.connection):
             table, rows = look_up(content, source)
             return table if rows is None else None
-        session = self._now()
+        self._moment()
+        assert self._snapshot is not None
+        session = self._snapshot[0]  # it sees the rows that will be copied, and no others
         return find_table(
             lambda query: session.rows(query, source.label), content.name, session.search_path, source, session.shown
         )

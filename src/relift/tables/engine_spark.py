@@ -42,10 +42,12 @@ from relift.tables.algebra import (
     literal,
     nodes,
 )
+from relift.tables.canonical_sql import spark_reading
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.engine_duckdb import DuckDBEngine
 from relift.tables.engine_spark_errors import is_cancelled, translated
 from relift.tables.engine_spark_kept import kept_tables
+from relift.tables.engine_spark_keys import settled_types
 from relift.tables.engine_spark_session import open_session
 from relift.tables.join_order import linked_first
 from relift.tables.row_bounds import row_bounds
@@ -61,11 +63,6 @@ BROADCAST_BYTES = 10_000_000
 """Tables up to this size are sent to every task rather than shuffled."""
 MOST_PARTS = 8
 """A table that has grown in more parts than this is put together."""
-_TYPES = {
-    **dict.fromkeys(["tinyint", "smallint", "int", "bigint", "boolean"], Type.INTEGER),
-    **dict.fromkeys(["float", "double", "decimal"], Type.REAL),
-    **dict.fromkeys(["string", "char", "varchar", "date", "timestamp", "timestamp_ntz", "time", "void"], Type.TEXT),
-}
 _NAMES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE", Type.TEXT: "STRING"}
 _BYTES = {Type.TEXT: 40, Type.WIDE: 32}
 
@@ -334,15 +331,24 @@ class SparkEngine(Engine):
         with self._statement(label):
             found = frame.dtypes
             chosen = [found[k] for k in source.choose([column for column, _ in found])]
-            types = {f"c{k}": _type_from_name(label, column, kind) for k, (column, kind) in enumerate(chosen)}
             if len({column for column, _ in found}) < len(found):
                 raise DataError(f"{label} has two columns of the same name.", "Rename one of them.")
+            readings = [spark_reading(label, column, kind, source.is_key(k)) for k, (column, kind) in enumerate(chosen)]
             outputs = [
-                f"CAST({name_in(DIALECT, column)} AS {_NAMES[kind]}) AS c{k}"
-                for k, ((column, _), kind) in enumerate(zip(chosen, types.values(), strict=True))
+                (name_in(DIALECT, column) if reading.is_wide else reading.of(name_in(DIALECT, column))) + f" AS c{k}"
+                for k, ((column, _), reading) in enumerate(zip(chosen, readings, strict=True))
             ]
             self._open.tune(is_small=False)
             part = self._kept(self._in_own_session(frame).selectExpr(*outputs))
+            types = settled_types(part.frame, label, [column for column, _ in chosen], readings)
+            if any(reading.is_wide for reading in readings):
+                raw, part = (
+                    part,
+                    self._kept(
+                        part.frame.selectExpr(*(f"CAST({c} AS {_NAMES[kind]}) AS {c}" for c, kind in types.items()))
+                    ),
+                )
+                self._forget(raw)
             self._register(name, _Table([part], _width(types)))
         return types if part.rows else self._without_rows(name, list(types))
 
@@ -607,15 +613,6 @@ def _partitions(opened: Any, rows: int) -> int:
 
 def _width(types: dict[str, Type]) -> int:
     return sum(_BYTES.get(kind, 8) for kind in types.values()) or 8
-
-
-def _type_from_name(label: str, column: str, kind: str) -> Type:
-    base = kind.partition("(")[0].partition(" ")[0].lower()
-    if base not in _TYPES:
-        raise DataError(
-            f"{label}: the column {column!r} holds {kind}.", "Keys are numbers or text, values are numbers."
-        )
-    return _TYPES[base]
 
 
 def _unpersist(part: _Part, is_remote: bool) -> None:

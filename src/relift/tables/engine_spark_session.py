@@ -21,6 +21,7 @@ from typing import IO, Any, final
 from relift.errors import EngineError, MissingPackageError
 
 SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",  # timestamps are moments: as keys they are shown in one zone
     # What plans mean: the same as in the other engines.
     "spark.sql.ansi.enabled": "true",  # overflow is an error
     "spark.sql.caseSensitive": "true",

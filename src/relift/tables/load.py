@@ -26,8 +26,10 @@ from relift.tables.algebra import (
     literal,
     project,
 )
+from relift.tables.contents import Columns
 from relift.tables.engine import Engine
-from relift.tables.sources import Columns, Source
+from relift.tables.match_columns import Wanted
+from relift.tables.sources import Source
 
 
 @final
@@ -96,6 +98,8 @@ def load_table(engine: Engine, name: str, source: Source, arity: int, has_value:
         If columns are missing or of the wrong type, or an entry is missing, not a number, or given twice.
     """
     width = arity + has_value
+    if source.wanted is None:
+        source = replace(source, wanted=Wanted(arity, has_value))
     if isinstance(source.content, Columns) and not source.content.arrays and source.chosen is None:
         return _store_empty(engine, name, arity, has_value)
     types = list(engine.attach(name, source).values())
@@ -139,10 +143,10 @@ def store_truth(engine: Engine, name: str, is_true: bool) -> StoredTable:
 
 def _wrong_width(source: Source, found: int, arity: int, has_value: bool) -> DataError:
     needs = f"{arity} for its arguments" + (" and 1 for its value" if has_value else "")
-    return DataError(
-        f"{source.label} has {found} columns, but {arity + has_value} are needed: {needs}.",
-        "Columns are taken in their order; choose them with Table(data, columns=[...]).",
-    )
+    hint = "Choose them with relift.Table(data, columns=[...])."
+    if arity == 2:
+        hint += " If it has a cell for each row and column, give relift.matrix(data)."
+    return DataError(f"{source.label} has {found} columns, but {arity + has_value} are needed: {needs}.", hint)
 
 
 def _check_entries(

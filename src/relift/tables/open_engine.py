@@ -17,12 +17,13 @@ an `Engine`                           itself
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
 from relift.errors import OptionError
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
-from relift.tables.server_address import is_address, redacted
+from relift.tables.server_address import is_address
 
 EngineLike: TypeAlias = Engine | str | Any | None
 """Anything of the list in the header of this module."""
@@ -78,7 +79,9 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
         from relift.tables.engine_spark import SparkEngine
 
         return SparkEngine(None if engine == "spark" else engine, progress=progress)
-    shown = redacted(repr(engine)) if isinstance(engine, str) else f"a {type(engine).__name__}"
+    shown = f"a {type(engine).__name__}"
+    if isinstance(engine, str):  # only words are shown: anything longer may be a misspelt address with a password
+        shown = repr(engine) if re.fullmatch(r"[\w.\-]{0,40}", engine) else "a text that is no address"
     raise OptionError(f"engine={shown} is not known.", f"Choose one of: {CHOICES}.")
 
 

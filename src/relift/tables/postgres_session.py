@@ -265,13 +265,14 @@ def _connected(server: Any, shown: str) -> Any:
             clone = server.adbc_clone()
             clone.adbc_connection.set_autocommit(True)
             return clone
+        failure = EngineError(
+            f"a connection of {home} is not known here.",
+            "Give the address of the server (postgresql://…), or a connection of psycopg (version 3) or ADBC.",
+        )
     except adbc.Error as error:
         failure = cannot_connect(error, server if is_address(server) else "", shown)
-        raise failure from None  # the words of the client library may hold pieces of a password
-    raise EngineError(
-        f"a connection of {home} is not known here.",
-        "Give the address of the server (postgresql://…), or a connection of psycopg (version 3) or ADBC.",
-    )
+    # Raised out here, so that it does not carry the error of the client library, which may hold pieces of a password.
+    raise failure
 
 
 def _words_of_psycopg(connection: Any) -> str:

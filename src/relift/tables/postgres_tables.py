@@ -12,18 +12,14 @@ from typing import Any, TypeAlias, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
+from relift.tables.canonical import TEMPORAL, refuse_key, refuse_moment
+from relift.tables.canonical_sql import Reading, postgres_reading
 from relift.tables.sources import Source
 from relift.tables.write_sql import name_in, text_in
 
 DIALECT = "postgres"
 SQL_TYPES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE PRECISION", Type.TEXT: 'TEXT COLLATE "C"'}
 """Columns of stored tables."""
-_TYPES = {
-    **dict.fromkeys(["int2", "int4", "int8", "bool"], Type.INTEGER),
-    **dict.fromkeys(["float4", "float8", "numeric"], Type.REAL),
-    **dict.fromkeys(["text", "varchar", "bpchar", "name", "char", "citext", "uuid"], Type.TEXT),
-    **dict.fromkeys(["date", "time", "timetz", "timestamp", "timestamptz", "enum"], Type.TEXT),
-}
 _KINDS = "'r', 'p', 'v', 'm', 'f'"
 """Tables, partitioned tables, views, materialised views, foreign tables."""
 _PRIVATE = (
@@ -45,9 +41,7 @@ class ServerTable:
     schema, name
         Where it is.
     columns
-        The chosen columns in the chosen order, with the names of their types on the server.
-    types
-        What they are read as.
+        The chosen columns in the order of the arguments, and how each is read.
     is_private
         Whether what it shows depends on the session: a temporary table, one with row security for this user, or a view
         where there is row security.
@@ -55,17 +49,20 @@ class ServerTable:
 
     schema: str
     name: str
-    columns: tuple[tuple[str, str], ...]
-    types: tuple[Type, ...]
+    columns: tuple[tuple[str, Reading], ...]
     is_private: bool
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """What the columns are read as."""
+        return tuple(reading.type for _, reading in self.columns)
 
     def query(self) -> str:
         """A query with the columns ``c0, c1, ...``."""
-        outputs = []
-        for position, ((column, kind), found) in enumerate(zip(self.columns, self.types, strict=True)):
-            value = f"CAST({name_in(DIALECT, column)} AS INTEGER)" if kind == "bool" else name_in(DIALECT, column)
-            kind_of, collate, order = SQL_TYPES[found].partition(" COLLATE")
-            outputs.append(f"CAST({value} AS {kind_of}){collate}{order} AS c{position}")
+        outputs = [
+            f"{reading.of(name_in(DIALECT, column))} AS c{position}"
+            for position, (column, reading) in enumerate(self.columns)
+        ]
         return f"SELECT {', '.join(outputs)} FROM {name_in(DIALECT, self.schema, self.name)}"
 
 
@@ -116,9 +113,13 @@ def find_table(ask: Ask, parts: Sequence[str], search_path: Sequence[str], sourc
         "LEFT JOIN pg_catalog.pg_type AS b ON b.oid = t.typbasetype "
         f"WHERE a.attrelid = {int(oid)} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
     )
-    columns = tuple(described[k] for k in source.choose([column for column, _ in described]))
-    types = tuple(_type(source.label, column, kind) for column, kind in columns)
-    return ServerTable(schema, name, columns, types, bool(is_private))
+    chosen = [described[k] for k in source.choose([column for column, _ in described])]
+    columns = [
+        (column, postgres_reading(source.label, column, kind, source.is_key(k)))
+        for k, (column, kind) in enumerate(chosen)
+    ]
+    where = name_in(DIALECT, schema, name)
+    return ServerTable(schema, name, _settled(ask, source.label, where, columns), bool(is_private))
 
 
 def visible_tables(ask: Ask, schemas: Sequence[str]) -> list[str]:
@@ -132,9 +133,35 @@ def visible_tables(ask: Ask, schemas: Sequence[str]) -> list[str]:
     return [name for (name,) in found]
 
 
-def _type(label: str, column: str, kind: str) -> Type:
-    if kind not in _TYPES:
-        raise DataError(
-            f"{label}: the column {column!r} holds {kind}.", "Keys are numbers or text, values are numbers."
-        )
-    return _TYPES[kind]
+def _settled(ask: Ask, label: str, where: str, columns: list[tuple[str, Reading]]) -> tuple[tuple[str, Reading], ...]:
+    """Look at the values where types do not tell: decimals that are keys may be rounded, dates infinite."""
+    settled = []
+    for column, reading in columns:
+        value = name_in(DIALECT, column)
+        if reading.is_moment:
+            text = reading.of(value)
+            is_bad = f"{text} !~ {text_in(DIALECT, f'^{TEMPORAL}$')} OR {text} LIKE '0000%'"
+            found = ask(f"SELECT CAST({value} AS TEXT) FROM {where} WHERE {is_bad} LIMIT 1")
+            if found:
+                raise refuse_moment(label, column, found[0][0])
+        settled.append((column, _of_decimals(ask, label, where, column) if reading.is_wide else reading))
+    return tuple(settled)
+
+
+def _of_decimals(ask: Ask, label: str, where: str, column: str) -> Reading:
+    """How keys of the type numeric are read: as whole numbers if all are, else as doubles that stand for them."""
+    value = name_in(DIALECT, column)
+    real = f"CAST({value} AS DOUBLE PRECISION)"
+    is_long = f"{value} NOT BETWEEN -9223372036854775808 AND 9223372036854775807"
+    is_rounded = f"CAST(CAST({real} AS TEXT) AS NUMERIC) <> {value}"
+    broken, long, rounded = ask(
+        f"SELECT CAST(coalesce(bool_or({value} <> trunc({value})), false) AS INTEGER), "
+        f"min(CASE WHEN {is_long} THEN CAST({value} AS TEXT) END), "
+        f"min(CASE WHEN {is_rounded} THEN CAST({value} AS TEXT) END) FROM {where}"
+    )[0]
+    bad = rounded if broken else long
+    if bad is not None:
+        raise refuse_key(label, column, bad)
+    # A value that has changed meanwhile must not be rounded: the division by zero ends the statement.
+    whole = "CASE WHEN {} = trunc({}) THEN CAST({} AS BIGINT) ELSE 1 / (CAST({} AS BIGINT) * 0) END"
+    return Reading(Type.REAL, "CAST({} AS DOUBLE PRECISION)") if broken else Reading(Type.INTEGER, whole)

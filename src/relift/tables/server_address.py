@@ -1,24 +1,32 @@
 """Addresses of PostgreSQL servers (``postgresql://user:password@host:port/database?option=value``), without secrets.
 
-A password must not get out, whatever goes wrong. What a client library says about an address that it cannot read may
-hold pieces of the password (``postgresql://me:se/cret@host`` is "invalid port se"), so its words are only passed on
-where the address holds none.
+A password must not get out, whatever goes wrong. An address is only shown in parts that are certainly no piece of one:
+where it is not written exactly as above, nothing of it is. What a client library says about an address that it cannot
+read may hold pieces too (``postgresql://me:se/cret@host`` is "invalid port se"), so its words are only passed on where
+the address holds no password.
 
 >>> shown_address("postgresql://me:secret@db.example.org:5433/sales?sslmode=require&sslpassword=x")
 'postgresql://me@db.example.org:5433/sales'
->>> redacted("no such file: postgresql:/me:secret@host/db")
-'no such file: postgresql:/me:***@host/db'
+>>> shown_address("postgresql:///me:secret@db.example.org/sales")
+'the PostgreSQL server'
 """
 
 from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 SCHEMES = ("postgresql://", "postgres://")
-_SECRET = re.compile(r"(postgres(?:ql)?:/{1,2}[^\s:@/?]*):\S*@", re.IGNORECASE)
-_SECRET_OPTION = re.compile(r"((?:ssl)?password\s*=\s*)[^\s&'\"]+", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"postgres(?:ql)?://"
+    r"(?:(?P<user>[^:@/?#\s]*)(?P<secret>:[^@/?#\s]*)?@)?"
+    r"(?P<place>(?:[\w.\-]+|\[[0-9a-f:.]+\])?(?::\d{1,5})?(?:,(?:[\w.\-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)*)"
+    r"(?P<database>/[\w.\-]*)?(?P<options>\?[^@#\s]*)?",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"[\w.\-]+")
+_SOCKET = re.compile(r"[?&]host=((?:/|%2F)(?:[\w.\-/]|%2F)*)(?:&|$)", re.IGNORECASE)
 
 
 def is_address(value: Any) -> bool:
@@ -26,26 +34,18 @@ def is_address(value: Any) -> bool:
     return isinstance(value, str) and value.lower().startswith(SCHEMES)
 
 
-def redacted(text: str) -> str:
-    """A text without the passwords of addresses in it."""
-    return _SECRET_OPTION.sub(r"\1***", _SECRET.sub(r"\1:***@", text))
-
-
 def holds_secret(address: str) -> bool:
     """Whether an address may hold a password (also one that cannot be read)."""
-    return redacted(address) != address
+    found = _ADDRESS.fullmatch(address)
+    return found is None or found["secret"] is not None or "pass" in unquote(found["options"] or "").lower()
 
 
 def shown_address(address: str) -> str:
     """User, host, port and database of an address, for messages."""
-    safe = _SECRET.sub(r"\1@", address)
-    try:
-        parts = urlsplit(safe)
-        place = parts.hostname or ""
-        place += f":{parts.port}" if parts.port else ""
-    except ValueError:
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
         return "the PostgreSQL server"
-    user = f"{parts.username}@" if parts.username else ""
-    found = re.search(r"[?&]host=([^&]*)", safe)
-    socket = f"?host={unquote(found[1])}" if found and not place else ""
-    return f"postgresql://{user}{place}{parts.path}{socket}"
+    user = f"{found['user']}@" if found["user"] and _PLAIN.fullmatch(found["user"]) else ""
+    socket = _SOCKET.search(found["options"] or "") if not found["place"] and not holds_secret(address) else None
+    where = f"?host={unquote(socket[1])}" if socket else ""
+    return f"postgresql://{user}{found['place']}{found['database'] or ''}{where}"
