@@ -16,7 +16,7 @@
    ``failure``, never ``optimal``.
 
 With ``approximate=`` nearly indistinguishable variables are merged too, and split again until the gap between proved
-bounds is small (:mod:`relift.approximation`). Models over tables are grounded into programs first
+bounds is small (:mod:`relift.approximate.rounds`). Models over tables are grounded into programs first
 (:mod:`relift.modelling`).
 """
 
@@ -27,12 +27,12 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, final
 
-from relift.approximation import ApproximationReport, Round, solve_approximately
+from relift.approximate.options import Approximation, approximation_from
+from relift.approximate.rounds import ApproximationReport, Round, solve_approximately
 from relift.certified_solve import Attempt, CertifiedSolve
 from relift.errors import OptionError
-from relift.lifting.approximate import Approximation, approximation_from
 from relift.lifting.certificate import Certificate, certify
-from relift.lifting.lifting import Lifting, lift_approximately
+from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
@@ -210,7 +210,7 @@ def lift(
     """
     settings = LiftSettings(method, values, digits, scale_rows, reduce)
     if approximate is not None:
-        return lift_approximately(program, approximation_from(approximate), settings, progress)
+        return approximation_from(approximate).lift(program, settings, progress)
     return lift_with_settings(program, settings, progress)
 
 
@@ -281,7 +281,7 @@ def solve(
     chosen = None if backend == "auto" else get_backend(backend)
     if approximate is not None and not isinstance(program, Lifting):
         options = LiftSettings(lift, values, digits, scale_rows, reduce)
-        program = lift_approximately(program, approximation_from(approximate), options, progress)
+        program = approximation_from(approximate).lift(program, options, progress)
     if isinstance(program, Lifting) and program.approximation is not None:
         return _solve_approximately(program, program.approximation, settings, backend, start, vertex, progress)
     if isinstance(program, Lifting):

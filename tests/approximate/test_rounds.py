@@ -11,10 +11,10 @@ from tests.data import data_folder
 
 import relift
 from relift.adapters.files import read_program
-from relift.approximation import relative_gap
+from relift.approximate.repair import repaired_point, violation
+from relift.approximate.restriction import Restriction, averaged, restrict, separable_bounds
+from relift.approximate.rounds import relative_gap
 from relift.errors import OptionError, PartitionError
-from relift.lifting.repair import repaired_point, violation
-from relift.lifting.restriction import Restriction, averaged, restrict, separable_bounds
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import Progress

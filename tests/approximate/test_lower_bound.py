@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from relift.lifting.bounds import BoundProver, curvature, curvature_by_factorisation, tighten
+from relift.approximate.lower_bound import BoundProver, curvature, curvature_by_factorisation, tighten
 from relift.program.program import Program
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import lsmr, splu
 
-from relift.lifting.bounds import Indices, LowerBound, payable
+from relift.approximate.lower_bound import Indices, LowerBound, payable
 from relift.program.program import Program
 from relift.program.solution import Vector
 
@@ -135,11 +135,11 @@ def repaired_multipliers(
     bound
         What the multipliers prove now.
     lower, upper, curvature
-        What holds the variables, as :class:`~relift.lifting.bounds.BoundProver` knows it.
+        What holds the variables, as :class:`~relift.approximate.lower_bound.BoundProver` knows it.
 
     Examples
     --------
-    >>> from relift.lifting.bounds import BoundProver
+    >>> from relift.approximate.lower_bound import BoundProver
     >>> program = Program(q=[1.0, 1.0], A=[[1.0, 0.0], [0.0, 1.0]], l=[0.0, 0.0], lb=-9, ub=9)
     >>> v = np.zeros(2)
     >>> bound = BoundProver(program).prove(v, np.array([-1.01, -0.9999]))

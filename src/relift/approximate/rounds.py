@@ -7,8 +7,8 @@ r"""Approximate lifting: solve over classes, prove how good that is, split what 
       └────────── split the worst classes ◀── multipliers, lower bound (proved)
 
 Every round works on the ground program (after exact substitutions): the upper bound is the objective at a point whose
-rows and bounds were checked there, the lower bound is proved by :mod:`relift.lifting.bounds`. So classes may come from
-anywhere, and at worst all of them are split and the round is the ground program itself.
+rows and bounds were checked there, the lower bound is proved by :mod:`relift.approximate.lower_bound`. So
+classes may come from anywhere, and at worst all of them are split and the round is the ground program itself.
 
 An infeasible restriction does not mean an infeasible program. Its ray is tried as a proof on the ground program; where
 it is none, rows of a class are averaged and the point is repaired, and classes are split along the ray.
@@ -24,15 +24,15 @@ from typing import final
 
 import numpy as np
 
-from relift.lifting.approximate import Approximation
-from relift.lifting.ascent import ascend
-from relift.lifting.bounds import EPSILON, BoundProver, LowerBound
+from relift.approximate.dual_ascent import ascend
+from relift.approximate.lower_bound import EPSILON, BoundProver, LowerBound
+from relift.approximate.options import Approximation
+from relift.approximate.repair import repaired_multipliers, repaired_point, violation
+from relift.approximate.restriction import Restriction, averaged, bound_multipliers, restrict
+from relift.approximate.splitting import split_rows_by_variables, split_worst
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import Quotient, quotient
-from relift.lifting.repair import repaired_multipliers, repaired_point, violation
-from relift.lifting.restriction import Restriction, averaged, bound_multipliers, restrict
-from relift.lifting.splitting import split_rows_by_variables, split_worst
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import Progress, ProgressCallback
