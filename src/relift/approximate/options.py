@@ -14,9 +14,11 @@ from relift.approximate.near_equal import Clusterer
 from relift.approximate.restriction import restrict
 from relift.errors import OptionError
 from relift.lifting.lifting import Lifting, StageClock
+from relift.lifting.quotient import quotient
 from relift.lifting.reduction import reduce, unreduced
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, check_choice
+from relift.symmetry.find import no_symmetry
 from relift.symmetry.partition import Partition
 
 RowHandling = Literal["auto", "keep", "average"]
@@ -52,6 +54,9 @@ class Approximation:
         What you know the magnitude of variables without any bound to be at most. None: only where rounding parts the
         multipliers from a proof, such variables are taken to lie within 10⁴ times the largest entry of the point found,
         and the report says so. ``math.inf``: no assumption at all.
+    budget
+        What approximate lifting may take at most, as a share of the time that solving the program without it has taken
+        so far: then it is given up, and the program is solved without it. ``math.inf``: take whatever the gap needs.
     finish
         ``"gap"`` ends with the proved gap; ``"ground"`` then solves the program as it is, started from that point.
 
@@ -74,6 +79,7 @@ class Approximation:
     max_rounds: int = 50
     radius: float | None = None
     finish: Finish = "gap"
+    budget: float = 0.3
 
     def __post_init__(self) -> None:
         check_choice("rows", self.rows, get_args(RowHandling))
@@ -87,6 +93,7 @@ class Approximation:
             value = getattr(self, name)
             _check(value is None or (value == int(value) and value >= 1), name, value, "a positive whole number")
         _check(self.max_rounds >= 1, "max_rounds", self.max_rounds, "a positive whole number")
+        _check(self.budget > 0, "budget", self.budget, "a positive number, such as 0.3, or math.inf")
         _check(self.radius is None or self.radius > 0, "radius", self.radius, "a positive number, or math.inf")
         ways = [name for name in ("tolerance", "classes", "partition") if getattr(self, name) is not None]
         if len(ways) > 1:
@@ -123,20 +130,47 @@ class Approximation:
         1
         """
         settings, clock = settings or LiftSettings(), StageClock(progress)
-        if len(program.quadratic):
-            raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
-        if len(program.conic):
-            raise OptionError("approximate lifting does not take cones.", "Leave approximate out.")
-        minimisation = program.minimisation()
-        with clock.stage("reduce"):
-            change = reduce if settings.reduce else unreduced
-            reduction = change(minimisation, settings.values)
+        presolved = self.presolved(program, settings, clock)
+        reduction = presolved.reduction
         with clock.stage("refine"):
             symmetry = first_classes(reduction.program, self, reduction.variables, program.n_variables)
         with clock.stage("quotient"):
             small = restrict(reduction.program, symmetry)
         note = f"approximate classes ({symmetry.method}): all distinct rows are kept, so the optimum is an upper bound."
         return Lifting(program, reduction, small, settings, clock.seconds, None, (note,), self)
+
+    def presolved(self, program: Program, settings: LiftSettings, clock: StageClock | None = None) -> Lifting:
+        """Return the program after exact presolve, before classes are looked for.
+
+        Parameters
+        ----------
+        program
+            The original program.
+        settings
+            How floats are read, and whether to presolve.
+        clock
+            Times the stage.
+        """
+        self.check(program)
+        clock = clock or StageClock(None)
+        with clock.stage("reduce"):
+            change = reduce if settings.reduce else unreduced
+            reduction = change(program.minimisation(), settings.values)
+        alone = quotient(reduction.program, no_symmetry(reduction.program))
+        return Lifting(program, reduction, alone, settings, clock.seconds, approximation=self)
+
+    def check(self, program: Program) -> None:
+        """Refuse programs that approximate lifting does not take.
+
+        Raises
+        ------
+        OptionError
+            If the program has quadratic constraints or cones.
+        """
+        if len(program.quadratic):
+            raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
+        if len(program.conic):
+            raise OptionError("approximate lifting does not take cones.", "Leave approximate out.")
 
 
 def approximation_from(given: Any) -> Approximation:
