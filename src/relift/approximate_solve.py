@@ -28,6 +28,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import LiftSettings, ProgressCallback, SolverSettings
 from relift.solvers.backend import Backend
+from relift.solvers.registry import get_backend
 
 PROOFS = {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP, Status.INFEASIBLE, Status.UNBOUNDED}
 """What the rounds may end with so that the plain solve need not go on."""
@@ -136,7 +137,8 @@ class ApproximateSolve:
             return self._of_rounds(self.rounds.stopped(Status.TIME_LIMIT, solution.message), run.seconds)
         if not self._is_answered():
             self.rounds.given_up = self._why_given_up()
-        answer = self.rounds.solved_without(solution, lifting, self._passes())
+        self._earn()
+        answer = self.rounds.solved_without(solution, lifting)
         return ApproximateResult(
             solution, run.certificate, answer.lifting, self._timings(lifting, run.seconds), tuple(self.attempts),
             answer.report,
@@ -153,8 +155,12 @@ class ApproximateSolve:
 
     def _advance(self) -> None:
         """Take the steps that the plain solve so far allows."""
-        self.earned = self.options.budget * max(0.0, thread_time() - self.began - self.steps.spent)
+        self._earn()
         self.steps.advance(self.earned)
+
+    def _earn(self) -> None:
+        if math.isfinite(self.options.budget):
+            self.earned = self.options.budget * max(0.0, thread_time() - self.began - self.steps.spent)
 
     def _allowance(self) -> float:
         return self.earned - self.steps.spent
@@ -169,13 +175,6 @@ class ApproximateSolve:
         if outcome is not None:
             return outcome.solution.message
         return self.rounds.given_up or ENDED_FIRST
-
-    def _passes(self) -> int:
-        """How often rows may tighten bounds for the proof of the plain answer: not at all where time is short."""
-        if self.exact is None:
-            return 8
-        self.earned = self.options.budget * (thread_time() - self.began - self.steps.spent)
-        return 2 if self._allowance() >= self.rounds.estimated_seconds(60) else 0
 
     # Parts
 
@@ -202,7 +201,10 @@ class ApproximateSolve:
         )
         unlifted = lift(small, LiftSettings(method="none", reduce=False))
         run = CertifiedSolve(unlifted, settings, perf_counter(), None)
-        solution = run.best_answer(self.backend, warm_start)
+        backend = self.backend
+        if backend is None and math.isfinite(self.options.budget):
+            backend = get_backend("highs" if small.is_linear else "clarabel")  # no time to try one after the other
+        solution = run.best_answer(backend, warm_start)
         self.attempts += run.attempts
         return solution
 

@@ -37,7 +37,7 @@ from relift.approximate.report import ApproximationReport, Round, relative_gap
 from relift.approximate.restriction import Restriction, averaged, bound_multipliers, restrict
 from relift.approximate.rounding import EPSILON
 from relift.approximate.splitting import split_rows_by_variables, split_worst
-from relift.approximate.upper_bound import FEASIBLE, UpperBound, upper_bound
+from relift.approximate.upper_bound import FEASIBLE, FEW_ROWS, UpperBound, upper_bound
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import quotient
@@ -211,6 +211,7 @@ class Rounds:
             if final_answer is not None:
                 return final_answer
             if self.state.gap <= self.options.gap:
+                yield self.estimated_seconds(40)
                 return self.stopped(Status.OPTIMAL_WITHIN_GAP, "")
             if self.has_budget and number == 1 and self._is_hopeless():
                 self.given_up = self._hopeless_words()
@@ -524,7 +525,7 @@ class Rounds:
         point = Solution(status, x=state.x, y=y, w=w, backend=self.backend, message=message)
         return self.lifting.reduction.restore(point)
 
-    def solved_without(self, answer: Solution, lifting: Lifting, passes: int) -> ApproximateAnswer:
+    def solved_without(self, answer: Solution, lifting: Lifting) -> ApproximateAnswer:
         """The answer of the plain solve, with the bounds that follow from it and from the rounds before.
 
         Parameters
@@ -533,21 +534,14 @@ class Rounds:
             For the original program.
         lifting
             The exact lifting that it came from.
-        passes
-            How often rows may tighten the bounds of variables for the proof.
         """
-        ground = self.lifting.program.minimisation()
         lower, point, radius = -math.inf, None, math.inf
         if answer.status == Status.INFEASIBLE:
             lower, point = math.inf, UpperBound(math.inf, np.zeros(0), 0.0, True)
         elif answer.status == Status.UNBOUNDED:
             point = UpperBound(-math.inf, np.zeros(0), 0.0, True)
         elif answer.x is not None and answer.y is not None:
-            point = self._near(ground, answer.x, answer.y, passes)
-            prover = BoundProver(ground, passes=passes, flops=1e7)
-            value = math.inf if point is None else point.value
-            known = self.options.radius is not None
-            found = prover.prove(answer.x, answer.y, value, self._radius(answer.x), radius_is_known=known)
+            found, point = self._bounds_of(answer.x, answer.y)
             lower, radius = found.value, found.radius
         if self.state.lower is not None and self.lifting.reduction.is_trivial and self.state.lower.value > lower:
             lower, radius = self.state.lower.value, self.state.lower.radius
@@ -556,15 +550,22 @@ class Rounds:
         report = self._report(lower, point, radius)
         return ApproximateAnswer(answer, replace(lifting, approximation=self.options), report)
 
-    def _near(self, ground: Program, x: Vector, y: Vector, passes: int) -> UpperBound | None:
-        """The bound of a point, or of one near it that keeps rows better; None if rows are broken by too much."""
-        if violation(ground, x) > self.tolerance:
-            return None
-        point = upper_bound(ground, x, y, search=passes > 0)
-        if math.isinf(point.value) and passes:
-            repaired = repaired_point(ground, x, FEASIBLE, max(1e6, self._flops(0.3)) if self.has_budget else FLOPS)
-            point = point if repaired is None else upper_bound(ground, repaired, y, search=True)
-        return point
+    def _bounds_of(self, x: Vector, y: Vector) -> tuple[LowerBound, UpperBound | None]:
+        """What point and dual values of the original program prove; more of it where there is time."""
+        ground = self.lifting.program.minimisation()
+        has_time = self.allowance() > self.estimated_seconds(100)
+        point = None
+        if violation(ground, x) <= self.tolerance:
+            point = upper_bound(ground, x, y, search=has_time and self._may_search())
+            if math.isinf(point.value) and has_time:
+                flops = self._flops(0.3) if self.has_budget else FLOPS
+                repaired = repaired_point(ground, x, FEASIBLE, flops)
+                if repaired is not None:
+                    point = upper_bound(ground, repaired, y, search=self._may_search())
+        prover = BoundProver(ground, passes=2 if has_time else 0, flops=self._flops(0.3) if has_time else 1e6)
+        upper = math.inf if point is None else point.value
+        known = self.options.radius is not None
+        return prover.prove(x, y, upper, self._radius(x), radius_is_known=known), point
 
     def _bounds_on_the_ground(self) -> tuple[float, UpperBound, float]:
         """Lower and upper bound, proved again on the program as given if presolve changed anything."""
@@ -590,7 +591,7 @@ class Rounds:
 
     def _may_search(self) -> bool:
         """Whether a dense eigenvalue may be spent on the proof of a feasible point nearby."""
-        return self.allowance() > 0.1 or self.program.n_rows <= 50
+        return self.allowance() > 0.1 or self.program.n_rows <= FEW_ROWS // 10
 
     def _lower_bound_on_the_ground(self, lower: LowerBound, x: Vector, upper: float) -> LowerBound:
         reduction = self.lifting.reduction

@@ -17,11 +17,11 @@ moreover every other row has the slack :math:`\varepsilon |D a_i|_2`, it is feas
 is **proved** without knowing s.
 
 *Neither.* Rows must then hold to rounding, to :data:`FEASIBLE` times the sum of the magnitudes in them: a program that
-is infeasible by 1e-7 has no optimum, and no price makes up for that. What is left of the violation is paid for. If the optimal dual values are :math:`y^*`, the optimum is at most
-:math:`f(x) + \sum_i |y^*_i| v_i`, where :math:`v_i` is at least the violation. They are not known, but those of the
-small program are: the price of each row is taken as :data:`PRICE_FACTOR` times the larger of its own and of the largest
-that any row has, each relative to the size of its row. This bound is **not proved**; it holds if no optimal dual value
-exceeds its price.
+is infeasible by 1e-7 has no optimum, and no price makes up for that. What is left of the violation is paid for. If the
+optimal dual values are :math:`y^*`, the optimum is at most :math:`f(x) + \sum_i |y^*_i| v_i`, where :math:`v_i` is at
+least the violation. They are not known, but those of the small program are: the price of each row is taken as
+:data:`PRICE_FACTOR` times the larger of its own and of the largest that any row has, each relative to the size of its
+row. This bound is **not proved**; it holds if no optimal dual value exceeds its price.
 """
 
 from __future__ import annotations

@@ -174,6 +174,12 @@ def fuzz(programs: int, seed: int = 0) -> tuple[Counter[str], list[Case]]:
         counts[f"status {case.result.status}"] += 1
         counts["exact optimum" if case.optimum.exact is not None else f"float optimum {_kind(case.optimum.value)}"] += 1
         counts["linear" if case.program.is_linear else "quadratic"] += 1
+        report = case.result.approximation
+        assert report is not None
+        if math.isfinite(report.lower_bound) and math.isfinite(report.upper_bound):
+            counts["finite interval"] += 1
+            counts["finite interval, both ends proved"] += report.point_is_proved and math.isinf(report.radius)
+            counts["finite interval, within a radius"] += math.isfinite(report.radius)
         if case.fault:
             faults.append(case)
     return counts, faults
