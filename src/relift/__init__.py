@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relift.adapters.files import read_program, write_program
     from relift.adapters.linprog import linprog
     from relift.adapters.solve_qp import solve_qp
+    from relift.approximate.options import Approximation
     from relift.language.expressions_in_python import (
         between,
         count_,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
         sqrt,
         sum_,
     )
-    from relift.lifting.approximate import Approximation
     from relift.lifting.certificate import Certificate, certify
     from relift.lifting.lifting import Lifting
     from relift.ml.point_signatures import approximate_orbits
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "Approximation": "lifting.approximate",
+    "Approximation": "approximate.options",
     "Certificate": "lifting.certificate",
     "ConicRows": "program.conic_rows",
     "EngineModelResult": "modelling.solve_in_engine",

@@ -86,6 +86,8 @@ class CertifiedSolve:
             left = self._time_left()
             if left is not None and left <= 0:
                 break
+            if self.attempts and self.settings.interrupt is not None and self.settings.interrupt():
+                break
             answer, certificate = self._ask(
                 backend, replace(settings, time_limit=_least(left, settings.time_limit)), start_point
             )

@@ -16,7 +16,7 @@
    ``failure``, never ``optimal``.
 
 With ``approximate=`` nearly indistinguishable variables are merged too, and split again until the gap between proved
-bounds is small (:mod:`relift.approximation`). Models over tables are grounded into programs first
+bounds is small (:mod:`relift.approximate_solve`). Models over tables are grounded into programs first
 (:mod:`relift.modelling`).
 """
 
@@ -27,12 +27,13 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, final
 
-from relift.approximation import ApproximationReport, Round, solve_approximately
+from relift.approximate.options import Approximation, approximation_from
+from relift.approximate.report import ApproximationReport, Round
+from relift.approximate_solve import ApproximateSolve
 from relift.certified_solve import Attempt, CertifiedSolve
 from relift.errors import OptionError
-from relift.lifting.approximate import Approximation, approximation_from
-from relift.lifting.certificate import Certificate, certify
-from relift.lifting.lifting import Lifting, lift_approximately
+from relift.lifting.certificate import Certificate
+from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
@@ -210,7 +211,7 @@ def lift(
     """
     settings = LiftSettings(method, values, digits, scale_rows, reduce)
     if approximate is not None:
-        return lift_approximately(program, approximation_from(approximate), settings, progress)
+        return approximation_from(approximate).lift(program, settings, progress)
     return lift_with_settings(program, settings, progress)
 
 
@@ -279,11 +280,20 @@ def solve(
     start = perf_counter()
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
-    if approximate is not None and not isinstance(program, Lifting):
-        options = LiftSettings(lift, values, digits, scale_rows, reduce)
-        program = lift_approximately(program, approximation_from(approximate), options, progress)
-    if isinstance(program, Lifting) and program.approximation is not None:
-        return _solve_approximately(program, program.approximation, settings, backend, start, vertex, progress)
+    start_point = warm_start.solution if isinstance(warm_start, Result) else warm_start
+    approximation = None if approximate is None else approximation_from(approximate)
+    if isinstance(program, Lifting):
+        approximation = program.approximation
+    if approximation is not None:
+        if vertex:
+            raise OptionError("vertex=True does not go with approximate lifting.", "Leave one of them out.")
+        how = LiftSettings(lift, values, digits, scale_rows, reduce)
+        how = program.settings if isinstance(program, Lifting) else how
+        found = ApproximateSolve(program, approximation, how, settings, chosen, start, start_point, progress).run()
+        original = program.program if isinstance(program, Lifting) else program
+        return Result(
+            original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
+        )
     if isinstance(program, Lifting):
         lifting = program
     else:
@@ -296,7 +306,6 @@ def solve(
     if chosen is not None and len(lifting.program.conic) and not chosen.solves_cones:
         raise OptionError(f"{chosen.name} does not take cones.", "Use clarabel or scs, or leave backend= out.")
     run = CertifiedSolve(lifting, settings, start, progress)
-    start_point = warm_start.solution if isinstance(warm_start, Result) else warm_start
     solution = run.best_answer(chosen, start_point)
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
@@ -307,47 +316,4 @@ def solve(
         lifting,
         lifting.timings | run.seconds,
         tuple(run.attempts),
-    )
-
-
-def _solve_approximately(
-    lifting: Lifting,
-    approximation: Approximation,
-    settings: SolverSettings,
-    backend: str,
-    start: float,
-    vertex: bool,
-    progress: ProgressCallback | None,
-) -> Result:
-    """Approximate lifting, with this very pipeline as the solver of the small programs."""
-    if vertex:
-        raise OptionError("vertex=True does not go with approximate lifting.", "Leave one of them out.")
-    attempts: list[Attempt] = []
-    solving = 0.0
-
-    def time_left() -> float | None:
-        return None if settings.time_limit is None else settings.time_limit - (perf_counter() - start)
-
-    def solve_small(small: Program, warm_start: Solution | None) -> Solution:
-        nonlocal solving
-        left = time_left()
-        begin = perf_counter()
-        found = solve(
-            small, lift="none", reduce=False, backend=backend, tolerance=settings.tolerance,
-            time_limit=None if left is None else max(left, 1e-3), iteration_limit=settings.iteration_limit,
-            threads=settings.threads, verbose=settings.verbose, backend_options=settings.options, warm_start=warm_start,
-        )  # fmt: skip
-        attempts.extend(found.attempts)
-        solving += perf_counter() - begin
-        return found.solution
-
-    begin = perf_counter()
-    answer = solve_approximately(
-        lifting, approximation, solve_small, tolerance=settings.tolerance, time_left=time_left, progress=progress
-    )
-    proving = perf_counter() - begin - solving
-    certificate = certify(lifting.program, answer.solution, settings.tolerance)
-    seconds = lifting.timings | {"solve": solving, "check": proving}
-    return Result(
-        lifting.program, answer.solution, certificate, answer.lifting, seconds, tuple(attempts), answer.report
     )

@@ -92,6 +92,9 @@ class SolverSettings:
         Let the backend print its log.
     options
         Handed to the backend as they are, by its own names; they win over the words above.
+    interrupt
+        Called by HiGHS (linear programs) and Clarabel between iterations; returning True ends the solve. Other backends
+        do not call it.
     """
 
     tolerance: float = 1e-6
@@ -100,6 +103,7 @@ class SolverSettings:
     threads: int | None = None
     verbose: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    interrupt: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         if not (_is_number(self.tolerance) and 0 < self.tolerance < 1):

@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relift.errors import OptionError, PartitionError, ShapeError
-from relift.lifting.approximate import Approximation, first_classes
+from relift.errors import PartitionError, ShapeError
 from relift.lifting.quotient import IsometricForm, Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
-from relift.lifting.restriction import Restriction, restrict
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -32,6 +30,10 @@ from relift.symmetry.equitable import (
 from relift.symmetry.find import Images, Symmetry, find_symmetry, no_symmetry
 from relift.symmetry.partition import Partition
 from relift.symmetry.snapping import SnapReport, snap
+
+if TYPE_CHECKING:
+    from relift.approximate.options import Approximation
+    from relift.approximate.restriction import Restriction
 
 
 @final
@@ -101,13 +103,13 @@ class Lifting:
     @property
     def class_of_variable(self) -> NDArray[np.int64]:
         """For each ground variable its class, which is its number in the small program; -1 where substituted."""
-        labels = self.quotient.class_of_variable if isinstance(self.quotient, Restriction) else self.variables.labels
+        labels = self.variables.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_variable
         return _ground_labels(self.program.n_variables, self.reduction.variables, labels)
 
     @property
     def class_of_row(self) -> NDArray[np.int64]:
         """For each ground row its class, which is its number in the small program; -1 where substituted."""
-        labels = self.quotient.class_of_row if isinstance(self.quotient, Restriction) else self.rows.labels
+        labels = self.rows.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_row
         return _ground_labels(self.program.n_rows, self.reduction.rows, labels)
 
     @property
@@ -117,7 +119,7 @@ class Lifting:
 
     def isometric(self) -> IsometricForm:
         """The small program in the coordinates that first-order solvers should get."""
-        if isinstance(self.quotient, Restriction):
+        if not isinstance(self.quotient, Quotient):
             raise PartitionError("approximate classes have no isometric form.", "Solve the small program as it is.")
         return IsometricForm.of(self.quotient)
 
@@ -180,7 +182,7 @@ class Lifting:
             changes["conic"] = ConicRows(self.program.conic.A, b, self.program.conic.cones)
         changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
         if self.approximation is not None:
-            return lift_approximately(changed, self.approximation, self.settings, progress)
+            return self.approximation.lift(changed, self.settings, progress)
         return _lift(changed, self.settings, progress, previous=self)
 
     def with_values_of(self, program: Program) -> Lifting | None:
@@ -204,7 +206,7 @@ class Lifting:
         """
         if self.approximation is not None or self.snapped is not None:
             return None
-        clock = _Clock(None)
+        clock = StageClock(None)
         reduction, _ = _reduced(program, self.settings, clock)
         if not (_has_same_reduction(reduction, self.reduction) and _has_same_cones(reduction, self.reduction)):
             return None
@@ -239,60 +241,13 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
     return _lift(program, settings or LiftSettings(), progress)
 
 
-def lift_approximately(
-    program: Program,
-    approximation: Approximation,
-    settings: LiftSettings | None = None,
-    progress: ProgressCallback | None = None,
-) -> Lifting:
-    """Merge what is nearly indistinguishable: a restriction, whose optimum is an upper bound, and no more.
-
-    Parameters
-    ----------
-    program
-        The ground program.
-    approximation
-        How to find the classes.
-    settings
-        How floats are read, and whether to substitute first.
-    progress
-        Told about stages.
-
-    Raises
-    ------
-    OptionError
-        If the program has quadratic constraints or cones.
-
-    Examples
-    --------
-    >>> program = Program(q=[1, 1.001, 0.999], A=[[1, 1, 1]], l=[3], lb=0)
-    >>> lift_approximately(program, Approximation()).small.n_variables, lift(program).small.n_variables
-    (1, 3)
-    """
-    settings, clock = settings or LiftSettings(), _Clock(progress)
-    if len(program.quadratic):
-        raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
-    if len(program.conic):
-        raise OptionError("approximate lifting does not take cones.", "Leave approximate out.")
-    minimisation = program.minimisation()
-    with clock.stage("reduce"):
-        change = reduce if settings.reduce else unreduced
-        reduction = change(minimisation, settings.values)
-    with clock.stage("refine"):
-        symmetry = first_classes(reduction.program, approximation, reduction.variables, program.n_variables)
-    with clock.stage("quotient"):
-        small = restrict(reduction.program, symmetry)
-    notes = (f"approximate classes ({symmetry.method}): all distinct rows are kept, so the optimum is an upper bound.",)
-    return Lifting(program, reduction, small, settings, clock.seconds, None, notes, approximation)
-
-
 def _lift(
     program: Program,
     settings: LiftSettings,
     progress: ProgressCallback | None,
     previous: Lifting | None = None,
 ) -> Lifting:
-    clock = _Clock(progress)
+    clock = StageClock(progress)
     reduction, report = _reduced(program, settings, clock)
     old = previous if previous is not None and _has_same_reduction(reduction, previous.reduction) else None
     notes: list[str] = []
@@ -305,7 +260,7 @@ def _lift(
     return Lifting(program, reduction, merged, settings, clock.seconds, report, tuple(notes))
 
 
-def _reduced(program: Program, settings: LiftSettings, clock: _Clock) -> tuple[Reduction, SnapReport | None]:
+def _reduced(program: Program, settings: LiftSettings, clock: StageClock) -> tuple[Reduction, SnapReport | None]:
     """Snap, where asked for, and substitute."""
     minimisation, report = program.minimisation(), None
     if settings.digits is not None:
@@ -409,7 +364,7 @@ def _ground_labels(size: int, kept: NDArray[np.int64], of_kept: NDArray[np.int64
     return labels
 
 
-class _Clock:
+class StageClock:
     """Times stages and announces them."""
 
     def __init__(self, progress: ProgressCallback | None) -> None:
@@ -418,6 +373,7 @@ class _Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
+        """Time what runs inside, and tell the progress callback that it begins."""
         if self.progress is not None:
             self.progress(Progress(name))
         start = perf_counter()

@@ -15,6 +15,7 @@ The value was chosen on those very programs; the certificate, not this setting, 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -60,6 +61,7 @@ _STATUS = {
     # It got stuck on the way to a tighter tolerance than asked for by the user; the certificate decides.
     "InsufficientProgress": Status.OPTIMAL_INACCURATE,
     "NumericalError": Status.FAILURE,
+    "CallbackTerminated": Status.TIME_LIMIT,
 }
 
 
@@ -103,7 +105,8 @@ class ClarabelBackend(Backend):
         if curved.sizes or len(program.conic):
             K = csc(sparse.vstack([conic.K, curved.K, program.conic.A]))
             b = np.concatenate([conic.b, curved.b, program.conic.b])
-        found = _run(clarabel, P, program.q.copy(), K, b, cones, _settings(clarabel, settings))
+        own = _settings(clarabel, settings)
+        found = _run(clarabel, P, program.q.copy(), K, b, cones, own, settings.interrupt)
         status = str(found.status)
         facts: dict[str, Any] = {"iterations": int(found.iterations), "message": status}
         ends = np.cumsum([conic.b.size, curved.b.size])
@@ -164,9 +167,21 @@ def _own_cone(clarabel: Any, cone: Cone) -> Any:
     raise BackendError(f"Clarabel does not know the cone {cone!r}.")
 
 
-def _run(clarabel: Any, P: Any, q: Any, K: Any, b: Any, cones: list[Any], settings: Any) -> Any:
+def _run(
+    clarabel: Any,
+    P: Any,
+    q: Any,
+    K: Any,
+    b: Any,
+    cones: list[Any],
+    settings: Any,
+    interrupt: Callable[[], bool] | None = None,
+) -> Any:
     try:
-        return clarabel.DefaultSolver(P, q, K, b, cones, settings).solve()
+        solver = clarabel.DefaultSolver(P, q, K, b, cones, settings)
+        if interrupt is not None and hasattr(solver, "set_termination_callback"):
+            solver.set_termination_callback(lambda _: interrupt())
+        return solver.solve()
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:

@@ -17,7 +17,7 @@ the first of which factorises a dense matrix of the size of the null space. Clar
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -47,6 +47,7 @@ _STATUS = {
     "kUnbounded": Status.UNBOUNDED,
     "kTimeLimit": Status.TIME_LIMIT,
     "kIterationLimit": Status.ITERATION_LIMIT,
+    "kInterrupt": Status.TIME_LIMIT,
 }
 
 
@@ -144,7 +145,22 @@ def load(program: Program, settings: SolverSettings) -> Any:
         raise BackendError(f"HiGHS refuses the program: {error}.") from error
     if status == highspy.HighsStatus.kError:
         raise BackendError("HiGHS refuses the program.", "Pass verbose=True to read why.")
+    if settings.interrupt is not None:
+        _ask_between_iterations(highs, settings.interrupt)
     return highs
+
+
+def _ask_between_iterations(highs: Any, interrupt: Callable[[], bool]) -> None:
+    """End the run when ``interrupt`` says so; versions of highspy without these callbacks run to the end."""
+
+    def ask(event: Any) -> None:
+        if interrupt():
+            event.interrupt()
+
+    for name in ("cbSimplexInterrupt", "cbIpmInterrupt"):
+        callback = getattr(highs, name, None)
+        if callback is not None:
+            callback.subscribe(ask)
 
 
 def run(highs: Any) -> str:

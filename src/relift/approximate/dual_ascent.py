@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from relift.lifting.bounds import payable
+from relift.approximate.lower_bound import payable
 from relift.program.program import Program
 from relift.program.solution import Vector
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from tests.data import data_folder
 
 import relift
 from relift.adapters.files import read_program
-from relift.approximation import relative_gap
+from relift.approximate.repair import repaired_point, violation
+from relift.approximate.report import relative_gap
+from relift.approximate.restriction import Restriction, averaged, restrict, separable_bounds
 from relift.errors import OptionError, PartitionError
-from relift.lifting.repair import repaired_point, violation
-from relift.lifting.restriction import Restriction, averaged, restrict, separable_bounds
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import Progress
@@ -24,6 +25,11 @@ from relift.testing.noise import with_noise
 from relift.testing.random_programs import symmetric_program
 
 ENDED = {Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.OPTIMAL_INACCURATE}
+
+
+def unhurried(**options: Any) -> relift.Approximation:
+    """Rounds as many as they take: small programs would be solved without them before the first one ends."""
+    return relift.Approximation(budget=math.inf, **options)
 
 
 def any_program(seed: int) -> tuple[Program, np.random.Generator]:
@@ -79,7 +85,7 @@ def test_bounds_enclose_the_optimum_of_any_program_for_any_classes(part: int) ->
         program, random = any_program(seed)
         ground = relift.solve(program, lift="none", reduce=False)
         labels = random.integers(0, int(random.integers(1, program.n_variables + 1)), program.n_variables)
-        options = relift.Approximation(
+        options = unhurried(
             gap=float(random.choice([1e-1, 1e-2, 1e-4])),
             partition=Partition.from_labels(labels),
             rows=str(random.choice(["auto", "keep", "average"])),  # type: ignore[arg-type]
@@ -101,7 +107,7 @@ def test_noisy_symmetric_programs_are_solved_within_the_gap(quadratic: bool, lev
         case = symmetric_program(seed, quadratic=quadratic, copies=6, disguised=bool(seed % 2))
         program = with_noise(case.program, level, seed)
         ground = relift.solve(program, lift="none", reduce=False)
-        result = relift.solve(program, approximate=1e-2)
+        result = relift.solve(program, approximate=unhurried(gap=1e-2))
         assert_encloses(result, ground, 1e-2)
         n_within += result.status == Status.OPTIMAL_WITHIN_GAP
     assert n_within > 5
@@ -114,7 +120,7 @@ def test_noisy_linear_programs_of_the_collection(name: str, level: float) -> Non
     exact = relift.lift(program)
     assert exact.small.n_variables > 0.95 * program.n_variables  # exact lifting finds nothing
     gap = 10 * level
-    result = relift.solve(program, approximate=gap)
+    result = relift.solve(program, approximate=unhurried(gap=gap))
     assert result.status in {Status.OPTIMAL_WITHIN_GAP, Status.OPTIMAL}
     assert result.gap <= gap
     assert result.rounds[0].classes < 0.1 * program.n_variables
@@ -127,7 +133,7 @@ def test_noisy_linear_programs_of_the_collection(name: str, level: float) -> Non
 def test_noisy_equalities_are_averaged_and_repaired(name: str, level: float) -> None:
     program = with_noise(read_program(data_folder("maros_meszaros") / f"{name}.npz"), level)
     assert relift.lift(program).small.n_variables == program.n_variables
-    result = relift.solve(program, approximate=1e-3)
+    result = relift.solve(program, approximate=unhurried(gap=1e-3))
     assert result.status == Status.OPTIMAL_WITHIN_GAP
     assert result.rounds[0].kind == "averages"
     assert result.rounds[-1].classes < 0.2 * program.n_variables
@@ -137,7 +143,7 @@ def test_noisy_equalities_are_averaged_and_repaired(name: str, level: float) -> 
 
 def test_a_program_without_any_symmetry_ends_exact() -> None:
     program = read_program(data_folder("maros_meszaros") / "CVXQP2_S.npz")
-    result = relift.solve(program, approximate=1e-4)
+    result = relift.solve(program, approximate=unhurried(gap=1e-4))
     assert result.status in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP}
     assert result.objective == pytest.approx(8120.94, rel=2e-4)
 
@@ -154,18 +160,18 @@ def noisy_cover(n: int = 40, level: float = 1e-3) -> Program:
 
 def test_a_number_is_a_gap_and_a_partition_a_start() -> None:
     program = noisy_cover()
-    by_gap = relift.solve(program, approximate=1e-2)
+    by_gap = relift.solve(program, approximate=unhurried(gap=1e-2))
     assert by_gap.status == Status.OPTIMAL_WITHIN_GAP
     assert by_gap.gap <= 1e-2
     assert by_gap.rounds[0].classes == 1
-    by_partition = relift.solve(program, approximate=Partition.from_labels(np.arange(40) % 2))
+    by_partition = relift.solve(program, approximate=unhurried(partition=np.arange(40) % 2))
     assert by_partition.rounds[0].classes == 2
     assert by_partition.status in {Status.OPTIMAL_WITHIN_GAP, Status.OPTIMAL}
 
 
 def test_lift_gives_a_restriction_that_solve_goes_on_with() -> None:
     program = noisy_cover()
-    lifting = relift.lift(program, approximate=1e-2)
+    lifting = relift.lift(program, approximate=unhurried(gap=1e-2))
     assert isinstance(lifting.quotient, Restriction)
     assert lifting.quotient.keeps_rows
     assert lifting.small.n_variables == 1
@@ -183,7 +189,7 @@ def test_lift_gives_a_restriction_that_solve_goes_on_with() -> None:
 
 
 def test_exact_classes_are_certified_as_optimal() -> None:
-    result = relift.solve(Program(q=[1, 1, 1], A=[[1, 1, 1]], l=[3], lb=0, ub=9), approximate=0.1)
+    result = relift.solve(Program(q=[1, 1, 1], A=[[1, 1, 1]], l=[3], lb=0, ub=9), approximate=unhurried(gap=0.1))
     assert result.status == Status.OPTIMAL
     assert result.certificate.is_optimal
     assert result.objective == pytest.approx(3.0)
@@ -200,15 +206,15 @@ def test_without_approximate_there_are_no_bounds() -> None:
 
 def test_a_budget_that_ends_is_told_and_nothing_is_called_optimal() -> None:
     program = with_noise(symmetric_program(3, copies=8).program, 1e-2)
-    result = relift.solve(program, approximate=relift.Approximation(gap=1e-9, partition=np.zeros(32), max_rounds=1))
+    result = relift.solve(program, approximate=unhurried(gap=1e-9, partition=np.zeros(32), max_rounds=1))
     assert result.status == Status.ITERATION_LIMIT
     assert "max_rounds=1 ended before the gap was reached" in result.message
     assert len(result.rounds) == 1
-    limited = relift.solve(program, approximate=relift.Approximation(gap=1e-9, partition=np.zeros(32), max_classes=6))
+    limited = relift.solve(program, approximate=unhurried(gap=1e-9, partition=np.zeros(32), max_classes=6))
     assert limited.status == Status.ITERATION_LIMIT
     assert "max_classes=6 was reached before the gap" in limited.message
     assert max(line.classes for line in limited.rounds) <= 6
-    late = relift.solve(program, approximate=1e-9, time_limit=1e-9)
+    late = relift.solve(program, approximate=unhurried(gap=1e-9), time_limit=1e-9)
     assert late.status == Status.TIME_LIMIT
     assert late.upper_bound == math.inf
 
@@ -217,7 +223,7 @@ def test_an_infeasible_restriction_is_not_an_infeasible_program() -> None:
     # x = y contradicts x - y = 1; alone they are feasible.
     program = Program(q=[1.0, 1.0], A=[[1.0, -1.0]], l=[1.0], u=[1.0], lb=0, ub=5)
     told: list[Progress] = []
-    options = relift.Approximation(partition=[0, 0], rows="keep")
+    options = unhurried(partition=[0, 0], rows="keep")
     result = relift.solve(program, approximate=options, progress=told.append)
     assert result.rounds[0].status == Status.INFEASIBLE
     assert result.status == Status.OPTIMAL
@@ -228,13 +234,13 @@ def test_an_infeasible_restriction_is_not_an_infeasible_program() -> None:
 
 def test_infeasible_and_unbounded_programs_are_proved() -> None:
     infeasible = Program(q=np.ones(6), A=np.vstack([np.ones(6), -np.ones(6) * 1.001]), l=[7.0, -3.0], lb=0)
-    result = relift.solve(infeasible, approximate=1e-2)
+    result = relift.solve(infeasible, approximate=unhurried(gap=1e-2))
     assert result.status == Status.INFEASIBLE
     assert result.certificate.is_proved
     assert result.objective == math.inf
     assert (result.lower_bound, result.upper_bound) == (math.inf, math.inf)
     unbounded = Program(q=-np.ones(6) - 1e-3 * np.arange(6), A=np.ones((1, 6)), l=[0.0], lb=0)
-    result = relift.solve(unbounded, approximate=1e-2)
+    result = relift.solve(unbounded, approximate=unhurried(gap=1e-2))
     assert result.status == Status.UNBOUNDED
     assert result.certificate.is_proved
     assert result.lower_bound == -math.inf
@@ -243,9 +249,7 @@ def test_infeasible_and_unbounded_programs_are_proved() -> None:
 def test_progress_tells_round_classes_and_bounds() -> None:
     told: list[Progress] = []
     program = with_noise(symmetric_program(5, copies=8).program, 1e-2)
-    result = relift.solve(
-        program, approximate=relift.Approximation(gap=1e-6, partition=np.zeros(32)), progress=told.append
-    )
+    result = relift.solve(program, approximate=unhurried(gap=1e-6, partition=np.zeros(32)), progress=told.append)
     events = [event for event in told if event.stage == "approximate"]
     assert [event.round for event in events] == list(range(1, len(events) + 1))
     assert len(events) == len(result.rounds)
@@ -272,7 +276,7 @@ def test_finish_on_the_ground_starts_from_the_point_and_is_certified() -> None:
         lb=0,
         ub=1,
     )
-    options = relift.Approximation(gap=1e-2, finish="ground")
+    options = unhurried(gap=1e-2, finish="ground")
     result = relift.solve(program, approximate=options, backend="osqp", tolerance=1e-5)
     assert result.status == Status.OPTIMAL
     assert result.rounds[-1].kind == "ground"
@@ -287,7 +291,7 @@ def test_finish_on_the_ground_starts_from_the_point_and_is_certified() -> None:
 def test_maximisation_keeps_its_sense() -> None:
     program = with_noise(Program(q=np.ones(20), A=np.ones((1, 20)), u=[7.0], lb=0, ub=1, sense="max"), 1e-3)
     ground = relift.solve(program, lift="none")
-    result = relift.solve(program, approximate=1e-2)
+    result = relift.solve(program, approximate=unhurried(gap=1e-2))
     assert result.status == Status.OPTIMAL_WITHIN_GAP
     assert result.lower_bound <= ground.objective <= result.upper_bound
     assert result.objective == pytest.approx(result.lower_bound)
@@ -295,12 +299,12 @@ def test_maximisation_keeps_its_sense() -> None:
 
 def test_classes_may_come_from_a_clusterer_or_a_budget() -> None:
     program = noisy_cover(60)
-    result = relift.solve(program, approximate=relift.Approximation(gap=1e-2, classes=4))
+    result = relift.solve(program, approximate=unhurried(gap=1e-2, classes=4))
     assert result.status == Status.OPTIMAL_WITHIN_GAP
     assert result.rounds[0].classes <= 4
     cluster = pytest.importorskip("sklearn.cluster", reason="a clusterer of scikit-learn")
     clusterer = cluster.KMeans(3, n_init=1, random_state=0)
-    result = relift.solve(program, approximate=relift.Approximation(gap=1e-2, clusterer=clusterer))
+    result = relift.solve(program, approximate=unhurried(gap=1e-2, clusterer=clusterer))
     assert result.status == Status.OPTIMAL_WITHIN_GAP
     assert result.rounds[0].classes <= 3
     assert result.approximation is not None
@@ -314,14 +318,14 @@ def test_a_radius_that_is_known_makes_a_bound_where_there_was_none() -> None:
     A = np.eye(n) * 2 - np.ones((n, n)) / n + 1e-5 * random.uniform(-1, 1, (n, n))
     program = Program(q=np.ones(n), A=A, l=np.ones(n))
     options = {"gap": 1e-2, "partition": np.zeros(n), "max_rounds": 1}
-    known = relift.solve(program, approximate=relift.Approximation(radius=50.0, **options))  # type: ignore[arg-type]
+    known = relift.solve(program, approximate=unhurried(radius=50.0, **options))  # type: ignore[arg-type]
     assert known.status == Status.OPTIMAL_WITHIN_GAP
     ground = relift.solve(program, lift="none")
     assert_encloses(known, ground, 1e-2)
 
 
 def test_the_result_of_a_round_survives_pickling() -> None:
-    result = relift.solve(noisy_cover(), approximate=1e-2)
+    result = relift.solve(noisy_cover(), approximate=unhurried(gap=1e-2))
     copy = pickle.loads(pickle.dumps(result.approximation))
     assert copy == result.approximation
     assert "gap" in str(copy)
@@ -379,6 +383,7 @@ def test_a_repaired_point_keeps_rows_and_bounds() -> None:
         ({"classes": 0}, "classes=0 is out of range. Give a positive whole number."),
         ({"max_classes": 0}, "max_classes=0 is out of range. Give a positive whole number."),
         ({"max_rounds": 0}, "max_rounds=0 is out of range. Give a positive whole number."),
+        ({"budget": 0.0}, "budget=0.0 is out of range. Give a positive number, such as 0.3, or math.inf."),
         ({"radius": 0.0}, "radius=0.0 is out of range. Give a positive number, or math.inf."),
         ({"rows": "drop"}, "rows='drop' is not known. Choose one of: auto, keep, average."),
         ({"finish": "now"}, "finish='now' is not known. Choose one of: gap, ground."),
@@ -401,20 +406,20 @@ def test_wrong_calls_are_refused() -> None:
     with pytest.raises(PartitionError, match="the partition has 3 elements, but the program has 10 variables"):
         relift.solve(program, approximate=Partition.one_class(3))
     with pytest.raises(OptionError, match="vertex=True does not go with approximate lifting"):
-        relift.solve(program, approximate=1e-2, vertex=True)
+        relift.solve(program, approximate=unhurried(gap=1e-2), vertex=True)
 
     class Wrong:
         def fit_predict(self, X: np.ndarray) -> np.ndarray:
             return np.zeros(2)
 
     with pytest.raises(OptionError, match="the clusterer gave 2 labels for 10 signatures"):
-        relift.solve(program, approximate=relift.Approximation(clusterer=Wrong()))
+        relift.solve(program, approximate=unhurried(clusterer=Wrong()))
 
 
 def test_programs_without_variables_or_rows() -> None:
-    result = relift.solve(Program(q=np.zeros(0), lb=np.zeros(0)), approximate=1e-2)
+    result = relift.solve(Program(q=np.zeros(0), lb=np.zeros(0)), approximate=unhurried(gap=1e-2))
     assert result.status == Status.OPTIMAL
-    result = relift.solve(Program(q=[1.0, 1.001], lb=0, ub=1), approximate=1e-2)
+    result = relift.solve(Program(q=[1.0, 1.001], lb=0, ub=1), approximate=unhurried(gap=1e-2))
     assert result.status in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP}
     assert result.objective == pytest.approx(0.0)
 
@@ -428,7 +433,7 @@ def test_the_gap_is_relative_with_floor_one() -> None:
 def test_the_summary_tells_what_was_proved(capsys: pytest.CaptureFixture[str]) -> None:
     from relift.report.summary import print_plain, summary
 
-    print_plain(summary(relift.solve(noisy_cover(), approximate=1e-2)))
+    print_plain(summary(relift.solve(noisy_cover(), approximate=unhurried(gap=1e-2))))
     printed = capsys.readouterr().out
     assert "optimal within gap" in printed
     assert "proved: [" in printed

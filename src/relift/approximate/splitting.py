@@ -1,8 +1,9 @@
 r"""Which classes to split next, and where: those that the gap comes from, along what parts their members.
 
-A class earns the gap of its members (:class:`~relift.lifting.bounds.LowerBound`). Those that together make most of the
-gap are split: by the sign of a value that says where each member wants to go (the reduced gradient; a ray; a broken
-row), then each part by the best cut into two groups of that value (1-D 2-means, found exactly from prefix sums).
+A class earns the gap of its members (:class:`~relift.approximate.lower_bound.LowerBound`). Those that together
+make most of the gap are split: by the sign of a value that says where each member wants to go (the reduced gradient; a
+ray; a broken row), then each part by the best cut into two groups of that value (1-D 2-means, found exactly from
+prefix sums).
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.approximate.near_equal import coarsened
 from relift.program.program import Program
 from relift.program.solution import Vector
-from relift.symmetry.near_equal import coarsened
 from relift.symmetry.partition import Partition
 
 SHARE = 0.98

@@ -1,8 +1,4 @@
-"""Options of approximate lifting, and the classes it starts from.
-
-Nothing here is proved: any classes will do as a start, since every round proves its own bounds
-(:mod:`~relift.lifting.bounds`) and classes that cost too much are split (:mod:`~relift.lifting.splitting`).
-"""
+"""Options of approximate lifting, and the lifting that they ask for."""
 
 from __future__ import annotations
 
@@ -11,22 +7,22 @@ from dataclasses import dataclass
 from typing import Any, Literal, final, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from relift.errors import OptionError, PartitionError
-from relift.lifting.restriction import separable_bounds
-from relift.lifting.splitting import rows_of_variables
+from relift.approximate.first_classes import COARSEST, first_classes
+from relift.approximate.near_equal import Clusterer
+from relift.approximate.restriction import restrict
+from relift.errors import OptionError
+from relift.lifting.lifting import Lifting, StageClock
+from relift.lifting.quotient import quotient
+from relift.lifting.reduction import reduce, unreduced
 from relift.program.program import Program
-from relift.settings import check_choice
-from relift.symmetry.find import Symmetry
-from relift.symmetry.near_equal import Clusterer, clustered_classes, near_equal_classes
+from relift.settings import LiftSettings, ProgressCallback, check_choice
+from relift.symmetry.find import no_symmetry
 from relift.symmetry.partition import Partition
 
 RowHandling = Literal["auto", "keep", "average"]
 Finish = Literal["gap", "ground"]
-
-COARSEST = 0.3
-"""No tolerance is tried beyond this one."""
 
 
 @final
@@ -58,6 +54,9 @@ class Approximation:
         What you know the magnitude of variables without any bound to be at most. None: only where rounding parts the
         multipliers from a proof, such variables are taken to lie within 10⁴ times the largest entry of the point found,
         and the report says so. ``math.inf``: no assumption at all.
+    budget
+        What approximate lifting may take at most, as a share of the time that solving the program without it has taken
+        so far: then it is given up, and the program is solved without it. ``math.inf``: take whatever the gap needs.
     finish
         ``"gap"`` ends with the proved gap; ``"ground"`` then solves the program as it is, started from that point.
 
@@ -80,6 +79,7 @@ class Approximation:
     max_rounds: int = 50
     radius: float | None = None
     finish: Finish = "gap"
+    budget: float = 0.3
 
     def __post_init__(self) -> None:
         check_choice("rows", self.rows, get_args(RowHandling))
@@ -93,6 +93,7 @@ class Approximation:
             value = getattr(self, name)
             _check(value is None or (value == int(value) and value >= 1), name, value, "a positive whole number")
         _check(self.max_rounds >= 1, "max_rounds", self.max_rounds, "a positive whole number")
+        _check(self.budget > 0, "budget", self.budget, "a positive number, such as 0.3, or math.inf")
         _check(self.radius is None or self.radius > 0, "radius", self.radius, "a positive number, or math.inf")
         ways = [name for name in ("tolerance", "classes", "partition") if getattr(self, name) is not None]
         if len(ways) > 1:
@@ -102,6 +103,74 @@ class Approximation:
     def tolerance_in_use(self) -> float:
         """The tolerance of the search: as given, or ten times the gap."""
         return self.tolerance if self.tolerance is not None else min(COARSEST, 10.0 * self.gap)
+
+    def lift(
+        self, program: Program, settings: LiftSettings | None = None, progress: ProgressCallback | None = None
+    ) -> Lifting:
+        """Merge what is nearly equivalent: a restriction, whose optimum is an upper bound, and no more.
+
+        Parameters
+        ----------
+        program
+            The original program.
+        settings
+            How floats are read, and whether to presolve.
+        progress
+            Progress callback, called once per stage.
+
+        Raises
+        ------
+        OptionError
+            If the program has quadratic constraints or cones.
+
+        Examples
+        --------
+        >>> program = Program(q=[1, 1.001, 0.999], A=[[1, 1, 1]], l=[3], lb=0)
+        >>> Approximation().lift(program).small.n_variables
+        1
+        """
+        settings, clock = settings or LiftSettings(), StageClock(progress)
+        presolved = self.presolved(program, settings, clock)
+        reduction = presolved.reduction
+        with clock.stage("refine"):
+            symmetry = first_classes(reduction.program, self, reduction.variables, program.n_variables)
+        with clock.stage("quotient"):
+            small = restrict(reduction.program, symmetry)
+        note = f"approximate classes ({symmetry.method}): all distinct rows are kept, so the optimum is an upper bound."
+        return Lifting(program, reduction, small, settings, clock.seconds, None, (note,), self)
+
+    def presolved(self, program: Program, settings: LiftSettings, clock: StageClock | None = None) -> Lifting:
+        """Return the program after exact presolve, before classes are looked for.
+
+        Parameters
+        ----------
+        program
+            The original program.
+        settings
+            How floats are read, and whether to presolve.
+        clock
+            Times the stage.
+        """
+        self.check(program)
+        clock = clock or StageClock(None)
+        with clock.stage("reduce"):
+            change = reduce if settings.reduce else unreduced
+            reduction = change(program.minimisation(), settings.values)
+        alone = quotient(reduction.program, no_symmetry(reduction.program))
+        return Lifting(program, reduction, alone, settings, clock.seconds, approximation=self)
+
+    def check(self, program: Program) -> None:
+        """Refuse programs that approximate lifting does not take.
+
+        Raises
+        ------
+        OptionError
+            If the program has quadratic constraints or cones.
+        """
+        if len(program.quadratic):
+            raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
+        if len(program.conic):
+            raise OptionError("approximate lifting does not take cones.", "Leave approximate out.")
 
 
 def approximation_from(given: Any) -> Approximation:
@@ -128,67 +197,6 @@ def approximation_from(given: Any) -> Approximation:
         f"approximate={given!r} is not understood.",
         "Give a gap such as 1e-3, a Partition, or relift.Approximation(...).",
     )
-
-
-def first_classes(program: Program, approximation: Approximation, kept: NDArray[np.int64], n_ground: int) -> Symmetry:
-    """Return the classes that approximate lifting starts from.
-
-    Parameters
-    ----------
-    program
-        A minimisation, already reduced.
-    approximation
-        How to find them.
-    kept
-        Which variables of the ground program are left in ``program``.
-    n_ground
-        How many variables the ground program has.
-
-    Raises
-    ------
-    PartitionError
-        If a partition of another size than the ground program was given.
-
-    Examples
-    --------
-    >>> program = Program(q=[1, 1.001, 1.002, 5], A=[[1, 1, 1, 1]], l=[3], lb=0)
-    >>> first_classes(program, Approximation(), np.arange(4), 4).variables.labels.tolist()
-    [0, 0, 0, 1]
-    """
-    n, limit = program.n_variables, approximation.max_classes
-    tolerance = approximation.tolerance_in_use
-    if approximation.partition is not None:
-        found = _given_classes(program, approximation.partition, kept, n_ground, tolerance)
-    elif approximation.classes is not None or approximation.clusterer is not None:
-        n_classes = approximation.classes or max(8, math.isqrt(n))
-        found = clustered_classes(program, n_classes, approximation.clusterer)
-    else:
-        found = near_equal_classes(program, tolerance)
-        while approximation.tolerance is None and 2 * found.variables.n_classes > n > 16 and tolerance < COARSEST:
-            tolerance = min(COARSEST, 5.0 * tolerance)
-            coarser = near_equal_classes(program, tolerance)
-            if coarser.variables.n_classes < found.variables.n_classes:
-                found = coarser
-        if approximation.tolerance is None and 2 * found.variables.n_classes > n > 16:
-            found = clustered_classes(program, max(8, math.isqrt(n)))
-    if limit is not None and found.variables.n_classes > limit:
-        found = clustered_classes(program, limit)
-    variables = separable_bounds(program, found.variables)
-    return Symmetry(variables, found.rows, found.row_scales, found.method)
-
-
-def _given_classes(
-    program: Program, given: Partition | ArrayLike, kept: NDArray[np.int64], n_ground: int, tolerance: float
-) -> Symmetry:
-    labels = given.labels if isinstance(given, Partition) else np.asarray(given)
-    if labels.shape != (n_ground,):
-        raise PartitionError(
-            f"the partition has {labels.size} elements, but the program has {n_ground} variables.",
-            "Give one label for each variable.",
-        )
-    variables = Partition.from_labels(labels[kept])
-    rows = rows_of_variables(program, variables, tolerance)
-    return Symmetry(variables, rows, np.ones(program.n_rows), "partition as given")
 
 
 def _check(is_right: bool, name: str, value: object, wanted: str) -> None:

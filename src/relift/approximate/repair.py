@@ -4,8 +4,9 @@ r"""Small corrections that turn a nearly feasible point into a feasible one, of 
 
 .. math:: \min \|s\| \quad\text{with}\quad A_V D s = b_V - A_V x, \qquad x \leftarrow x + D s,
 
-is found by one sparse factorisation, or by LSMR where that is too large, and cut off at the bounds; rows that this
-breaks join V, variables that were cut off stay where they are, and so on, a few times.
+is found from the normal equations, by a banded factorisation where that is small enough (its cost is known before it is
+made) and by LSMR otherwise, and cut off at the bounds; rows that this breaks join V, variables that were
+cut off stay where they are, and so on, a few times.
 
 *Dual*: gradients :math:`g_j = (Pv + q + A^\top y)_j` that should vanish do not quite, those of the variables that
 make most of the gap, and of all that nothing else holds. The smallest change of the multipliers that does it, relative
@@ -19,15 +20,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import lsmr, splu
+from scipy import linalg, sparse
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import lsmr
 
-from relift.lifting.bounds import Indices, LowerBound, payable
+from relift.approximate.curvature import bandwidth, lower_band
+from relift.approximate.lower_bound import Indices, LowerBound, payable
+from relift.approximate.upper_bound import relative_violation
+from relift.lifting.certificate import certify
 from relift.program.program import Program
-from relift.program.solution import Vector
+from relift.program.solution import Solution, Status, Vector
 
-DIRECT_SIZE = 1_000_000
-"""Up to this many entries the move is found by a sparse factorisation, beyond that by LSMR."""
+FLOPS = 2e9
+"""Operations that one factorisation may take; beyond that the move is found by LSMR."""
 
 ROUNDS = 12
 """How often rows that a move breaks may join."""
@@ -35,26 +40,40 @@ ROUNDS = 12
 ITERATIONS = 300
 """Of LSMR, each time."""
 
+REGULARISATION = 1e-13
+"""Added to the diagonal of the normal equations, whose rows have length 1, so that rows may depend on each other."""
+
 
 def violation(program: Program, x: Vector) -> float:
-    """How far a point breaks a row or bound, relative to 1 + the bound: 0 if feasible.
+    """How far a point breaks a row or bound: 0 if feasible.
+
+    The larger of two measures: relative to the largest product or bound in the row itself, so that a row in small
+    units has to hold like any other, and that of the certificate.
 
     Examples
     --------
-    >>> violation(Program(q=[0.0], A=[[2.0]], u=[1.0]), np.array([1.0]))
+    >>> violation(Program(q=[0.0], A=[[2e-6]], u=[1e-6]), np.array([1.0]))
     0.5
     """
     if not np.isfinite(x).all():
         return float("inf")
-    worst = 0.0
-    for value, lower, upper in ((program.A @ x, program.l, program.u), (x, program.lb, program.ub)):
-        off = value - np.clip(value, lower, upper)
-        bound = np.where(off > 0, upper, np.where(off < 0, lower, 0.0))
-        worst = max(worst, float((np.abs(off) / (1.0 + np.abs(bound))).max(initial=0.0)))
+    A = program.A.tocsr()
+    value = A @ x
+    off = value - np.clip(value, program.l, program.u)
+    wrong = np.flatnonzero(off)
+    worst = certify(program, Solution(Status.OPTIMAL, x=x)).primal_residual
+    if wrong.size:
+        bound = np.where(off > 0, program.u, program.l)[wrong]
+        rows = A[wrong]
+        products = np.abs(rows.data * x[rows.indices])
+        largest = np.zeros(wrong.size)
+        filled = np.flatnonzero(np.diff(rows.indptr))
+        largest[filled] = np.maximum.reduceat(products, rows.indptr[filled])
+        worst = max(worst, float((np.abs(off[wrong]) / np.maximum(largest, np.abs(bound))).max()))
     return worst
 
 
-def repaired_point(program: Program, x: Vector, tolerance: float) -> Vector | None:
+def repaired_point(program: Program, x: Vector, tolerance: float, flops: float = FLOPS) -> Vector | None:
     """A point near x that breaks no row or bound by more than the tolerance, or None if none was found.
 
     Parameters
@@ -64,7 +83,9 @@ def repaired_point(program: Program, x: Vector, tolerance: float) -> Vector | No
     x
         A point near the feasible set.
     tolerance
-        The largest violation, as :func:`violation` measures it.
+        The largest violation, relative to the sum of the magnitudes in the row.
+    flops
+        Operations that may be spent, about.
 
     Examples
     --------
@@ -74,51 +95,75 @@ def repaired_point(program: Program, x: Vector, tolerance: float) -> Vector | No
     True
     """
     A = program.A.tocsr()
+    magnitude = np.abs(A)
     x = np.clip(x, program.lb, program.ub)
     broken = program.l == program.u
-    margin = np.where(
-        program.u - program.l > tolerance, 0.05 * tolerance, 0.0
-    )  # rows that can be kept with a margin are
-    with np.errstate(invalid="ignore"):
-        inner_lower = np.where(np.isinf(program.l), program.l, program.l + margin * (1.0 + np.abs(program.l)))
-        inner_upper = np.where(np.isinf(program.u), program.u, program.u - margin * (1.0 + np.abs(program.u)))
     blocked = np.zeros(x.size, bool)
     width = program.ub - program.lb
     for _ in range(ROUNDS):
         Ax = A @ x
+        size = magnitude @ np.abs(x)
+        inner_lower, inner_upper = _inner(program, tolerance, size)
         target = np.clip(Ax, inner_lower, inner_upper)
-        wrong = np.abs(target - Ax) > 0.2 * tolerance * (1.0 + np.abs(target))
+        wrong = np.abs(target - Ax) > 0.2 * tolerance * np.maximum(size, np.abs(target))
         if not wrong.any():
-            return x
+            break
         broken |= wrong
         room = np.minimum(np.minimum(x - program.lb, program.ub - x), 1.0 + np.abs(x))
         room = np.maximum(room, 0.05 * np.minimum(width, 1.0 + np.abs(x)))  # those at a bound may leave it inwards
         room[blocked] = 0.0
         rows = np.flatnonzero(broken)
-        move = _smallest_move(A[rows], room, (target - Ax)[rows])
+        flops -= 50.0 * A.nnz
+        if flops < 0:
+            return None
+        move, spent = _smallest_move(A[rows], room, (target - Ax)[rows], flops)
+        flops -= spent
         if not np.isfinite(move).all():
             return None
         blocked |= (x + move < program.lb) | (x + move > program.ub)
         x = np.clip(x + move, program.lb, program.ub)
-    return x if violation(program, x) <= tolerance else None
+    return x if relative_violation(program, x) <= tolerance else None
 
 
-def _smallest_move(A: Any, room: Vector, wish: Vector) -> Vector:
-    """The smallest move d, each entry measured against its room, with A d = wish; nearly so where there is none."""
-    n, m = room.size, wish.size
-    if A.nnz + n > DIRECT_SIZE:
-        step = lsmr(A @ sparse.diags_array(room), wish, atol=1e-15, btol=1e-15, conlim=0, maxiter=ITERATIONS)[0]
-        return np.asarray(room * step)
-    # The conditions of optimality, as one sparse symmetric system: [D^-2 A'; A -δ] (d, λ) = (0, wish).
-    scale = 1.0 / np.maximum(np.sqrt(np.asarray(A.multiply(A) @ np.square(room))), 1e-300)
-    scaled = sparse.diags_array(scale) @ A @ sparse.diags_array(room)
-    system = sparse.block_array([[sparse.eye_array(n), scaled.T], [scaled, -1e-10 * sparse.eye_array(m)]]).tocsc()
-    try:
-        factor = splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        step = factor.solve(np.concatenate([np.zeros(n), scale * wish]))[:n]
-    except RuntimeError:  # singular to working precision
-        return np.full(n, np.nan)
-    return np.asarray(room * step)
+def _inner(program: Program, tolerance: float, size: Vector) -> tuple[Vector, Vector]:
+    """Bounds of rows with a margin, where there is room for one: what is aimed at, so that rounding breaks nothing."""
+    with np.errstate(invalid="ignore"):
+        span = program.u - program.l
+        margin = np.minimum(0.05 * tolerance * size, np.where(np.isfinite(span), 0.25 * span, np.inf))
+        return program.l + margin, program.u - margin
+
+
+def _smallest_move(A: Any, room: Vector, wish: Vector, flops: float) -> tuple[Vector, float]:
+    """The smallest move d, each entry measured against its room, with A d = wish; nearly so where there is none.
+
+    The second value is the number of operations, about.
+    """
+    scaled = A @ sparse.diags_array(room)
+    lengths = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
+    scale = 1.0 / np.maximum(lengths, 1e-300)
+    scaled = (sparse.diags_array(np.where(lengths > 0, scale, 0.0)) @ scaled).tocsr()
+    wish = np.where(lengths > 0, wish * scale, 0.0)
+    column_entries = np.bincount(scaled.indices, minlength=room.size).astype(np.float64)
+    if float(np.square(column_entries).sum()) <= 0.1 * flops:
+        normal = (scaled @ scaled.T).tocsc()
+        order = csgraph.reverse_cuthill_mckee(normal.tocsr(), symmetric_mode=True)
+        normal = normal[order][:, order].tocsc()
+        band = bandwidth(normal)
+        cost = normal.shape[0] * float(band + 1) ** 2
+        if cost <= 0.5 * flops:
+            normal = normal + REGULARISATION * sparse.eye_array(normal.shape[0], format="csc")
+            try:
+                solved = linalg.solveh_banded(lower_band(normal.tocsc(), band), wish[order], lower=True)
+            except linalg.LinAlgError:
+                return np.full(room.size, np.nan), cost
+            multipliers = np.empty_like(solved)
+            multipliers[order] = solved
+            return np.asarray(room * (scaled.T @ multipliers)), cost
+    cost = 6.0 * ITERATIONS * scaled.nnz
+    if cost > flops:
+        return np.full(room.size, np.nan), 0.0
+    step = lsmr(scaled, wish, atol=1e-15, btol=1e-15, conlim=0, maxiter=ITERATIONS)[0]
+    return np.asarray(room * step), cost
 
 
 def repaired_multipliers(
@@ -135,11 +180,11 @@ def repaired_multipliers(
     bound
         What the multipliers prove now.
     lower, upper, curvature
-        What holds the variables, as :class:`~relift.lifting.bounds.BoundProver` knows it.
+        What holds the variables, as :class:`~relift.approximate.lower_bound.BoundProver` knows it.
 
     Examples
     --------
-    >>> from relift.lifting.bounds import BoundProver
+    >>> from relift.approximate.lower_bound import BoundProver
     >>> program = Program(q=[1.0, 1.0], A=[[1.0, 0.0], [0.0, 1.0]], l=[0.0, 0.0], lb=-9, ub=9)
     >>> v = np.zeros(2)
     >>> bound = BoundProver(program).prove(v, np.array([-1.01, -0.9999]))

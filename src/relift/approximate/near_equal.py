@@ -1,6 +1,6 @@
 r"""Classes of variables and rows that are *nearly* alike: where data is noisy, exact refinement finds nothing.
 
-Two ways, neither of which proves anything (:mod:`relift.lifting.bounds` does that afterwards):
+Two ways, neither of which proves anything (:mod:`relift.approximate.lower_bound` does that afterwards):
 
 *By tolerance.* The sorted magnitudes of each array are cut into cells no wider than a relative tolerance, every number
 is replaced by the middle of its cell, and the resulting program is refined exactly. Neighbours that are closer than the

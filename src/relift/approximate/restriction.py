@@ -13,7 +13,7 @@ Every row stays; those that have become equal, single or empty are merged by
 
 *Averages* (rows merged). Rows of a class are averaged, after division by their scales d: :math:`\hat A_r =
 \mathrm{mean}_{i \in r} (AS)_i / d_i`, likewise l, u, lb and ub. The optimum is no bound of either side; Sz breaks
-rows a little and has to be repaired (:mod:`~relift.lifting.repair`) before it counts. The multipliers,
+rows a little and has to be repaired (:mod:`~relift.approximate.repair`) before it counts. The multipliers,
 :math:`y_i = \hat y_r / (d_i |r|)`, are as good as any for a lower bound.
 """
 

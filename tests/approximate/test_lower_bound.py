@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from relift.lifting.bounds import BoundProver, curvature, curvature_by_factorisation, tighten
+from relift.approximate.boxes import tighten
+from relift.approximate.curvature import curvature, curvature_by_factorisation
+from relift.approximate.lower_bound import BoundProver
 from relift.program.program import Program
 
 

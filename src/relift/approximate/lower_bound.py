@@ -27,35 +27,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
-from scipy.sparse import csgraph
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh, splu
+from scipy import sparse
 
+from relift.approximate.boxes import PASSES, tighten
+from relift.approximate.curvature import curvature, curvature_by_factorisation
+from relift.approximate.rounding import EPSILON, gamma
 from relift.program.program import Program
 from relift.program.solution import Vector
 
 Indices = NDArray[np.int64]
 
-EPSILON = float(np.finfo(np.float64).eps)
-
-DENSE_SIZE = 400
-"""Up to this size the curvature of a connected part of P is found by a dense eigenvalue routine."""
-
-SPARSE_SIZE = 20_000
-"""Up to this size a sparse factorisation may be spent on it."""
-
 STEPS = 9
 """How often the search for the best multiple of the multipliers changes its step."""
 
 NEGLIGIBLE = 1e-8
-"""A gradient this small against 1 + the largest of its terms counts as zero where only a radius holds a variable."""
-
-PASSES = 8
-"""How often rows may tighten boxes in turn."""
+"""A gradient this small counts as zero where only a radius holds a variable: against the terms that it is the sum of,
+or, for a variable without a cost, against the largest term of all variables."""
 
 
 @final
@@ -122,6 +113,10 @@ class BoundProver:
         A vector μ, known to the caller, with P ⪰ diag(μ) on all directions between two feasible points.
     known_box
         Bounds of the variables, known to the caller, of all points that matter.
+    passes
+        How often rows may tighten the bounds of variables; :meth:`sharpen` does more of it.
+    flops
+        How many operations may be spent on the curvature of P.
 
     Examples
     --------
@@ -139,6 +134,9 @@ class BoundProver:
         program: Program,
         known_curvature: Vector | None = None,
         known_box: tuple[Vector, Vector] | None = None,
+        *,
+        passes: int = PASSES,
+        flops: float = math.inf,
     ) -> None:
         self.program = program
         self.magnitude_A = np.abs(program.A)
@@ -146,28 +144,34 @@ class BoundProver:
         entries = int(np.diff(program.A.tocsc().indptr).max(initial=0))
         if program.P is not None:
             entries += int(np.diff(program.P.indptr).max(initial=0))
-        self.gamma = _gamma(entries + 4)
-        found = curvature(program.P, program.n_variables)
+        self.gamma = gamma(entries + 8)
+        found = curvature(program.P, program.n_variables, flops)
         if known_curvature is not None and known_curvature.sum() > found.sum():
             found = known_curvature  # one or the other: the larger of two such vectors need not be one
         self.curvature = found
         self._is_sharp = program.P is None
+        self._passes = passes
         self._rows = program.A.tocsr()
         lower, upper = program.lb, program.ub
         if known_box is not None:
             lower, upper = np.maximum(lower, known_box[0]), np.minimum(upper, known_box[1])
-        self.lower, self.upper = tighten(self._rows, program.l, program.u, lower, upper)
+        self.lower, self.upper = tighten(self._rows, program.l, program.u, lower, upper, passes)
         self._cutoff, self._cut_box = math.inf, (self.lower, self.upper)
 
-    def sharpen(self) -> bool:
-        """Spend a sparse factorisation of P on more curvature; whether there is more now."""
-        if self._is_sharp:
-            return False
-        self._is_sharp = True
+    def sharpen(self, flops: float = math.inf) -> bool:
+        """Spend what was saved before, on boxes and on the curvature of P; whether more is known now."""
         before = self.curvature
-        self.curvature = before + curvature_by_factorisation(self.program.P, before)
-        self._cutoff, self._cut_box = math.inf, (self.lower, self.upper)
-        return bool(np.any(self.curvature > before))
+        if not self._is_sharp:
+            self._is_sharp = True
+            self.curvature = before + curvature_by_factorisation(self.program.P, before, flops)
+        more, self._passes = PASSES - self._passes, PASSES
+        lower, upper = self.lower, self.upper
+        if more > 0:
+            self.lower, self.upper = tighten(self._rows, self.program.l, self.program.u, lower, upper, more)
+        changed = bool(np.any(self.curvature > before) or np.any(self.lower > lower) or np.any(self.upper < upper))
+        if changed:
+            self._cutoff, self._cut_box = math.inf, (self.lower, self.upper)
+        return changed
 
     def box(self, cutoff: float = math.inf) -> tuple[Vector, Vector]:
         """Bounds that every feasible point with objective at most ``cutoff`` keeps."""
@@ -194,7 +198,7 @@ class BoundProver:
                 keep = (-reach > upper) | (reach < lower)
                 lower = np.where(keep, lower, np.maximum(lower, -reach))
                 upper = np.where(keep, upper, np.minimum(upper, reach))
-        return tighten(self._rows, program.l, program.u, lower, upper, passes=3)
+        return tighten(self._rows, program.l, program.u, lower, upper, passes=min(3, self._passes))
 
     def prove(
         self,
@@ -279,8 +283,9 @@ class BoundProver:
         terms = smallest_terms(g, error, self.curvature, v, lower, upper)
         loose = np.flatnonzero(np.isneginf(terms))
         used = math.inf
-        small = negligible * (1.0 + float(size.max(initial=0.0)))
-        if loose.size and math.isfinite(radius) and np.all(np.abs(g[loose]) <= small):
+        # Against its own terms where it has a cost: 1e-9 is not zero for a variable whose cost is 1e-9.
+        scale = np.where(program.q != 0, size, float(size.max(initial=0.0)))
+        if loose.size and math.isfinite(radius) and np.all(np.abs(g[loose]) <= negligible * scale[loose]):
             used = radius
             near_lower, near_upper = np.maximum(lower[loose], -radius), np.minimum(upper[loose], radius)
             terms[loose] = smallest_terms(
@@ -341,163 +346,3 @@ def smallest_terms(g: Vector, error: Vector, mu: Vector, v: Vector, lower: Vecto
         value = np.where(curved, curved_value, flat)
         result = np.minimum(result, value - np.where(np.isfinite(size), 8 * EPSILON * size, 0.0))
     return np.where(np.isnan(result), -np.inf, result)
-
-
-def curvature(P: Any, n: int) -> Vector:
-    r"""A vector :math:`\mu \ge 0` with :math:`P \succeq \mathrm{diag}(\mu)`, as large as is cheap to prove.
-
-    Each connected part of P by itself: the slack of diagonal dominance where all of it is dominant, else the smallest
-    eigenvalue after scaling to unit diagonal if the part is small, else 0 (see :func:`curvature_by_factorisation`).
-
-    Examples
-    --------
-    >>> curvature(sparse.csc_array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 5.0]]), 3).round(9).tolist()
-    [1.0, 1.0, 5.0]
-    """
-    if P is None:
-        return np.zeros(n)
-    diagonal = P.diagonal()
-    row_sums = np.bincount(P.indices, weights=np.abs(P.data), minlength=n)
-    slack = diagonal - (row_sums - np.abs(diagonal))
-    slack -= _gamma(int(np.diff(P.indptr).max(initial=0)) + 2) * row_sums
-    n_parts, part = csgraph.connected_components(P, directed=False)
-    worst = np.full(n_parts, np.inf)
-    np.minimum.at(worst, part, np.where(row_sums > 0, slack, 0.0))
-    mu = np.where(worst[part] >= 0, np.maximum(slack, 0.0), 0.0)
-    sizes = np.bincount(part, minlength=n_parts)
-    order = np.argsort(part, kind="stable")
-    starts = np.cumsum(sizes) - sizes
-    for k in np.flatnonzero((worst < 0) & (sizes <= DENSE_SIZE) & (sizes > 1)):
-        members = order[starts[k] : starts[k] + sizes[k]]
-        scale = np.sqrt(np.maximum(diagonal[members], 1e-300))
-        block = P[members][:, members].toarray() / scale[:, None] / scale[None, :]
-        smallest = float(linalg.eigvalsh(block, subset_by_index=[0, 0])[0])
-        mu[members] = max(0.0, smallest - 8 * sizes[k] * EPSILON * float(np.abs(block).sum(axis=1).max()))
-        mu[members] *= diagonal[members]
-    return mu
-
-
-def curvature_by_factorisation(P: Any, known: Vector) -> Vector:
-    r"""More of the same for variables whose curvature is not known yet: a multiple of the diagonal of P.
-
-    The smallest eigenvalue after scaling to unit diagonal is estimated by Lanczos' method; that P minus a little less
-    of its diagonal is positive definite is then proved by the pivots of one sparse factorisation.
-
-    Parameters
-    ----------
-    P
-        Symmetric CSC array.
-    known
-        What :func:`curvature` found.
-
-    Examples
-    --------
-    >>> P = sparse.csc_array([[1.0, 0.9, 0.9], [0.9, 1.0, 0.9], [0.9, 0.9, 1.0]])
-    >>> mu = curvature_by_factorisation(P, np.zeros(3))
-    >>> bool(0.08 < mu[0] < 0.1)
-    True
-    """
-    diagonal = P.diagonal()
-    members = np.flatnonzero((known == 0) & (diagonal > 0))
-    found = np.zeros_like(known)
-    if not 2 <= members.size <= SPARSE_SIZE:
-        return found
-    # Variables outside have curvature of their own, or are connected with none of these: P splits, or all stay at 0.
-    part = P[members][:, members]
-    if part.nnz != P[:, members].nnz:
-        return found
-    scale = sparse.diags_array(1.0 / np.sqrt(diagonal[members]))
-    M = (scale @ part @ scale).tocsc()
-    try:
-        start = np.random.default_rng(0).standard_normal(members.size)
-        smallest = float(eigsh(M, k=1, which="SA", v0=start, tol=1e-2, maxiter=500, return_eigenvectors=False)[0])
-    except (ArpackNoConvergence, ValueError, TypeError):
-        return found
-    share = 0.9 * smallest
-    if share > 1e-9 and _has_positive_pivots((M - share * sparse.eye_array(members.size)).tocsc()):
-        found[members] = share * (1.0 - 1e-6) * diagonal[members]
-    return found
-
-
-def _has_positive_pivots(M: Any) -> bool:
-    try:
-        factor = splu(M, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    except RuntimeError:  # a pivot was exactly zero
-        return False
-    return bool(np.array_equal(factor.perm_r, factor.perm_c) and factor.U.diagonal().min() > 0)
-
-
-def tighten(
-    rows: Any, l: Vector, u: Vector, lower: Vector, upper: Vector, passes: int = PASSES
-) -> tuple[Vector, Vector]:
-    """Bounds of variables that follow from rows and the other bounds, widened by what rounding can do.
-
-    Parameters
-    ----------
-    rows
-        CSR matrix.
-    l, u
-        Its bounds.
-    lower, upper
-        What is known of the variables.
-    passes
-        How often to go through all rows; it ends earlier when nothing changes by a tenth of a percent.
-
-    Examples
-    --------
-    >>> A = sparse.csr_array([[1.0, 2.0]])
-    >>> lower, upper = tighten(A, np.array([-np.inf]), np.array([4.0]), np.zeros(2), np.full(2, np.inf))
-    >>> upper.round(9).tolist()
-    [4.0, 2.0]
-    """
-    if rows.nnz == 0:
-        return lower, upper
-    a, j = rows.data, rows.indices
-    i = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-    present = a != 0
-    a, j, i = a[present], j[present], i[present]
-    error = _gamma(int(np.bincount(i, minlength=1).max(initial=0)) + 6)
-    positive = a > 0
-    for _ in range(passes):
-        new_lower, new_upper = lower.copy(), upper.copy()
-        for bound, is_upper in ((u, True), (l, False)):
-            if not np.isfinite(bound).any():
-                continue
-            # Σ_k a_k x_k <= u: the least that the others contribute leaves at most this for a_j x_j; l mirrors it.
-            at = np.where(positive == is_upper, lower[j], upper[j])
-            with np.errstate(invalid="ignore", over="ignore"):
-                part = a * at
-            endless = ~np.isfinite(part)
-            finite = np.where(endless, 0.0, part)
-            sums = np.bincount(i, finite, rows.shape[0])
-            sizes = np.bincount(i, np.abs(finite), rows.shape[0])
-            n_endless = np.bincount(i, endless, rows.shape[0])
-            others = np.where(endless, sums[i], sums[i] - finite)
-            known = np.isfinite(bound)[i] & (n_endless[i] - endless == 0)
-            slack = error * (sizes[i] + np.abs(finite) + np.abs(bound[i]))
-            with np.errstate(invalid="ignore", over="ignore"):
-                room = bound[i] - others + (slack if is_upper else -slack)
-                limit = room / a
-                limit += np.abs(limit) * 4 * EPSILON * np.where(positive == is_upper, 1.0, -1.0)
-            known &= np.isfinite(limit)
-            above = known & (positive == is_upper)
-            below = known & (positive != is_upper)
-            np.minimum.at(new_upper, j[above], limit[above])
-            np.maximum.at(new_lower, j[below], limit[below])
-        crossed = new_lower > new_upper  # an infeasible program, or rounding: such variables keep what was known
-        new_lower[crossed], new_upper[crossed] = lower[crossed], upper[crossed]
-        changed = _improves(lower, new_lower) | _improves(upper, new_upper)
-        lower, upper = new_lower, new_upper
-        if not changed.any():
-            break
-    return lower, upper
-
-
-def _improves(old: Vector, new: Vector) -> Any:
-    with np.errstate(invalid="ignore"):
-        return (np.isinf(old) & np.isfinite(new)) | (np.abs(new - old) > 1e-3 * np.maximum(1.0, np.abs(old)))
-
-
-def _gamma(operations: int) -> float:
-    """What so many roundings can do, relatively."""
-    return operations * EPSILON / (1.0 - operations * EPSILON)
