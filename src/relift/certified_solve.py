@@ -1,7 +1,10 @@
 """A small program is given to backends until an answer passes its check on the ground program (stages 5 to 7).
 
-The default backend first; then the same one with harder settings; then others. The status of the answer is ours: what
-the certificate proves, not what a backend says.
+The default backend first; then the same one in other units (:mod:`relift.solvers.rescaling`) and with harder settings;
+then others. The status of the answer is ours: what the certificate proves, not what a backend says. Whatever goes wrong
+in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and the next one is asked.
+
+Of a time limit the first backend gets half, as long as there are others to turn to.
 """
 
 from __future__ import annotations
@@ -13,20 +16,26 @@ from typing import final
 
 import numpy as np
 
-from relift.errors import BackendError
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import IsometricForm
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import Progress, ProgressCallback, SolverSettings
+from relift.solvers.answers import ask, words_of
 from relift.solvers.backend import Backend, WarmStart
 from relift.solvers.crossover import vertex_solution
-from relift.solvers.feasibility import find_point_or_proof, find_recession_direction
+from relift.solvers.feasibility import find_recession_direction, points_or_proofs
 from relift.solvers.registry import backend_names, get_backend
+from relift.solvers.rescaling import Rescaled, rescaled
 
 RESERVE_SECONDS = 30.0
 """A backend that is only tried because others failed may take this long, or ten times what they took."""
+
+CEILING = 1e-3
+"""A point with a larger residual than this is not called optimal_inaccurate: it is no answer."""
+
+_CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
 
 
 @final
@@ -53,6 +62,19 @@ class Attempt:
     seconds: float
     residual: float
     message: str = ""
+
+    def __str__(self) -> str:
+        residual = "" if np.isnan(self.residual) else f", residual {self.residual:.2g}"
+        return f"{self.backend} said {self.status}{residual}" + (f" ({self.message})" if self.message else "")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One entry of the plan: whom to ask, how, and in which units if not in those of the program."""
+
+    backend: Backend
+    settings: SolverSettings
+    units: Rescaled | None = None
 
 
 class CertifiedSolve:
@@ -82,20 +104,24 @@ class CertifiedSolve:
         """The first answer that is proved, or the best that was given; :attr:`certificate` is that of the answer."""
         best = Solution(Status.TIME_LIMIT, message="the time limit ended before a backend was called")
         best_certificate = self.certificate
-        for backend, settings in self._plan(chosen):
+        for step in self._plan(chosen):
             left = self._time_left()
             if left is not None and left <= 0:
                 break
             if self.attempts and self.settings.interrupt is not None and self.settings.interrupt():
                 break
+            limit = _least(left, step.settings.time_limit)
             answer, certificate = self._ask(
-                backend, replace(settings, time_limit=_least(left, settings.time_limit)), start_point
+                replace(step, settings=replace(step.settings, time_limit=limit)), start_point
             )
-            if not self.attempts[1:] or _is_better(answer, certificate, best, best_certificate):
+            if len(self.attempts) == 1 or _is_better(answer, certificate, best, best_certificate):
                 best, best_certificate = answer, certificate
             if self._is_final(best):
                 break
         self.certificate = best_certificate
+        if best.status == Status.FAILURE:
+            words = "; ".join(dict.fromkeys(map(str, self.attempts)))
+            best = replace(best, message=f"no answer passed its check: {words}")
         return best
 
     def _is_final(self, answer: Solution) -> bool:
@@ -107,77 +133,160 @@ class CertifiedSolve:
             return left is not None and left <= 0
         return answer.status not in {Status.FAILURE, Status.OPTIMAL_INACCURATE}
 
-    def _plan(self, chosen: Backend | None) -> Iterator[tuple[Backend, SolverSettings]]:
-        """The backend with its settings, then with harder ones, then the other backends (only for ``"auto"``)."""
-        program = self.lifting.small
-        backends = [chosen] if chosen is not None else _backends_in_order(program)
+    def _plan(self, chosen: Backend | None) -> Iterator[_Step]:
+        """The backend with its settings, in other units, with harder settings, then the others (only for ``"auto"``).
+
+        One that ran out of time is not asked again.
+        """
+        backends = [chosen] if chosen is not None else _backends_in_order(self.lifting.small)
         for position, backend in enumerate(backends):
             settings = self.settings
+            left = self._time_left()
+            share = None if left is None or position + 1 == len(backends) else perf_counter() + 0.5 * left
             if position:
                 if settings.time_limit is not None and not backend.has_time_limit:
                     continue
                 spent = perf_counter() - self.start
                 reserve = max(RESERVE_SECONDS, 10 * spent) if backend.has_time_limit else None
                 settings = replace(settings, options={}, time_limit=reserve)
-            yield backend, settings
-            attempt = 1
-            while (harder := backend.harder(settings, attempt)) is not None:
-                yield backend, harder
-                attempt += 1
+            for step in self._steps(backend, settings):
+                of_share = None if share is None else share - perf_counter()
+                if of_share is not None and of_share <= 0:
+                    break
+                limit = _least(of_share, step.settings.time_limit)
+                yield replace(step, settings=replace(step.settings, time_limit=limit))
+                if self.attempts[-1].status == Status.TIME_LIMIT:
+                    break
 
-    def _ask(
-        self, backend: Backend, settings: SolverSettings, start_point: Solution | None
-    ) -> tuple[Solution, Certificate]:
+    def _steps(self, backend: Backend, settings: SolverSettings) -> Iterator[_Step]:
+        """How one backend is asked: as it is, in the program's own units if these are others, with harder settings."""
+        yield _Step(backend, settings)
+        isometric = self._isometric(backend)
+        units = rescaled(self.lifting.small if isometric is None else isometric.program)
+        if units is not None:
+            yield _Step(backend, settings, units)
+        attempt = 1
+        while (harder := backend.harder(settings, attempt)) is not None:
+            yield _Step(backend, harder)
+            attempt += 1
+
+    def _isometric(self, backend: Backend) -> IsometricForm | None:
+        """The form of the small program on which first-order methods behave as on the original; None for others."""
+        is_wanted = backend.is_first_order and not self.lifting.symmetry.is_discrete
+        return self.lifting.isometric() if is_wanted else None
+
+    def _ask(self, step: _Step, start_point: Solution | None) -> tuple[Solution, Certificate]:
         """One call of a backend, expanded and certified; the status is ours, not the backend's."""
-        small, isometric = self.lifting.small, None
+        backend, settings, units = step.backend, step.settings, step.units
+        small = self.lifting.small
+        start = perf_counter()
+        isometric = self._isometric(backend)
+        program = small if isometric is None else isometric.program
+        if units is not None:
+            program = units.program
         if self.progress is not None:
             self.progress(Progress("solve", f"{backend.name}: {small.n_variables} variables, {small.n_rows} rows"))
-        start = perf_counter()
-        if backend.is_first_order and not self.lifting.symmetry.is_discrete:
-            isometric = self.lifting.isometric()
-        try:
-            answer = backend.solve(
-                small if isometric is None else isometric.program,
-                settings,
-                self._warm_start(start_point, isometric),
-            )
-        except BackendError as error:
-            answer = Solution(Status.FAILURE, backend=backend.name, message=str(error))
+        answer = ask(backend, program, settings, self._warm_start(start_point, isometric, units))
+        if units is not None:
+            answer = units.to_original(answer)
         if isometric is not None:
             answer = isometric.to_plain(answer)
         said = answer.status
-        if said in {Status.INFEASIBLE, Status.UNBOUNDED}:
-            answer = _with_proof(small, answer, settings)
+        if said in _CLAIMS:
+            answer = self._with_proof(answer, settings)
         self.seconds["solve"] += (solved := perf_counter()) - start
-        expanded = self.lifting.expand(replace(answer, backend=answer.backend or backend.name))
+        expanded = self.lifting.expand(answer)
         self.seconds["expand"] += (spread := perf_counter()) - solved
         certificate = certify(self.lifting.program, expanded, settings.tolerance)
-        judged = _judge(expanded, certificate, settings, self.lifting.program)
+        judged = self._judge(expanded, certificate)
         self.seconds["check"] += perf_counter() - spread
-        residual = (
-            certificate.ray_residual if said in {Status.INFEASIBLE, Status.UNBOUNDED} else certificate.worst_residual
-        )
-        self.attempts.append(Attempt(backend.name, said, solved - start, residual, answer.message))
+        residual = certificate.ray_residual if said in _CLAIMS else certificate.worst_residual
+        note = answer.message if units is None else f"in other units: {answer.message}"
+        self.attempts.append(Attempt(backend.name, said, solved - start, residual, note))
         return judged, certificate
 
-    def _warm_start(self, point: Solution | None, isometric: IsometricForm | None) -> WarmStart | None:
+    def _warm_start(
+        self, point: Solution | None, isometric: IsometricForm | None, units: Rescaled | None
+    ) -> WarmStart | None:
         if point is None or point.x is None:
             return None
         small = self.lifting.restrict(point)
         if isometric is not None:
             small = isometric.from_plain(small)
-        return WarmStart(small.x, small.y, small.w, small.v)
+        start = WarmStart(small.x, small.y, small.w, small.v)
+        return start if units is None else units.from_original(start)
 
     def _time_left(self) -> float | None:
         limit = self.settings.time_limit
         return None if limit is None else limit - (perf_counter() - self.start)
 
+    def _with_proof(self, answer: Solution, settings: SolverSettings) -> Solution:
+        """Complete a claim of infeasibility or unboundedness by the ray and the point that prove it."""
+        small, tolerance = self.lifting.small, settings.tolerance
+        if answer.status == Status.INFEASIBLE and certify(small, answer, tolerance).is_proved:
+            return answer
+        left = self._time_left()
+        if left is not None and left <= 0:
+            return answer
+        settings = replace(settings, options={}, time_limit=_least(left, settings.time_limit))
+        point = None
+        for found in points_or_proofs(small, settings):
+            if found.status == Status.INFEASIBLE and certify(small, found, tolerance).is_proved:
+                rays = {name: getattr(found, name) for name in ("ray_y", "ray_w", "ray_z", "ray_v")}
+                return replace(answer, status=Status.INFEASIBLE, x=None, ray_x=None, **rays)
+            if found.x is not None and certify(small, Solution(Status.FAILURE, x=found.x), tolerance).is_feasible:
+                point = found.x
+                break
+        if answer.status == Status.INFEASIBLE:
+            if point is None:
+                return answer
+            said = f"{answer.message}: {answer.backend} called a program with a feasible point infeasible"
+            return Solution(Status.FAILURE, iterations=answer.iterations, backend=answer.backend, message=said)
+        answer = replace(answer, x=point)
+        if certify(small, answer, tolerance).is_proved:
+            return answer
+        return replace(answer, ray_x=find_recession_direction(small, settings))
+
+    def _judge(self, answer: Solution, certificate: Certificate) -> Solution:
+        """Give the answer the status that its certificate deserves."""
+        best_of_all = -np.inf if self.lifting.program.sense == "min" else np.inf
+        if answer.status == Status.INFEASIBLE:
+            if certificate.is_proved:
+                return replace(answer, objective=-best_of_all)
+            return self._not_proved(answer, "infeasibility")
+        if answer.status == Status.UNBOUNDED:
+            if certificate.is_proved and certificate.is_feasible:
+                return replace(answer, objective=best_of_all)
+            return self._not_proved(answer, "unboundedness")
+        if answer.x is None:
+            return answer
+        if certificate.is_optimal:
+            return replace(answer, status=Status.OPTIMAL)
+        if answer.status == Status.TIME_LIMIT or (
+            answer.status == Status.ITERATION_LIMIT and self.settings.iteration_limit is not None
+        ):
+            return answer
+        if certificate.worst_residual <= CEILING:
+            note = f"worst relative residual {certificate.worst_residual:.2g} on the original program"
+            return replace(answer, status=Status.OPTIMAL_INACCURATE, message=f"{answer.message}; {note}".strip("; "))
+        return _without_point(answer, Status.FAILURE, answer.message)
+
+    def _not_proved(self, answer: Solution, claim: str) -> Solution:
+        left = self._time_left()
+        status = Status.TIME_LIMIT if left is not None and left <= 0 else Status.FAILURE
+        return _without_point(answer, status, f"{claim} is not proved: {answer.message}")
+
     def at_a_vertex(self, solution: Solution) -> Solution:
         """Crossover of an optimal point of a linear program; the answer is certified again."""
         start = perf_counter()
-        ground = self.lifting.program
-        settings = replace(self.settings, time_limit=self._time_left(), options={})
-        moved = vertex_solution(ground.minimisation(), solution, settings)
+        ground, left = self.lifting.program, self._time_left()
+        if left is not None and left <= 0:
+            return replace(solution, message=f"{solution.message}; no time was left for crossover")
+        settings = replace(self.settings, time_limit=left, options={})
+        try:
+            moved = vertex_solution(ground.minimisation(), solution, settings)
+        except Exception as error:  # noqa: BLE001 - the optimal point is there, whatever happens on the way from it
+            moved = Solution(Status.FAILURE, message=words_of(error))
         if moved.x is not None:
             moved = replace(moved, objective=ground.objective(moved.x))
         self.seconds["vertex"] = perf_counter() - start
@@ -205,56 +314,8 @@ def _backends_in_order(program: Program) -> list[Backend]:
     ]
 
 
-def _with_proof(small: Program, answer: Solution, settings: SolverSettings) -> Solution:
-    """Complete a claim of infeasibility or unboundedness by the ray and the point that prove it."""
-    settings = replace(settings, options={})
-    if answer.status == Status.INFEASIBLE:
-        if certify(small, answer, settings.tolerance).is_proved:
-            return answer
-        found = find_point_or_proof(small, settings)
-        if found.status == Status.INFEASIBLE:
-            return replace(answer, ray_y=found.ray_y, ray_w=found.ray_w, ray_z=found.ray_z, ray_v=found.ray_v)
-        return replace(
-            answer,
-            status=Status.FAILURE,
-            objective=float("nan"),
-            message=f"{answer.backend} called a program with a feasible point infeasible",
-        )
-    found = find_point_or_proof(small, settings)
-    if found.status == Status.INFEASIBLE:
-        return replace(found, backend=answer.backend)
-    if certify(small, answer, settings.tolerance).is_proved:
-        return replace(answer, x=found.x)
-    return replace(answer, x=found.x, ray_x=find_recession_direction(small, settings))
-
-
-def _judge(answer: Solution, certificate: Certificate, settings: SolverSettings, program: Program) -> Solution:
-    """Give the answer the status that its certificate deserves."""
-    improves_for_ever = -np.inf if program.sense == "min" else np.inf
-    if answer.status == Status.INFEASIBLE:
-        if certificate.is_proved:
-            return replace(answer, objective=-improves_for_ever)
-        return _not_proved(answer, "infeasibility")
-    if answer.status == Status.UNBOUNDED:
-        if certificate.is_proved and certificate.is_feasible:
-            return replace(answer, objective=improves_for_ever)
-        return _not_proved(answer, "unboundedness")
-    if answer.x is None:
-        return answer
-    if certificate.is_optimal:
-        return replace(answer, status=Status.OPTIMAL)
-    stopped = answer.status == Status.TIME_LIMIT or (
-        answer.status == Status.ITERATION_LIMIT and settings.iteration_limit is not None
-    )
-    if stopped:
-        return answer
-    note = f"worst relative residual {certificate.worst_residual:.2g} on the ground program"
-    return replace(answer, status=Status.OPTIMAL_INACCURATE, message=f"{answer.message}; {note}".strip("; "))
-
-
-def _not_proved(answer: Solution, claim: str) -> Solution:
-    message = f"{claim} is not proved: {answer.message}"
-    return replace(answer, status=Status.FAILURE, objective=float("nan"), message=message)
+def _without_point(answer: Solution, status: Status, message: str) -> Solution:
+    return Solution(status, iterations=answer.iterations, backend=answer.backend, message=message)
 
 
 def _is_better(answer: Solution, certificate: Certificate, best: Solution, best_certificate: Certificate) -> bool:

@@ -1,33 +1,27 @@
 r"""Is this answer right? Computed on the ground program alone, trusting neither the solver nor our kernel (stage 7).
 
-For a point with multipliers, :math:`\rho = Px + q + A^\top y + w`:
+Every residual is relative to what stands in its own row or column, so that neither a row multiplied by a factor, nor a
+rescaled variable or objective, changes what it says (:mod:`~relift.lifting.certificate_formulas` has the formulas,
+``docs/decisions/0004-certificate-norms.md`` the reasons). With c_j the size of a variable (|x_j|, or its unit,
+:mod:`relift.program.units`, as far as that costs no more than S), S = |objective without its constant| + 1 (or less
+where no term of the objective can reach 1), and multipliers that press on infinite bounds counted as 0:
 
-- *primal residual*: how far x breaks a row or bound, relative to 1 + the bound (for a quadratic constraint, + its
-  curved part at x);
-- *dual residual*: the largest :math:`|\rho_j|`, and the largest multiplier that presses on an infinite bound,
-  relative to 1 + the largest entry of Px, q, A'y and w;
+- *primal residual*: how far x breaks a row or bound, relative to the larger of that bound and the largest product
+  |a_ij| c_j of the row;
+- *dual residual*: :math:`\rho = Px + q + A^\top y + w`, each entry relative to the largest product in it (or to
+  S / 100 for each c_j, if that is more: slopes that S does not notice);
 - *duality gap*: :math:`\sum_i |y_i| |a_i x - b_i| + \sum_j |w_j| |x_j - b_j| + \sum_j |\rho_j| |x_j - e_j|` relative
-  to 1 + |objective|, with b the bound that the sign of the multiplier presses on, and e the one to which
-  :math:`-\rho` leads: so far the objective may still fall (0 where there is no such bound). The terms of the gap are
-  added by size, so that a violated row and a loose one cannot cancel: tiny violations under huge multipliers, which
-  solvers overlook (LISWET, YAO), show here.
+  to S, with b the bound that the sign of the multiplier presses on, and e the one to which :math:`-\rho` leads, of the
+  variable itself or implied by a row: so far the objective may still fall (c_j where there is no such bound). The gap
+  is computed from absolute values, so that a violated row and a loose one cannot cancel: tiny violations under huge
+  multipliers, which solvers overlook (LISWET, YAO), show here.
 
 Cones take part by how far they must be pushed (:mod:`relift.program.cone_distance`). The slack s = b - Cx by its push
-relative to 1 + the size of b and s, entry by entry; the multipliers v, in the dual cones, likewise. The gap counts
-:math:`|v^\top s|` of each cone, and the price of both pushes, :math:`|v|^\top|\Delta s| + |s|^\top|\Delta v|`, since a
-slack outside its cone could make the product look small.
+relative to the largest product or right-hand side of each row; the multipliers v, in the dual cones, relative to
+themselves, or to S over those products. The gap counts :math:`|v^\top s|` of each cone, and the price of both pushes,
+:math:`|v|^\top|\Delta s| + |s|^\top|\Delta v|`, since a slack outside its cone could make the product look small.
 
-For an infeasible program, v is pushed into the dual cones and w is set to :math:`-A^\top y - C^\top v`
-where the bounds allow it; then
-:math:`\beta = -(u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^- + b^\top v) > 0` is a proof, up to the *ray
-residual*: what w could not take, divided by β, and by the largest product that could stand in it,
-:math:`\max_i |a_{ij}| \max_i |y_i|`.
-A feasible point would need a 1-norm of at least 1 / residual; and columns of small entries, whose w is small for that
-reason alone, prove nothing. Solvers leave dust on multipliers that have no part in the proof, and dust divided by dust
-is no small number: the ray without its dust is tried by the same test (every ray that passes is a proof).
-For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0,
-relative to |q'd| and to the largest product in each row. β and q'd must be more than what rounding leaves of their
-terms.
+Rays that prove infeasibility or unboundedness are measured by :mod:`~relift.lifting.ray_residuals`.
 """
 
 from __future__ import annotations
@@ -36,20 +30,17 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from scipy.sparse import linalg as sparse_linalg
 
 from relift.errors import OptionError, ShapeError
+from relift.lifting import certificate_formulas as formulas
+from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
 from relift.program.arrays import as_floats
 from relift.program.cone_distance import largest_of_cones, pushed_into
-from relift.program.magnitudes import largest_of_columns, largest_of_rows
+from relift.program.implied_bounds import implied_bounds
+from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
-
-ROUNDING = 1e-15
-"""A sum this small against its terms may be nothing but rounding."""
-
-DUST = 1e-8
-"""Multipliers this small against the largest of a ray may be nothing but what a solver has left there."""
+from relift.program.units import Units, units
 
 
 @final
@@ -131,20 +122,21 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     if solution.status == Status.INFEASIBLE:
         residual = infeasibility_residual(minimisation, solution.ray_y, solution.ray_z, solution.ray_w, solution.ray_v)
         return Certificate(tolerance, ray_residual=residual)
-    if solution.status == Status.UNBOUNDED:
-        primal = _primal_residual(minimisation, solution.x) if solution.x is not None else float("nan")
-        return Certificate(tolerance, primal, ray_residual=unboundedness_residual(minimisation, solution.ray_x))
-    if solution.x is None:
-        return Certificate(tolerance)
-    x = solution.x
-    objective = program.objective(x)
-    primal = _primal_residual(minimisation, x)
-    z = np.zeros(0) if len(program.quadratic) == 0 else solution.z
-    v = np.zeros(0) if len(program.conic) == 0 else solution.v
-    if solution.y is None or solution.w is None or z is None or v is None:
-        return Certificate(tolerance, primal, objective=objective)
-    dual, gap = _dual_residual_and_gap(minimisation, x, solution.y, solution.w, z, v)
-    return Certificate(tolerance, primal, dual, gap, objective=objective)
+    with np.errstate(all="ignore"):
+        if solution.status == Status.UNBOUNDED:
+            primal = float("nan") if solution.x is None else _Point(minimisation, solution.x).primal_residual()
+            return Certificate(tolerance, primal, ray_residual=unboundedness_residual(minimisation, solution.ray_x))
+        if solution.x is None:
+            return Certificate(tolerance)
+        objective = program.objective(solution.x)
+        z = np.zeros(0) if len(program.quadratic) == 0 else solution.z
+        v = np.zeros(0) if len(program.conic) == 0 else solution.v
+        if solution.y is None or solution.w is None or z is None or v is None:
+            return Certificate(tolerance, _Point(minimisation, solution.x).primal_residual(), objective=objective)
+        multipliers = _Multipliers(solution.y, solution.w, z, v)
+        point = _Point(minimisation, solution.x, multipliers)
+        dual, gap = point.dual_residual_and_gap(multipliers)
+        return Certificate(tolerance, point.primal_residual(), dual, gap, objective=objective)
 
 
 def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
@@ -172,165 +164,159 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
     return Solution(solution.status, **vectors)
 
 
-def _primal_residual(program: Program, x: Vector) -> float:
-    if not np.isfinite(x).all():
-        return float("inf")
-    worst = 0.0
-    for value, lower, upper in ((program.A @ x, program.l, program.u), (x, program.lb, program.ub)):
-        below = np.maximum(lower - value, 0.0) / (1.0 + np.abs(lower))
-        above = np.maximum(value - upper, 0.0) / (1.0 + np.abs(upper))
-        below[np.isinf(lower)] = 0.0
-        above[np.isinf(upper)] = 0.0
-        worst = max(worst, float(below.max(initial=0.0)), float(above.max(initial=0.0)))
-    values = program.quadratic.values_at(x)
-    curved = values - program.quadratic.q @ x
-    excess = (values - program.quadratic.r) / (1.0 + np.abs(program.quadratic.r) + np.abs(curved))
-    slack = program.conic.slack(x)
-    push, _ = pushed_into(program.conic, slack, _room_of_slack(program, slack))
-    return max(worst, float(excess.max(initial=0.0)), float(push.max(initial=0.0)))
+class _Arrays:
+    """What the formulas need, for arrays."""
+
+    where = staticmethod(np.where)
+    maximum = staticmethod(np.maximum)
+    minimum = staticmethod(np.minimum)
+    absolute = staticmethod(np.abs)
+    is_finite = staticmethod(np.isfinite)
 
 
-def _room_of_slack(program: Program, slack: Vector) -> Vector:
-    return 1.0 + np.maximum(np.abs(program.conic.b), np.abs(slack))
+ARRAYS: Any = _Arrays
 
 
-def _dual_residual_and_gap(
-    program: Program, x: Vector, y: Vector, w: Vector, z: Vector, v: Vector
-) -> tuple[float, float]:
-    if not all(np.isfinite(vector).all() for vector in (x, y, w, z, v)):
-        return float("inf"), float("inf")
-    Px = np.zeros_like(x) if program.P is None else program.P @ x
-    Aty = program.A.T @ y
-    curved = program.quadratic.gradient(x, z)
-    Ctv = program.conic.A.T @ v
-    rho = Px + program.q + Aty + w + curved + Ctv
-    size = 1.0 + max(float(np.abs(term).max(initial=0.0)) for term in (Px, program.q, Aty, w, curved, Ctv))
-    dual = max(float(np.abs(rho).max(initial=0.0)), float(-z.min(initial=0.0))) / size
-    off_cones, gap_of_cones = _dual_residual_and_gap_of_cones(program, x, v, size)
-    dual = max(dual, off_cones)
-    end = np.where(rho > 0, program.lb, program.ub)
-    gap = gap_of_cones + float(np.abs(rho * (x - np.where(np.isfinite(end), end, 0.0))).sum())
-    gap += float(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)).sum())
-    objective = 0.5 * float(x @ Px) + float(program.q @ x) + program.r
-    for multiplier, value, lower, upper in (
-        (y, program.A @ x, program.l, program.u),
-        (w, x, program.lb, program.ub),
-    ):
-        bound = np.where(multiplier > 0, upper, lower)
-        presses = multiplier != 0
-        nothing = presses & np.isinf(bound)
-        dual = max(dual, float(np.abs(multiplier[nothing]).max(initial=0.0)) / size)
-        real = presses & ~nothing
-        gap += float(np.abs(multiplier[real] * (value[real] - bound[real])).sum())
-    return dual, gap / (1.0 + abs(objective))
+@dataclass(frozen=True, eq=False)
+class _Multipliers:
+    """Multipliers of rows, bounds, quadratic constraints and conic rows."""
+
+    y: Vector
+    w: Vector
+    z: Vector
+    v: Vector
+
+    @property
+    def are_finite(self) -> bool:
+        return all(bool(np.isfinite(part).all()) for part in (self.y, self.w, self.z, self.v))
 
 
-def _dual_residual_and_gap_of_cones(program: Program, x: Vector, v: Vector, size: float) -> tuple[float, float]:
-    """How far v is from the dual cones, relative to its entries and the gradient's; what cones add to the gap."""
-    rows = program.conic
-    slack = rows.slack(x)
-    _, kept = pushed_into(rows, slack, _room_of_slack(program, slack))
-    push, paid = pushed_into(rows, v, size + np.abs(v), dual=True)
-    products = np.bincount(rows.cone_of_row, v * slack, len(rows))
-    gap = np.abs(products).sum() + (np.abs(v) * np.abs(kept - slack) + np.abs(slack) * np.abs(paid - v)).sum()
-    return float(push.max(initial=0.0)), float(gap)
+class _Point:
+    """A point of a minimisation, with all that its residuals are relative to.
 
-
-def infeasibility_residual(
-    program: Program,
-    ray_y: Vector | None,
-    ray_z: Vector | None = None,
-    ray_w: Vector | None = None,
-    ray_v: Vector | None = None,
-) -> float:
-    """How far multipliers are from a proof that no point is feasible; infinite if they prove nothing.
-
-    With quadratic constraints, M = sum_k z_k P_k and c = A'y + C'v + sum_k z_k q_k: for every point p, a feasible x has
-    (Mp + c + w)'x - ½p'Mp <= support, so that w = -(Mp + c) and support + ½p'Mp < 0 is a proof.
+    Parameters
+    ----------
+    program
+        The minimisation.
+    x
+        The point.
+    multipliers
+        If given, their reduced costs say how much of a variable costs S.
     """
-    if ray_y is None:
-        return float("inf")
-    v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
-    z = np.zeros(len(program.quadratic)) if ray_z is None else np.maximum(ray_z, 0.0)
-    if not all(np.isfinite(part).all() for part in (ray_y, v, z)):
-        return float("inf")
-    as_given = _residual_of_ray(program, ray_y, z, ray_w, v)
-    if as_given == 0.0:
-        return as_given
-    dust = DUST * max(_largest(part) for part in (ray_y, z, v))
-    size_of_cone = largest_of_cones(program.conic, np.abs(v))[program.conic.cone_of_row]
-    cleared = [np.where(size <= dust, 0.0, part) for part, size in ((ray_y, np.abs(ray_y)), (z, z), (v, size_of_cone))]
-    return min(as_given, _residual_of_ray(program, cleared[0], cleared[1], ray_w, cleared[2]))
+
+    def __init__(self, program: Program, x: Vector, multipliers: _Multipliers | None = None) -> None:
+        self.program, self.x = program, x
+        self.Ax = program.A @ x
+        self.Px = np.zeros_like(x) if program.P is None else program.P @ x
+        self.units: Units = units(program)
+        self.is_finite = bool(np.isfinite(x).all() and np.isfinite(self.Ax).all() and np.isfinite(self.Px).all())
+        self.scale = self._scale_of_objective()
+        own = self.units.of_variables
+        if multipliers is not None:
+            own = formulas.affordable_unit(ARRAYS, own, np.nan_to_num(multipliers.w), self.scale)
+        self.sizes: Vector = formulas.size(ARRAYS, x, own)
+
+    def _scale_of_objective(self) -> float:
+        """S. What fixed variables add to the objective is a constant too."""
+        program, x = self.program, self.x
+        is_fixed = program.lb == program.ub
+        fixed = np.where(is_fixed, x, 0.0)
+        of_fixed = np.zeros_like(x) if program.P is None else program.P @ fixed
+        value = float(x @ (0.5 * self.Px + program.q)) - float(fixed @ (0.5 * of_fixed + program.q))
+        gradient = np.maximum(np.abs(program.q), np.abs(self.Px))
+        terms = np.where(is_fixed, 0.0, gradient * formulas.size(ARRAYS, x, self.units.of_variables))
+        return formulas.scale_of_objective(value, float(terms.max(initial=0.0)))
+
+    def primal_residual(self) -> float:
+        if not self.is_finite:
+            return float("inf")
+        program = self.program
+        products = self._or_common(largest_of_rows(program.A, self.sizes))
+        of_rows = formulas.violation(ARRAYS, self.Ax, program.l, program.u, products)
+        of_bounds = formulas.violation(ARRAYS, self.x, program.lb, program.ub, self.sizes)
+        push, _ = pushed_into(program.conic, program.conic.slack(self.x), self.rooms_of_slack)
+        return max(_worst(of_rows), _worst(of_bounds), self._excess_of_quadratic_rows(), _worst(push))
+
+    def _or_common(self, largest_products: Vector) -> Vector:
+        """The largest product of each row; the common unit for rows without entries."""
+        return np.where(largest_products > 0, largest_products, self.units.common)
+
+    def _excess_of_quadratic_rows(self) -> float:
+        rows = self.program.quadratic
+        if not len(rows):
+            return 0.0
+        products = 0.5 * np.abs(rows.values) * self.sizes[rows.first] * self.sizes[rows.second]
+        curved = largest_by_group(rows.owner, products, len(rows))
+        sizes = self._or_common(np.maximum(largest_of_rows(rows.q, self.sizes), curved))
+        excess = np.maximum(rows.values_at(self.x) - rows.r, 0.0)
+        return _worst(excess / np.maximum(sizes, np.abs(rows.r)))
+
+    @property
+    def rooms_of_slack(self) -> Vector:
+        """The largest product or right-hand side of each conic row; of its cone where the row has none."""
+        rows = self.program.conic
+        own = np.maximum(np.abs(rows.b), largest_of_rows(rows.A, self.sizes))
+        of_cone = largest_of_cones(rows, own)[rows.cone_of_row]
+        return np.where(own > 0, own, np.where(of_cone > 0, of_cone, self.units.common))
+
+    def dual_residual_and_gap(self, given: _Multipliers) -> tuple[float, float]:
+        program, x = self.program, self.x
+        if not (self.is_finite and given.are_finite):
+            return float("inf"), float("inf")
+        y = formulas.admissible(ARRAYS, given.y, program.l, program.u)
+        w = formulas.admissible(ARRAYS, given.w, program.lb, program.ub)
+        z = np.maximum(given.z, 0.0)
+        rho = self.Px + program.q + program.A.T @ y + w
+        rho = rho + program.quadratic.gradient(x, z) + program.conic.A.T @ given.v
+        terms = self._largest_terms(y, w, z, given.v)
+        if not (np.isfinite(rho).all() and np.isfinite(terms).all()):
+            return float("inf"), float("inf")
+        dual = _worst(formulas.stationarity(ARRAYS, rho, terms, self.sizes, self.scale))
+        off_cones, gap = self._dual_residual_and_gap_of_cones(given.v)
+        lower, upper = self._reachable(rho, terms)
+        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes))
+        gap += _sum(formulas.slackness(ARRAYS, y, self.Ax, program.l, program.u))
+        gap += _sum(formulas.slackness(ARRAYS, w, x, program.lb, program.ub))
+        gap += _sum(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)))
+        return max(dual, off_cones), gap / self.scale
+
+    def _largest_terms(self, y: Vector, w: Vector, z: Vector, v: Vector) -> Vector:
+        """The largest product that stands in each entry of the gradient."""
+        program, rows = self.program, self.program.quadratic
+        terms = np.maximum(np.abs(program.q), np.abs(w))
+        terms = np.maximum(terms, largest_of_columns(program.A, np.abs(y)))
+        terms = np.maximum(terms, largest_of_columns(program.conic.A, np.abs(v)))
+        if program.P is not None:
+            terms = np.maximum(terms, largest_of_rows(program.P, np.abs(self.x)))
+        if len(rows):
+            terms = np.maximum(terms, largest_of_columns(rows.q, z))
+            curved = np.abs(z[rows.owner] * rows.values * self.x[rows.second])
+            terms = np.maximum(terms, largest_by_group(rows.first, curved, self.x.size))
+        return terms
+
+    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector]:
+        """The bounds up to which each variable may go; implied ones only where a gradient asks for them."""
+        program = self.program
+        end = np.where(rho > 0, program.lb, program.ub)
+        if np.any(np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)):
+            return implied_bounds(program)
+        return program.lb, program.ub
+
+    def _dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
+        """How far v is from the dual cones; what cones add to the gap."""
+        rows = self.program.conic
+        slack, rooms = rows.slack(self.x), self.rooms_of_slack
+        _, kept = pushed_into(rows, slack, rooms)
+        push, paid = pushed_into(rows, v, np.maximum(np.abs(v), self.scale / rooms), dual=True)
+        products = np.bincount(rows.cone_of_row, v * slack, len(rows))
+        gap = np.abs(products).sum() + (np.abs(v) * np.abs(kept - slack) + np.abs(slack) * np.abs(paid - v)).sum()
+        return _worst(push), float(gap)
 
 
-def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector) -> float:
-    y = np.where((ray_y > 0) & np.isinf(program.u) | (ray_y < 0) & np.isinf(program.l), 0.0, ray_y)
-    _, v = pushed_into(program.conic, v, np.ones(v.size), dual=True)
-    slope, bend, right = program.A.T @ y + program.conic.A.T @ v, 0.0, 0.0
-    products = np.maximum(
-        largest_of_columns(program.A) * _largest(y), largest_of_columns(program.conic.A) * _largest(v)
-    )
-    if np.any(z > 0):
-        M = program.quadratic.hessian(z)
-        slope = slope + program.quadratic.q.T @ z
-        point = sparse_linalg.lsqr(M, -(slope + (0.0 if ray_w is None else ray_w)), atol=1e-14, btol=1e-14)[0]
-        products = np.maximum(products, largest_of_columns(program.quadratic.q) * _largest(z))
-        products = np.maximum(products, largest_of_columns(M) * _largest(point))
-        slope, bend, right = slope + M @ point, 0.5 * float(point @ (M @ point)), float(z @ program.quadratic.r)
-    w = -slope
-    loose = (w > 0) & np.isinf(program.ub) | (w < 0) & np.isinf(program.lb)
-    remainder = np.abs(w[loose])
-    w = np.where(loose, 0.0, w)
-    terms = np.concatenate(
-        [_support(y, program.l, program.u), _support(w, program.lb, program.ub), program.conic.b * v, [right, bend]]
-    )
-    beta = -float(terms.sum())
-    if beta <= ROUNDING * float(np.abs(terms).sum()):
-        return float("inf")
-    return max(_worst_ratio(remainder, beta), _worst_ratio(remainder, products[loose]))
+def _worst(residuals: Vector) -> float:
+    """The largest; infinite if one is not a number."""
+    return float(np.nan_to_num(residuals, nan=np.inf).max(initial=0.0))
 
 
-def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
-    """How far a direction is from a proof that the objective falls for ever; infinite if it proves nothing."""
-    if ray_x is None or not np.isfinite(ray_x).all():
-        return float("inf")
-    fall = -float(program.q @ ray_x)
-    if fall <= ROUNDING * float(np.abs(program.q * ray_x).sum()):
-        return float("inf")
-    length, rows = _largest(ray_x), program.quadratic
-    parts = [
-        (_outwards(program.A @ ray_x, program.l, program.u), largest_of_rows(program.A) * length),
-        (_outwards(ray_x, program.lb, program.ub), np.full(ray_x.size, length)),
-        (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q) * length),
-        (np.array([rows.bend(ray_x)]), np.array([_largest(rows.values) * length])),
-    ]
-    if len(program.conic):
-        along, sizes = -(program.conic.A @ ray_x), largest_of_cones(program.conic, largest_of_rows(program.conic.A))
-        push, _ = pushed_into(program.conic, along, np.ones(along.size))
-        parts.append((push, sizes * length))
-    if program.P is not None:
-        parts.append((np.abs(program.P @ ray_x), largest_of_rows(program.P) * length))
-    return max(max(_worst_ratio(wrong, fall), _worst_ratio(wrong, products)) for wrong, products in parts)
-
-
-def _outwards(direction: Vector, lower: Vector, upper: Vector) -> Vector:
-    """How fast a direction leaves through each finite bound."""
-    above = np.where(np.isfinite(upper), np.maximum(direction, 0.0), 0.0)
-    below = np.where(np.isfinite(lower), np.maximum(-direction, 0.0), 0.0)
-    return np.asarray(above + below, np.float64)
-
-
-def _largest(vector: Vector) -> float:
-    return float(np.abs(vector).max(initial=0.0))
-
-
-def _worst_ratio(wrong: Vector, sizes: Vector | float) -> float:
-    """The largest of wrong / size, over what is wrong at all."""
-    return float(np.divide(wrong, sizes, out=np.zeros_like(wrong), where=wrong > 0).max(initial=0.0))
-
-
-def _support(multiplier: Vector, lower: Vector, upper: Vector) -> Vector:
-    """The terms of upper'm⁺ - lower'm⁻, over the multipliers that are not zero."""
-    bound = np.where(multiplier > 0, upper, lower)
-    presses = multiplier != 0
-    return np.asarray(multiplier[presses] * bound[presses], np.float64)
+def _sum(terms: Vector) -> float:
+    return float(np.nan_to_num(terms, nan=np.inf).sum())

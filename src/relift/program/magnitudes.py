@@ -7,22 +7,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Vector = NDArray[np.float64]
 
-def largest_of_rows(matrix: Any) -> NDArray[np.float64]:
+
+def largest_by_group(groups: NDArray[Any], values: Vector, n_groups: int) -> Vector:
+    """The largest of the values of each group, 0 where there is none; values are not negative."""
+    largest = np.zeros(n_groups)
+    np.maximum.at(largest, groups, values)
+    return largest
+
+
+def largest_of_rows(matrix: Any, sizes: Vector | None = None) -> Vector:
     """The largest absolute entry of each row of a sparse matrix, 0 where there is none.
+
+    Parameters
+    ----------
+    matrix
+        Any SciPy sparse array.
+    sizes
+        If given, entries count times the size of their column: the largest products that can stand in a row.
 
     Examples
     --------
     >>> from scipy import sparse
     >>> largest_of_rows(sparse.csc_array([[1.0, -3.0], [0.0, 0.0]])).tolist()
     [3.0, 0.0]
+    >>> largest_of_rows(sparse.csc_array([[1.0, -3.0], [0.0, 0.0]]), np.array([9.0, 2.0])).tolist()
+    [9.0, 0.0]
     """
     entries = matrix.tocoo()
-    largest = np.zeros(matrix.shape[0])
-    np.maximum.at(largest, entries.coords[0], np.abs(entries.data))
-    return largest
+    products = np.abs(entries.data)
+    if sizes is not None:
+        with np.errstate(over="ignore"):
+            products = products * sizes[entries.coords[1]]
+    return largest_by_group(entries.coords[0], products, matrix.shape[0])
 
 
-def largest_of_columns(matrix: Any) -> NDArray[np.float64]:
-    """The largest absolute entry of each column of a sparse matrix, 0 where there is none."""
-    return largest_of_rows(matrix.T)
+def largest_of_columns(matrix: Any, sizes: Vector | None = None) -> Vector:
+    """The largest absolute entry of each column, times the size of its row where sizes are given; 0 without any."""
+    return largest_of_rows(matrix.T, sizes)

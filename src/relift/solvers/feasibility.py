@@ -1,13 +1,19 @@
-"""The two programs that turn a solver's claim into a proof.
+"""The programs that turn a solver's claim into a proof.
 
-A program is infeasible if and only if the same rows and bounds with a zero objective are; a convex program with a
-feasible point is unbounded if and only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
-HiGHS solves both, unless there are quadratic constraints, for which Clarabel looks for the feasible point, or cones,
+A program is infeasible if and only if the same rows and bounds with a zero objective are, and if and only if its rows
+cannot be met by adding slacks that cost something and end at 0: that *elastic* program always has an optimum, where
+simplex can be at a loss, and its multipliers are the ray. A convex program with a feasible point is unbounded if and
+only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
+HiGHS solves them, unless there are quadratic constraints, for which Clarabel looks for the feasible point, or cones,
 for which it does both: a direction d must have -Cd in them.
+
+None of what is found here is trusted: the caller certifies it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,18 +24,61 @@ from relift.program.magnitudes import largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
+from relift.solvers.answers import ask
 from relift.solvers.registry import get_backend
 
 
-def find_point_or_proof(program: Program, settings: SolverSettings) -> Solution:
-    """A feasible point of the program, or a ray that proves that there is none."""
+def points_or_proofs(program: Program, settings: SolverSettings) -> Iterator[Solution]:
+    """Look for a feasible point, or a ray that proves that there is none, in one way after the other.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    settings
+        For the backends; options of another backend must not be among them.
+
+    Yields
+    ------
+    Solution
+        A claim: a point, or a ray, that may or may not be what it should.
+    """
     nothing = np.zeros(program.n_variables)
     rest = Program.trusted(
         None, nothing, program.A, program.l, program.u, program.lb, program.ub,
         quadratic=program.quadratic, conic=program.conic,
     )  # fmt: skip
     is_curved = len(program.quadratic) or len(program.conic)
-    return get_backend("clarabel" if is_curved else "highs").solve(rest, settings)
+    yield ask(get_backend("clarabel" if is_curved else "highs"), rest, settings)
+    if not is_curved:
+        yield _of_elastic_program(program, settings)
+
+
+def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
+    """A point whose rows are met with the least slack, or multipliers that say why some slack is needed."""
+    n, sizes = program.n_variables, largest_of_rows(program.A)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    columns = [program.A]
+    for side, sign in ((program.l, 1.0), (program.u, -1.0)):
+        rows = np.flatnonzero(np.isfinite(side))
+        entries = (sign * sizes[rows], (rows, np.arange(rows.size)))
+        columns.append(sparse.csc_array(entries, shape=(program.n_rows, rows.size)))
+    A = sparse.hstack(columns).tocsc()
+    n_slacks = A.shape[1] - n
+    elastic = Program.trusted(
+        None, np.concatenate([np.zeros(n), np.ones(n_slacks)]), A, program.l, program.u,
+        np.concatenate([program.lb, np.zeros(n_slacks)]), np.concatenate([program.ub, np.full(n_slacks, np.inf)]),
+    )  # fmt: skip
+    found = ask(get_backend("highs"), elastic, settings)
+    if found.x is None or found.y is None or not found.status.has_point:
+        return Solution(Status.FAILURE, backend=found.backend, message=found.message)
+    if float(found.x[n:].sum()) <= 0.0:
+        return replace(found, x=found.x[:n], w=None if found.w is None else found.w[:n], objective=0.0)
+    y = np.where((found.y > 0) & np.isinf(program.u) | (found.y < 0) & np.isinf(program.l), 0.0, found.y)
+    return Solution(
+        Status.INFEASIBLE, x=found.x[:n], objective=np.inf, ray_y=y, ray_w=-(program.A.T @ y), backend=found.backend,
+        message=found.message,
+    )  # fmt: skip
 
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:
@@ -49,7 +98,7 @@ def find_recession_direction(program: Program, settings: SolverSettings) -> Vect
     rows = program.conic
     conic = ConicRows.trusted(rows.A, np.zeros(rows.n_rows), rows.cones)
     outwards = Program.trusted(None, program.q, A, l, u, lb, ub, conic=conic)
-    found = get_backend("clarabel" if len(rows) else "highs").solve(outwards, settings)
+    found = ask(get_backend("clarabel" if len(rows) else "highs"), outwards, settings)
     return found.x if found.status == Status.OPTIMAL else None
 
 

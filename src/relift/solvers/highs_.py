@@ -1,5 +1,7 @@
 """HiGHS by highspy: simplex for linear programs (their default backend), active set for quadratic ones.
 
+Where simplex is slow, interior point takes turns with it (:mod:`~relift.solvers.highs_rounds`).
+
 HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both multipliers change sign here.
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
 or unbounded.
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any, final
 
 import numpy as np
@@ -34,12 +37,17 @@ from relift.solvers.forms import (
     direction_of_divergence,
     farkas_value,
     infeasible,
+    is_proof,
     missing_package,
     option_refused,
     solution_without_variables,
     unbounded,
     with_point,
 )
+from relift.solvers.highs_rounds import first_budget, run_in_rounds
+
+SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
+"""Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
 
 _STATUS = {
     "kOptimal": Status.OPTIMAL,
@@ -71,17 +79,25 @@ class HighsBackend(Backend):
             return answer
         if not program.is_linear and program.n_rows == 0:
             return self._quadratic_without_rows(program, settings)
+        start = perf_counter()
         highs = load(program, settings)
         if program.is_linear and warm_start is not None and warm_start.x is not None:
             set_basis(highs, program, warm_start)
-        status = run(highs)
+        if program.is_linear and "solver" not in settings.options and settings.iteration_limit is None:
+            budget = first_budget(program.n_variables, program.n_rows)
+            highs, status = run_in_rounds(lambda other: load(program, other), run, settings, budget, highs)
+        else:
+            status = run(highs)
         if status in {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}:
+            settings = _with_time_left(settings, start)
             if program.is_linear:
                 return _with_ray(highs, program, status, settings)
             if status != "kUnbounded":
                 # Feasibility does not depend on the objective: a linear program decides and gives the ray.
                 return self._quadratic_without_solution(program, settings, status)
         answer = solution_of(highs, program, self.name, status)
+        if program.is_linear and answer.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
+            return _infeasible_if_proved(highs, program, answer)
         return answer if program.is_linear else _unless_far_from_stationary(program, answer, settings.tolerance)
 
     def _quadratic_without_rows(self, program: Program, settings: SolverSettings) -> Solution:
@@ -111,6 +127,13 @@ class HighsBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def _with_time_left(settings: SolverSettings, start: float) -> SolverSettings:
+    """The settings with what is left of the time limit; never quite nothing, which would mean no limit."""
+    if settings.time_limit is None:
+        return settings
+    return dataclasses.replace(settings, time_limit=max(settings.time_limit - (perf_counter() - start), 1e-3))
 
 
 def _unless_far_from_stationary(program: Program, answer: Solution, tolerance: float) -> Solution:
@@ -250,8 +273,23 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
         if status == "kUnbounded":
             return unbounded("highs", None, **facts)
         return Solution(_STATUS[again], backend="highs", **facts)
-    answer = solution_of(highs, program, "highs", again)
-    return dataclasses.replace(answer, message=facts["message"])
+    answer = dataclasses.replace(solution_of(highs, program, "highs", again), message=facts["message"])
+    if answer.status is Status.OPTIMAL:
+        return answer
+    if status == "kInfeasible":  # so the first run says: to be proved by other means
+        return infeasible(program, "highs", _dual_ray(highs, program), **facts)
+    return _infeasible_if_proved(highs, program, answer)
+
+
+def _infeasible_if_proved(highs: Any, program: Program, answer: Solution) -> Solution:
+    """An answer that HiGHS is not sure of, unless the ray that it holds proves that there is none."""
+    ray = _dual_ray(highs, program)
+    if ray is None:
+        return answer
+    claim = infeasible(program, "highs", ray, iterations=answer.iterations, message=answer.message)
+    if claim.ray_y is None or claim.ray_w is None or not is_proof(program, claim.ray_y, claim.ray_w, 1e-9):
+        return answer
+    return claim
 
 
 def _dual_ray(highs: Any, program: Program) -> tuple[Vector, Vector] | None:
@@ -304,13 +342,17 @@ def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
         "ipm_optimality_tolerance": max(1e-12, tolerance * 0.1),
-        # By default HiGHS drops coefficients up to 1e-9 and refuses those from 1e15 on.
-        "small_matrix_value": 1e-12,
-        "large_matrix_value": float("inf"),
+        "large_matrix_value": float("inf"),  # it refuses those from 1e15 on by default
         # HiGHS adds 1e-7 to the diagonal of P, so multipliers are that much off and some optima by a percent;
         # with less it fails more often, but says so.
         "qp_regularization_value": 1e-11,
     }
+    # Only where it is needed: with it, HiGHS stumbles over small infeasible programs that it decides at once otherwise.
+    if np.any((program.A.data != 0) & (np.abs(program.A.data) <= SMALL_ENTRY)):
+        values["small_matrix_value"] = 1e-12
+    bounds = np.concatenate([program.l, program.u, program.lb, program.ub])
+    if np.any(np.isfinite(bounds) & (np.abs(bounds) >= LARGE_BOUND)):
+        values["infinite_bound"] = float("inf")
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
     if settings.iteration_limit is not None:

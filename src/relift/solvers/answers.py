@@ -1,0 +1,91 @@
+"""What a backend answered, made safe: whatever it says or raises becomes a Solution that can be judged.
+
+A backend may be broken, or not of this house. An exception, a claim without a point, numbers that are none and vectors
+of another length are failures of that backend, told in its message; then the next one is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from relift.errors import MissingPackageError, OptionError
+from relift.program.program import Program
+from relift.program.solution import Solution, Status
+from relift.settings import SolverSettings
+from relift.solvers.backend import Backend, WarmStart
+
+_POINTS = ("x", "y", "w", "z", "v")
+_RAYS = ("ray_x", "ray_y", "ray_w", "ray_z", "ray_v")
+
+
+def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    """Call a backend; what cannot be an answer to the program comes back as a failure with the reason.
+
+    Parameters
+    ----------
+    backend
+        Which one.
+    program, settings, warm_start
+        As for :meth:`~relift.solvers.backend.Backend.solve`.
+
+    Raises
+    ------
+    OptionError
+        If the backend does not take an option: that is the caller's mistake, not the backend's.
+    MissingPackageError
+        If it is not installed.
+    """
+    try:
+        answer: Any = backend.solve(program, settings, warm_start)
+    except (OptionError, MissingPackageError):
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is the backend's failure, and the next one is asked
+        return Solution(Status.FAILURE, backend=backend.name, message=words_of(error))
+    if not isinstance(answer, Solution):
+        message = f"{backend.name} returned {type(answer).__name__} instead of a Solution"
+        return Solution(Status.FAILURE, backend=backend.name, message=message)
+    wrong = _what_is_wrong(program, answer)
+    if wrong:
+        said = f"{answer.message}: " if answer.message else ""
+        message = f"{said}{backend.name} said {answer.status}, but {wrong}"
+        return Solution(Status.FAILURE, iterations=answer.iterations, backend=backend.name, message=message)
+    return replace(answer, backend=answer.backend or backend.name)
+
+
+def words_of(error: Exception) -> str:
+    """What an exception says, with its type unless it is one of relift's own."""
+    text = " ".join(str(error).split())
+    return text if type(error).__module__ == "relift.errors" else f"{type(error).__name__}: {text}".rstrip(": ")
+
+
+def _what_is_wrong(program: Program, answer: Any) -> str:
+    """Why this cannot be an answer to the program; empty if it can be one."""
+    if not isinstance(answer.status, Status):
+        return f"{answer.status!r} is not a status"
+    sizes = (
+        program.n_variables,
+        program.n_rows,
+        program.n_variables,
+        len(program.quadratic),
+        program.conic.n_rows,
+    )
+    for names in (_POINTS, _RAYS):
+        for name, size in zip(names, sizes, strict=True):
+            vector = getattr(answer, name)
+            if vector is None:
+                continue
+            if not isinstance(vector, np.ndarray) or vector.dtype.kind not in "fiu":
+                return f"{name} is not an array of real numbers"
+            if vector.shape != (size,):
+                shape = " x ".join(map(str, vector.shape))
+                return f"{name} has {shape or 'no'} entries, and {size} are needed"
+    if answer.status.has_point and answer.x is None:
+        return "gave no point"
+    for name in _POINTS + _RAYS:
+        vector = getattr(answer, name)
+        if vector is not None and not np.isfinite(vector).all():
+            return f"{name} has an entry that is not a finite number"
+    return ""

@@ -1,0 +1,155 @@
+r"""The same program in other units, for backends whose tolerances are absolute.
+
+Solvers stop when residuals fall below some 1e-8, whatever the numbers of a program mean: rows of coefficients 1e-8, or
+variables that are counted in units of 1e-8, then need not hold at all. Written in units of their own,
+
+.. math:: x = D x', \qquad R A D, \qquad R l,\; R u, \qquad D^{-1} lb,\; D^{-1} ub, \qquad o D P D,\; o D q,
+
+every entry of D a power of two near the geometric mean of what bounds and right-hand sides say about a variable, every
+entry of R such that the largest entry of a row is near 1, and o such that the largest cost is, it is solved as well as
+any other. Powers of two make the change exact. Cones are multiplied as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from scipy import sparse
+
+from relift.program.cone_distance import largest_of_cones
+from relift.program.conic_rows import ConicRows
+from relift.program.magnitudes import largest_by_group, largest_of_rows
+from relift.program.program import Program
+from relift.program.quadratic_rows import QuadraticRows
+from relift.program.solution import Solution, Vector
+from relift.solvers.backend import WarmStart
+
+WORTH_IT = 2.0**6
+"""A factor between this and its inverse is not worth another solve."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rescaled:
+    """A program in other units.
+
+    Parameters
+    ----------
+    program
+        The program to solve instead.
+    original
+        The one it stands for.
+    columns, rows, curved, conic
+        D, R, and the factors of quadratic constraints and of conic rows.
+    objective
+        The factor of the objective.
+    """
+
+    program: Program
+    original: Program
+    columns: Vector
+    rows: Vector
+    curved: Vector
+    conic: Vector
+    objective: float
+
+    def to_original(self, answer: Solution) -> Solution:
+        """Carry an answer back."""
+        factors = {
+            "x": self.columns,
+            "y": self.rows / self.objective,
+            "w": 1.0 / (self.columns * self.objective),
+            "z": self.curved / self.objective,
+            "v": self.conic / self.objective,
+            "ray_x": self.columns,
+            "ray_y": self.rows,
+            "ray_w": 1.0 / self.columns,
+            "ray_z": self.curved,
+            "ray_v": self.conic,
+        }
+        given = {name: getattr(answer, name) for name in factors}
+        changed: dict[str, Any] = {name: vector * factors[name] for name, vector in given.items() if vector is not None}
+        if "x" in changed:
+            changed["objective"] = self.original.objective(changed["x"])
+        return replace(answer, **changed)
+
+    def from_original(self, point: WarmStart) -> WarmStart:
+        """Carry a point to start from forward."""
+        return WarmStart(
+            None if point.x is None else point.x / self.columns,
+            None if point.y is None else point.y * self.objective / self.rows,
+            None if point.w is None else point.w * self.objective * self.columns,
+            None if point.v is None else point.v * self.objective / self.conic,
+        )
+
+
+def rescaled(program: Program) -> Rescaled | None:
+    """Write a minimisation in its own units; None if it is as good as written in them already."""
+    D = _powers(_natural_sizes(program))
+    A = (program.A @ sparse.diags_array(D)).tocsc()
+    R = _powers(1.0 / _or_one(largest_of_rows(A)))
+    rows = program.quadratic
+    q_of_rows = (rows.q @ sparse.diags_array(D)).tocsr()
+    values = rows.values * D[rows.first] * D[rows.second]
+    largest = np.maximum(largest_of_rows(q_of_rows), largest_by_group(rows.owner, np.abs(values), len(rows)))
+    t = _powers(1.0 / _or_one(largest))
+    C = (program.conic.A @ sparse.diags_array(D)).tocsr()
+    of_cones = _powers(1.0 / _or_one(largest_of_cones(program.conic, largest_of_rows(C))))
+    T = of_cones[program.conic.cone_of_row]
+    P = None if program.P is None else (sparse.diags_array(D) @ program.P @ sparse.diags_array(D)).tocsc()
+    costs = np.abs(program.q * D)
+    largest_cost = max(float(costs.max(initial=0.0)), 0.0 if P is None else float(abs(P).max()))
+    o = float(_powers(np.array([1.0 / largest_cost if largest_cost > 0 else 1.0]))[0])
+    factors = np.concatenate([D, R, t, T, [o]])
+    if np.all((factors < WORTH_IT) & (factors > 1.0 / WORTH_IT)):
+        return None
+    curved = QuadraticRows(
+        rows.owner, rows.first, rows.second, values * t[rows.owner], (sparse.diags_array(t) @ q_of_rows).tocsr(),
+        rows.r * t,
+    )  # fmt: skip
+    conic = ConicRows.trusted((sparse.diags_array(T) @ C).tocsr(), program.conic.b * T, program.conic.cones)
+    other = Program.trusted(
+        None if P is None else o * P, o * D * program.q, (sparse.diags_array(R) @ A).tocsc(), R * program.l,
+        R * program.u, program.lb / D, program.ub / D, o * program.r, "min", curved, conic,
+    )  # fmt: skip
+    return Rescaled(other, program, D, R, t, T, o)
+
+
+def _natural_sizes(program: Program) -> Vector:
+    """For each variable the geometric mean of its finite bounds and of |b_i| / |a_ij|, as far as they are not 0."""
+    n = program.n_variables
+    logs, counts = np.zeros(n), np.zeros(n)
+
+    def count(columns: Any, sizes: Vector) -> None:
+        told = np.isfinite(sizes) & (sizes > 0)
+        np.add.at(logs, columns[told], np.log2(sizes[told]))
+        np.add.at(counts, columns[told], 1.0)
+
+    everyone = np.arange(n)
+    for bounds in (program.lb, program.ub):
+        count(everyone, np.abs(bounds))
+    right = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (program.l, program.u)))
+    rows = program.quadratic
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        for matrix, sides in ((program.A, right), (program.conic.A, np.abs(program.conic.b)), (rows.q, np.abs(rows.r))):
+            entries = matrix.tocoo()
+            count(entries.coords[1], sides[entries.coords[0]] / np.abs(entries.data))
+        on_diagonal = rows.first == rows.second
+        curved = np.sqrt(2.0 * np.abs(rows.r[rows.owner]) / np.abs(rows.values))
+        count(rows.first[on_diagonal], curved[on_diagonal])
+    known = counts > 0
+    usual = float(np.median(logs[known] / counts[known])) if known.any() else 0.0
+    return np.asarray(2.0 ** np.clip(np.where(known, logs / np.maximum(counts, 1.0), usual), -500, 500), np.float64)
+
+
+def _powers(sizes: Vector) -> Vector:
+    """The nearest powers of two, as far as floats are safe."""
+    with np.errstate(divide="ignore"):
+        exponents = np.clip(np.rint(np.log2(sizes)), -500, 500)
+    return np.asarray(2.0**exponents, np.float64)
+
+
+def _or_one(sizes: Vector) -> Vector:
+    return np.where(sizes > 0, sizes, 1.0)
