@@ -33,6 +33,9 @@ from relift.solvers.registry import get_backend
 PROOFS = {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP, Status.INFEASIBLE, Status.UNBOUNDED}
 """What the rounds may end with so that the plain solve need not go on."""
 
+FOR_ROUNDS = 0.8
+"""The part of the budget that rounds may take; the rest is for the bounds of the plain answer."""
+
 ENDED_FIRST = "the solve without it ended first"
 
 
@@ -91,6 +94,7 @@ class ApproximateSolve:
         self.attempts: list[Attempt] = []
         self.began = thread_time()
         self.earned = math.inf
+        self.next_step_at = -math.inf
         self.error: BaseException | None = None
         self.exact = None if math.isinf(approximation.budget) else self._exact_lifting()
         self.rounds = Rounds(
@@ -146,7 +150,9 @@ class ApproximateSolve:
 
     def _interrupt(self) -> bool:
         """Called by the backend between iterations: take the steps that were earned; whether they gave the answer."""
-        if self.error is None and not self.steps.is_finished:
+        if self.steps.is_finished or thread_time() < self.next_step_at:
+            return self.error is not None or self._is_answered()
+        if self.error is None:
             try:
                 self._advance()
             except BaseException as error:  # noqa: BLE001 (no exception may travel through the code of a solver)
@@ -154,13 +160,15 @@ class ApproximateSolve:
         return self.error is not None or self._is_answered()
 
     def _advance(self) -> None:
-        """Take the steps that the plain solve so far allows."""
-        self._earn()
+        """Take the steps that the plain solve so far allows, and work out when the next one will be."""
+        self._earn(FOR_ROUNDS)
         self.steps.advance(self.earned)
+        plain = self.steps.cost_so_far_and_next / (FOR_ROUNDS * self.options.budget)
+        self.next_step_at = self.began + self.steps.spent + plain
 
-    def _earn(self) -> None:
+    def _earn(self, part: float = 1.0) -> None:
         if math.isfinite(self.options.budget):
-            self.earned = self.options.budget * max(0.0, thread_time() - self.began - self.steps.spent)
+            self.earned = part * self.options.budget * max(0.0, thread_time() - self.began - self.steps.spent)
 
     def _allowance(self) -> float:
         return self.earned - self.steps.spent

@@ -383,7 +383,7 @@ def test_a_repaired_point_keeps_rows_and_bounds() -> None:
         ({"classes": 0}, "classes=0 is out of range. Give a positive whole number."),
         ({"max_classes": 0}, "max_classes=0 is out of range. Give a positive whole number."),
         ({"max_rounds": 0}, "max_rounds=0 is out of range. Give a positive whole number."),
-        ({"budget": 0.0}, "budget=0.0 is out of range. Give a positive number, such as 0.3, or math.inf."),
+        ({"budget": 0.0}, "budget=0.0 is out of range. Give a positive number, such as 0.25, or math.inf."),
         ({"radius": 0.0}, "radius=0.0 is out of range. Give a positive number, or math.inf."),
         ({"rows": "drop"}, "rows='drop' is not known. Choose one of: auto, keep, average."),
         ({"finish": "now"}, "finish='now' is not known. Choose one of: gap, ground."),

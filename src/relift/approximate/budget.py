@@ -66,9 +66,14 @@ class Attempt(Generic[Outcome]):
         self.outcome: Outcome | None = None
         self._bias = 1.0
 
+    @property
+    def cost_so_far_and_next(self) -> float:
+        """What must have been earned before the next step is taken."""
+        return self.spent + self._bias * self.needed
+
     def advance(self, earned: float) -> bool:
         """Take the steps that so many seconds, since the beginning, allow; whether all are done."""
-        while not self.is_finished and self.spent + self._bias * self.needed <= earned:
+        while not self.is_finished and self.cost_so_far_and_next <= earned:
             if self._must_stop():
                 break
             start = self._clock()

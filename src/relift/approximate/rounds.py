@@ -73,8 +73,11 @@ RADIUS = 1e4
 PASS_SECONDS = 1e-8
 """What one pass of NumPy over the entries of a program takes for each of them; estimates correct themselves."""
 
-CALL_SECONDS = 2e-4
+CALL_SECONDS = 5e-4
 """What a step takes on the smallest program."""
+
+FIRST_ROUND_CALLS = 8
+"""How many steps the first round has."""
 
 FLOPS_PER_SECOND = 1e9
 """Of factorisations, at least."""
@@ -194,6 +197,8 @@ class Rounds:
 
     def steps(self) -> Steps[ApproximateAnswer | None]:
         """Rounds, in steps; None if the program should be solved without classes, and :attr:`given_up` says why."""
+        # Nothing is begun that could not end: classes, a small program, a point and a bound.
+        yield FIRST_ROUND_CALLS * CALL_SECONDS + self.estimated_seconds(100)
         if not self.has_classes:
             self.symmetry = yield from search_first_classes(
                 self.program, self.options, self.lifting.reduction.variables, self.lifting.program.n_variables,
@@ -318,7 +323,7 @@ class Rounds:
             warm = restriction.average(Solution(Status.OPTIMAL, x=state.x, y=state.lower.y, w=w))
         small = restriction.program
         entries = small.A.nnz + (0 if small.P is None else small.P.nnz) + small.n_variables + small.n_rows
-        cost = 5 * CALL_SECONDS + 200 * PASS_SECONDS * entries
+        cost = 2 * CALL_SECONDS + 200 * PASS_SECONDS * entries
         while True:
             yield cost
             allowed = self.allowance()
@@ -434,7 +439,7 @@ class Rounds:
         for _ in range(CORRECTIONS):
             if self._is_enough(best):
                 break
-            yield self.estimated_seconds(150)
+            yield self.estimated_seconds(100)
             box = self.prover.box(self.state.upper)
             y = repaired_multipliers(self.program, v, current, *box, self.prover.curvature)
             tried = [self._bound(v, t * y + (1 - t) * current.y) for t in (1.0, 0.3)]
