@@ -35,6 +35,8 @@
     ├── EngineError (RuntimeError)       a database engine failed
     └── BackendError (RuntimeError)      a solver failed in a way that is not a status
 
+    FileWarning (UserWarning)            a file holds something that was not used
+
 Each says what is wrong, where, what was found and what to do. Fields are kept for programs to read; the
 text is made from them in ``__str__``, so that errors survive pickling.
 """
@@ -251,6 +253,10 @@ class UnsupportedError(OptionError, NotImplementedError):
 @final
 class FileFormatError(ReliftError, ValueError):
     """A file cannot be read or written as what it claims to be."""
+
+
+class FileWarning(UserWarning):
+    """A file holds something that was not used, such as a second set of right-hand sides."""
 
 
 @final
