@@ -36,6 +36,7 @@
     └── BackendError (RuntimeError)      a solver failed in a way that is not a status
 
     ReliftWarning (UserWarning)
+    ├── FileWarning                      a file holds something that was not used
     └── EmptyJoinWarning                 two tables with rows have no key in common
 
 Each says what is wrong, where, what was found and what to do. Fields are kept for programs to read; the
@@ -262,6 +263,14 @@ class FileFormatError(ReliftError, ValueError):
     """A file cannot be read or written as what it claims to be."""
 
 
+class ReliftWarning(UserWarning):
+    """Anything that relift warns of; :func:`warnings.simplefilter` chooses what becomes of it."""
+
+
+class FileWarning(ReliftWarning):
+    """A file holds something that was not used, such as a second set of right-hand sides."""
+
+
 @final
 class MissingPackageError(ReliftError, ImportError):
     """An optional package is needed and not installed."""
@@ -342,10 +351,6 @@ class EngineError(ReliftError, RuntimeError):
 @final
 class BackendError(ReliftError, RuntimeError):
     """A solver failed in a way that is not a status."""
-
-
-class ReliftWarning(UserWarning):
-    """Anything that relift warns of; :func:`warnings.simplefilter` chooses what becomes of it."""
 
 
 @final

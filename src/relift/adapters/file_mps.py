@@ -1,13 +1,14 @@
 r"""MPS and QPS text, fixed and free, to a program (stage 0); :mod:`relift.adapters.write_mps` is the way back.
 
-The reader is strict: a field that is no number, a row that was never declared, an entry given twice or a
+The reader is strict: a field that is no number, a row that was never declared, an entry or a bound given twice or a
 negative upper bound without a lower one is an error with its line, where common readers go on with a zero,
 the first value or a guess.
 
 Conventions: the right-hand side of the objective row is the negated constant; ``QUADOBJ`` and ``QSECTION``
 list one triangle of P, ``QMATRIX`` all of it, both without the factor ½; numbers from 1e20 on are infinite
-bounds; an integer column between markers without any bound reaches from 0 to 1; rows of type N after the
-first are left out.
+bounds; an integer column between markers without any bound reaches from 0 to 1; the objective is the row of type N
+that ``OBJNAME`` names, or else the first, and other rows of that type are left out; of several sets in RHS, RANGES or
+BOUNDS the first counts, and a note says so. docs/files.md has the whole dialect.
 """
 
 from __future__ import annotations
@@ -15,21 +16,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
-import numpy as np
-from scipy import sparse
-
-from relift.adapters.quadratic_in_mps import SECTION, CurvedRow, parted
+from relift.adapters.mps_columns import Columns
+from relift.adapters.mps_program import INFINITE_BOUND, MpsModel, program_from_model
+from relift.adapters.mps_words import LineError, Lines, number, shown, without_remark
+from relift.adapters.quadratic_in_mps import SECTION, CurvedRow
 from relift.errors import FileFormatError
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 
-INFINITE_BOUND = 1e20
-"""Bounds of this size or more mean that there is no bound, as in every MPS reader."""
+__all__ = ["INFINITE_BOUND", "program_from_mps", "program_from_mps_with_notes"]
 
-_MAXIMISE = {"MAX", "MAXIMIZE", "MAXIMISE", "MAXIMUM"}
-_MINIMISE = {"MIN", "MINIMIZE", "MINIMISE", "MINIMUM"}
-_QUADRATIC = {"QUADOBJ", "QMATRIX", "QSECTION"}
+_SENSES = {
+    f"{sense}{ending}": sense.lower()
+    for sense in ("MAX", "MIN")
+    for ending in ("", "IMIZE", "IMISE", "IMUM", "IMIZATION", "IMISATION")
+}
+_QUADRATIC = ("QUADOBJ", "QMATRIX", "QSECTION")
 _REFUSED = {
     "CSECTION": "cones",
     "SOS": "special ordered sets",
@@ -39,50 +42,18 @@ _REFUSED = {
     "INDICATORS": "indicator constraints",
     "GENCONS": "general constraints",
     "PWLOBJ": "a piecewise linear objective",
+    "LAZYCONS": "lazy constraints",
+    "USERCUTS": "user cuts",
 }
+_DATA = ("ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", *_QUADRATIC, SECTION)
+_ONE_WORD = ("OBJSENSE", "OBJNAME")
+_HEADINGS = {"NAME", "ENDATA", "OBJSENSEMAX", "OBJSENSEMIN", *_DATA, *_ONE_WORD, *_REFUSED}
 _NO_END = "the file ends without ENDATA: it is cut off, or it is no MPS file."
 _NEED_NO_NUMBER = {"FR", "MI", "PL", "BV"}
 _NEED_NUMBER = {"UP", "LO", "FX", "UI", "LI"}
-
-
-@final
-class _LineError(Exception):
-    """What is wrong with one line."""
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(line, reason)
-        self.line = line
-        self.reason = reason
-
-
-@final
-@dataclass(eq=False)
-class _Sections:
-    """What was read so far; entries are kept with the line they came from."""
-
-    row_type: dict[str, str] = field(default_factory=dict)
-    row_number: dict[str, int] = field(default_factory=dict)
-    """Number of each constraint row; -1 for the objective, -2 for further rows of type N."""
-    n_constraints: int = 0
-    objective_name: str | None = None
-    columns: dict[str, int] = field(default_factory=dict)
-    integer: set[int] = field(default_factory=set)
-    marked_integer: set[int] = field(default_factory=set)
-    entries: tuple[list[int], list[int], list[float], list[int]] = field(default_factory=lambda: ([], [], [], []))
-    bulk: tuple[Any, Any, Any, Any] | None = None
-    """The same as ``entries``, as arrays, where all columns were read at once."""
-    costs: dict[int, float] = field(default_factory=dict)
-    rhs: dict[int, float] = field(default_factory=dict)
-    ranges: dict[int, float] = field(default_factory=dict)
-    lower: dict[int, float] = field(default_factory=dict)
-    upper: dict[int, tuple[float, int]] = field(default_factory=dict)
-    quadratic: tuple[list[int], list[int], list[float], list[int]] = field(default_factory=lambda: ([], [], [], []))
-    quadratic_section: str = ""
-    curved: dict[int, CurvedRow] = field(default_factory=dict)
-    """Rows with a section of their own for quadratic terms, by their numbers; the last one is being read."""
-    set_names: dict[str, str] = field(default_factory=dict)
-    maximise: bool = False
-    is_complete: bool = False
+# What a type of bound says of each side; None is the number in the line.
+_LOWER = {"LO": None, "LI": None, "FX": None, "FR": -math.inf, "MI": -math.inf, "BV": 0.0}
+_UPPER = {"UP": None, "UI": None, "FX": None, "FR": math.inf, "PL": math.inf, "BV": 1.0}
 
 
 def program_from_mps(text: str, source: str, relax_integers: bool = False) -> Program:
@@ -125,469 +96,280 @@ def program_from_mps(text: str, source: str, relax_integers: bool = False) -> Pr
     Traceback (most recent call last):
     relift.errors.FileFormatError: tiny.qps, line 6: 'two' is not a number.
     """
-    lines = text.splitlines()
+    return program_from_mps_with_notes(text, source, relax_integers)[0]
+
+
+def program_from_mps_with_notes(
+    text: str, source: str, relax_integers: bool = False
+) -> tuple[Program, tuple[str, ...]]:
+    """The same, and what the file holds that was not used: further sets, lines after ENDATA."""
     try:
+        lines = Lines.of(text)
         try:
-            sections = _read_sections(lines, fixed=False)
-        except _LineError as error:
+            model = _read(lines, fixed=False)
+        except LineError as error:
             try:
-                sections = _read_sections(lines, fixed=True)
-            except _LineError:
-                is_cut = error.line == len(lines) and not any(line.startswith("ENDATA") for line in lines)
-                raise (_LineError(0, _NO_END) if is_cut and error.line > 1 else error) from None
-        return _program_from_sections(sections, source, relax_integers)
-    except _LineError as error:
+                model = _read(lines, fixed=True)
+            except LineError:
+                last = int(lines.numbers[-1]) if len(lines) else 0
+                is_cut = error.line == last > 1 and not _has_end(lines)
+                raise (LineError(0, _NO_END) if is_cut else error) from None
+        return program_from_model(model, source, relax_integers), tuple(model.notes())
+    except LineError as error:
         where = f"{source}, line {error.line}" if error.line else source
         raise FileFormatError(f"{where}: {error.reason}") from None
 
 
-def _number(token: str, line: int) -> float:
-    try:
-        if "_" in token:
-            raise ValueError
-        return float(token)
-    except ValueError:
-        pass
-    try:
-        if "_" in token:
-            raise ValueError
-        return float(token.replace("D", "E").replace("d", "e"))  # Fortran writes 1.5D+03
-    except ValueError:
-        raise _LineError(line, f"{token!r} is not a number.") from None
+def _has_end(lines: Lines) -> bool:
+    return any(lines.fields(k)[0].upper() == b"ENDATA" for k in (~lines.is_indented).nonzero()[0].tolist())
 
 
-def _fields(line: str, fixed: bool) -> list[str]:
-    if not fixed:
-        return line.split()
-    line = line.expandtabs(8).rstrip()
-    cut = [line[1:3], line[4:12], line[14:22], line[24:36], line[39:47], line[49:61]]
-    kept = [part.strip() for part in cut]
-    if line[61:].strip() or any(line[i : i + k].strip() for i, k in ((12, 2), (22, 2), (36, 3), (47, 2))):
-        return line.split()
-    if "'MARKER'" in kept:
-        return [part for part in kept if part]
-    while kept and not kept[-1]:
-        kept.pop()
-    return kept if kept and kept[0] else kept[1:]
+@final
+@dataclass(eq=False)
+class _Reader:
+    """Where the reader is: the section, and what was read so far."""
+
+    lines: Lines
+    fixed: bool
+    section: str = ""
+    model: MpsModel = field(default_factory=lambda: MpsModel(Columns()))
 
 
-def _read_sections(lines: Sequence[str], fixed: bool) -> _Sections:
-    read = _Sections()
-    section = ""
-    is_integer = False
-    current_column, column_number = "", -1
-    entry_rows, entry_columns, entry_values, entry_lines = read.entries
-    row_number, costs = read.row_number, read.costs
-    skip_to = 0
-    for i, line in enumerate(lines, start=1):
-        if i < skip_to or not line or line[0] == "*" or line.isspace():
-            continue
-        if line[0] not in " \t":
-            word = line.split()[0].upper()
-            if section == "OBJSENSE" and word in _MAXIMISE | _MINIMISE:
-                read.maximise = word in _MAXIMISE
-                continue
-            section = _heading(read, line, i, section)
-            if section == "ENDATA":
-                read.is_complete = True
-                break
-            if section == "COLUMNS" and not fixed:
-                skip_to = _read_columns_at_once(read, lines, i)
-            continue
-        fields = _fields(line, fixed)
-        if section == "COLUMNS":
-            count = len(fields)
-            if count not in (3, 5):
-                raise _LineError(i, f"a line of COLUMNS has 3 or 5 fields, this one has {count}.")
-            if fields[1] == "'MARKER'":
-                is_integer = _marker(fields, i, is_integer)
-                continue
-            name = fields[0]
-            if name != current_column:
-                current_column = name
-                column_number = read.columns.setdefault(name, len(read.columns))
-                if is_integer:
-                    read.integer.add(column_number)
-                    read.marked_integer.add(column_number)
-            for k in range(1, count, 2):
-                number = row_number.get(fields[k])
-                if number is None:
-                    raise _LineError(i, f"row {fields[k]!r} is not declared in ROWS.")
-                try:
-                    value = float(fields[k + 1]) if "_" not in fields[k + 1] else _number(fields[k + 1], i)
-                except ValueError:
-                    value = _number(fields[k + 1], i)
-                if number >= 0:
-                    entry_rows.append(number)
-                    entry_columns.append(column_number)
-                    entry_values.append(value)
-                    entry_lines.append(i)
-                elif number == -1:
-                    if column_number in costs:
-                        raise _LineError(i, f"the cost of {name!r} is given twice.")
-                    if not math.isfinite(value):
-                        raise _LineError(i, f"the cost of {name!r} is {value}.")
-                    costs[column_number] = value
-        else:
-            _read_line(read, section, fields, i)
-    if not read.is_complete:
-        raise _LineError(0, _NO_END)
-    return read
+def _read(lines: Lines, fixed: bool) -> MpsModel:
+    reader = _Reader(lines, fixed)
+    start = 0
+    # Indented lines are data. The others are looked at one by one: headings, or data that are not indented.
+    for k in (~lines.is_indented).nonzero()[0].tolist():
+        if start <= k and _is_heading(reader, k):
+            _read_data(reader, start, k)
+            start = k + 1
+            _begin_section(reader, k)
+            if reader.section == "ENDATA":
+                reader.model.n_lines_after_end = len(lines) - start
+                return reader.model
+    _read_data(reader, start, len(lines))
+    raise LineError(0, _NO_END)
 
 
-def _read_columns_at_once(read: _Sections, lines: Sequence[str], heading: int) -> int:
-    """Read the section COLUMNS if nothing in it is out of the ordinary; return the first line that is left to read.
-
-    Lines of 3 and 5 fields, known rows, plain numbers, one objective entry for each column: then whole columns of
-    fields are converted by one call each. Anything else is left to the reader of single lines, which also finds the
-    words for errors.
-    """
-    end = heading
-    while end < len(lines) and lines[end][:1] in (" ", "\t"):
-        end += 1
-    words, first, counts = _words_of_lines(lines[heading:end])
-    is_long = counts == 5
-    if read.columns or not counts.size or not (is_long | (counts == 3)).all():
-        return 0
-    names = words[first].tolist()
-    columns = {name: j for j, name in enumerate(dict.fromkeys(names))}
-    column_numbers = np.array(list(map(columns.__getitem__, names)))
-    numbers = np.arange(heading + 1, end + 1)
-    found: list[tuple[Any, Any, Any, Any]] = []
-    try:
-        for k, kept in ((1, np.full(counts.size, True)), (3, is_long)):
-            tokens = words[first[kept] + k + 1].tolist()
-            if any("_" in token for token in tokens):
-                return 0
-            rows = np.array(list(map(read.row_number.__getitem__, words[first[kept] + k].tolist())), np.int64)
-            found.append((rows, column_numbers[kept], np.array(list(map(float, tokens))), numbers[kept]))
-    except (KeyError, ValueError):
-        return 0
-    rows, places, values, origins = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    is_cost = rows == -1
-    if np.unique(places[is_cost]).size != np.count_nonzero(is_cost) or not np.isfinite(values).all():
-        return 0
-    read.columns.update(columns)
-    read.costs.update(zip(places[is_cost].tolist(), values[is_cost].tolist(), strict=True))
-    is_entry = rows >= 0
-    read.bulk = (rows[is_entry], places[is_entry], values[is_entry], origins[is_entry])
-    return end + 1
-
-
-def _words_of_lines(lines: Sequence[str]) -> tuple[Any, Any, Any]:
-    """All words of some lines, and for each line where its words begin and how many there are."""
-    text = "\n".join(lines)
-    words = text.split()
-    letters = np.frombuffer(text.encode("utf-8"), np.uint8)
-    is_blank = np.isin(letters, np.frombuffer(b" \t\n\r\f\v", np.uint8))
-    begins = ~is_blank
-    begins[1:] &= is_blank[:-1]
-    ends = np.append(np.flatnonzero(letters == ord("\n")), letters.size)
-    counts = np.diff(np.searchsorted(np.flatnonzero(begins), ends), prepend=0)
-    if counts.sum() != len(words):  # other alphabets have other blanks
-        counts = np.zeros(0, np.int64)
-    held = np.empty(len(words), dtype=object)
-    held[:] = words
-    return held, np.cumsum(counts) - counts, counts
-
-
-def _heading(read: _Sections, line: str, i: int, before: str) -> str:
-    words = line.split()
-    word = words[0].upper()
-    if word in _REFUSED:
-        raise _LineError(i, f"it has {_REFUSED[word]} ({word}), which relift does not take.")
-    if word in {"NAME", "ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA", "OBJSENSE"}:
-        if word == "OBJSENSE" and len(words) > 1:
-            _objective_sense(read, words[1], i)
-        return word
-    if word == SECTION:
-        _begin_curved_row(read, words, i)
-        return word
-    if word in _QUADRATIC:
-        if len(words) > 1 and words[1] != read.objective_name:
-            raise _LineError(i, f"it has quadratic constraints ({line.strip()}), which relift does not take.")
-        if read.quadratic_section and read.quadratic_section != word:
-            raise _LineError(i, f"both {read.quadratic_section} and {word} are there; only one may be.")
-        read.quadratic_section = word
-        return word
-    what = "the section" if before else "this is no MPS file:"
-    raise _LineError(i, f"{what} {words[0][:40]!r} is not known.")
-
-
-def _begin_curved_row(read: _Sections, words: Sequence[str], i: int) -> None:
-    if len(words) != 2:
-        raise _LineError(i, f"{SECTION} is followed by the name of a row.")
-    number = read.row_number.get(words[1], -2)
-    if number < 0:
-        raise _LineError(i, f"there is no constraint {words[1]!r}.")
-    if number in read.curved:
-        raise _LineError(i, f"the row {words[1]!r} has two sections {SECTION}.")
-    if read.row_type[words[1]] == "E" or number in read.ranges:
-        raise _LineError(i, f"the row {words[1]!r} has quadratic terms and two sides, which is not convex.")
-    read.curved[number] = CurvedRow(i)
-
-
-def _objective_sense(read: _Sections, word: str, i: int) -> None:
-    if word.upper() not in _MAXIMISE | _MINIMISE:
-        raise _LineError(i, f"OBJSENSE is {word!r}; it must be MIN or MAX.")
-    read.maximise = word.upper() in _MAXIMISE
-
-
-def _marker(fields: Sequence[str], i: int, is_integer: bool) -> bool:
-    kind = fields[2].strip("'")
-    if kind not in {"INTORG", "INTEND"}:
-        what = "special ordered sets" if kind.startswith("SOS") else f"a marker {kind!r}"
-        raise _LineError(i, f"it has {what}, which relift does not take.")
-    if (kind == "INTORG") == is_integer:
-        raise _LineError(i, f"the marker {kind} comes twice in a row.")
-    return not is_integer
-
-
-def _read_line(read: _Sections, section: str, fields: list[str], i: int) -> None:
-    if section == "ROWS":
-        _read_row(read, fields, i)
-    elif section in {"RHS", "RANGES"}:
-        _read_right_hand_side(read, section, fields, i)
-    elif section == "BOUNDS":
-        _read_bound(read, fields, i)
-    elif section in _QUADRATIC:
-        if len(fields) not in (3, 5):
-            raise _LineError(i, f"a line of {section} has 3 or 5 fields, this one has {len(fields)}.")
-        for k in range(1, len(fields), 2):
-            read.quadratic[0].append(_column(read, fields[0], i))
-            read.quadratic[1].append(_column(read, fields[k], i))
-            read.quadratic[2].append(_number(fields[k + 1], i))
-            read.quadratic[3].append(i)
-    elif section == SECTION:
-        if len(fields) != 3:
-            raise _LineError(i, f"a line of {section} has 3 fields, this one has {len(fields)}.")
-        row = next(reversed(read.curved.values()))
-        row.first.append(_column(read, fields[0], i))
-        row.second.append(_column(read, fields[1], i))
-        row.values.append(_number(fields[2], i))
-        row.lines.append(i)
-    elif section == "OBJSENSE":
-        _objective_sense(read, fields[0], i)
-    else:
-        raise _LineError(
-            i, "this is no MPS file: data before the first section." if not section else f"data in {section}."
+def _is_heading(reader: _Reader, k: int) -> bool:
+    """Whether a line that is not indented is a heading; one that is neither heading nor data is an error."""
+    words, section = reader.lines.fields(k), reader.section
+    line, word = int(reader.lines.numbers[k]), words[0].decode("utf-8", "replace").upper()
+    if section in _ONE_WORD and word not in _HEADINGS:
+        return False
+    if word in _SENSES and len(words) == 1 and section in ("", "NAME", *_ONE_WORD):
+        return True  # some programs write MAX as a section of its own
+    if word not in _HEADINGS:
+        if len(words) > 1 and section in _DATA:
+            return False
+        what = "the section" if section else "this is no MPS file:"
+        raise LineError(line, f"{what} {shown(words[0])} is not known.")
+    if section == word and word in ("RHS", "RANGES") and len(words) > 2:
+        return False  # the set is called like its section
+    if word == "NAME" and section in _DATA:
+        raise LineError(line, "NAME comes after other sections. Indent lines of data that begin with this word.")
+    if word in _DATA and word not in (*_QUADRATIC, SECTION) and len(words) > 1:
+        raise LineError(
+            line, f"the heading {word} stands alone in its line. Indent lines of data that begin with this word."
         )
+    return True
 
 
-def _read_row(read: _Sections, fields: list[str], i: int) -> None:
+def _begin_section(reader: _Reader, k: int) -> None:
+    model, words, line = reader.model, reader.lines.fields(k), int(reader.lines.numbers[k])
+    word = words[0].decode("utf-8", "replace").upper()
+    if word in _REFUSED:
+        raise LineError(line, f"it has {_REFUSED[word]} ({word}), which relift does not take.")
+    if word in _SENSES or word in ("OBJSENSEMAX", "OBJSENSEMIN"):
+        _objective_sense(model, word.removeprefix("OBJSENSE").encode(), line)
+        word = "NAME"
+    elif word in _ONE_WORD and len(words) > 1:
+        _one_word(model, word, words[1:], line)
+    elif word == SECTION:
+        _begin_curved_row(model, words, line)
+    elif word in _QUADRATIC:
+        if len(words) > 1 and words[1] != model.objective_name():
+            raise LineError(
+                line,
+                f"it has quadratic constraints ({word} {shown(words[1])}), which are written with {SECTION}.",
+            )
+        if model.quadratic_section and model.quadratic_section != word:
+            raise LineError(line, f"both {model.quadratic_section} and {word} are there; only one may be.")
+        model.quadratic_section = word
+    reader.section = word
+
+
+def _begin_curved_row(model: MpsModel, words: Sequence[bytes], line: int) -> None:
+    if len(words) != 2:
+        raise LineError(line, f"{SECTION} is followed by the name of a row.")
+    row = model.row_number.get(words[1], -1)
+    if row < 0:
+        raise LineError(line, f"there is no constraint {shown(words[1])}.")
+    if row in model.curved:
+        raise LineError(line, f"the row {shown(words[1])} has two sections {SECTION}.")
+    if model.row_type[words[1]] == "E" or row in model.ranges:
+        raise LineError(line, f"the row {shown(words[1])} has quadratic terms and two sides, which is not convex.")
+    model.curved[row] = CurvedRow(line)
+
+
+def _one_word(model: MpsModel, section: str, words: Sequence[bytes], line: int) -> None:
+    if len(words) != 1:
+        raise LineError(line, f"{section} is followed by one word, not by {len(words)}.")
+    if section == "OBJSENSE":
+        _objective_sense(model, words[0], line)
+        return
+    if model.columns.number_of:
+        raise LineError(line, "OBJNAME comes after COLUMNS; it must stand before.")
+    if model.wanted_objective is not None and model.wanted_objective[0] != words[0]:
+        raise LineError(line, f"OBJNAME is given twice, as {shown(model.wanted_objective[0])} and {shown(words[0])}.")
+    model.wanted_objective = (words[0], line)
+
+
+def _objective_sense(model: MpsModel, word: bytes, line: int) -> None:
+    sense = _SENSES.get(word.decode("utf-8", "replace").upper())
+    if sense is None:
+        raise LineError(line, f"OBJSENSE is {shown(word)}; it must be MIN or MAX.")
+    if model.sense not in (None, sense):
+        raise LineError(line, "OBJSENSE is given twice, as MIN and as MAX.")
+    model.sense = sense
+
+
+def _read_data(reader: _Reader, start: int, stop: int) -> None:
+    """Read some lines of one section."""
+    model, lines, section, fixed = reader.model, reader.lines, reader.section, reader.fixed
+    if start >= stop:
+        return
+    if section == "COLUMNS":
+        model.columns.read(lines, start, stop, model.row_number, fixed)
+        return
+    first = int(lines.numbers[start])
+    if section not in _DATA and section not in _ONE_WORD:
+        raise LineError(
+            first, "this is no MPS file: data before the first section." if not section else f"data in {section}."
+        )
+    read_line = {"ROWS": _read_row, "BOUNDS": _read_bound}.get(section)
+
+    def is_name(word: bytes) -> bool:
+        return word in model.row_number or word in model.columns.number_of
+
+    fields_of = lines.fixed_fields if fixed else lines.fields
+    for k, line in enumerate(lines.numbers[start:stop].tolist(), start):
+        fields = fields_of(k)
+        if lines.has_dollars:
+            fields = without_remark(fields, is_name, 2 if section in ("ROWS", "BOUNDS") else 1)
+        if read_line is not None:
+            read_line(model, fields, line)
+        elif section in ("RHS", "RANGES"):
+            _read_right_hand_side(model, section, fields, line)
+        elif section in _ONE_WORD:
+            _one_word(model, section, fields, line)
+        else:
+            _read_quadratic(model, section, fields, line)
+
+
+def _read_row(model: MpsModel, fields: list[bytes], line: int) -> None:
     if len(fields) != 2:
-        raise _LineError(i, f"a line of ROWS has 2 fields, this one has {len(fields)}.")
-    kind, name = fields[0].upper(), fields[1]
+        raise LineError(line, f"a line of ROWS has 2 fields, this one has {len(fields)}.")
+    kind, name = fields[0].decode("utf-8", "replace").upper(), fields[1]
     if kind not in {"N", "L", "G", "E"}:
-        raise _LineError(i, f"row type {fields[0]!r} is none of N, L, G and E.")
-    if name in read.row_type:
-        raise _LineError(i, f"row {name!r} is declared twice.")
+        raise LineError(line, f"row type {shown(fields[0])} is none of N, L, G and E.")
+    if name in model.row_type:
+        raise LineError(line, f"row {shown(name)} is declared twice.")
     if kind == "N":
-        read.row_number[name] = -1 if read.objective_name is None else -2
-        read.objective_name = name if read.objective_name is None else read.objective_name
+        model.free_rows.append(name)
+        model.row_number[name] = -len(model.free_rows)
     else:
-        read.row_number[name] = read.n_constraints
-        read.n_constraints += 1
-    read.row_type[name] = kind
+        model.row_number[name] = model.n_constraints
+        model.n_constraints += 1
+    model.row_type[name] = kind
 
 
-def _read_right_hand_side(read: _Sections, section: str, fields: list[str], i: int) -> None:
+def _read_right_hand_side(model: MpsModel, section: str, fields: list[bytes], line: int) -> None:
     if not 2 <= len(fields) <= 5:
-        raise _LineError(i, f"a line of {section} has 2 to 5 fields, this one has {len(fields)}.")
+        raise LineError(line, f"a line of {section} has 2 to 5 fields, this one has {len(fields)}.")
     if len(fields) % 2:
-        _check_set(read, section, fields[0], i)
+        if not model.is_first_set(section, fields[0]):
+            return
         fields = fields[1:]
-    target = read.rhs if section == "RHS" else read.ranges
-    for name, token in zip(fields[::2], fields[1::2], strict=True):
-        number = read.row_number.get(name)
-        if number is None:
-            raise _LineError(i, f"row {name!r} is not declared in ROWS.")
-        value = _number(token, i)
+    target = model.rhs if section == "RHS" else model.ranges
+    for name, word in zip(fields[::2], fields[1::2], strict=True):
+        row = model.row_number.get(name)
+        if row is None:
+            raise LineError(line, f"row {shown(name)} is not declared in ROWS.")
+        value = number(word, line)
         if math.isnan(value):
-            raise _LineError(i, f"{token!r} is not a number.")
-        if number in target and number != -2:
-            raise _LineError(i, f"{section} of row {name!r} is given twice.")
-        if number == -1 and (section == "RANGES" or not math.isfinite(value)):
-            raise _LineError(i, f"{section} of the objective row {name!r} is {token}.")
-        target[number] = value
+            raise LineError(line, f"{shown(word)} is not a number.")
+        if row in target:
+            raise LineError(line, f"{section} of row {shown(name)} is given twice.")
+        target[row] = (value, line)
 
 
-def _check_set(read: _Sections, section: str, name: str, i: int) -> None:
-    if read.set_names.setdefault(section, name) != name:
-        first = read.set_names[section]
-        raise _LineError(i, f"{section} has two sets, {first!r} and {name!r}; keep one of them.")
+def _variable(model: MpsModel, name: bytes, line: int) -> int:
+    column = model.columns.number_of.get(name)
+    if column is None:
+        raise LineError(line, f"variable {shown(name)} does not occur in COLUMNS.")
+    return column
 
 
-def _column(read: _Sections, name: str, i: int) -> int:
-    number = read.columns.get(name)
-    if number is None:
-        raise _LineError(i, f"variable {name!r} does not occur in COLUMNS.")
-    return number
-
-
-def _read_bound(read: _Sections, fields: list[str], i: int) -> None:
-    kind = fields[0].upper()
+def _read_bound(model: MpsModel, fields: list[bytes], line: int) -> None:
+    kind, known = fields[0].decode("utf-8", "replace").upper(), model.columns.number_of
     if kind in {"SC", "SI"}:
-        raise _LineError(i, "it has semi-continuous variables, which relift does not take.")
+        raise LineError(line, "it has semi-continuous variables, which relift does not take.")
     if kind in _NEED_NO_NUMBER:
         # TYPE [set] variable [number, which is not used]
-        if len(fields) == 4 or (len(fields) == 3 and fields[2] in read.columns):
-            _check_set(read, "BOUNDS", fields[1], i)
-            fields = [kind, fields[2]]
+        if not 2 <= len(fields) <= 4:
+            raise LineError(line, f"a bound of type {kind} has 2 to 4 fields, this one has {len(fields)}.")
+        if len(fields) == 4 or (len(fields) == 3 and (fields[2] in known or fields[1] not in known)):
+            if not model.is_first_set("BOUNDS", fields[1]):
+                return
+            fields = [fields[0], fields[2]]
         value = 0.0
     elif kind in _NEED_NUMBER:
         if len(fields) == 4:
-            _check_set(read, "BOUNDS", fields[1], i)
-            fields = [kind, *fields[2:]]
+            if not model.is_first_set("BOUNDS", fields[1]):
+                return
+            fields = [fields[0], *fields[2:]]
         if len(fields) != 3:
-            raise _LineError(i, f"a bound of type {kind} has 3 or 4 fields, this one has {len(fields)}.")
-        value = _number(fields[2], i)
+            raise LineError(line, f"a bound of type {kind} has 3 or 4 fields, this one has {len(fields)}.")
+        value = number(fields[2], line)
+        if math.isnan(value):
+            raise LineError(line, f"{shown(fields[2])} is not a number.")
     else:
-        raise _LineError(i, f"bound type {fields[0]!r} is not known.")
-    if len(fields) < 2:
-        raise _LineError(i, f"a bound of type {kind} names no variable.")
-    j = _column(read, fields[1], i)
-    if math.isnan(value):
-        raise _LineError(i, f"{fields[2]!r} is not a number.")
+        raise LineError(line, f"bound type {shown(fields[0])} is not known.")
+    column = _variable(model, fields[1], line)
     if kind in {"BV", "UI", "LI"}:
-        read.integer.add(j)
-    if kind in {"LO", "LI", "FX"}:
-        read.lower[j] = value
-    if kind in {"UP", "UI", "FX"}:
-        read.upper[j] = (value, i)
-    if kind in {"FR", "MI"}:
-        read.lower[j] = -math.inf
-    if kind in {"FR", "PL"}:
-        read.upper[j] = (math.inf, i)
-    if kind == "BV":
-        read.lower[j], read.upper[j] = 0.0, (1.0, i)
-
-
-def _program_from_sections(read: _Sections, source: str, relax_integers: bool) -> Program:
-    if read.integer and not relax_integers:
-        first = next(name for name, j in read.columns.items() if j in read.integer)
-        raise FileFormatError(
-            f"{source} has {len(read.integer)} integer variables, the first is {first!r};"
-            " relift solves continuous programs.",
-            "Ask for the relaxation with relax_integers=True (on the command line: --relax).",
-        )
-    names = [name for name, number in read.row_number.items() if number >= 0]
-    n, m = len(read.columns), len(names)
-    if n == 0:
-        raise _LineError(0, "it has no variables: the section COLUMNS is empty or missing.")
-    l, u = _row_bounds(read, names)
-    lb, ub = _variable_bounds(read, n)
-    q = np.zeros(n)
-    q[list(read.costs)] = list(read.costs.values())
-    for row in read.curved.values():
-        if (fault := row.fault()) is not None:
-            raise _LineError(*fault)
-    A, l, u, curved, left = parted(_matrix(read, m, n, names), l, u, read.curved)
-    curved.check()
-    names = [names[i] for i in left]
-    return Program(
-        _quadratic_part(read, n),
-        q,
-        A,
-        l,
-        u,
-        lb,
-        ub,
-        -read.rhs.get(-1, 0.0) + 0.0,
-        sense="max" if read.maximise else "min",
-        variable_names=list(read.columns),
-        row_names=names,
-        quadratic=curved,
-    )
-
-
-def _matrix(read: _Sections, m: int, n: int, names: Sequence[str]) -> Any:
-    bulk = read.bulk or tuple(np.array(part) for part in read.entries)
-    rows, columns, values, lines = (np.asarray(part) for part in bulk)
-    rows, columns = rows.astype(np.int64), columns.astype(np.int64)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        k = int(bad[0])
-        raise _LineError(int(lines[k]), f"the coefficient in row {names[rows[k]]!r} is {values[k]}.")
-    _refuse_duplicates(rows + columns * m, lines, "the coefficient is given twice.")
-    return sparse.csc_array((values, (rows, columns)), shape=(m, n))
-
-
-def _refuse_duplicates(keys: Any, lines: Any, what: str) -> None:
-    order = np.argsort(keys, kind="stable")
-    same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
-    if same.size:
-        pairs = np.asarray(lines)[np.stack([order[same], order[same + 1]])]
-        raise _LineError(int(pairs.max(axis=0).min()), what)
-
-
-def _row_bounds(read: _Sections, names: Sequence[str]) -> tuple[Vector, Vector]:
-    l, u = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    for i, name in enumerate(names):
-        kind, right = read.row_type[name], read.rhs.get(i, 0.0)
-        if kind in "GE":
-            l[i] = right
-        if kind in "LE":
-            u[i] = right
-        width = read.ranges.get(i)
-        if width is not None:
-            if kind == "G" or (kind == "E" and width > 0):
-                u[i] = right + abs(width)
-            elif kind == "L" or width < 0:
-                l[i] = right - abs(width)
-    return _without_infinite(l), _without_infinite(u)
-
-
-def _variable_bounds(read: _Sections, n: int) -> tuple[Vector, Vector]:
-    lb, ub = np.zeros(n), np.full(n, np.inf)
-    for j in read.marked_integer - set(read.lower) - set(read.upper):
-        ub[j] = 1.0
-    for j, value in read.lower.items():
-        lb[j] = value
-    for j, (value, line) in read.upper.items():
-        if value < 0 and j not in read.lower:
-            raise _LineError(
+        model.integer.add(column)
+    for bounds, side, meanings in ((model.lower, "lower", _LOWER), (model.upper, "upper", _UPPER)):
+        if kind not in meanings:
+            continue
+        meaning = meanings[kind]
+        bound = value if meaning is None else meaning
+        before = bounds.get(column)
+        if before is not None and before[0] != bound:
+            raise LineError(
                 line,
-                f"the upper bound {value:.17g} is negative and there is no lower bound: readers disagree"
-                " whether it is then 0 or -inf. Add a bound of type LO or MI.",
+                f"the {side} bound of {shown(fields[1])} is given twice: {before[0]:.17g} in line {before[1]}, and now"
+                f" {bound:.17g}. Keep one of them (MI and UP together have no lower bound).",
             )
-        ub[j] = value
-    return _without_infinite(lb), _without_infinite(ub)
+        bounds[column] = (bound, line)
 
 
-def _without_infinite(bounds: Vector) -> Vector:
-    bounds[bounds >= INFINITE_BOUND] = np.inf
-    bounds[bounds <= -INFINITE_BOUND] = -np.inf
-    return bounds
-
-
-def _quadratic_part(read: _Sections, n: int) -> Any:
-    rows, columns = (np.array(part, dtype=np.int64) for part in read.quadratic[:2])
-    values, lines = np.array(read.quadratic[2]), read.quadratic[3]
-    if not values.size:
-        return None
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise _LineError(lines[int(bad[0])], f"the coefficient is {values[bad[0]]}.")
-    section = read.quadratic_section
-    if section == "QMATRIX":
-        _refuse_duplicates(rows + columns * n, lines, f"the entry of {section} is given twice.")
-        P = sparse.csc_array((values, (rows, columns)), shape=(n, n))
-        difference = (P - P.T).tocoo()
-        wrong = np.flatnonzero(difference.data)
-        if wrong.size:
-            names = list(read.columns)
-            i, j = (int(part[wrong[0]]) for part in difference.coords)
-            i, j = min(i, j), max(i, j)
-            raise _LineError(0, f"QMATRIX is not symmetric: the entries of {names[i]!r} and {names[j]!r} differ.")
-        return P
-    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
-    _refuse_duplicates(low + high * n, lines, f"{section} lists one triangle, but this pair is given twice.")
-    off = low != high
-    return sparse.csc_array(
-        (
-            np.concatenate([values, values[off]]),
-            (np.concatenate([low, high[off]]), np.concatenate([high, low[off]])),
-        ),
-        shape=(n, n),
-    )
+def _read_quadratic(model: MpsModel, section: str, fields: list[bytes], line: int) -> None:
+    if section == SECTION:
+        if len(fields) != 3:
+            raise LineError(line, f"a line of {section} has 3 fields, this one has {len(fields)}.")
+        row = next(reversed(model.curved.values()))
+        row.first.append(_variable(model, fields[0], line))
+        row.second.append(_variable(model, fields[1], line))
+        row.values.append(number(fields[2], line))
+        row.lines.append(line)
+        return
+    if len(fields) not in (3, 5):
+        raise LineError(line, f"a line of {section} has 3 or 5 fields, this one has {len(fields)}.")
+    first = _variable(model, fields[0], line)
+    for name, word in zip(fields[1::2], fields[2::2], strict=True):
+        firsts, seconds, values, lines = model.quadratic
+        firsts.append(first)
+        seconds.append(_variable(model, name, line))
+        values.append(number(word, line))
+        lines.append(line)

@@ -16,20 +16,26 @@
 from __future__ import annotations
 
 import io
+import lzma
+import math
 import pickle
+import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, final
 
 import numpy as np
 from scipy import sparse
 
-from relift.errors import FileFormatError
+from relift.adapters.read_bytes import Growth, checked_limit
+from relift.errors import FileFormatError, ProgramError, ReliftError
+from relift.program.arrays import as_floats
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
+from relift.program.sparse_structure import compressed
 
 FORMAT = 1
 """Version of relift's own layout."""
@@ -57,7 +63,14 @@ class _ArraysOnly(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def program_from_npz(file: BinaryIO, source: str) -> Program:
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, RuntimeError, struct.error,
+    ValueError, KeyError, IndexError, OverflowError, AttributeError, TypeError,
+)  # fmt: skip
+"""What a damaged archive makes the modules of Python raise: anything but an error of its own kind."""
+
+
+def program_from_npz(file: BinaryIO, source: str, max_bytes: int | None = None) -> Program:
     """Read a NumPy archive in any of the three layouts, told apart by their keys.
 
     Parameters
@@ -66,11 +79,13 @@ def program_from_npz(file: BinaryIO, source: str) -> Program:
         The open file.
     source
         How to call the file in messages.
+    max_bytes
+        How much all arrays may decompress to; see :func:`relift.adapters.read_bytes.decompressed`.
 
     Raises
     ------
     FileFormatError
-        If it is no archive, is damaged, or its keys fit none of the layouts.
+        If it is no archive, is damaged or too large, or its keys fit none of the layouts.
 
     Examples
     --------
@@ -80,74 +95,139 @@ def program_from_npz(file: BinaryIO, source: str) -> Program:
     >>> program_from_npz(file, "tiny.npz")
     Program(LP, max, 1 variables, 0 rows, 0 nonzeros)
     """
-    arrays = _arrays(file, source)
-    if "relift_format" in arrays:
-        return _own(arrays, source)
-    if "A_data" in arrays and "shape" in arrays:
-        return _benchmark(arrays, source)
-    if "P" in arrays and "q" in arrays:
-        return _qpsolvers(arrays, source)
+    arrays = _arrays(file, source, max_bytes)
+    try:
+        if "relift_format" in arrays:
+            return _own(arrays, source)
+        if "A_data" in arrays and "shape" in arrays:
+            return _benchmark(arrays, source)
+        if "P" in arrays and "q" in arrays:
+            return _qpsolvers(arrays)
+    except ReliftError:
+        raise
+    except _DAMAGE as error:  # arrays of other types than any of the layouts has
+        raise FileFormatError(f"{source} is damaged ({error}).", "Copy or write the file again.") from None
     raise FileFormatError(
-        f"{source} is an archive without a program: its keys are {', '.join(sorted(arrays)) or 'none'}.",
+        f"{source} is an archive without a program: its keys are {_listed(arrays)}.",
         "Write programs with relift.write_program or qpsolvers' Problem.save.",
     )
 
 
-def _arrays(file: BinaryIO, source: str) -> dict[str, Any]:
+def _listed(keys: Mapping[str, Any]) -> str:
+    shown = [key if len(key) <= 40 else f"{key[:37]}..." for key in sorted(keys)[:20]]
+    return ", ".join([*shown, *(["..."] if len(keys) > 20 else [])]) or "none"
+
+
+def _arrays(file: BinaryIO, source: str, max_bytes: int | None) -> dict[str, Any]:
+    limit = checked_limit(max_bytes)
+    arrays: dict[str, Any] = {}
     try:
+        size = file.seek(0, io.SEEK_END)
+        growth = Growth(source, size, limit, is_default=max_bytes is None)
         with zipfile.ZipFile(file) as archive:
-            return {
-                name.removesuffix(".npy"): _array(archive.read(name), source, name)
-                for name in archive.namelist()
-                if name.endswith(".npy")
-            }
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            for member in archive.infolist():
+                if not member.filename.endswith(".npy"):
+                    continue
+                with archive.open(member) as packed:
+                    data = growth.read(packed)
+                name = member.filename.removesuffix(".npy")
+                if name in arrays:
+                    raise FileFormatError(f"{source} has two arrays {name!r}.", "Write the file again.")
+                arrays[name] = _array(data, source, member.filename)
+    except FileFormatError:
+        raise
+    except _DAMAGE as error:
         raise FileFormatError(
             f"{source} is no NumPy archive, or it is cut off or damaged ({error}).",
             "Copy or write the file again.",
         ) from None
+    return arrays
 
 
 def _array(data: bytes, source: str, name: str) -> Any:
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
+        if version not in {(1, 0), (2, 0), (3, 0)}:
+            raise ValueError(f"version {version[0]}.{version[1]} of the format is not known")
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read_header(file)
+        shape, is_fortran, dtype = read_header(file)
         if dtype.hasobject:
             value = _ArraysOnly(file).load()
-            return value.item() if isinstance(value, np.ndarray) and shape == () else value
-        file.seek(0)
-        return np.lib.format.read_array(file, allow_pickle=False)
+            value = value.item() if isinstance(value, np.ndarray) and value.shape == () else value
+            return _plain(value, len(data), source, name)
+        count = math.prod(shape)
+        rest = memoryview(data)[file.tell() :]
+        # The header is only a claim: nothing is made that the bytes do not fill.
+        if any(size < 0 for size in shape) or count * dtype.itemsize != len(rest):
+            raise ValueError(f"{len(rest)} bytes do not make {count} numbers of type {dtype}")
+        if dtype.itemsize == 0:
+            return np.zeros(shape, dtype)
+        return np.frombuffer(rest, dtype).reshape(shape, order="F" if is_fortran else "C")
     except pickle.UnpicklingError as error:
         raise FileFormatError(
             f"{source}: {name} holds a pickled {error}, which is not read because it could run code.",
             "Write the program with relift.write_program.",
         ) from None
-    except (ValueError, EOFError, TypeError, AttributeError, KeyError, IndexError) as error:
+    except (*_DAMAGE, SyntaxError, RecursionError, MemoryError) as error:
         raise FileFormatError(f"{source}: {name} is damaged ({error}).", "Copy or write the file again.") from None
+
+
+def _plain(value: Any, n_bytes: int, source: str, name: str) -> Any:
+    """What an unpickled object may be: nothing, an array of numbers, or a compressed sparse matrix of arrays.
+
+    The parts of a matrix are taken as they are, and checked before SciPy's compiled routines see them. An array larger
+    than the bytes it came from was never filled.
+    """
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if sparse.issparse(value) and value.format in ("csc", "csr"):
+        parts = [_plain(value.__dict__.get(part), n_bytes, source, name) for part in ("data", "indices", "indptr")]
+        shape = value.__dict__.get("_shape")
+        if not (isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(size, int) for size in shape)):
+            raise ValueError("a sparse matrix has no shape")
+        return _checked(value.format, parts, shape, source, name)
+    if type(value) is np.ndarray and value.dtype.kind in "fiub" and value.nbytes <= n_bytes:
+        return value
+    raise ValueError(f"a {type(value).__name__} is no array of numbers")
 
 
 def _need(arrays: Mapping[str, Any], names: tuple[str, ...], source: str) -> None:
     missing = [name for name in names if name not in arrays]
     if missing:
-        raise FileFormatError(f"{source} lacks {', '.join(missing)}; its keys are {', '.join(sorted(arrays))}.")
+        raise FileFormatError(f"{source} lacks {', '.join(missing)}; its keys are {_listed(arrays)}.")
 
 
 def _compressed(arrays: Mapping[str, Any], letter: str, shape: tuple[int, int], source: str) -> Any:
-    _need(arrays, tuple(f"{letter}_{part}" for part in ("data", "indices", "indptr")), source)
+    parts = tuple(f"{letter}_{part}" for part in ("data", "indices", "indptr"))
+    _need(arrays, parts, source)
+    return _checked("csc", [arrays[part] for part in parts], shape, source, letter)
+
+
+def _checked(order: Any, parts: Sequence[Any], shape: tuple[int, int], source: str, name: str) -> Any:
+    data, indices, indptr = parts
     try:
-        matrix = sparse.csc_array(
-            (arrays[f"{letter}_data"], arrays[f"{letter}_indices"], arrays[f"{letter}_indptr"]), shape=shape
+        return compressed(name, order, data, indices, indptr, shape)
+    except (ProgramError, ValueError, TypeError) as error:
+        reason = error.message if isinstance(error, ProgramError) else str(error)
+        raise FileFormatError(
+            f"{source}: {name} is no sparse matrix of {shape[0]} x {shape[1]} ({reason.rstrip('.')}).",
+            "Copy or write the file again.",
+        ) from None
+
+
+def _need_size(arrays: Mapping[str, Any], key: str, size: int, source: str) -> None:
+    """Refuse another size before anything of the claimed size is made."""
+    found = np.shape(arrays[key])
+    if found != (size,):
+        raise FileFormatError(
+            f"{source}: {key} has {' x '.join(map(str, found)) or 'one'} entries, but {size} are needed.",
+            "Copy or write the file again.",
         )
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError) as error:
-        raise FileFormatError(f"{source}: {letter} is no sparse matrix of {shape[0]} x {shape[1]} ({error}).") from None
-    return matrix
 
 
 def _shape(arrays: Mapping[str, Any], source: str) -> tuple[int, int]:
-    shape = np.asarray(arrays["shape"]).ravel()
+    shape = np.asarray(arrays["shape"]).ravel()[:8]
     if shape.size != 2 or shape.dtype.kind not in "iu" or np.any(shape < 0):
         raise FileFormatError(f"{source}: shape is {shape.tolist()}, but must be (rows, variables).")
     return int(shape[0]), int(shape[1])
@@ -157,11 +237,13 @@ def _own(arrays: Mapping[str, Any], source: str) -> Program:
     version = np.asarray(arrays["relift_format"])
     if version.size != 1 or version.dtype.kind not in "iu" or int(version.ravel()[0]) != FORMAT:
         raise FileFormatError(
-            f"{source} has layout {version.tolist()}, but this version of relift reads layout {FORMAT}.",
+            f"{source} has layout {version.ravel()[:4].tolist() if version.ndim else version.item()}, but this version of relift reads layout {FORMAT}.",
             "Update relift.",
         )
     _need(arrays, ("shape", "q", "l", "u", "lb", "ub", "r", "sense"), source)
     m, n = _shape(arrays, source)
+    for key, size in (("q", n), ("l", m), ("u", m), ("lb", n), ("ub", n)):
+        _need_size(arrays, key, size, source)
     names = {
         key: None if key not in arrays else [str(name) for name in np.asarray(arrays[key]).ravel().tolist()]
         for key in ("variable_names", "row_names")
@@ -188,6 +270,7 @@ def _conic(arrays: Mapping[str, Any], n: int, source: str) -> ConicRows:
     shape = np.asarray(arrays["C_shape"]).ravel()
     if listed.ndim != 2 or listed.shape[1] != 2 or listed.dtype.kind not in "iu" or shape.size != 2 or shape[1] != n:
         raise FileFormatError(f"{source}: the list of cones, or C_shape, is damaged.", "Write the file again.")
+    _need_size(arrays, "b", int(shape[0]), source)
     cones: list[Cone] = []
     at = 0
     for kind, size in listed.tolist():
@@ -228,6 +311,9 @@ def _benchmark(arrays: Mapping[str, Any], source: str) -> Program:
     _need(arrays, ("q", "l", "u"), source)
     rows, n = _shape(arrays, source)
     m = rows - n
+    l, u = np.asarray(arrays["l"]).ravel(), np.asarray(arrays["u"]).ravel()
+    if l.size != rows or u.size != rows:
+        raise FileFormatError(f"{source}: l and u have {l.size} and {u.size} entries, but A has {rows} rows.")
     stacked = _compressed(arrays, "A", (rows, n), source)
     upper = stacked.tocsr()
     below = upper[max(m, 0) :].tocsc()
@@ -239,23 +325,12 @@ def _benchmark(arrays: Mapping[str, Any], source: str) -> Program:
             f"{source}: the last {n} rows of A are not the identity, which holds the bounds in this layout.",
             "Write the program with relift.write_program.",
         )
-    l, u = np.asarray(arrays["l"]).ravel(), np.asarray(arrays["u"]).ravel()
-    if l.size != rows or u.size != rows:
-        raise FileFormatError(f"{source}: l and u have {l.size} and {u.size} entries, but A has {rows} rows.")
     P = _compressed(arrays, "P", (n, n), source) if np.size(arrays.get("P_data", ())) else None
-    return Program(P, arrays["q"], upper[:m].tocsc(), l[:m], u[:m], l[m:], u[m:], float(arrays.get("r", 0.0)))
+    return Program(P, arrays["q"], upper[:m].tocsc(), l[:m], u[:m], l[m:], u[m:], arrays.get("r", 0.0))
 
 
-def _qpsolvers(arrays: Mapping[str, Any], source: str) -> Program:
-    parts: dict[str, Any] = {key: arrays.get(key) for key in ("P", "q", "G", "h", "A", "b", "lb", "ub")}
-    for key in ("P", "G", "A"):
-        if sparse.issparse(parts[key]):
-            try:
-                parts[key] = sparse.csc_array(parts[key])
-                parts[key].check_format(full_check=True)
-            except (ValueError, TypeError, AttributeError) as error:
-                raise FileFormatError(f"{source}: {key} is a damaged sparse matrix ({error}).") from None
-    return program_from_parts(**parts)
+def _qpsolvers(arrays: Mapping[str, Any]) -> Program:
+    return program_from_parts(**{key: arrays.get(key) for key in ("P", "q", "G", "h", "A", "b", "lb", "ub")})
 
 
 def program_from_parts(
@@ -300,9 +375,9 @@ def _block(name: str, matrix: Any, vector: Any) -> tuple[Any, Any]:
     from relift.errors import ProgramError
 
     other = "h" if name == "G" else "b"
-    given = matrix if sparse.issparse(matrix) else np.atleast_2d(np.asarray(matrix))
+    given = matrix if sparse.issparse(matrix) else np.atleast_2d(as_floats(name, matrix))
     try:
-        checked = Program(A=given, u=np.asarray(vector, dtype=np.float64).ravel())
+        checked = Program(A=given, u=as_floats(other, vector).ravel())
     except ProgramError as error:
         translated = {"A": name, "u": other}.get(error.argument, error.argument)
         raise type(error)(

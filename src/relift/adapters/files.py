@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gzip
 import io
-import zlib
+import warnings
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
 from relift.adapters.atomic import write_atomically
-from relift.adapters.file_lp import lp_lines, program_from_lp
-from relift.adapters.file_mps import program_from_mps
+from relift.adapters.file_lp import program_from_lp_with_notes
+from relift.adapters.file_mps import program_from_mps_with_notes
 from relift.adapters.file_npz import program_from_npz, write_npz
 from relift.adapters.names import names_for_lp, names_for_mps
+from relift.adapters.read_bytes import decompressed, read_bytes
+from relift.adapters.write_lp import lp_lines
 from relift.adapters.write_mps import count_rounded_ranges, mps_lines
-from relift.errors import FileFormatError
+from relift.errors import FileFormatError, FileWarning
 from relift.program.program import Program
 
 SUFFIXES = (".mps", ".qps", ".lp", ".npz", ".mps.gz", ".qps.gz", ".lp.gz")
@@ -25,8 +27,11 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _ZIP_MAGIC = b"PK"
 
 
-def read_program(path: str | Path, relax_integers: bool = False) -> Program:
+def read_program(path: str | Path, relax_integers: bool = False, max_bytes: int | None = None) -> Program:
     """Read a program from an MPS, QPS, LP or NumPy file; MPS, QPS and LP may be compressed by gzip.
+
+    docs/files.md says which dialects are read. What a file holds and is not used (a second set of right-hand sides, text
+    after the end) is told by a warning, :class:`relift.errors.FileWarning`.
 
     Parameters
     ----------
@@ -34,6 +39,9 @@ def read_program(path: str | Path, relax_integers: bool = False) -> Program:
         The file; its name must end in one of :data:`SUFFIXES`.
     relax_integers
         Read integer variables as continuous ones instead of refusing them.
+    max_bytes
+        How large the file may be, and how large what it decompresses to; None for 2 GiB, and for not more than 250 times
+        the size of a compressed file.
 
     Returns
     -------
@@ -43,8 +51,8 @@ def read_program(path: str | Path, relax_integers: bool = False) -> Program:
     Raises
     ------
     FileFormatError
-        If the content is not what the name says; the message names the file, and the line where one can be
-        named.
+        If the content is not what the name says, is too large, or the path is no regular file; the message names the
+        file, and the line where one can be named.
     OSError
         If there is no such file, or it may not be read.
     ProgramError
@@ -61,20 +69,30 @@ def read_program(path: str | Path, relax_integers: bool = False) -> Program:
     ['apples', 'pears']
     >>> folder.cleanup()
     """
+    program, notes = read_program_with_notes(path, relax_integers, max_bytes)
+    for note in notes:
+        warnings.warn(f"{path}: {note}", FileWarning, stacklevel=2)
+    return program
+
+
+def read_program_with_notes(
+    path: str | Path, relax_integers: bool = False, max_bytes: int | None = None
+) -> tuple[Program, tuple[str, ...]]:
+    """The same, with the notes on what was not used instead of warnings."""
     path = Path(path)
     if not path.exists() or path.is_dir():
-        path.read_bytes()  # raises the error that says which
+        read_bytes(path, max_bytes)  # raises the error that says which
     suffix = _suffix(path)
-    data = path.read_bytes()
+    data = read_bytes(path, max_bytes)
     source = str(path)
     if not data:
         raise FileFormatError(f"{source} is empty.")
     if suffix == ".npz":
-        return program_from_npz(io.BytesIO(data), source)
+        return program_from_npz(io.BytesIO(data), source, max_bytes), ()
     if suffix.endswith(".gz"):
-        data = _decompressed(data, source)
+        data = decompressed(data, source, max_bytes)
     text = _text(data, source)
-    read = program_from_lp if suffix.startswith(".lp") else program_from_mps
+    read = program_from_lp_with_notes if suffix.startswith(".lp") else program_from_mps_with_notes
     return read(text, source, relax_integers)
 
 
@@ -156,15 +174,6 @@ def _suffix(path: Path) -> str:
         if name.endswith(suffix):
             return suffix
     raise FileFormatError(f"{path}: the end of the name does not tell a format.", f"Known are {', '.join(SUFFIXES)}.")
-
-
-def _decompressed(data: bytes, source: str) -> bytes:
-    if not data.startswith(_GZIP_MAGIC):
-        raise FileFormatError(f"{source} is not compressed by gzip, although its name ends in .gz.", "Rename the file.")
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{source} is cut off or damaged ({error}).", "Copy or write the file again.") from None
 
 
 def _text(data: bytes, source: str) -> str:

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import AsymmetricError, NonConvexError, NotANumberError, ShapeError
+from relift.program.arrays import as_floats, as_matrix, as_vector, kept
 from relift.program.convexity import direction_of_negative_curvature
+from relift.program.sparse_structure import checked_sparse
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -39,6 +41,14 @@ class QuadraticRows:
     r
         The right-hand sides.
 
+    Arrays of the caller are copied, unless they are read-only and own their data, and are read-only here.
+
+    Raises
+    ------
+    ProgramError
+        If the arrays do not fit together, or an entry lies outside. Whether each P_k is symmetric and positive
+        semidefinite is asked by :meth:`check`.
+
     Examples
     --------
     >>> rows = QuadraticRows.from_matrices([(2 * np.eye(2), None, 1.0)], 2)      # x0² + x1² <= 1
@@ -52,6 +62,20 @@ class QuadraticRows:
     values: Vector
     q: Any
     r: Vector
+
+    def __post_init__(self) -> None:
+        r = as_vector("r of the quadratic constraints", self.r, np.size(self.r))
+        q = as_matrix("q of the quadratic constraints", self.q).tocsr()
+        values = as_vector("values of the quadratic constraints", self.values, np.size(self.values))
+        if q.shape[0] != r.size:
+            raise ShapeError(f"q has {q.shape[0]} rows for {r.size} quadratic constraints.", "", "quadratic")
+        for part in ("data", "indices", "indptr"):
+            setattr(q, part, kept(getattr(q, part), is_ours=True))
+        checked = {"values": values, "q": q, "r": r}
+        for name, size in (("owner", r.size), ("first", q.shape[1]), ("second", q.shape[1])):
+            checked[name] = _places(name, getattr(self, name), values.size, size)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def none(cls, n_variables: int) -> QuadraticRows:
@@ -83,12 +107,11 @@ class QuadraticRows:
         owners, firsts, seconds, values, linear, right = [], [], [], [], [], []
         for k, (P, q, r) in enumerate(constraints):
             name = f"quadratic[{k}]"
-            matrix = sparse.coo_array((n_variables, n_variables)) if P is None else sparse.coo_array(P)
+            matrix = sparse.coo_array((n_variables, n_variables)) if P is None else as_matrix(f"P of {name}", P).tocoo()
             if matrix.shape != (n_variables, n_variables):
                 shape = " x ".join(map(str, matrix.shape))
                 raise ShapeError(f"P of {name} is {shape}.", f"It must be {n_variables} x {n_variables}.", name)
-            matrix.sum_duplicates()
-            row = sparse.csr_array((1, n_variables)) if q is None else sparse.csr_array(np.atleast_2d(_dense(q)))
+            row = sparse.csr_array((1, n_variables)) if q is None else sparse.csr_array(np.atleast_2d(_dense(name, q)))
             if row.shape != (1, n_variables):
                 raise ShapeError(f"q of {name} has {row.shape[1]} entries, but {n_variables} are needed.", "", name)
             if not (np.isfinite(matrix.data).all() and np.isfinite(row.data).all() and np.isfinite(r)):
@@ -221,5 +244,16 @@ class QuadraticRows:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _dense(q: Any) -> Any:
-    return q.toarray() if sparse.issparse(q) else np.asarray(q, dtype=np.float64)
+def _dense(name: str, q: Any) -> Any:
+    return checked_sparse(f"q of {name}", q).toarray() if sparse.issparse(q) else as_floats(f"q of {name}", q)
+
+
+def _places(name: str, given: Any, n_entries: int, size: int) -> Indices:
+    array = np.asarray(given)
+    if array.shape != (n_entries,) or (array.dtype.kind not in "iu" and array.size):
+        raise ShapeError(f"{name} of the quadratic constraints is no list of {n_entries} indices.", "", "quadratic")
+    if array.size and (array.min() < 0 or array.max() >= size):
+        found = int(array[(array < 0) | (array >= size)][0])
+        raise ShapeError(f"{name} of the quadratic constraints has the index {found} of {size}.", "", "quadratic")
+    places: Indices = array.astype(np.int64, copy=False)
+    return kept(places, is_ours=places is not given)

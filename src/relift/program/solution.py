@@ -9,6 +9,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.program.arrays import kept
+
 Vector = NDArray[np.float64]
 
 
@@ -38,7 +40,7 @@ class Status(StrEnum):
 @final
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A point with its multipliers, or a ray that proves that there is none.
+    """A point with its multipliers, or a ray that proves that there is none; arrays are copied, and read-only.
 
     Signs: for the minimisation form, stationarity reads ``Px + q + A'y + w = 0``; ``y[i] > 0`` presses on the upper
     bound of row i, ``y[i] < 0`` on the lower one, and w does the same for the bounds of the variables. When maximising,
@@ -88,3 +90,14 @@ class Solution:
     backend: str = ""
     message: str = ""
     statistics: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # A certificate speaks of the numbers as they were: nobody may change them afterwards.
+        for name in VECTORS:
+            vector = getattr(self, name)
+            if type(vector) is np.ndarray:
+                object.__setattr__(self, name, kept(vector))
+
+
+VECTORS = ("x", "y", "w", "z", "v", "ray_y", "ray_w", "ray_z", "ray_v", "ray_x")
+"""The parts of a solution that are vectors."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from relift.errors import PartitionError
+from relift.program.arrays import kept
 
 
 @final
@@ -22,7 +23,8 @@ class Partition:
     ----------
     labels
         The class of each element; any hashable-by-value integers, renumbered on the way in by
-        :meth:`from_labels`. The constructor itself takes labels that already are in this form.
+        :meth:`from_labels`. The constructor itself takes labels that already are in this form, and copies them unless
+        they are read-only and own their data.
 
     Examples
     --------
@@ -34,13 +36,34 @@ class Partition:
 
     labels: NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        labels = np.asarray(self.labels)
+        if labels.ndim != 1 or labels.dtype.kind not in "iu" or isinstance(self.labels, np.ma.MaskedArray):
+            raise PartitionError("labels are no list of whole numbers.", "Partition.from_labels takes other labels.")
+        labels = labels.astype(np.int64, copy=False)
+        new = np.ones(labels.size, dtype=bool)  # a label is at most one above all before it
+        if labels.size:
+            highest = np.maximum.accumulate(labels)
+            new[0] = labels[0] == 0
+            new[1:] = labels[1:] <= highest[:-1] + 1
+        if not new.all() or (labels < 0).any():
+            raise PartitionError(
+                "labels are not numbered by smallest member.", "Partition.from_labels numbers any labels so."
+            )
+        object.__setattr__(self, "labels", kept(labels, is_ours=labels is not self.labels))
+
     @classmethod
     def from_labels(cls, labels: ArrayLike) -> Partition:
         """Renumber any integer labels by smallest member, in O(n log n)."""
         given = np.asarray(labels)
         if given.ndim != 1:
             raise PartitionError(f"labels have {given.ndim} dimensions.", "Give one label for each element.")
-        _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
+        if np.ma.is_masked(labels):
+            raise PartitionError("some labels are masked.", "Give one label for each element.")
+        try:
+            _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
+        except TypeError:
+            raise PartitionError("labels of several types cannot be compared.", "Give whole numbers.") from None
         rank = np.empty(first.size, dtype=np.int64)
         rank[np.argsort(first, kind="stable")] = np.arange(first.size)
         return cls(_read_only(rank[inverse]))

@@ -1,0 +1,182 @@
+"""The structure of a sparse matrix, checked before anything is done with it.
+
+SciPy's compiled routines believe the indices that they are given: one that points outside of the matrix reads or writes
+memory of others, and ends the process. Matrices are made by hand, come from files, and can be changed after they were
+made; so every matrix from outside goes through :func:`checked_sparse` before it is converted, transposed or compared.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.errors import NotANumberError, ProgramError, ShapeError
+
+_HINT = "The indices of the sparse matrix are damaged: make it anew."
+
+
+def checked_sparse(name: str, given: Any) -> Any:
+    """The same matrix as a CSC or CSR array of float64 in a container of its own, if its structure holds.
+
+    CSR stays CSR, everything else becomes CSC. Arrays of the right type are shared with the given matrix, not copied.
+    Double entries stay.
+
+    Parameters
+    ----------
+    name
+        How to call it in messages.
+    given
+        A matrix or array of ``scipy.sparse``, in any format.
+
+    Raises
+    ------
+    ShapeError
+        If it has not two dimensions, or an index lies outside of it, or its arrays do not fit together.
+    NotANumberError
+        If its entries are no real numbers, or some are masked.
+
+    Examples
+    --------
+    >>> A = sparse.csr_array([[1.0, 2.0]])
+    >>> A.indices[1] = 7
+    >>> checked_sparse("A", A)
+    Traceback (most recent call last):
+    relift.errors.ShapeError: A has an entry in column 7, but only 2 columns. The indices of the sparse matrix are damaged:
+    make it anew.
+    """
+    try:
+        shape = tuple(int(size) for size in given.shape)
+        if len(shape) != 2:
+            raise ShapeError(f"{name} has {len(shape)} dimensions.", "A matrix has two.", name)
+        if min(shape) < 0:
+            raise ShapeError(f"{name} has the shape {shape}.", _HINT, name)
+        match given.format:
+            case "csr" | "csc":
+                return compressed(name, given.format, given.data, given.indices, given.indptr, (shape[0], shape[1]))
+            case "coo":
+                return _from_triples(name, given.data, given.coords[0], given.coords[1], shape)
+            case "lil":
+                return _from_lists(name, given.rows, given.data, shape)
+            case "dok":
+                return _from_keys(name, dict(given.items()), shape)
+            case "bsr":
+                given.check_format(full_check=True)
+                listed = given.tocoo()
+            case "dia":
+                offsets, data = np.asarray(given.offsets), np.asarray(given.data)
+                if offsets.dtype.kind not in "iu" or data.ndim != 2 or offsets.shape != data.shape[:1]:
+                    raise ShapeError(f"the diagonals of {name} do not fit together.", _HINT, name)
+                listed = given.tocoo()
+            case _:
+                listed = given.tocoo()
+        return _from_triples(name, listed.data, listed.coords[0], listed.coords[1], shape)
+    except ProgramError:
+        raise
+    except (ValueError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise ShapeError(f"{name} is no whole sparse matrix ({error}).", _HINT, name) from None
+
+
+def compressed(
+    name: str, order: Literal["csr", "csc"], data: Any, indices: Any, indptr: Any, shape: tuple[int, int]
+) -> Any:
+    """A CSC or CSR array from its three parts, if they fit together.
+
+    Parameters
+    ----------
+    name
+        How to call it in messages.
+    order
+        ``"csr"`` or ``"csc"``.
+    data, indices, indptr
+        The parts.
+    shape
+        Rows and columns.
+    """
+    values = numbers(name, data)
+    minor, starts = _indices(name, "indices", indices), _indices(name, "indptr", indptr)
+    n_major, n_minor = shape if order == "csr" else shape[::-1]
+    if starts.size != n_major + 1:
+        raise ShapeError(f"indptr of {name} has {starts.size} entries, but {n_major + 1} are needed.", _HINT, name)
+    if starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+        raise ShapeError(f"indptr of {name} does not begin with 0, or decreases.", _HINT, name)
+    n_entries = int(starts[-1])
+    if values.size != minor.size or n_entries > minor.size:
+        raise ShapeError(
+            f"{name} has {values.size} numbers and {minor.size} indices, but indptr ends with {n_entries}.", _HINT, name
+        )
+    if n_entries < minor.size:  # room that SciPy kept for further entries
+        values, minor = values[:n_entries], minor[:n_entries]
+    _refuse_outside(name, "column" if order == "csr" else "row", minor, n_minor)
+    kind = np.int32 if minor.dtype == starts.dtype == np.int32 else np.int64
+    make = sparse.csr_array if order == "csr" else sparse.csc_array
+    return make((values, minor.astype(kind, copy=False), starts.astype(kind, copy=False)), shape=shape)
+
+
+def numbers(name: str, data: Any) -> NDArray[np.float64]:
+    """The numbers of a sparse matrix as float64, one behind the other."""
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        raise NotANumberError(f"{name} has masked entries.", "Fill them with numbers, or leave them out.", name)
+    array = np.asarray(data)
+    if array.dtype.kind not in "fiub":
+        raise NotANumberError(f"{name} has entries of type {array.dtype}.", "Give real numbers.", name)
+    if array.ndim != 1:
+        raise ShapeError(f"the numbers of {name} have {array.ndim} dimensions.", _HINT, name)
+    return np.asarray(array, dtype=np.float64)
+
+
+def _indices(name: str, part: str, given: Any) -> NDArray[Any]:
+    array = np.asarray(given)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or (isinstance(given, np.ma.MaskedArray)):
+        raise ShapeError(f"{part} of {name} is no list of whole numbers.", _HINT, name)
+    if array.dtype == np.int32 or array.dtype == np.int64:
+        return np.asarray(array, dtype=array.dtype.newbyteorder("="))
+    if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise ShapeError(f"{part} of {name} has the entry {int(array.max())}.", _HINT, name)
+    return array.astype(np.int64)
+
+
+def _refuse_outside(name: str, what: str, indices: NDArray[Any], size: int) -> None:
+    if indices.size and (indices.min() < 0 or indices.max() >= size):
+        found = int(indices[(indices < 0) | (indices >= size)][0])
+        raise ShapeError(f"{name} has an entry in {what} {found}, but only {size} {what}s.", _HINT, name)
+
+
+def _from_triples(name: str, data: Any, rows: Any, columns: Any, shape: tuple[int, ...]) -> Any:
+    values = numbers(name, data)
+    row, column = _indices(name, "rows", rows), _indices(name, "columns", columns)
+    if not values.size == row.size == column.size:
+        raise ShapeError(
+            f"{name} has {values.size} numbers, but {row.size} row and {column.size} column indices.", _HINT, name
+        )
+    _refuse_outside(name, "row", row, shape[0])
+    _refuse_outside(name, "column", column, shape[1])
+    return _stacked(values, row, column, (shape[0], shape[1]))
+
+
+def _stacked(values: Any, row: Any, column: Any, shape: tuple[int, int]) -> Any:
+    """Compress by columns without adding double entries."""
+    order = np.lexsort((row, column))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=shape[1]))])
+    parts = (values[order], row[order], starts)
+    return sparse.csc_array(parts, shape=shape)
+
+
+def _from_lists(name: str, rows: Any, data: Any, shape: tuple[int, ...]) -> Any:
+    if len(rows) != shape[0] or len(data) != shape[0] or any(len(r) != len(d) for r, d in zip(rows, data, strict=True)):
+        raise ShapeError(f"the lists of {name} do not fit together.", _HINT, name)
+    lengths = [len(row) for row in rows]
+    columns = np.array([j for row in rows for j in row], dtype=None if any(lengths) else np.int64)
+    values = np.array([value for row in data for value in row], dtype=None if any(lengths) else np.float64)
+    return _from_triples(name, values, np.repeat(np.arange(shape[0]), lengths), columns, shape)
+
+
+def _from_keys(name: str, entries: dict[Any, Any], shape: tuple[int, ...]) -> Any:
+    if not entries:
+        return sparse.csc_array((shape[0], shape[1]))
+    keys = np.array(list(entries))
+    if keys.ndim != 2 or keys.shape[1] != 2:
+        raise ShapeError(f"the keys of {name} are no pairs.", _HINT, name)
+    return _from_triples(name, np.array(list(entries.values())), keys[:, 0], keys[:, 1], shape)
