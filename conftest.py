@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent
 NEEDS = {
     "cvxpy": ("src/relift/cvxpy/", "docs/cvxpy.md"),
-    "sklearn": ("src/relift/ml/", "src/relift/experiments/", "docs/lifted_svm.md"),
+    "sklearn": ("src/relift/ml/", "src/relift/paper/", "docs/lifted_svm.md"),
     "qpsolvers": ("src/relift/qpsolvers.py", "docs/scipy_and_qpsolvers.md"),
 }
 """Packages, and what cannot even be imported without them. Tests skip by themselves, with a reason."""

@@ -22,7 +22,7 @@ from rich.table import Table
 import relift
 from benchmarks.data import data_folder
 from benchmarks.families import FAMILIES
-from relift.adapters.files import read_program
+from relift.formats.program_files import read_program
 from relift.testing.noise import with_noise
 
 LARGER = (

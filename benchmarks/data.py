@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from relift.adapters.files import read_program
+from relift.formats.program_files import read_program
 from relift.program.program import Program
 
 

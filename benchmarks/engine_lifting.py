@@ -65,7 +65,7 @@ def tables(n_nonzeros: float, seed: int = 1) -> dict[str, Any]:
 def opened(name: str, memory: float | None, progress: Callable[..., None] | None) -> Iterator[tuple[Any, list[int]]]:
     """An engine, and the processes that work for it outside of this one."""
     if name == "duckdb":
-        from relift.tables.engine_duckdb import DuckDBEngine
+        from relift.tables.duckdb.engine import DuckDBEngine
 
         with tempfile.TemporaryDirectory() as folder:
             limit = None if memory is None else f"{int(SHARE_OF_ENGINE * memory)}MB"
@@ -77,7 +77,7 @@ def opened(name: str, memory: float | None, progress: Callable[..., None] | None
                 if database is not None:
                     print(f"file of the tables: {database.stat().st_size / 1e9:.2f} GB")
     elif name == "spark":
-        from relift.tables.engine_spark import SparkEngine
+        from relift.tables.spark.engine import SparkEngine
 
         with tempfile.TemporaryDirectory() as folder:
             gigabytes = max(2, round((memory or 4000) / 1000))
@@ -86,7 +86,7 @@ def opened(name: str, memory: float | None, progress: Callable[..., None] | None
     else:
         from tests.postgres_server import remove, start_server
 
-        from relift.tables.engine_postgres import PostgresEngine
+        from relift.tables.postgres.engine import PostgresEngine
 
         server = start_server() if name == "postgresql" else None
         try:
@@ -136,9 +136,9 @@ def peak_of(others: list[int]) -> float:
 
 
 def run_model(arguments: argparse.Namespace) -> dict[str, Any]:
-    from relift.engine_lifting.ground_tables import ground_into_tables
-    from relift.engine_lifting.lift_tables import EngineLiftSettings, lift_in_engine
-    from relift.language.check_model import check_text
+    from relift.in_database.ground_tables import ground_into_tables
+    from relift.in_database.lift_tables import EngineLiftSettings, lift_in_engine
+    from relift.language.checks.check_model import check_text
 
     start = time.perf_counter()
     others: list[int] = []
@@ -206,10 +206,10 @@ def run_local(arguments: argparse.Namespace) -> dict[str, Any]:
 def run_rounds(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Seconds of the first round, which passes over all entries twice, for each million of them."""
     import relift
-    from relift.engine_lifting.lift_tables import EngineLiftSettings, lift_in_engine
-    from relift.engine_lifting.program_tables import program_from_tables, tables_from_program
     from relift.grounding.ground import ground
-    from relift.language.check_model import check_text
+    from relift.in_database.lift_tables import EngineLiftSettings, lift_in_engine
+    from relift.in_database.program_tables import program_from_tables, tables_from_program
+    from relift.language.checks.check_model import check_text
     from relift.lifting.reduction import unreduced
     from relift.symmetry.colour_refinement import refine
 

@@ -63,14 +63,14 @@ def _texts(kind: str, codes: Any) -> Any:
 
 def by_relift_from_text(tables: Tables) -> Any:
     """Parsing and checking the text are part of it."""
-    from relift.language.check_model import check_text
+    from relift.language.checks.check_model import check_text
 
     return _grounded(check_text(MODEL), tables)
 
 
 def by_relift(tables: Tables) -> Any:
     """From a checked model, as the others start from code that Python has read already."""
-    from relift.language.check_model import check_text
+    from relift.language.checks.check_model import check_text
 
     if not _CHECKED:
         _CHECKED.append(check_text(MODEL))
@@ -79,8 +79,8 @@ def by_relift(tables: Tables) -> Any:
 
 def by_relift_in_duckdb(tables: Tables) -> Any:
     """From a checked model, with every query in DuckDB."""
-    from relift.language.check_model import check_text
-    from relift.tables.engine_duckdb import DuckDBEngine
+    from relift.language.checks.check_model import check_text
+    from relift.tables.duckdb.engine import DuckDBEngine
 
     if not _CHECKED:
         _CHECKED.append(check_text(MODEL))

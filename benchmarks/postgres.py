@@ -27,7 +27,7 @@ from tests.postgres_server import Server, remove, start_server
 import relift
 from benchmarks.grounding_contenders import MODEL, cora_shaped
 from relift.grounding.ground import GroundProgram
-from relift.tables.engine_postgres import PostgresEngine
+from relift.tables.postgres.engine import PostgresEngine
 
 
 def cpu_of_server(server: Server) -> float:

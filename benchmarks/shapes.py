@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import relift
 from benchmarks.data import data_folder
-from relift.experiments.shapes import direct_orbits
+from relift.paper.shapes import direct_orbits
 
 
 def main() -> None:

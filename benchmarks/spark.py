@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmarks.grounding_contenders import MODEL, cora_shaped
 from relift.grounding.ground import GroundProgram, ground
-from relift.language.check_model import check_text
+from relift.language.checks.check_model import check_text
+from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
-from relift.tables.engine_duckdb import DuckDBEngine
-from relift.tables.engine_spark import SparkEngine
+from relift.tables.spark.engine import SparkEngine
 
 
 def is_same(one: GroundProgram, other: GroundProgram) -> bool:

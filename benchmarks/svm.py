@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from relift.experiments.gaussian_machines import CS, GAMMAS, lifted_grid, svm_grid, two_gaussians
 from relift.ml import LiftedSVC, LiftedSVCCV
+from relift.paper.gaussian_machines import CS, GAMMAS, lifted_grid, svm_grid, two_gaussians
 
 
 def anchor_grid(X: Any, y: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from rich.console import Console
 
 import relift
-from relift.experiments.shapes import trefoil_knot
+from relift.paper.shapes import trefoil_knot
 from relift.report.plot_points import plot_points
 
 

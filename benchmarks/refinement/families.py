@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, spatial
 
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

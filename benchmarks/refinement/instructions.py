@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.refinement.families import Instance
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 
 CORE = Path(__file__).resolve().parents[2] / "core"
 

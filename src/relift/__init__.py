@@ -17,169 +17,36 @@ Models over tables are written in a small relational language, as text or in Pyt
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from relift.adapters.files import read_program, write_program
-    from relift.adapters.linprog import linprog
-    from relift.adapters.solve_qp import solve_qp
-    from relift.approximate.options import Approximation
-    from relift.language.expressions_in_python import (
-        between,
-        count_,
-        exp,
-        indicator,
-        indices,
-        log,
-        max_,
-        maximum,
-        min_,
-        minimum,
-        sqrt,
-        sum_,
-    )
-    from relift.lifting.certificate import Certificate, certify
-    from relift.lifting.lifting import Lifting
-    from relift.ml.point_signatures import approximate_orbits
-    from relift.modelling.model import Model
-    from relift.modelling.model_result import ModelResult
-    from relift.modelling.server_tables import ServerTables
-    from relift.modelling.solve_in_engine import EngineModelResult
-    from relift.modelling.solve_model import ground_model, solve_model, solve_model_in_engine
-    from relift.pipeline import Result, lift, solve
-    from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
-    from relift.program.conic_rows import ConicRows
-    from relift.program.program import Program
-    from relift.program.solution import Solution, Status
-    from relift.symmetry.colour_refinement import colour_refinement
-    from relift.symmetry.geometry import PointSymmetry, commuting_factor, point_symmetries, semidefinite_factor
-    from relift.symmetry.kernels import kernel_partition
-    from relift.symmetry.partition import Partition
-    from relift.tables.file_patterns import files
-    from relift.tables.matrix import matrix
-    from relift.tables.open_engine import open_engine
-    from relift.tables.sources import Table
+from importlib.resources import files
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "Approximation": "approximate.options",
-    "Certificate": "lifting.certificate",
-    "ConicRows": "program.conic_rows",
-    "EngineModelResult": "modelling.solve_in_engine",
-    "Exponential": "program.cones",
-    "Lifting": "lifting.lifting",
-    "Model": "modelling.model",
-    "ModelResult": "modelling.model_result",
-    "Partition": "symmetry.partition",
-    "PointSymmetry": "symmetry.geometry",
-    "Power": "program.cones",
-    "PowerND": "program.cones",
-    "Program": "program.program",
-    "Result": "pipeline",
-    "SecondOrder": "program.cones",
-    "Semidefinite": "program.cones",
-    "ServerTables": "modelling.server_tables",
-    "Solution": "program.solution",
-    "Status": "program.solution",
-    "approximate_orbits": "ml.point_signatures",
-    "Table": "tables.sources",
-    "between": "language.expressions_in_python",
-    "certify": "lifting.certificate",
-    "colour_refinement": "symmetry.colour_refinement",
-    "commuting_factor": "symmetry.geometry",
-    "count_": "language.expressions_in_python",
-    "exp": "language.expressions_in_python",
-    "files": "tables.file_patterns",
-    "ground_model": "modelling.solve_model",
-    "indicator": "language.expressions_in_python",
-    "indices": "language.expressions_in_python",
-    "kernel_partition": "symmetry.kernels",
-    "lift": "pipeline",
-    "linprog": "adapters.linprog",
-    "log": "language.expressions_in_python",
-    "matrix": "tables.matrix",
-    "max_": "language.expressions_in_python",
-    "maximum": "language.expressions_in_python",
-    "min_": "language.expressions_in_python",
-    "minimum": "language.expressions_in_python",
-    "open_engine": "tables.open_engine",
-    "point_symmetries": "symmetry.geometry",
-    "read_program": "adapters.files",
-    "semidefinite_factor": "symmetry.geometry",
-    "solve": "pipeline",
-    "solve_model": "modelling.solve_model",
-    "solve_model_in_engine": "modelling.solve_model",
-    "solve_qp": "adapters.solve_qp",
-    "sqrt": "language.expressions_in_python",
-    "sum_": "language.expressions_in_python",
-    "write_program": "adapters.files",
-}
 
-__all__ = [
-    "Approximation",
-    "Certificate",
-    "ConicRows",
-    "EngineModelResult",
-    "Exponential",
-    "Lifting",
-    "Model",
-    "ModelResult",
-    "Partition",
-    "PointSymmetry",
-    "Power",
-    "PowerND",
-    "Program",
-    "Result",
-    "SecondOrder",
-    "Semidefinite",
-    "ServerTables",
-    "Solution",
-    "Status",
-    "Table",
-    "approximate_orbits",
-    "between",
-    "certify",
-    "colour_refinement",
-    "commuting_factor",
-    "count_",
-    "exp",
-    "files",
-    "ground_model",
-    "indicator",
-    "indices",
-    "kernel_partition",
-    "lift",
-    "linprog",
-    "log",
-    "matrix",
-    "max_",
-    "maximum",
-    "min_",
-    "minimum",
-    "open_engine",
-    "point_symmetries",
-    "read_program",
-    "semidefinite_factor",
-    "solve",
-    "solve_model",
-    "solve_model_in_engine",
-    "solve_qp",
-    "sqrt",
-    "sum_",
-    "write_program",
-]
+def _homes() -> dict[str, str]:
+    """Read which module each public name comes from in ``__init__.pyi``, so that they are listed once."""
+    stub = ast.parse(files("relift").joinpath("__init__.pyi").read_text(encoding="utf-8"))
+    return {
+        alias.name: node.module
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
 
+
+_HOME = _homes()
 
 _PARTS = ("cvxpy", "ml", "qpsolvers")
 """Packages that need others to be installed; ``relift.cvxpy.Lifted`` imports them."""
 
+__all__ = sorted(_HOME)
 
-def __getattr__(name: str) -> Any:
+
+def __getattr__(name: str) -> object:
     # Imported when first used: `import relift` and `relift --help` stay quick.
     if name in _HOME:
-        value = getattr(import_module(f"relift.{_HOME[name]}"), name)
+        value: object = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
     if name in _PARTS:

@@ -11,11 +11,11 @@ import pytest
 from tests.data import data_folder
 
 import relift
-from relift.adapters.files import read_program
 from relift.approximate.repair import repaired_point, violation
 from relift.approximate.report import relative_gap
 from relift.approximate.restriction import Restriction, averaged, restrict, separable_bounds
 from relift.errors import OptionError, PartitionError
+from relift.formats.program_files import read_program
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import Progress

@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 from tests.cli.test_cli import environment, error_of
 
 from relift.cli.run import run
-from relift.experiments.registry import NAMES
+from relift.paper.registry import NAMES
 
 
 def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,7 +128,7 @@ def test_ctrl_c_keeps_finished_parts_and_the_same_command_goes_on(tmp_path: Path
 def test_all_goes_on_after_a_failure_tells_it_and_writes_one_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("relift.experiments.registry.NAMES", ("shapes", "example"))
+    monkeypatch.setattr("relift.paper.registry.NAMES", ("shapes", "example"))
     bad = tmp_path / "bad.obj"
     bad.write_text("v 1 2\n")
     assert run(["reproduce", "all", "--quick", "--data", str(bad), "--out", str(tmp_path / "out")]) == 6

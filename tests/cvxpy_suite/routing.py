@@ -22,8 +22,8 @@ from cvxpy.problems.problem import Cache, Problem
 from cvxpy.reductions.solvers import solving_chain
 
 import relift.cvxpy
-from relift.cvxpy.solve import Outcome
-from relift.cvxpy.solver import Lifted
+from relift.bridges.cvxpy.solve import Outcome
+from relift.bridges.cvxpy.solver import Lifted
 from relift.errors import OptionError
 
 COUNTS: Counter[str] = Counter()

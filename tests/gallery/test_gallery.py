@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import maximum_flow
 from tests.data import ROOT, data_folder
 
 import relift
-from relift.language.print_model import format_text
+from relift.language.syntax.printer import format_text
 
 MODELS = ROOT / "examples" / "models"
 EXPECTED = json.loads((MODELS / "expected.json").read_text())

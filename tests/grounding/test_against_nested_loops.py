@@ -16,11 +16,11 @@ from tests.grounding.slow_evaluator import NoValue, SlowEvaluator
 from relift.errors import DataError, LanguageError
 from relift.grounding.fill_quadratic import is_quadratic
 from relift.grounding.ground import GroundProgram, ground
-from relift.language.check_model import check_text
 from relift.language.checked_model import Constraint
+from relift.language.checks.check_model import check_text
+from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
-from relift.tables.engine_duckdb import DuckDBEngine
-from relift.tables.engine_memory import MemoryEngine
+from relift.tables.memory.engine import MemoryEngine
 
 
 def atoms_of(index: Any) -> list[tuple[str, tuple[Any, ...]]]:

@@ -11,7 +11,7 @@ import pytest
 import relift
 from relift.errors import DataError, OptionError
 from relift.grounding.ground import ground
-from relift.language.check_model import check_text
+from relift.language.checks.check_model import check_text
 
 
 def message(text: str, data: dict[str, Any] | None = None) -> str:

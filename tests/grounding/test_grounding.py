@@ -11,8 +11,8 @@ from tests.grounding import programs as p
 import relift
 from relift.errors import DataError, SizeLimitError
 from relift.grounding.ground import ground
-from relift.language.check_model import check_text
-from relift.tables.engine_memory import MemoryEngine
+from relift.language.checks.check_model import check_text
+from relift.tables.memory.engine import MemoryEngine
 
 # --- names ---------------------------------------------------------------------------------------------------------
 

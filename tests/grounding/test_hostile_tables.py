@@ -14,11 +14,12 @@ from tests.grounding.same_program import PROGRAMS, assert_same_program
 
 from relift.errors import DataError, OptionError, ReliftError, SizeLimitError
 from relift.grounding.ground import GroundProgram, ground
-from relift.language.check_model import check_text
-from relift.tables import kernels, texts
+from relift.language.checks.check_model import check_text
+from relift.tables import compiled as kernels
+from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
-from relift.tables.engine_duckdb import DuckDBEngine
-from relift.tables.engine_memory import MemoryEngine
+from relift.tables.memory import string_ids as texts
+from relift.tables.memory.engine import MemoryEngine
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")

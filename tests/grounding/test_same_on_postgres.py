@@ -16,9 +16,9 @@ from tests.postgres_server import Server
 import relift
 from relift.errors import DataError, LanguageError
 from relift.grounding.ground import ground
-from relift.language.check_model import check_text
-from relift.tables.engine_duckdb import DuckDBEngine
-from relift.tables.engine_postgres import PostgresEngine
+from relift.language.checks.check_model import check_text
+from relift.tables.duckdb.engine import DuckDBEngine
+from relift.tables.postgres.engine import PostgresEngine
 
 pytest.importorskip("adbc_driver_postgresql")
 

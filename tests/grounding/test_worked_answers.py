@@ -6,7 +6,7 @@ from tests.grounding import programs as p
 
 import relift
 from relift.grounding.ground import GroundProgram, ground
-from relift.language.check_model import check_text
+from relift.language.checks.check_model import check_text
 
 
 def sizes(grounded: GroundProgram) -> tuple[int, int, int]:

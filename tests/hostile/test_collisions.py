@@ -7,7 +7,7 @@ import pytest
 
 from relift import Program, Status, solve
 from relift.settings import Reading
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 
 PAIRS: list[tuple[float, float, Reading]] = [
     (1.0, 2.0**61, "bits"),

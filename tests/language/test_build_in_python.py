@@ -33,8 +33,8 @@ from relift.language.build_in_python import (
     sum_,
     true,
 )
-from relift.language.check_model import check_text
-from relift.language.parse_text import parse_text
+from relift.language.checks.check_model import check_text
+from relift.language.syntax.parser import parse_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

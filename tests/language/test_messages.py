@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from relift import errors as e
-from relift.language.check_model import check_text
-from relift.language.parse_text import decode, parse_file, parse_text
+from relift.language.checks.check_model import check_text
+from relift.language.syntax.parser import decode, parse_file, parse_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 HEAD, *CASES = (GOLDEN / "errors.txt").read_text("utf-8").split("=== ")

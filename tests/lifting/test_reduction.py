@@ -19,7 +19,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.registry import get_backend
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 from relift.testing.random_programs import random_program
 
 SEEDS = st.integers(0, 10**6)

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from relift.errors import OptionError, ShapeError
 from relift.settings import Reading
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import Refinement, colour_refinement, core_is_compiled, refine
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly, variable_weights
 from relift.symmetry.partition import Partition

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relift.lifting.images import VectorImages
+from relift.lifting.exact_vectors import VectorImages
 from relift.lifting.lifting import lift
 from relift.program import ConicRows, Exponential, Power, PowerND, Program, SecondOrder, Semidefinite
 from relift.program.cone_distance import pushed_into
 from relift.settings import LiftSettings
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, distance_of_conic_rows
 from relift.symmetry.find import Images, Symmetry, find_symmetry
 from relift.symmetry.partition import Partition

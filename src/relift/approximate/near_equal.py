@@ -27,7 +27,7 @@ from scipy import sparse
 
 from relift.errors import OptionError
 from relift.program.program import Program
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import refine
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition

@@ -140,7 +140,7 @@ def solve_command(
     quiet: QuietOption = False,
 ) -> None:
     """Solve a model and print sizes, times and the certificate."""
-    from relift.adapters.solution_files import json_from_result, write_solution
+    from relift.formats.solutions import json_from_result, write_solution
     from relift.settings import SolverSettings
 
     words: dict[str, Any] = {
@@ -213,8 +213,8 @@ def solve_command(
 def _solve_model(
     words: ModelWords, options: dict[str, Any], output: Path | None, out: Path | None, as_json: bool, quiet: bool
 ) -> None:
-    from relift.adapters.model_files import json_from_model_result, write_model_result
-    from relift.adapters.solution_files import write_solution
+    from relift.formats.model_results import json_from_model_result, write_model_result
+    from relift.formats.solutions import write_solution
 
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
@@ -251,7 +251,7 @@ def _compared(program: Program, words: dict[str, Any], lifted_seconds: float, qu
 
 
 def _comparison_for_json(comparison: Comparison) -> dict[str, Any]:
-    from relift.adapters.solution_files import number_for_json
+    from relift.formats.solutions import number_for_json
 
     return {
         "status": str(comparison.status),
@@ -283,9 +283,9 @@ def lift_command(
     quiet: QuietOption = False,
 ) -> None:
     """Write the small model, a minimisation, to solve it elsewhere; `expand` takes its solution back."""
-    from relift.adapters.files import SUFFIXES, write_program
-    from relift.adapters.lifting_map import named_small_program, write_lifting_map
-    from relift.adapters.solution_files import sizes_of
+    from relift.formats.lifting_map import named_small_program, write_lifting_map
+    from relift.formats.program_files import SUFFIXES, write_program
+    from relift.formats.solutions import sizes_of
 
     if output is not None:
         check_output(output, SUFFIXES)
@@ -349,8 +349,8 @@ def expand_command(
     """
     from dataclasses import replace
 
-    from relift.adapters.lifting_map import read_lifting_map, read_small_solution
-    from relift.adapters.solution_files import json_from_result, write_solution
+    from relift.formats.lifting_map import read_lifting_map, read_small_solution
+    from relift.formats.solutions import json_from_result, write_solution
     from relift.lifting.certificate import certify
     from relift.pipeline import Result
     from relift.program.solution import Status
@@ -423,7 +423,7 @@ def check_command(
     models.refuse_for_programs(model, data=data, param=param, engine=engine, schema=schema, header=header)
     if solution is None:
         raise OptionError("the solution to check is missing.", "Write: relift check MODEL SOLUTION.")
-    from relift.adapters.solution_files import (
+    from relift.formats.solutions import (
         certificate_for_json,
         number_for_json,
         read_solution,

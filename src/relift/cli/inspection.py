@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relift.adapters.solution_files import sizes_of
 from relift.cli.options import LiftChoice, ValuesChoice, lift_words
 from relift.cli.work import lift_model
 from relift.errors import ReliftError
+from relift.formats.solutions import sizes_of
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -14,7 +14,7 @@ import typer
 
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
-from relift.tables.server_address import is_address
+from relift.tables.postgres.address import is_address
 
 if TYPE_CHECKING:
     from relift.grounding.ground import GroundProgram
@@ -191,8 +191,8 @@ def headers_from_words(words: Sequence[str] | None) -> dict[str, bool]:
 
 def checked_model(path: Path) -> CheckedModel:
     """Read and check a model."""
-    from relift.language.check_model import check_text
-    from relift.language.parse_text import decode
+    from relift.language.checks.check_model import check_text
+    from relift.language.syntax.parser import decode
 
     return check_text(decode(path.read_bytes(), str(path)), str(path))
 
@@ -303,9 +303,9 @@ def ground_command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False,
 ) -> None:
     """Ground a model over its tables, and write it as a file that any solver reads; names are kept."""
-    from relift.adapters.files import SUFFIXES, write_program
-    from relift.adapters.solution_files import sizes_of
     from relift.cli.options import check_output
+    from relift.formats.program_files import SUFFIXES, write_program
+    from relift.formats.solutions import sizes_of
 
     need_relational(model)
     if output is not None:
@@ -343,10 +343,10 @@ def fmt_command(
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
-    from relift.adapters.atomic import write_atomically
     from relift.cli.run import EXIT_FAILURE
-    from relift.language.parse_text import decode
-    from relift.language.print_model import format_text
+    from relift.formats.atomic import write_atomically
+    from relift.language.syntax.parser import decode
+    from relift.language.syntax.printer import format_text
 
     if write and check:
         raise OptionError("--write and --check contradict each other.", "Leave one of them out.")

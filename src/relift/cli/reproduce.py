@@ -18,9 +18,9 @@ from relift.cli.work import console, prints_on_stderr
 from relift.errors import OptionError, ReliftError
 
 if TYPE_CHECKING:
-    from relift.experiments.framework import Experiment, Report, Request
-    from relift.experiments.results import Written
-    from relift.experiments.runner import Outcome, Plan, Told
+    from relift.paper.framework import Experiment, Report, Request
+    from relift.paper.results import Written
+    from relift.paper.runner import Outcome, Plan, Told
 
 T = TypeVar("T")
 
@@ -40,8 +40,8 @@ def reproduce_command(
     quiet: QuietOption = False,
 ) -> None:
     """Run an experiment of the paper again and compare; stopped and started again, it goes on where it was."""
-    from relift.experiments.framework import Request
-    from relift.experiments.registry import NAMES, check_packages, get_experiment
+    from relift.paper.framework import Request
+    from relift.paper.registry import NAMES, check_packages, get_experiment
 
     if name is not None and name != "all" and name not in NAMES:
         get_experiment(name)  # says what there is
@@ -74,7 +74,7 @@ def _refuse_unused(given: tuple[Path, ...], experiments: list[Experiment], reque
 
 
 def _reproduce_all(experiments: list[Experiment], requests: list[Request], out: Path, fresh: bool, quiet: bool) -> None:
-    from relift.experiments.results import write_common_page
+    from relift.paper.results import write_common_page
 
     written, failed = [], []
     for experiment, request in zip(experiments, requests, strict=True):
@@ -93,8 +93,8 @@ def _reproduce_all(experiments: list[Experiment], requests: list[Request], out: 
 
 
 def _reproduce(experiment: Experiment, request: Request, out: Path, fresh: bool, quiet: bool) -> Written:
-    from relift.experiments.results import write_results
-    from relift.experiments.runner import make_plan, run_plan
+    from relift.paper.results import write_results
+    from relift.paper.runner import make_plan, run_plan
 
     def job(tell: Callable[[Told], None]) -> tuple[Outcome, Report, Written]:
         outcome = run_plan(plan, tell)
@@ -162,7 +162,7 @@ def _plain(text: str) -> str:
 
 
 def _list() -> None:
-    from relift.experiments.registry import NAMES, get_experiment
+    from relift.paper.registry import NAMES, get_experiment
 
     experiments = [get_experiment(name) for name in NAMES]
     rows = [[each.name, each.shows, duration(each.full_seconds), duration(each.quick_seconds)] for each in experiments]

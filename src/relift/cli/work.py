@@ -43,7 +43,7 @@ def read_model(model: Path, relax: bool, quiet: bool) -> tuple[Program, float]:
     start = time.perf_counter()
 
     def job(_: Callable[[Progress], None]) -> Program:
-        from relift.adapters.files import read_program
+        from relift.formats.program_files import read_program
 
         try:
             return read_program(model, relax_integers=relax)

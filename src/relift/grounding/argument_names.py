@@ -1,6 +1,6 @@
 """How a model calls the arguments of its relations and params: by the logic variables of their atoms.
 
->>> from relift.language.check_model import check_text
+>>> from relift.language.checks.check_model import check_text
 >>> model = check_text("param cap/2; var f(X,Y) in cap(X,Y); minimize: sum{Y in cap(s,Y)} f(s,Y);")
 >>> uses_of(model, "cap")
 (('X', 'Y'), (None, 'Y'))
@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from relift.language.checked_model import CheckedModel, Holds, LogicVariable, ParameterValue
-from relift.language.source import NOWHERE
+from relift.language.syntax.source import NOWHERE
 
 
 def uses_of(model: CheckedModel, name: str) -> tuple[tuple[str | None, ...], ...]:

@@ -14,7 +14,7 @@ from relift.errors import SizeLimitError
 from relift.grounding.queries_from_model import Queries, variables_of
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import And, Formula, Holds, Not, Or, Rule, Stratum
-from relift.language.source import Span
+from relift.language.syntax.source import Span
 from relift.tables.algebra import (
     Distinct,
     Filter,

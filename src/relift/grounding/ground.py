@@ -177,7 +177,7 @@ def ground(
     model
         The checked model.
     data
-        Tables and numbers by the names of relations and params; see :mod:`relift.tables.sources` for what can be given.
+        Tables and numbers by the names of relations and params; see :mod:`relift.tables.sources.table` for what can be given.
         They take the place of facts and files that the model names. With ``previous``: only what has changed.
         Columns of numbers are read where they are, so they must not change meanwhile; afterwards they may.
     previous
@@ -185,7 +185,7 @@ def ground(
         share one engine.
     engine
         Where to ground; by default in memory, with an embedded DuckDB for what is too large
-        (:mod:`relift.tables.engine_memory`).
+        (:mod:`relift.tables.memory.engine`).
     folder
         Where file names of the model begin.
     limit
@@ -215,7 +215,7 @@ def ground(
         return Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
     rewritten, signs = without_slack_terms(model)
     if engine is None:
-        from relift.tables.engine_memory import MemoryEngine
+        from relift.tables.memory.engine import MemoryEngine
 
         engine = MemoryEngine(progress=progress)
     work = Workspace(engine, rewritten, DEFAULT_LIMIT if limit is None else limit)

@@ -50,7 +50,7 @@ from relift.language.checked_model import (
     TrueFormula,
     UnknownAtom,
 )
-from relift.language.source import NOWHERE, Source, Span
+from relift.language.syntax.source import NOWHERE, Source, Span
 from relift.tables.algebra import (
     Aggregate,
     Call,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.tables import kernels
+from relift.tables import compiled as kernels
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]

@@ -43,7 +43,7 @@ from relift.language.checked_model import (
     UnknownAtom,
     Variable,
 )
-from relift.language.source import Span
+from relift.language.syntax.source import Span
 
 
 @final

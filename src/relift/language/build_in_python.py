@@ -32,9 +32,8 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias, cast, overload
 
 from relift.errors import ArityError, DuplicateNameError, ModelBuildingError, UnknownNameError
-from relift.language import nodes as n
-from relift.language.check_model import check_model
 from relift.language.checked_model import CheckedModel, FileSource
+from relift.language.checks.check_model import check_model
 from relift.language.expressions_in_python import (
     Bounds,
     Expression,
@@ -64,9 +63,10 @@ from relift.language.expressions_in_python import (
     true,
 )
 from relift.language.messages import did_you_mean
-from relift.language.parse_text import decode, parse_text
-from relift.language.print_model import print_model
-from relift.language.syntax_errors import RESERVED
+from relift.language.syntax import nodes as n
+from relift.language.syntax.parser import decode, parse_text
+from relift.language.syntax.printer import print_model
+from relift.language.syntax.syntax_errors import RESERVED
 
 Rows: TypeAlias = Iterable[Any] | Mapping[Any, float]
 """Facts: tuples (or single constants) for a relation, a mapping from them to numbers for a param."""

@@ -43,7 +43,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, final
 
-from relift.language.source import NOWHERE, Source, Span
+from relift.language.syntax.source import NOWHERE, Source, Span
 
 Value: TypeAlias = str | int | float
 """A constant of the language: a name or string (both are str), a whole number, or a decimal number."""

@@ -17,9 +17,9 @@ from numbers import Integral, Real
 from typing import Any, Literal, NoReturn, TypeAlias, final
 
 from relift.errors import ArityError, ModelBuildingError
-from relift.language import nodes as n
 from relift.language.checked_model import AggregateKind, FunctionName
-from relift.language.print_model import print_expression
+from relift.language.syntax import nodes as n
+from relift.language.syntax.printer import print_expression
 
 Kind: TypeAlias = Literal["formula", "number", "either"]
 _ANY = type(...)

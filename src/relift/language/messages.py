@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from relift.errors import LanguageError, SeveralErrors
-from relift.language.source import Source, Span
+from relift.language.syntax.source import Source, Span
 
 _Error = TypeVar("_Error", bound=LanguageError)
 

@@ -2,7 +2,7 @@ r"""The formulas of the certificate, written once, for arrays and for expression
 
 They are functions of a row or of a variable alone, and of the two numbers that all share: the common unit and the scale
 S of the objective. What is summed and maximised over rows and variables is put together by
-:mod:`relift.lifting.certificate` with NumPy and by :mod:`relift.engine_lifting.certify_tables` in SQL. Why they are as
+:mod:`relift.lifting.certificate` with NumPy and by :mod:`relift.in_database.certify_tables` in SQL. Why they are as
 they are is told in ``docs/decisions/0004-certificate-norms.md``.
 """
 

@@ -11,8 +11,8 @@ from scipy import sparse
 
 from relift.program.solution import Vector
 from relift.settings import Reading
-from relift.symmetry import field as exact
-from relift.symmetry.field import Words
+from relift.symmetry import finite_field as exact
+from relift.symmetry.finite_field import Words
 
 Indices = NDArray[np.int64]
 

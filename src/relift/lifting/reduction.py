@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates, row_counts, rows_of_csc
-from relift.lifting.images import VectorImages
+from relift.lifting.exact_vectors import VectorImages
 from relift.program.program import Program
 from relift.program.solution import Solution, Vector
 from relift.settings import Reading
-from relift.symmetry import field as exact
-from relift.symmetry.field import Words
+from relift.symmetry import finite_field as exact
+from relift.symmetry.finite_field import Words
 
 Indices = NDArray[np.int64]
 
@@ -171,7 +171,7 @@ def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
     program
         A minimisation.
     reading
-        How floats are read, see :mod:`relift.symmetry.field`.
+        How floats are read, see :mod:`relift.symmetry.finite_field`.
 
     Examples
     --------

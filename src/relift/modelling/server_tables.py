@@ -12,7 +12,7 @@ from relift.grounding.load_data import known_names
 from relift.language.checked_model import CheckedModel
 from relift.modelling.data_folder import needs_table
 from relift.tables.engine import Engine
-from relift.tables.server_address import is_address, shown_address
+from relift.tables.postgres.address import is_address, shown_address
 
 
 @final
@@ -39,8 +39,8 @@ class ServerTables:
         """Names of the tables and views there."""
         if isinstance(self.server, Engine):
             return self.server.table_names(self.schema)
-        from relift.tables.postgres_session import PostgresSession
-        from relift.tables.postgres_tables import visible_tables
+        from relift.tables.postgres.server_tables import visible_tables
+        from relift.tables.postgres.session import PostgresSession
 
         with PostgresSession(self.server) as session:
             return visible_tables(session.rows, session.search_path if self.schema is None else [self.schema])

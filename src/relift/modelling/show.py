@@ -11,7 +11,7 @@ from relift.modelling.result_table import aligned
 from relift.settings import Progress, ProgressCallback
 from relift.tables.algebra import Plan, Type
 from relift.tables.engine import Arrays, Engine
-from relift.tables.sources import Source, Stored
+from relift.tables.sources.table import Source, Stored
 
 
 @final
@@ -134,7 +134,7 @@ def statements_of(model: CheckedModel) -> tuple[StatementText, ...]:
 
     Examples
     --------
-    >>> from relift.language.check_model import check_text
+    >>> from relift.language.checks.check_model import check_text
     >>> model = check_text("relation p/1; var x(I) in p(I); subject to c forall {I in p(I)}: x(I) >= 1;")
     >>> for s in statements_of(model):
     ...     print(s.line, s.kind, s.name, *s.reads)

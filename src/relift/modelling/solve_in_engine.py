@@ -18,10 +18,10 @@ from typing import Any, final
 
 import numpy as np
 
-from relift.engine_lifting.ground_tables import GroundTables, ground_into_tables
-from relift.engine_lifting.lift_tables import EngineLifting, EngineLiftSettings, EngineResult, lift_in_engine
 from relift.errors import EngineError, OptionError
 from relift.grounding.atoms import AtomIndex, Block
+from relift.in_database.ground_tables import GroundTables, ground_into_tables
+from relift.in_database.lift_tables import EngineLifting, EngineLiftSettings, EngineResult, lift_in_engine
 from relift.lifting.certificate import Certificate
 from relift.modelling.model_result import block_of
 from relift.modelling.result_table import ResultTable
@@ -238,12 +238,12 @@ def engine_for_lifting(
         If a limit is given for another engine.
     """
     if engine is None or engine == "duckdb":
-        from relift.tables.engine_duckdb import DuckDBEngine
+        from relift.tables.duckdb.engine import DuckDBEngine
 
         return DuckDBEngine(memory_limit=memory_limit, spill_limit=spill_limit, database=database, progress=progress)
     given = {"memory_limit": memory_limit, "spill_limit": spill_limit, "database": database}
     if database is not None and is_postgres(engine):
-        from relift.tables.engine_postgres import PostgresEngine
+        from relift.tables.postgres.engine import PostgresEngine
 
         del given["database"]
         _refuse_limits(given)

@@ -21,9 +21,9 @@ import numpy as np
 from relift.errors import DataError, OptionError
 from relift.grounding.ground import GroundProgram, ground
 from relift.language.build_in_python import Model
-from relift.language.check_model import check_text
 from relift.language.checked_model import CheckedModel
-from relift.language.parse_text import decode
+from relift.language.checks.check_model import check_text
+from relift.language.syntax.parser import decode
 from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import DataFolder, tables_from_folder
 from relift.modelling.model_result import ModelResult
@@ -39,7 +39,7 @@ from relift.program.program import Program
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
-from relift.tables.server_address import is_address
+from relift.tables.postgres.address import is_address
 
 ModelLike: TypeAlias = Model | CheckedModel | str | Path
 """A model in Python, a checked one, the text of one, or the path of a file."""
@@ -69,7 +69,7 @@ def solve_model(
         A :class:`relift.Model`, the text of a model, or the path of a file.
     data
         Tables by the names of relations and params (pandas, Polars, Arrow, NumPy, dicts, lists, paths of CSV and
-        Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources`), a folder with a
+        Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources.table`), a folder with a
         file for each, or a server with a table for each (``"postgresql://…"``, or ``ServerTables``). If nothing is
         given and the engine is a server, tables are looked for there.
     params
@@ -161,7 +161,7 @@ def solve_model_in_engine(
         Told about statements, rounds and classes.
     options
         ``lift=`` (``"equitable"`` or ``"counting"``), ``values=``, ``scale_rows=``, ``verify=``, ``seed=`` and
-        ``resume=`` of :class:`~relift.engine_lifting.EngineLiftSettings`, and options of :func:`relift.solve` for the
+        ``resume=`` of :class:`~relift.in_database.EngineLiftSettings`, and options of :func:`relift.solve` for the
         small program.
 
     Examples

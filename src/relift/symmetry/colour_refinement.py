@@ -10,7 +10,7 @@ changes. "Differ" is meant in one of two ways:
     the *multisets* of entries into some class differ, or the diagonal entries of P. Finer in general, and the
     classical colour refinement (1-dimensional Weisfeiler-Leman) of weighted graphs.
 
-All sums are exact, in the field of :mod:`relift.symmetry.field`. Cost: O((nnz + n) log n) in the compiled
+All sums are exact, in the field of :mod:`relift.symmetry.finite_field`. Cost: O((nnz + n) log n) in the compiled
 core (``core/include/relift``); without it the NumPy twin
 :mod:`relift.symmetry.colour_refinement_reference` gives the same answer in more time.
 
@@ -33,9 +33,9 @@ from scipy import sparse
 
 from relift.errors import NotANumberError, OptionError, ShapeError
 from relift.settings import Reading, check_choice
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
-from relift.symmetry.field import Words
+from relift.symmetry.finite_field import Words
 from relift.symmetry.partition import Partition
 
 if field.CORE_IS_COMPILED:
@@ -85,7 +85,7 @@ class Refinement:
         Row i, with its bounds, was compared after division by ``row_scales[i]``; 1.0 where unscaled. A
         negative scale exchanges the two bounds.
     row_scale_images
-        The same scales, exactly: field elements (:mod:`relift.symmetry.field`).
+        The same scales, exactly: field elements (:mod:`relift.symmetry.finite_field`).
     statistics
         What it cost.
     """
@@ -130,13 +130,13 @@ def refine(
     variable_images
         Words of length n; the initial colour of a variable is the tuple of its words (images of q, lb, ub).
     row_lower_image, row_upper_image
-        Images of l and u, see :func:`relift.symmetry.field.images`.
+        Images of l and u, see :func:`relift.symmetry.finite_field.images`.
     l, u
         The same bounds as floats; used for the scales alone.
     mode
         ``"equitable"`` compares sums, ``"counting"`` multisets.
     reading
-        How the floats in P and A are read, see :mod:`relift.symmetry.field`.
+        How the floats in P and A are read, see :mod:`relift.symmetry.finite_field`.
     scale_rows
         Compare rows up to a factor: row i is divided by :math:`T_i = \sum_j a_{ij}\omega_j`, with small
         integers :math:`\omega_j` that depend on the initial colour of j; where T vanishes or is lost in

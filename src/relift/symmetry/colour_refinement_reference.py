@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.settings import Reading
-from relift.symmetry import field
-from relift.symmetry.field import Words
+from relift.symmetry import finite_field as field
+from relift.symmetry.finite_field import Words
 
 Labels = NDArray[np.int64]
 Mode = Literal["equitable", "counting"]

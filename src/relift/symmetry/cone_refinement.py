@@ -33,8 +33,8 @@ from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semid
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.settings import Reading
-from relift.symmetry import field
-from relift.symmetry.field import Words
+from relift.symmetry import finite_field as field
+from relift.symmetry.finite_field import Words
 
 KINDS: dict[type, int] = {SecondOrder: 1, Exponential: 2, Power: 3, PowerND: 3, Semidefinite: 4}
 """Power cones of both forms are one kind: they are the same sets."""

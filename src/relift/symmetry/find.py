@@ -14,7 +14,7 @@ from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry.colour_refinement import Refinement, refine
 from relift.symmetry.cone_refinement import StackedCones
-from relift.symmetry.field import Words
+from relift.symmetry.finite_field import Words
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows

@@ -19,7 +19,7 @@ from scipy.sparse import coo_array, csgraph
 from relift.errors import MissingPackageError
 from relift.program.program import Program
 from relift.settings import Reading
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import Refinement
 from relift.symmetry.partition import Partition
 

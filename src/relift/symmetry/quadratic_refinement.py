@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import Reading
-from relift.symmetry import field
+from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import Refinement
-from relift.symmetry.field import Words
+from relift.symmetry.finite_field import Words
 from relift.symmetry.partition import Partition
 
 

@@ -26,10 +26,10 @@ from relift.tables.algebra import (
     literal,
     project,
 )
-from relift.tables.contents import Columns
 from relift.tables.engine import Engine
-from relift.tables.match_columns import Wanted
-from relift.tables.sources import Source
+from relift.tables.sources.contents import Columns
+from relift.tables.sources.match_columns import Wanted
+from relift.tables.sources.table import Source
 
 
 @final

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from relift.errors import OptionError
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
-from relift.tables.server_address import is_address
+from relift.tables.postgres.address import is_address
 
 EngineLike: TypeAlias = Engine | str | Any | None
 """Anything of the list in the header of this module."""
@@ -64,19 +64,19 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
             engine.progress = progress
         return engine
     if engine is None or engine == "memory":
-        from relift.tables.engine_memory import MemoryEngine
+        from relift.tables.memory.engine import MemoryEngine
 
         return MemoryEngine(progress=progress)
     if engine == "duckdb":
-        from relift.tables.engine_duckdb import DuckDBEngine
+        from relift.tables.duckdb.engine import DuckDBEngine
 
         return DuckDBEngine(progress=progress)
     if is_postgres(engine):
-        from relift.tables.engine_postgres import PostgresEngine
+        from relift.tables.postgres.engine import PostgresEngine
 
         return PostgresEngine(engine, progress=progress)
     if engine == "spark" or type(engine).__module__.partition(".")[0] == "pyspark":
-        from relift.tables.engine_spark import SparkEngine
+        from relift.tables.spark.engine import SparkEngine
 
         return SparkEngine(None if engine == "spark" else engine, progress=progress)
     shown = f"a {type(engine).__name__}"

@@ -2,7 +2,7 @@
 
 An engine of one's own is tested by
 
->>> from relift.tables.engine_duckdb import DuckDBEngine
+>>> from relift.tables.duckdb.engine import DuckDBEngine
 >>> check_engine(DuckDBEngine)
 {}
 
@@ -45,7 +45,7 @@ from relift.tables.algebra import (
 )
 from relift.tables.engine import Engine
 from relift.tables.load import load_table
-from relift.tables.sources import source_from_data
+from relift.tables.sources.table import source_from_data
 
 STRANGE = [
     "it's",

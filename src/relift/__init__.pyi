@@ -1,0 +1,55 @@
+"""The public names of relift, each with its home: the one list that type checkers and ``relift.__getattr__`` read."""
+
+from relift.approximate.options import Approximation as Approximation
+from relift.bridges.scipy_ import linprog as linprog
+from relift.bridges.solve_qp import solve_qp as solve_qp
+from relift.formats.program_files import read_program as read_program
+from relift.formats.program_files import write_program as write_program
+from relift.language.expressions_in_python import between as between
+from relift.language.expressions_in_python import count_ as count_
+from relift.language.expressions_in_python import exp as exp
+from relift.language.expressions_in_python import indicator as indicator
+from relift.language.expressions_in_python import indices as indices
+from relift.language.expressions_in_python import log as log
+from relift.language.expressions_in_python import max_ as max_
+from relift.language.expressions_in_python import maximum as maximum
+from relift.language.expressions_in_python import min_ as min_
+from relift.language.expressions_in_python import minimum as minimum
+from relift.language.expressions_in_python import sqrt as sqrt
+from relift.language.expressions_in_python import sum_ as sum_
+from relift.lifting.certificate import Certificate as Certificate
+from relift.lifting.certificate import certify as certify
+from relift.lifting.lifting import Lifting as Lifting
+from relift.ml.point_signatures import approximate_orbits as approximate_orbits
+from relift.modelling.model import Model as Model
+from relift.modelling.model_result import ModelResult as ModelResult
+from relift.modelling.server_tables import ServerTables as ServerTables
+from relift.modelling.solve_in_engine import EngineModelResult as EngineModelResult
+from relift.modelling.solve_model import ground_model as ground_model
+from relift.modelling.solve_model import solve_model as solve_model
+from relift.modelling.solve_model import solve_model_in_engine as solve_model_in_engine
+from relift.pipeline import Result as Result
+from relift.pipeline import lift as lift
+from relift.pipeline import solve as solve
+from relift.program.cones import Exponential as Exponential
+from relift.program.cones import Power as Power
+from relift.program.cones import PowerND as PowerND
+from relift.program.cones import SecondOrder as SecondOrder
+from relift.program.cones import Semidefinite as Semidefinite
+from relift.program.conic_rows import ConicRows as ConicRows
+from relift.program.program import Program as Program
+from relift.program.solution import Solution as Solution
+from relift.program.solution import Status as Status
+from relift.symmetry.colour_refinement import colour_refinement as colour_refinement
+from relift.symmetry.geometry import PointSymmetry as PointSymmetry
+from relift.symmetry.geometry import commuting_factor as commuting_factor
+from relift.symmetry.geometry import point_symmetries as point_symmetries
+from relift.symmetry.geometry import semidefinite_factor as semidefinite_factor
+from relift.symmetry.kernel_partitions import kernel_partition as kernel_partition
+from relift.symmetry.partition import Partition as Partition
+from relift.tables.open_engine import open_engine as open_engine
+from relift.tables.sources.file_patterns import files as files
+from relift.tables.sources.matrix import matrix as matrix
+from relift.tables.sources.table import Table as Table
+
+__version__: str

@@ -1,1 +1,0 @@
-"""Into and out of relift: files, and the calling conventions of other libraries."""

@@ -1,0 +1,1 @@
+"""Calling conventions of other libraries: SciPy, qpsolvers, CVXPY."""

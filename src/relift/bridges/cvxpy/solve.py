@@ -1,0 +1,249 @@
+"""One lifted solve of a compiled problem: lift or re-use the classes, solve, and check the answer as compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, final
+
+import relift.pipeline as pipeline
+from relift.bridges.cvxpy.backends import backend_for
+from relift.bridges.cvxpy.compiled import Compiled
+from relift.bridges.cvxpy.options import LiftedOptions
+from relift.bridges.cvxpy.recovery import Recovered, recover
+from relift.bridges.cvxpy.reports import report
+from relift.bridges.cvxpy.reuse import Kept, lift_or_reuse
+from relift.certified_solve import Attempt
+from relift.lifting.certificate import Certificate, certify
+from relift.lifting.lifting import Lifting, lift
+from relift.pipeline import Result
+from relift.program.program import Program
+from relift.program.solution import Solution, Status
+from relift.settings import LiftSettings
+from relift.solvers.registry import get_backend
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What a problem keeps from one solve to the next.
+
+    Parameters
+    ----------
+    ground
+        Classes of the problem as compiled.
+    recovered
+        Which reading of the cones was used, if any, and its classes.
+    fruitless
+        The options with which reading the cones otherwise was tried on these classes and gained nothing, if it was.
+    answer
+        The last answer for the problem as compiled, to start from.
+    """
+
+    ground: Kept | None = None
+    recovered: tuple[int, Kept] | None = None
+    fruitless: LiftedOptions | None = None
+    answer: Solution | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """An answer for a compiled problem.
+
+    Parameters
+    ----------
+    compiled
+        The problem.
+    answer
+        Point and multipliers of the problem as compiled, or a proof that there is none.
+    claim
+        What the backend said last, proved or not.
+    report
+        Sizes, classes, seconds, residuals: what ``solver_stats.extra_stats`` shows.
+    lift_seconds, solve_seconds
+        Where the time went.
+    memory
+        For the next solve.
+    """
+
+    compiled: Compiled
+    answer: Solution
+    claim: Status
+    report: dict[str, Any]
+    lift_seconds: float
+    solve_seconds: float
+    memory: Memory
+
+
+def solve_compiled(
+    compiled: Compiled, options: LiftedOptions, memory: Memory | None, *, warm_start: bool, verbose: bool
+) -> Outcome:
+    """Solve a compiled problem through its quotient.
+
+    Parameters
+    ----------
+    compiled
+        The problem.
+    options
+        How.
+    memory
+        What the last solve of the same problem left.
+    warm_start
+        Start from the last answer.
+    verbose
+        Print what happens.
+    """
+    run = _Run(compiled, options, memory or Memory(), warm_start, verbose)
+    found = run.through_recovery() if options.recover and options.lift != "none" else None
+    return found or run.directly()
+
+
+class _Run:
+    """One solve: what it was asked, and since when."""
+
+    def __init__(
+        self, compiled: Compiled, options: LiftedOptions, memory: Memory, warm_start: bool, verbose: bool
+    ) -> None:
+        self.compiled, self.options, self.memory, self.verbose = compiled, options, memory, verbose
+        self.last = memory.answer if warm_start else None
+        self.backend = backend_for(options.backend)
+        self.start = perf_counter()
+        self.lift_seconds = 0.0
+        self.ground: tuple[Kept, str] | None = None
+        self.is_fruitless = False
+        self.attempts: tuple[Attempt, ...] = ()
+
+    def directly(self) -> Outcome:
+        """Lift and solve the problem as it was compiled."""
+        kept, how = self._lift_ground()
+        result = self._solve(kept.lifting, self.last)
+        if result.status in {Status.OPTIMAL_INACCURATE, Status.FAILURE} and not kept.lifting.is_trivial:
+            # First-order methods can be slower on a small problem than on a large one: never be worse than without.
+            plain = lift(self.compiled.program, LiftSettings("none", reduce=False))
+            again = self._solve(plain, self.last)
+            if again.status in {Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED}:
+                self.attempts += result.attempts
+                result, how = again, "not used"
+        return self._outcome(result, result.solution, result.certificate, how, self._memory_without_recovery(kept))
+
+    def _memory_without_recovery(self, kept: Kept) -> Memory:
+        """What the next solve may know of reading the cones otherwise: what this one found, or one before it."""
+        if self.is_fruitless:
+            return Memory(kept, fruitless=self.options)
+        are_old_classes = self._lift_ground()[1] != "found"
+        return Memory(kept, self.memory.recovered, self.memory.fruitless if are_old_classes else None)
+
+    def through_recovery(self) -> Outcome | None:
+        """Lift and solve what CVXPY has hidden in cones; None if nothing is gained, or the answer is not proved."""
+        ground = self.compiled.program
+        chosen = self._best_recovery()
+        if chosen is None:
+            return None
+        recovered, number, kept, how = chosen
+        self.is_fruitless = True  # until its answer has passed
+        result = self._solve(kept.lifting, None)
+        self.attempts = result.attempts
+        if result.status is not Status.OPTIMAL:
+            return None
+        answer = recovered.restore(result.solution)
+        certificate = certify(ground, answer, self.options.certificate_tolerance)
+        if not certificate.is_optimal:
+            return None
+        old = self.ground[0] if self.ground is not None else self.memory.ground
+        return self._outcome(result, answer, certificate, how, Memory(old, (number, kept)), str(recovered))
+
+    def _best_recovery(self) -> tuple[Recovered, int, Kept, str] | None:
+        """The way of reading the cones that lets most variables merge, if it is not to leave them as they are."""
+        if len(self.compiled.program.conic) == 0 or not self._takes_quadratics():
+            return None
+        if self.memory.fruitless == self.options and self._lift_ground()[1] != "found":
+            self.is_fruitless = True  # as the last time: the classes are still the same
+            return None
+        begin = perf_counter()
+        settings = self.options.lift_settings()
+        # Orbits are not offered for quadratic constraints; means and norms can be turned back all the same.
+        found = recover(self.compiled.program, quadratics=settings.method != "orbits", is_late=self._is_late)
+        best = None
+        if self.memory.recovered is not None:
+            number, kept = self.memory.recovered
+            if number < len(found):
+                kept, how = lift_or_reuse(found[number].program, settings, kept)
+                best = (found[number], number, kept, how) if how != "found" else None
+        self.lift_seconds += perf_counter() - begin
+        if best is not None:
+            return best
+        if not found:
+            self.is_fruitless = not self._is_late()
+            return None
+        fewest = min(one.n_classes(self._lift_ground()[0].lifting) for one in found)
+        begin = perf_counter()
+        for number, one in enumerate(found):
+            if self._is_late():
+                self.lift_seconds += perf_counter() - begin
+                return None
+            kept, how = lift_or_reuse(one.program, settings, None)
+            n_classes = one.n_classes(kept.lifting)
+            if n_classes < fewest:
+                best, fewest = (one, number, kept, how), n_classes
+        self.lift_seconds += perf_counter() - begin
+        self.is_fruitless = best is None
+        return best
+
+    def _is_late(self) -> bool:
+        limit = self.options.time_limit
+        return limit is not None and perf_counter() - self.start >= limit
+
+    def _takes_quadratics(self) -> bool:
+        return self.backend == "auto" or get_backend(self.backend).solves_quadratic_rows
+
+    def _lift_ground(self) -> tuple[Kept, str]:
+        if self.ground is None:
+            begin = perf_counter()
+            self.ground = lift_or_reuse(self.compiled.program, self.options.lift_settings(), self.memory.ground)
+            self.lift_seconds += perf_counter() - begin
+        return self.ground
+
+    def _solve(self, lifting: Lifting, last: Solution | None) -> Result:
+        limit, options = self.options.time_limit, self.options
+        if self.verbose:
+            print(f"relift: {_shown(lifting.program)} -> {_shown(lifting.small)}")
+        return pipeline.solve(
+            lifting,
+            backend=self.backend,
+            tolerance=options.certificate_tolerance,
+            time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-9),
+            iteration_limit=options.iteration_limit,
+            threads=options.threads,
+            verbose=self.verbose,
+            backend_options=options.backend_options,
+            warm_start=last,
+        )
+
+    def _outcome(
+        self, result: Result, answer: Solution, certificate: Certificate, how: str, memory: Memory, recovered: str = ""
+    ) -> Outcome:
+        attempts = result.attempts if recovered else (*self.attempts, *result.attempts)
+        claim = attempts[-1].status if attempts else answer.status
+        facts = report(
+            self.compiled.program, result, certificate, attempts,
+            how=how, recovered=recovered, lift_seconds=self.lift_seconds,
+        )  # fmt: skip
+        if answer.status is Status.UNBOUNDED and answer.ray_x is not None:
+            facts["direction"] = answer.ray_x.tolist()
+        if self.verbose:
+            is_ray = answer.status in {Status.INFEASIBLE, Status.UNBOUNDED}
+            residual = certificate.ray_residual if is_ray else certificate.worst_residual
+            print(f"relift: {answer.status}, worst residual {residual:.1g} on the problem as compiled")
+        seconds = perf_counter() - self.start - self.lift_seconds
+        memory = replace(memory, answer=answer if answer.status is Status.OPTIMAL else None)
+        return Outcome(self.compiled, answer, claim, facts, self.lift_seconds, seconds, memory)
+
+
+def _shown(program: Program) -> str:
+    parts = [f"{program.n_variables} variables", f"{program.n_rows} rows"]
+    if len(program.conic):
+        parts.append(f"{len(program.conic)} cones")
+    if len(program.quadratic):
+        parts.append(f"{len(program.quadratic)} quadratic constraints")
+    return ", ".join(parts)

@@ -1,0 +1,172 @@
+"""``qpsolvers.solve_qp`` with lifting: the same signature, the same answer; qpsolvers itself is not needed.
+
+Signs of multipliers agree: ``Px + q + G'z + A'y + z_box = 0`` here and there.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.errors import MissingPackageError
+from relift.formats.npz import program_from_parts
+from relift.program.program import Program, Vector
+from relift.program.solution import Solution, Status
+
+if TYPE_CHECKING:
+    import qpsolvers
+
+    from relift.pipeline import Result
+
+_OWN_WORDS = (
+    "lift", "values", "digits", "scale_rows", "reduce", "tolerance", "time_limit", "iteration_limit",
+    "threads", "backend_options", "vertex", "progress",
+)  # fmt: skip
+
+
+def solve_qp(
+    P: Any,
+    q: Any,
+    G: Any = None,
+    h: Any = None,
+    A: Any = None,
+    b: Any = None,
+    lb: Any = None,
+    ub: Any = None,
+    solver: str | None = None,
+    initvals: Any = None,
+    verbose: bool = False,
+    **kwargs: Any,
+) -> NDArray[Any] | None:
+    """Minimise ``½x'Px + q'x`` with ``Gx <= h``, ``Ax = b``, ``lb <= x <= ub``, as qpsolvers, after lifting.
+
+    Parameters
+    ----------
+    P, q
+        Symmetric cost matrix, dense or sparse, and cost vector. An asymmetric P is an error.
+    G, h
+        Inequalities.
+    A, b
+        Equalities.
+    lb, ub
+        Bounds of the variables; infinite entries are no bounds.
+    solver
+        A backend of relift, such as ``"clarabel"``, or any solver of qpsolvers, if that is installed. None
+        leaves the choice to relift.
+    initvals
+        A point to start from, for the backends that use one.
+    verbose
+        Let the backend print its log.
+    **kwargs
+        Keywords of :func:`relift.solve`, such as ``lift`` or ``tolerance``; all others are handed to the
+        backend.
+
+    Returns
+    -------
+    ndarray or None
+        The optimum; None if there is none, or none was found that passes its check on the full program.
+
+    Raises
+    ------
+    ProgramError
+        If the arrays do not fit, hold NaN, or P is asymmetric or not convex. It is also a ValueError.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = solve_qp(np.eye(3), -np.ones(3), G=np.ones((1, 3)), h=np.array([1.5]))
+    >>> x.round(6).tolist()
+    [0.5, 0.5, 0.5]
+    >>> solve_qp(np.eye(1), np.zeros(1), lb=np.array([1.0]), G=np.eye(1), h=np.zeros(1)) is None
+    True
+    """
+    result = _solve(program_from_parts(P, q, G, h, A, b, lb, ub), solver, initvals, verbose, kwargs)
+    if result.status == Status.OPTIMAL_INACCURATE:
+        warnings.warn(f"no answer passed its check: {result.message or result.certificate}", stacklevel=2)
+    return result.x if result.status == Status.OPTIMAL else None
+
+
+def _solve(program: Program, solver: str | None, initvals: Any, verbose: bool, words: dict[str, Any]) -> Result:
+    from relift.pipeline import solve
+
+    own = {name: words.pop(name) for name in _OWN_WORDS if name in words}
+    if words:
+        own["backend_options"] = {**(own.get("backend_options") or {}), **words}
+    if initvals is not None:
+        own["warm_start"] = Solution(Status.OPTIMAL_INACCURATE, x=np.asarray(initvals, dtype=np.float64).ravel())
+    return solve(program, backend=_backend_name(solver), verbose=verbose, **own)
+
+
+def _backend_name(solver: str | None) -> str:
+    """Find the backend of relift by that name, else the solver of qpsolvers."""
+    from relift.solvers.registry import backend_names
+
+    if solver is None or solver == "auto":
+        return "auto"
+    return solver if ":" in solver or solver in backend_names() else f"qpsolvers:{solver}"
+
+
+def program_from_qpsolvers(problem: qpsolvers.Problem) -> Program:
+    """Make the program of a ``qpsolvers.Problem``: the rows of G first, then those of A.
+
+    Parameters
+    ----------
+    problem
+        With attributes ``P, q, G, h, A, b, lb, ub``.
+    """
+    return program_from_parts(*(getattr(problem, name) for name in ("P", "q", "G", "h", "A", "b", "lb", "ub")))
+
+
+def solve_problem(
+    problem: qpsolvers.Problem,
+    solver: str | None = None,
+    initvals: Any = None,
+    verbose: bool = False,
+    **kwargs: Any,
+) -> qpsolvers.Solution:
+    """Solve a ``qpsolvers.Problem`` into a ``qpsolvers.Solution``, with multipliers, after lifting.
+
+    Parameters
+    ----------
+    problem
+        What to solve.
+    solver, initvals, verbose
+        As in :func:`solve_qp`.
+    **kwargs
+        As in :func:`solve_qp`.
+
+    Returns
+    -------
+    qpsolvers.Solution
+        ``extras["relift"]`` is the :class:`relift.Result`.
+
+    Raises
+    ------
+    MissingPackageError
+        If qpsolvers is not installed.
+    """
+    try:
+        import qpsolvers
+    except ImportError:
+        raise MissingPackageError(
+            "solve_problem needs qpsolvers.", "Install it: pip install 'relift[backends]'."
+        ) from None
+    result = _solve(program_from_qpsolvers(problem), solver, initvals, verbose, kwargs)
+    solution = qpsolvers.Solution(problem, extras={"relift": result}, found=result.status == Status.OPTIMAL)
+    if not solution.found:
+        return solution
+    n_inequalities = 0 if problem.G is None else int(result.program.n_rows - _n_equalities(problem))
+    y: Vector | None = result.y
+    solution.x, solution.obj, solution.z_box = result.x, result.objective, result.w
+    if y is not None:
+        solution.z, solution.y = y[:n_inequalities], y[n_inequalities:]
+    solution.solve_time = result.timings.get("solve")
+    solution.build_time = sum(result.timings.values()) - result.timings.get("solve", 0.0)
+    return solution
+
+
+def _n_equalities(problem: qpsolvers.Problem) -> int:
+    return 0 if problem.b is None else int(problem.b.size)

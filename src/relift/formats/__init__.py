@@ -1,0 +1,1 @@
+"""File formats: programs, solutions, points and results, each read and written in one module."""

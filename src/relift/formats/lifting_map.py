@@ -1,0 +1,182 @@
+"""A small model that is solved elsewhere: its names, the map to the ground model, and its answer on the way back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from relift.errors import FileFormatError
+from relift.formats.atomic import write_atomically
+from relift.formats.names import names_for_lp, names_for_mps
+from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
+from relift.program.program import Program
+from relift.program.solution import Solution
+from relift.settings import LiftSettings
+
+if TYPE_CHECKING:
+    from relift.lifting.lifting import Lifting
+
+VERSION = 1
+"""Version of the layout of maps."""
+
+
+@final
+@dataclass(frozen=True)
+class LiftingMap:
+    """What a map says about how it was made, enough to lift the same model in the same way again.
+
+    Parameters
+    ----------
+    model
+        The file of the ground model, or None where the map does not tell.
+    relax_integers
+        Whether its integer variables were read as continuous ones.
+    settings
+        How classes were looked for.
+    class_of_variable, class_of_row
+        The number of each ground variable and row in the small model; -1 where substituted.
+    """
+
+    model: Path | None
+    relax_integers: bool
+    settings: LiftSettings
+    class_of_variable: tuple[int, ...]
+    class_of_row: tuple[int, ...]
+
+    def check(self, lifting: Lifting, source: str) -> None:
+        """Refuse a lifting with other classes than those of the map: the model has changed since."""
+        same_variables = lifting.class_of_variable.tolist() == list(self.class_of_variable)
+        if not same_variables or lifting.class_of_row.tolist() != list(self.class_of_row):
+            raise FileFormatError(
+                f"{source} was made from another model, or by another version.", "Run relift lift again."
+            )
+
+
+def read_lifting_map(path: str | Path) -> LiftingMap:
+    """Read what :func:`write_lifting_map` wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    FileFormatError
+        If it is no map.
+    """
+    source, folder = str(path), Path(path).resolve().parent
+    try:
+        document = json.loads(Path(path).read_bytes())
+        if document["format"] != "relift-map" or document["version"] != VERSION:
+            raise ValueError("another format or version")
+        return LiftingMap(
+            None if document["model"] is None else folder / document["model"],
+            bool(document["relax_integers"]),
+            LiftSettings(**document["settings"]),
+            tuple(document["variables"]["class"]),
+            tuple(document["rows"]["class"]),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileFormatError(
+            f"{source} is no map of a small model ({error}).", "relift lift --map writes them."
+        ) from None
+
+
+def write_lifting_map(
+    lifting: Lifting, path: str | Path, model: str | Path | None = None, relax_integers: bool = False
+) -> None:
+    """Write how the small model hangs together with the ground model, as JSON.
+
+    ``variables.class[j]`` is the number of ground variable j in the small model, or -1 where it was
+    substituted, and then ``variables.value[j]`` is its value, else null. With z the point of the small
+    model, ``x[j] = z[class[j]]``. The multiplier of a row of the small model is shared: ``y[i] =
+    y_small[class[i]] * rows.share[i]``, and in the same way ``w[j] = w_small[class[j]] *
+    variables.share[j]``. Multipliers of what was substituted follow from stationarity; ``relift expand``
+    finds them.
+
+    Parameters
+    ----------
+    lifting
+        What :func:`relift.lift` returned.
+    path
+        Where to; JSON whatever the name.
+    model
+        The file of the ground model; it is remembered relative to the folder of the map.
+    relax_integers
+        Whether its integer variables were read as continuous ones.
+    """
+    import relift
+
+    program, reduction, symmetry = lifting.program, lifting.reduction, lifting.symmetry
+    class_of_variable, class_of_row = lifting.class_of_variable, lifting.class_of_row
+    kept = class_of_variable >= 0
+    row_share, variable_share = np.zeros(program.n_rows), np.zeros(program.n_variables)
+    sizes, scales = symmetry.rows.class_sizes[symmetry.rows.labels], symmetry.row_scales
+    row_share[reduction.rows] = scales[symmetry.rows.representatives][symmetry.rows.labels] / (scales * sizes)
+    variable_share[reduction.variables] = 1.0 / symmetry.variables.class_sizes[symmetry.variables.labels]
+    settings = lifting.settings
+    document = {
+        "format": "relift-map",
+        "version": VERSION,
+        "relift": relift.__version__,
+        "model": None if model is None else os.path.relpath(model, Path(path).resolve().parent),
+        "relax_integers": relax_integers,
+        "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
+        "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
+        "variables": {
+            "names": names_for_json(program.variable_names),
+            "class": class_of_variable.tolist(),
+            "share": variable_share.tolist(),
+            "value": [None if k else value for k, value in zip(kept.tolist(), reduction.values.tolist(), strict=True)],
+        },
+        "rows": {
+            "names": names_for_json(program.row_names),
+            "class": class_of_row.tolist(),
+            "share": row_share.tolist(),
+        },
+    }
+    with write_atomically(path) as file:
+        file.write((json.dumps(document, allow_nan=False) + "\n").encode("utf-8"))
+
+
+def named_small_program(lifting: Lifting) -> Program:
+    """Name small variables and rows after the first member of their class, where there are names."""
+    program, small, reduction = lifting.program, lifting.small, lifting.reduction
+
+    def names(given: Sequence[str] | None, kept: Any, representatives: Any) -> list[str] | None:
+        return None if given is None else [given[k] for k in kept[representatives].tolist()]
+
+    return small.replace(
+        variable_names=names(program.variable_names, reduction.variables, lifting.variables.representatives),
+        row_names=names(program.row_names, reduction.rows, lifting.rows.representatives),
+    )
+
+
+def read_small_solution(path: str | Path, lifting: Lifting) -> Solution:
+    """Read an answer for the small program, whichever names it carries: the full ones, or those of an MPS or LP file.
+
+    Parameters
+    ----------
+    path
+        A ``.json``, ``.txt`` or ``.sol`` file.
+    lifting
+        What :func:`relift.lift` returned.
+    """
+    small = named_small_program(lifting)
+    failures = []
+    for names in (None, names_for_mps(small), names_for_lp(small)):
+        candidate = small
+        if names is not None:
+            candidate = small.replace(variable_names=names.variables, row_names=names.rows)
+        try:
+            return with_bound_multipliers(candidate, read_solution(path, candidate))
+        except FileFormatError as error:
+            failures.append(error)
+    raise failures[0]

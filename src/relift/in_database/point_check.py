@@ -1,0 +1,172 @@
+"""The residuals of a point and its multipliers, computed in the engine (see :mod:`relift.lifting.certificate`)."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from relift.in_database.products import VALUE, Outputs, TableSums, joined_or, with_columns
+from relift.in_database.program_tables import EngineProgram
+from relift.in_database.scratch import Scratch
+from relift.in_database.table_expressions import EXPRESSIONS as OPS
+from relift.in_database.table_expressions import Expression, column
+from relift.lifting import certificate_formulas as formulas
+from relift.program.units import common_unit
+from relift.tables.algebra import Join, Plan, project
+
+_X, _W, _Y, _Q = column("x"), column("w"), column("y"), column("q")
+_LB, _UB, _L, _U = column("lb"), column("ub"), column("l"), column("u")
+_RHO = column("rho")
+
+
+@final
+class PointCheck:
+    """A point with its multipliers, on the program in the engine.
+
+    Parameters
+    ----------
+    program
+        The ground program.
+    scratch
+        Where to keep tables.
+    columns, rows
+        The answer: ``column``, ``x``, ``w`` and ``row``, ``y``.
+    has_multipliers
+        Whether w and y mean anything.
+    """
+
+    def __init__(
+        self, program: EngineProgram, scratch: Scratch, columns: Plan, rows: Plan, *, has_multipliers: bool
+    ) -> None:
+        self.program, self.scratch, self.has_multipliers = program, scratch, has_multipliers
+        self.sums = TableSums(program, scratch)
+        self.point, self.multipliers = columns, rows
+
+    def residuals(self) -> tuple[float, float, float, float]:
+        """Primal residual, dual residual, duality gap and objective of the minimisation."""
+        columns, common, scale, objective = self._columns_with_sizes()
+        rows = self._rows(columns)
+        of_rows = self.sums.summary(rows, {
+            "primal": ("max", formulas.violation(OPS, column("Ax"), _L, _U, _or(column("products"), common))),
+            "gap": ("quick sum", formulas.slackness(OPS, column("kept"), column("Ax"), _L, _U)),
+            "broken": ("max", _one_unless(OPS.is_finite(column("Ax")) & OPS.is_finite(_Y))),
+        })  # fmt: skip
+        columns = self._columns_with_reach(self._columns_with_gradient(columns, rows), rows)
+        of_columns = self.sums.summary(columns, {
+            "primal": ("max", formulas.violation(OPS, _X, _LB, _UB, column("size"))),
+            "dual": ("max", formulas.stationarity(OPS, _RHO, column("terms"), column("size"), scale)),
+            "gap": ("quick sum", formulas.slackness(OPS, column("kept"), _X, _LB, _UB)),
+            "fall": ("quick sum", formulas.possible_fall(
+                OPS, _RHO, column("terms"), _X, column("lower"), column("upper"), column("size")
+            )),
+            "broken": ("max", _one_unless(OPS.is_finite(_X) & OPS.is_finite(_RHO) & OPS.is_finite(column("terms")))),
+        })  # fmt: skip
+        self.scratch.drop("columns_at_x", "rows_at_x", "gradient_at_x", "columns_in_reach")
+        if of_rows["broken"] > 0 or of_columns["broken"] > 0 or not np.isfinite(objective):
+            return np.inf, np.inf, np.inf, objective
+        gap = (of_rows["gap"] + of_columns["gap"] + of_columns["fall"]) / scale
+        return max(of_rows["primal"], of_columns["primal"]), of_columns["dual"], gap, objective
+
+    def _columns_with_sizes(self) -> tuple[Plan, float, float, float]:
+        """Columns with Px, its largest term and the sizes of variables; the common unit, S, the objective."""
+        rows = with_columns(self.program.rows, {"right": formulas.largest_bound(OPS, _L, _U)})
+        ratios = self.sums.over_entries(
+            project(rows, "row", "right"), "column", {"ratio": ("max", column("right") / OPS.absolute(VALUE))}
+        )
+        columns: Plan = joined_or(Join(self.program.columns, self.point), ratios, {"ratio": 0.0})
+        natural = OPS.maximum(formulas.largest_bound(OPS, _LB, _UB), column("ratio"))
+        columns = with_columns(columns, {"natural": natural})
+        common = common_unit(self.sums.summary(columns, {"largest": ("max", column("natural"))})["largest"])
+        fixed = OPS.where(_LB == _UB, _X, 0.0)
+        columns = with_columns(columns, {"unit": formulas.unit(OPS, column("natural"), common), "fixed": fixed})
+        of_P = self.sums.over_quadratic(project(columns, "column", "x", "fixed"), {
+            "Px": ("quick sum", VALUE * _X), "of_fixed": ("quick sum", VALUE * column("fixed")),
+            "largest_in_Px": ("max", OPS.absolute(VALUE * _X)),
+        })  # fmt: skip
+        stored = self.scratch.store(
+            "columns_at_x", joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0})
+        )
+        gradient = OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("Px")))
+        terms = OPS.where(_LB == _UB, 0.0, gradient * formulas.size(OPS, _X, column("unit")))
+        found = self.sums.summary(stored, {
+            "objective": ("quick sum", _X * (0.5 * column("Px") + _Q)),
+            "of_fixed": ("quick sum", column("fixed") * (0.5 * column("of_fixed") + _Q)),
+            "largest": ("max", terms),
+        })  # fmt: skip
+        scale = formulas.scale_of_objective(found["objective"] - found["of_fixed"], found["largest"])
+        own = column("unit")
+        if self.has_multipliers:
+            own = formulas.affordable_unit(OPS, own, OPS.where(OPS.is_finite(_W), _W, 0.0), scale)
+        with_sizes = with_columns(stored, {"size": formulas.size(OPS, _X, own)})
+        return with_sizes, common, scale, found["objective"] + self.program.r
+
+    def _rows(self, columns: Plan) -> Plan:
+        """Rows with Ax, their largest product, and the multiplier as far as it presses on a bound."""
+        sums = self.sums.over_entries(project(columns, "column", "x", "size"), "row", {
+            "Ax": ("quick sum", VALUE * _X), "products": ("max", OPS.absolute(VALUE) * column("size")),
+        })  # fmt: skip
+        rows = joined_or(Join(self.program.rows, self.multipliers), sums, {"Ax": 0.0, "products": 0.0})
+        return self.scratch.store("rows_at_x", with_columns(rows, {"kept": formulas.admissible(OPS, _Y, _L, _U)}))
+
+    def _columns_with_gradient(self, columns: Plan, rows: Plan) -> Plan:
+        """Columns with the gradient and the largest term in it."""
+        sums = self.sums.over_entries(project(rows, "row", "kept"), "column", {
+            "Aty": ("quick sum", VALUE * column("kept")),
+            "largest_in_Aty": ("max", OPS.absolute(VALUE * column("kept"))),
+        })  # fmt: skip
+        columns = joined_or(columns, sums, {"Aty": 0.0, "largest_in_Aty": 0.0})
+        columns = with_columns(columns, {"kept": formulas.admissible(OPS, _W, _LB, _UB)})
+        own = OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("kept")))
+        products = OPS.maximum(column("largest_in_Px"), column("largest_in_Aty"))
+        rho = column("Px") + _Q + column("Aty") + column("kept")
+        return self.scratch.store(
+            "gradient_at_x", with_columns(columns, {"rho": rho, "terms": OPS.maximum(own, products)})
+        )
+
+    def _columns_with_reach(self, columns: Plan, rows: Plan) -> Plan:
+        """Columns with the bounds up to which they may go; implied ones only where a gradient asks for them."""
+        end = OPS.where(_RHO > 0.0, _LB, _UB)
+        asks = ~OPS.is_finite(end) & (OPS.absolute(_RHO) > formulas.ROUNDED * column("terms"))
+        if self.sums.summary(columns, {"asks": ("max", _one_unless(~asks))})["asks"] == 0:
+            return with_columns(columns, {"lower": _LB, "upper": _UB})
+        bounds = self._implied_bounds(project(columns, "column", "lb", "ub"), project(rows, "row", "l", "u"))
+        joined = joined_or(columns, bounds, {"implied_lower": -np.inf, "implied_upper": np.inf})
+        lower, upper = OPS.maximum(_LB, column("implied_lower")), OPS.minimum(_UB, column("implied_upper"))
+        return self.scratch.store("columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper}))
+
+    def _implied_bounds(self, columns: Plan, rows: Plan) -> Plan:
+        """Bounds that follow from one row and the bounds of the others in it (:mod:`relift.program.implied_bounds`)."""
+        largest = OPS.where(VALUE > 0.0, VALUE * _UB, VALUE * _LB)
+        smallest = OPS.where(VALUE > 0.0, VALUE * _LB, VALUE * _UB)
+        sums = self.sums.over_entries(columns, "row", {
+            "largest": ("quick sum", _or(largest, 0.0, OPS.is_finite(largest))),
+            "smallest": ("quick sum", _or(smallest, 0.0, OPS.is_finite(smallest))),
+            "no_largest": ("quick sum", _one_unless(OPS.is_finite(largest))),
+            "no_smallest": ("quick sum", _one_unless(OPS.is_finite(smallest))),
+        })  # fmt: skip
+
+        def side(bound: Expression, own: Expression, total: str) -> tuple[Expression, Expression]:
+            """The bound that one side of a row implies, and whether it does."""
+            others = column(total) - _or(own, 0.0, OPS.is_finite(own))
+            missing = column(f"no_{total}") - _one_unless(OPS.is_finite(own))
+            return (bound - others) / VALUE, OPS.is_finite(bound) & (missing <= 0.0)
+
+        from_lower, by_lower = side(_L, largest, "largest")
+        from_upper, by_upper = side(_U, smallest, "smallest")
+        up, down = VALUE > 0.0, VALUE < 0.0
+        at_least = OPS.maximum(_or(from_lower, -np.inf, by_lower & up), _or(from_upper, -np.inf, by_upper & down))
+        at_most = OPS.minimum(_or(from_lower, np.inf, by_lower & down), _or(from_upper, np.inf, by_upper & up))
+        outputs: Outputs = {"implied_lower": ("max", at_least), "implied_upper": ("min", at_most)}
+        return self.sums.over_entries(Join(rows, sums), "column", outputs, columns)
+
+
+def _or(value: Expression, otherwise: float, condition: Expression | None = None) -> Expression:
+    """A value where a condition holds (unless told otherwise, that it is positive), else another one."""
+    chosen: Expression = OPS.where(value > 0.0 if condition is None else condition, value, otherwise)
+    return chosen
+
+
+def _one_unless(condition: Expression) -> Expression:
+    one: Expression = OPS.where(condition, 0.0, 1.0)
+    return one

@@ -1,0 +1,1 @@
+"""From nodes to the checked model: names, safety, strata, convexity, normal form."""

@@ -1,0 +1,478 @@
+"""From nodes to queries, formulas and data expressions: everything that has no unknowns.
+
+Names are resolved, kinds checked, definitions inlined with fresh names for their variables, and every query is checked
+for safety and put into evaluation order. Errors are collected; something harmless takes the place of what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import cast, final
+
+from relift.errors import KindError, LanguageError, SafetyError, StratificationError
+from relift.language import checked_model as c
+from relift.language.checks.names import ErrorList, Names, Symbol, find, shown
+from relift.language.checks.safety import UnsafeError, in_order
+from relift.language.checks.walk import variables_of
+from relift.language.messages import listed
+from relift.language.syntax import nodes as n
+from relift.language.syntax.source import Span
+
+_NOTHING = c.Constant(0)
+_MOST_TERMS = 100_000
+
+Bound = dict[str, c.DataExpression]
+"""What the logic variables of the text stand for, where they are bound."""
+
+
+@final
+@dataclass(frozen=True)
+class Query:
+    """A checked query.
+
+    Parameters
+    ----------
+    variables
+        The listed variables, under their unique names.
+    formula
+        In evaluation order.
+    outer, existential
+        The other variables of the formula: bound outside, or not.
+    inside
+        What the variables stand for where the query is used: as before, and the listed ones.
+    """
+
+    variables: tuple[str, ...]
+    formula: c.Formula
+    outer: tuple[str, ...]
+    existential: tuple[str, ...]
+    inside: Bound = field(compare=False)
+
+
+@final
+class Translator:
+    """Translates the queries, formulas and data of one statement.
+
+    Parameters
+    ----------
+    names
+        What is declared.
+    errors
+        Takes the errors.
+    """
+
+    def __init__(self, names: Names, errors: ErrorList) -> None:
+        self.names = names
+        self.errors = errors
+        self.reads = set[str]()
+        self._taken = set[str]()
+        self._inlining = list[str]()
+        self._n_terms = 0
+        self._unknown_in_definition = dict[str, bool]()
+
+    def error(self, kind: type[LanguageError], node: n.Node | n.Index, message: str, hint: str = "") -> None:
+        """Note an error at a node."""
+        self.errors.add(kind, node.span, message, hint)
+
+    # --- queries -----------------------------------------------------------------------------------------------------
+
+    def fresh(self, name: str) -> str:
+        """A name for a variable that no other variable of the statement has."""
+        found, k = name, 1
+        while found in self._taken:
+            k += 1
+            found = f"{name}_{k}"
+        self._taken.add(found)
+        return found
+
+    def query(self, variables: tuple[n.LogicName, ...], formula: n.Node, bound: Bound, what: str = "query") -> Query:
+        """Translate ``{variables in formula}`` where `bound` variables have a value already."""
+        n_errors = self.errors.n_added
+        inside = dict(bound)
+        for variable in variables:
+            if variable.name in bound:
+                self.error(
+                    SafetyError, variable, f"{variable.name} has a value already where this {what} stands",
+                    "Take another name: a query lists new variables, and sees those bound outside.",
+                )  # fmt: skip
+            elif variable.name in inside:
+                self.error(SafetyError, variable, f"{variable.name} is listed twice")
+            else:
+                inside[variable.name] = c.LogicVariable(self.fresh(variable.name), variable.span)
+        everywhere = dict(inside)
+        for name in logic_names(formula):
+            if name not in everywhere:
+                everywhere[name] = c.LogicVariable(self.fresh(name))
+        raw = self.formula(formula, everywhere)
+        is_sound = self.errors.n_added == n_errors
+        names = tuple(cast("c.LogicVariable", inside[v.name]).name for v in variables if v.name not in bound)
+        outer_names = variables_of(*bound.values())
+        if is_sound:
+            raw = self._safe(raw, variables, names, set(outer_names), what)
+        used = variables_of(raw)
+        outer = tuple(v for v in used if v in outer_names)
+        existential = tuple(v for v in used if v not in outer_names and v not in names)
+        return Query(names, raw, outer, existential, inside)
+
+    def _safe(
+        self,
+        formula: c.Formula,
+        listed_names: tuple[n.LogicName, ...],
+        names: tuple[str, ...],
+        outer: set[str],
+        what: str,
+    ) -> c.Formula:
+        try:
+            ordered, bound = in_order(formula, outer, set(names))
+        except UnsafeError as unsafe:
+            self.report(unsafe)
+            return formula
+        used = variables_of(formula)
+        for variable, name in zip(listed_names, names, strict=True):
+            if name not in used:
+                self.error(SafetyError, variable, f"{variable.name} is listed, but does not occur in the {what}")
+            elif name not in bound:
+                self.error(SafetyError, variable, f"{variable.name} is listed, but nothing in the {what} binds it")
+        return ordered
+
+    def report(self, unsafe: UnsafeError) -> None:
+        """Note the variables of a formula that nothing binds."""
+        hint = "A positive atom must bind it, or an equality whose other side is known; _ stands for any value."
+        for problem in unsafe.unbound:
+            name = problem.variable.name
+            written = "_" if name.startswith("_") else self._as_written(name)
+            self.errors.add(SafetyError, problem.variable.span, f"{written} {problem.reason}", hint)
+
+    def _as_written(self, name: str) -> str:
+        stem, _, number = name.rpartition("_")
+        return stem if stem and number.isdigit() and stem in self._taken else name
+
+    # --- formulas ----------------------------------------------------------------------------------------------------
+
+    def formula(self, node: n.Node, bound: Bound) -> c.Formula:
+        """Translate a formula all of whose variables are in `bound`."""
+        match node:
+            case n.Both():
+                return _conjunction([self.formula(part, bound) for part in node.parts])
+            case n.Either():
+                parts = [self.formula(part, bound) for part in node.parts]
+                return c.Or(tuple(q for p in parts for q in (p.parts if isinstance(p, c.Or) else (p,))))
+            case n.Negated():
+                return c.Not(self.formula(node.part, bound))
+            case n.Truth():
+                return c.TrueFormula()
+            case n.Compare():
+                pairs = zip(node.parts, node.signs, node.parts[1:], strict=False)
+                return _conjunction([self._test(left, sign, right, bound, node.span) for left, sign, right in pairs])
+            case n.Atom():
+                return self._holds(node, bound)
+            case n.Text():
+                self.error(KindError, node, "a formula is needed here, not a constant")
+            case _:
+                self.error(
+                    KindError, node, "a formula is needed here, not a number",
+                    "Compare it with something, as in: cap(X, Y) > 0",
+                )  # fmt: skip
+        return c.TrueFormula()
+
+    def _holds(self, atom: n.Atom, bound: Bound) -> c.Formula:
+        hint = f"Declare it, or add a rule: {shown(atom)} if ..;" if atom.arguments else ""
+        symbol = find(self.names, atom, self.errors, lambda s: s.kind not in ("variable", "definition"), hint)
+        if symbol is None:
+            return c.TrueFormula()
+        if symbol.kind == "variable":
+            self.error(
+                KindError, atom, f"{atom.name} is a variable, and a query asks only for data",
+                "Its value is known only after solving. Use the query of its domain instead.",
+            )  # fmt: skip
+            return c.TrueFormula()
+        if symbol.kind == "definition":
+            self.error(
+                KindError, atom, f"{atom.name} is a number, and a formula is needed here",
+                f"Compare it, as in: {shown(atom)} > 0; a rule is written: {shown(atom)} if ..",
+            )  # fmt: skip
+            return c.TrueFormula()
+        self.reads.add(atom.name)
+        return c.Holds(atom.name, tuple(self._argument(a, bound) for a in atom.arguments), atom.span)
+
+    def _argument(self, node: n.Node, bound: Bound) -> c.Argument:
+        return c.Anonymous() if isinstance(node, n.Wildcard) else self.data(node, bound, may_be_text=True)
+
+    def _test(self, left: n.Node, sign: str, right: n.Node, bound: Bound, span: Span) -> c.Formula:
+        sides = [self._side(side, bound) for side in (left, right)]
+        guards = [guard for side in sides for guard in self._guards(side)]
+        test = c.Comparison(cast("c.ComparisonSign", sign), sides[0], sides[1], None, span)
+        return _conjunction([*guards, test])
+
+    def _side(self, node: n.Node, bound: Bound) -> c.DataExpression:
+        """One side of a test; ``_`` as an argument of a param there is a variable of its own."""
+        if isinstance(node, n.Wildcard):
+            self.error(KindError, node, "_ cannot be compared", "Leave the comparison away, or name the variable.")
+            return _NOTHING
+        return self.data(node, bound, may_be_text=True, wildcards=True)
+
+    def _guards(self, part: c.Argument) -> Iterator[c.Holds]:
+        """For each param without default in one side of a test: that it has a value."""
+        match part:
+            case c.ParameterValue():
+                if part.arguments and not self.names.symbols[part.name].has_default:
+                    yield c.Holds(part.name, part.arguments, part.span)
+                for argument in part.arguments:
+                    yield from self._guards(argument)
+            case c.Arithmetic():
+                yield from self._guards(part.left)
+                yield from self._guards(part.right)
+            case c.Negative():
+                yield from self._guards(part.part)
+            case c.Function():
+                for argument in part.arguments:
+                    yield from self._guards(argument)
+            case _:
+                pass
+
+    # --- data --------------------------------------------------------------------------------------------------------
+
+    def data(
+        self, node: n.Node, bound: Bound, may_be_text: bool = False, wildcards: bool = False, what: str = ""
+    ) -> c.DataExpression:
+        """Translate an expression without unknowns.
+
+        Parameters
+        ----------
+        node, bound
+            The expression, and what its variables stand for.
+        may_be_text
+            Whether a constant that is not a number is fine here.
+        wildcards
+            Whether ``_`` may be an argument of a param: in tests it may.
+        what
+            What the expression is needed for, for the message if it has an unknown.
+        """
+        match node:
+            case n.Number():
+                return c.Constant(node.value)
+            case n.Text():
+                if not may_be_text:
+                    self.error(KindError, node, f'"{node.value}" is not a number')
+                return c.Constant(node.value)
+            case n.LogicName():
+                return self._value_of(node, bound, may_be_text)
+            case n.Wildcard():
+                self.error(KindError, node, "_ has no value here", "It stands for any value in the atoms of a query.")
+            case n.Atom():
+                return self._data_atom(node, bound, may_be_text, wildcards, what)
+            case n.Minus():
+                return negative(self.data(node.part, bound, wildcards=wildcards, what=what))
+            case n.Sum():
+                result = self.data(node.parts[0], bound, wildcards=wildcards, what=what)
+                for sign, operand in zip(node.signs, node.parts[1:], strict=True):
+                    right = self.data(operand, bound, wildcards=wildcards, what=what)
+                    result = c.Arithmetic(cast("c.ArithmeticSign", sign), result, right, node.span)
+                return result
+            case n.Binary():
+                left = self.data(node.left, bound, wildcards=wildcards, what=what)
+                right = self.data(node.right, bound, wildcards=wildcards, what=what)
+                return c.Arithmetic(node.op, left, right, node.span)
+            case n.Call():
+                self.check_call(node)
+                arguments = tuple(self.data(a, bound, wildcards=wildcards, what=what) for a in node.arguments)
+                return c.Function(node.function, arguments, node.span)
+            case n.Bracket():
+                query = self.query((), node.formula, bound, "formula")
+                return c.Indicator(query.formula, query.existential)
+            case n.Indexed():
+                query = self.query(node.index.variables, node.index.formula, bound)
+                body = None if node.body is None else self.data(node.body, query.inside, what=what)
+                within = dict.fromkeys(query.outer)
+                if body is not None:
+                    within.update(dict.fromkeys(v for v in variables_of(body) if v not in query.variables))
+                return c.DataAggregate(
+                    node.kind, query.variables, query.formula, body, tuple(within), query.existential, node.span
+                )
+            case n.Compare() | n.Both() | n.Either() | n.Negated() | n.Truth():
+                hint = "Write [formula] for 1 where it holds and 0 elsewhere."
+                self.error(KindError, node, "a number is needed here, not a formula", hint)
+        return _NOTHING
+
+    def _value_of(self, node: n.LogicName, bound: Bound, may_be_text: bool) -> c.DataExpression:
+        if node.name not in bound:
+            known = [name for name in bound if not name.startswith("_")]
+            example = f"sum{{{node.name} in ..}} or forall {{{node.name} in ..}}"
+            hint = f"Bound here: {listed(known)}." if known else f"A query must list it: {example}."
+            self.error(SafetyError, node, f"{node.name} is not bound here", hint)
+            return _NOTHING
+        value = bound[node.name]
+        if isinstance(value, c.LogicVariable):
+            return c.LogicVariable(value.name, node.span)
+        if isinstance(value, c.Constant) and isinstance(value.value, str) and not may_be_text:
+            self.error(KindError, node, f'"{value.value}" is given for {node.name}, but a number is needed here')
+        return value
+
+    def _data_atom(self, atom: n.Atom, bound: Bound, may_be_text: bool, wildcards: bool, what: str) -> c.DataExpression:
+        symbol = find(self.names, atom, self.errors, lambda s: s.kind not in ("relation", "derived"))
+        if symbol is None:
+            return _NOTHING
+        if symbol.kind in ("relation", "derived"):
+            self._not_a_number(atom)
+        elif symbol.kind == "variable":
+            reason = f": {what}" if what else ""
+            self.error(KindError, atom, f"{atom.name} is a variable, and only data can stand here{reason}")
+        elif symbol.kind == "definition":
+            inside = self.enter(atom, symbol, bound)
+            if inside is not None:
+                result = self.data(self.names.definitions[atom.name].body, inside, may_be_text, wildcards, what)
+                self.leave()
+                return result
+        else:
+            self.reads.add(atom.name)
+            arguments = list[c.Argument]()
+            for argument in atom.arguments:
+                if isinstance(argument, n.Wildcard) and wildcards:
+                    arguments.append(c.LogicVariable(self.fresh("_1"), argument.span))
+                elif isinstance(argument, n.Wildcard):
+                    self.error(KindError, argument, f"which value of {atom.name} is meant is not clear with _")
+                else:
+                    arguments.append(self.data(argument, bound, may_be_text=True, wildcards=wildcards))
+            return c.ParameterValue(atom.name, tuple(arguments), atom.span)
+        return _NOTHING
+
+    def _not_a_number(self, atom: n.Atom) -> None:
+        self.error(
+            KindError, atom, f"{atom.name} is true or false, and a number is needed here",
+            "Write [..] around it for 1 where it holds and 0 elsewhere.",
+        )  # fmt: skip
+
+    def check_call(self, node: n.Call) -> None:
+        """Note a function that has a wrong number of arguments."""
+        wants_one = node.function not in ("min", "max")
+        if wants_one and len(node.arguments) != 1:
+            self.error(KindError, node, f"{node.function} has 1 argument, not {len(node.arguments)}")
+        elif not wants_one and len(node.arguments) < 2:
+            self.error(
+                KindError, node, f"{node.function}(..) has 2 or more arguments",
+                f"Over a query it is written: {node.function}{{X in ..}} ...",
+            )  # fmt: skip
+
+    # --- definitions -------------------------------------------------------------------------------------------------
+
+    def enter(self, atom: n.Atom, symbol: Symbol, bound: Bound) -> Bound | None:
+        """What the variables of a definition stand for in this use, or None if it uses itself.
+
+        To be followed by `leave`.
+        """
+        if atom.name in self._inlining:
+            cycle = [*self._inlining[self._inlining.index(atom.name) :], atom.name]
+            self.errors.add(
+                StratificationError, atom.name_span, f"the definition {atom.name} uses itself: {' -> '.join(cycle)}",
+                "Only rules may be recursive.",
+            )  # fmt: skip
+            return None
+        self.count(atom)
+        if atom.name in self.names.too_large:
+            raise TooLargeError(atom.span)
+        head = self.names.definitions[atom.name].head
+        inside: Bound = {}
+        for parameter, argument in zip(head.arguments, atom.arguments, strict=True):
+            value = self.data(argument, bound, may_be_text=True)
+            if isinstance(parameter, n.LogicName):
+                inside[parameter.name] = value
+        self._inlining.append(atom.name)
+        return inside
+
+    def leave(self) -> None:
+        """Say that the body of the definition that was entered last is done."""
+        self._inlining.pop()
+
+    def enter_body_of(self, name: str) -> None:
+        """Say that what follows is the body of a definition, so that a use of itself is noticed."""
+        self._inlining.append(name)
+
+    def count(self, node: n.Node) -> None:
+        """Count what the statement grows to, and stop it when it is too much."""
+        self._n_terms += 1
+        if self._n_terms == _MOST_TERMS:
+            raise TooLargeError(node.span)
+
+    def has_unknown(self, node: n.Node | None) -> bool:
+        """Whether an expression has a variable in it, through definitions too; queries are not looked at."""
+        match node:
+            case n.Atom():
+                symbol = self.names.symbols.get(node.name)
+                if symbol is None or symbol.kind != "definition":
+                    return symbol is not None and symbol.kind == "variable"
+                if node.name not in self._unknown_in_definition:
+                    self._unknown_in_definition[node.name] = False  # for definitions that use themselves
+                    body = self.names.definitions[node.name].body
+                    self._unknown_in_definition[node.name] = self.has_unknown(body)
+                return self._unknown_in_definition[node.name]
+            case n.Minus():
+                return self.has_unknown(node.part)
+            case n.Sum():
+                return any(self.has_unknown(part) for part in node.parts)
+            case n.Binary():
+                return self.has_unknown(node.left) or self.has_unknown(node.right)
+            case n.Call():
+                return any(self.has_unknown(argument) for argument in node.arguments)
+            case n.Indexed():
+                return self.has_unknown(node.body)
+            case _:
+                return False
+
+
+@final
+class TooLargeError(Exception):
+    """A statement has too many terms; internal to the checker.
+
+    Parameters
+    ----------
+    span
+        Where the limit was reached.
+    """
+
+    def __init__(self, span: Span) -> None:
+        super().__init__(span)
+        self.span = span
+
+
+def logic_names(node: n.Node) -> dict[str, None]:
+    """The logic variables of a formula in order, without those that occur only in its aggregates and brackets."""
+    match node:
+        case n.LogicName():
+            return {node.name: None}
+        case n.Atom() | n.Call():
+            parts = node.arguments
+        case n.Sum() | n.Compare() | n.Both() | n.Either():
+            parts = node.parts
+        case n.Binary():
+            parts = (node.left, node.right)
+        case n.Minus() | n.Negated():
+            parts = (node.part,)
+        case _:
+            return {}
+    return {name: None for part in parts for name in logic_names(part)}
+
+
+def _conjunction(parts: list[c.Formula]) -> c.Formula:
+    flat = dict.fromkeys(q for p in parts for q in (p.parts if isinstance(p, c.And) else (p,)))
+    flat.pop(c.TrueFormula(), None)
+    if not flat:
+        return c.TrueFormula()
+    return next(iter(flat)) if len(flat) == 1 else c.And(tuple(flat))
+
+
+def negative(part: c.DataExpression) -> c.DataExpression:
+    """The data expression with the other sign.
+
+    Examples
+    --------
+    >>> negative(c.Constant(2)), negative(c.Negative(c.LogicVariable("X")))
+    (Constant(value=-2), LogicVariable(name='X'))
+    """
+    match part:
+        case c.Constant(value=int() | float()):
+            return c.Constant(-part.value)  # type: ignore[operator]
+        case c.Negative():
+            return part.part
+        case _:
+            return c.Negative(part)

@@ -1,0 +1,1 @@
+"""The text of a model: grammar, nodes, parser, comments, printer."""

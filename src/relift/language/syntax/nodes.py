@@ -1,0 +1,419 @@
+"""The model as it is written: one class for each form of the grammar.
+
+Nodes are equal if they say the same; where they stand in the text (`span`), comments and blank lines do not count.
+A bare name as an argument is a constant, so ``p(a)`` and ``p("a")`` are the same node.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, final
+
+from relift.language.checked_model import AggregateKind, FileSource, FunctionName
+from relift.language.syntax.source import NOWHERE, Source, Span
+
+Sense: TypeAlias = Literal["min", "max"]
+
+# --- expressions: formulas and numbers -------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, as it was written; `text` may begin with a minus sign in tables and declarations only.
+
+    Examples
+    --------
+    >>> Number("0.50").value, Number("-7").value, Number("1e3").value
+    (0.5, -7, 1000.0)
+    """
+
+    text: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def value(self) -> int | float:
+        """An int if the text has only digits, else a float."""
+        return int(self.text) if self.text.lstrip("+-").isdigit() else float(self.text)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the number fits into a double."""
+        try:
+            return math.isfinite(float(self.text))
+        except OverflowError:
+            return False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A constant that is not a number: a string, or a bare name as an argument or in a table."""
+
+    value: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LogicName:
+    """A logic variable, upper-case first."""
+
+    name: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """``_``."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """``true``."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """``name`` or ``name(arguments)``."""
+
+    name: str
+    arguments: tuple[Node, ...] = ()
+    name_span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Minus:
+    """``-part``."""
+
+    part: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """``parts[0] signs[0] parts[1] signs[1] ...`` with signs ``+`` and ``-``."""
+
+    parts: tuple[Node, ...]
+    signs: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``left op right`` for ``*``, ``/`` and ``**``."""
+
+    op: Literal["*", "/", "**"]
+    left: Node
+    right: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """``parts[0] signs[0] parts[1] ...``; ``==`` is kept as ``=``."""
+
+    parts: tuple[Node, ...]
+    signs: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Both:
+    """``parts[0] & parts[1] & ...``."""
+
+    parts: tuple[Node, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Either:
+    """``parts[0] | parts[1] | ...``."""
+
+    parts: tuple[Node, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """``!part``."""
+
+    part: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """``[formula]``: 1 or 0."""
+
+    formula: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``abs(e)``, ``max(0, e)`` and the like."""
+
+    function: FunctionName
+    arguments: tuple[Node, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``{variables in formula}``."""
+
+    variables: tuple[LogicName, ...]
+    formula: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """``sum{..} body``, ``min{..} body``, ``max{..} body``, ``count{..}``."""
+
+    kind: AggregateKind
+    index: Index
+    body: Node | None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Node: TypeAlias = (
+    Number
+    | Text
+    | LogicName
+    | Wildcard
+    | Truth
+    | Atom
+    | Minus
+    | Sum
+    | Binary
+    | Compare
+    | Both
+    | Either
+    | Negated
+    | Bracket
+    | Call
+    | Indexed
+)
+"""An expression: a formula or a number, which of the two the checker finds out."""
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RelationItem:
+    """``name/arity [from "file"]``."""
+
+    name: str
+    arity: int
+    source: str | FileSource | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ParamItem:
+    """``name[/arity] [from "file"] [= value] [default value]``."""
+
+    name: str
+    arity: int = 0
+    source: str | FileSource | None = None
+    value: Number | None = None
+    default: Number | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """``sign limit`` behind a variable; the sign is ``<=``, ``>=`` or ``=`` (others are refused by the checker)."""
+
+    sign: str
+    limit: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VariableItem:
+    """``name``, ``name/arity`` or ``name(parameters) in domain``, with bounds."""
+
+    name: str
+    arity: int = 0
+    parameters: tuple[LogicName, ...] = ()
+    domain: Node | None = None
+    bounds: tuple[Bound, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """``relation item, item``."""
+
+    items: tuple[RelationItem, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Params:
+    """``param item, item``."""
+
+    items: tuple[ParamItem, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """``var item, item``."""
+
+    items: tuple[VariableItem, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a table: a tuple of constants, or ``first .. last``; with or without a value."""
+
+    key: tuple[Number | Text, ...]
+    value: Number | None = None
+    last: Number | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``name := {entry, entry}``."""
+
+    name: str
+    entries: tuple[Entry, ...]
+    name_span: Span = field(default=NOWHERE, compare=False, repr=False)
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """``p(a, 3)``."""
+
+    atom: Atom
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RuleStatement:
+    """``head if body``."""
+
+    head: Atom
+    body: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """``[def] head = body``: a macro, a rule in the style of the paper, or the value of a param."""
+
+    head: Atom
+    body: Node
+    is_marked: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ObjectiveStatement:
+    """``minimize [name]: body`` or ``maximize [name]: body``."""
+
+    sense: Sense
+    body: Node
+    name: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ConstraintStatement:
+    """``subject to [name] [forall index]: body``."""
+
+    body: Node
+    name: str | None = None
+    index: Index | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Statement: TypeAlias = (
+    Relations
+    | Params
+    | Variables
+    | Table
+    | Fact
+    | RuleStatement
+    | Definition
+    | ObjectiveStatement
+    | ConstraintStatement
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a formatter keeps besides the statements: comments and blank lines around one of them.
+
+    Parameters
+    ----------
+    before
+        Comment lines before (and inside of) the statement, each beginning with ``#``; ``""`` is a blank line.
+    behind
+        The comment on its last line, or empty.
+    """
+
+    before: tuple[str, ...] = ()
+    behind: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ModelText:
+    """A whole model as it is written.
+
+    Parameters
+    ----------
+    statements
+        In the order of the text.
+    remarks
+        For each statement the comments around it, then one more for what follows the last; or empty.
+    source
+        The text that the spans point into.
+    """
+
+    statements: tuple[Statement, ...]
+    remarks: tuple[Remark, ...] = field(default=(), compare=False, repr=False)
+    source: Source = field(default=Source(""), compare=False, repr=False)

@@ -1,0 +1,386 @@
+"""From text to nodes, by lark's LALR parser and the grammar in ``grammar.lark``.
+
+>>> model = parse_text("param c = 2; minimize: c*x; var x >= 1;")
+>>> [type(statement).__name__ for statement in model.statements]
+['Params', 'ObjectiveStatement', 'Variables']
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, cast
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+
+from relift.errors import EncodingError, LanguageError, ModelSyntaxError
+from relift.language.checked_model import FileSource
+from relift.language.messages import at, raise_all
+from relift.language.syntax import nodes as n
+from relift.language.syntax.comments import remarks_from_text
+from relift.language.syntax.source import Source, Span
+from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token
+
+_MOST_ERRORS = 20
+
+
+def parse_text(text: str, name: str = "<model>") -> n.ModelText:
+    """Read a model text.
+
+    Parameters
+    ----------
+    text
+        The model.
+    name
+        How messages call it, mostly a file name.
+
+    Raises
+    ------
+    LanguageError
+        If it does not follow the grammar; `SeveralErrors` if at several places.
+
+    Examples
+    --------
+    >>> parse_text("query := {q1, q2")
+    Traceback (most recent call last):
+    relift.errors.ModelSyntaxError: the text ends in the middle of a statement
+      <model>:1:17
+        1 | query := {q1, q2
+          |                 ^
+    Expected ':', ',' or '}'.
+    """
+    model, errors, _ = read(Source(text, name))
+    raise_all(errors)
+    return model
+
+
+def parse_file(path: str | Path) -> n.ModelText:
+    """Read a model file, which is UTF-8 text.
+
+    Raises
+    ------
+    LanguageError
+        If it is not UTF-8 or does not follow the grammar.
+    """
+    return parse_text(decode(Path(path).read_bytes(), str(path)), str(path))
+
+
+def decode(content: bytes, name: str = "<model>") -> str:
+    r"""The text of a file; a byte order mark is dropped, and lines end in ``\n``.
+
+    Examples
+    --------
+    >>> decode(b"var x;\n# caf\xe9", "old.rlp")
+    Traceback (most recent call last):
+    relift.errors.EncodingError: old.rlp is not UTF-8 text: byte 0xe9 at offset 12, in line 2
+    Save it as UTF-8, for example with: iconv -f latin1 -t utf-8 old.rlp
+    """
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise EncodingError(f"{name} is not UTF-8 text: it begins like UTF-16", "Save it as UTF-8.", name, 1, 1)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        offset = error.start + (3 if content.startswith(b"\xef\xbb\xbf") else 0)
+        line = content.count(b"\n", 0, offset) + 1
+        column = offset - (content.rfind(b"\n", 0, offset) + 1) + 1
+        raise EncodingError(
+            f"{name} is not UTF-8 text: byte 0x{content[offset]:02x} at offset {offset}, in line {line}",
+            f"Save it as UTF-8, for example with: iconv -f latin1 -t utf-8 {name}",
+            name,
+            line,
+            column,
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
+    """Read a text as far as possible.
+
+    Returns
+    -------
+    model
+        The statements, if all could be read.
+    errors
+        What is wrong, in the order of the text.
+    is_whole
+        Whether every statement was read all the same: nothing but semicolons was missing.
+    """
+    text, errors, is_whole = source.text, list[LanguageError](), True
+    while True:
+        try:
+            children = cast("list[Any]", _parser().parse(text))
+            break
+        except UnexpectedCharacters as problem:
+            place, is_missing_end = problem.pos_in_stream or 0, False
+            errors.append(bad_character(source, place))
+        except UnexpectedToken as problem:
+            kind, span, accepted = problem.token.type, _span(problem.token), set(problem.accepts or ())
+            error, place, is_missing_end = bad_token(source, text, kind, span, accepted, _patterns())
+            errors.append(error)
+        except UnexpectedEOF:  # pragma: no cover - the LALR parser reports the end as a token
+            return n.ModelText((), (), source), errors, False
+        except _MisreadError as problem:
+            errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
+            place, is_missing_end = problem.span.start, False
+        if is_missing_end:
+            text = f"{text[:place]};{text[place + 1 :]}"  # in place of a blank
+        else:
+            text, is_whole = _behind_statement(text, place), False
+        if len(errors) == _MOST_ERRORS:
+            return n.ModelText((), (), source), errors, False
+    if not is_whole:
+        return n.ModelText((), (), source), errors, False
+    statements, ends = tuple(children[0::2]), [token.end_pos for token in children[1::2]]
+    remarks = remarks_from_text(source.text, [s.span for s in statements], ends)
+    return n.ModelText(statements, remarks, source), errors, True
+
+
+# --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
+
+
+class _MisreadError(Exception):
+    def __init__(self, message: str, span: Span, hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.span, self.hint = message, span, hint
+
+
+def _span(child: Any) -> Span:
+    if isinstance(child, Token):
+        return Span(child.start_pos or 0, child.end_pos or 0)
+    return cast("Span", child.span)
+
+
+def _over(children: list[Any]) -> Span:
+    present = [c for c in children if c is not None]
+    return _span(present[0]).to(_span(present[-1]))
+
+
+def _number(token: Token, sign: Token | None = None) -> n.Number:
+    span = _over([sign, token])
+    number = n.Number(("-" if sign == "-" else "") + str(token), span)
+    if not number.is_finite:
+        raise _MisreadError(f"the number {token} is too large", span, "Numbers are doubles, up to about 1.8e308.")
+    return number
+
+
+def _arity(token: Token | None) -> int:
+    if token is None:
+        return 0
+    if not token.isdigit() or len(token) > 4:
+        raise _MisreadError("the number of arguments is a whole number", _span(token), "For example: relation edge/2;")
+    return int(token)
+
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+
+
+def _string(token: Token) -> str:
+    def plain(match: re.Match[str]) -> str:
+        code = match[1]
+        if len(code) == 5:
+            character = chr(int(code[1:], 16))
+            if not "\ud800" <= character <= "\udfff":
+                return character
+        elif code in _ESCAPES:
+            return _ESCAPES[code]
+        start = token.start_pos or 0
+        place = Span(start + 1 + match.start(), start + 1 + match.end())
+        raise _MisreadError(
+            f"the string has an unknown escape {match[0]}", place, r"Known: \n \t \r \\ \" \' and \u with four digits."
+        )
+
+    return _ESCAPE.sub(plain, str(token)[1:-1])
+
+
+def _argument(node: Any) -> n.Node:
+    if isinstance(node, n.Atom) and not node.arguments and node.span == node.name_span:
+        return n.Text(node.name, node.span)
+    return cast("n.Node", node)
+
+
+class _ToNodes(Transformer[Token, Any]):
+    """One method for each rule; children are nodes and the tokens that the grammar names."""
+
+    def program(self, c: list[Any]) -> Any:
+        return c
+
+    def relations(self, c: list[Any]) -> Any:
+        return n.Relations(tuple(c[1:]), _over(c))
+
+    def relation(self, c: list[Any]) -> Any:
+        return n.RelationItem(str(c[0]), _arity(c[1]), c[2], _span(c[0]))
+
+    def source(self, c: list[Any]) -> Any:
+        options = dict(option for option in c[1:] if option is not None)
+        if not options:
+            return _string(c[0])
+        return FileSource(_string(c[0]), options.get("header"), options.get("pattern", False))
+
+    def option(self, c: list[Any]) -> Any:
+        name, value = c
+        if name not in {"header", "pattern"}:
+            raise _MisreadError(f"{name} is not a word about a file", _span(name), "Expected header or pattern.")
+        if value not in {"true", "false"}:
+            raise _MisreadError(f"{name} is true or false, not {value}", _span(value))
+        return str(name), value == "true"
+
+    def params(self, c: list[Any]) -> Any:
+        return n.Params(tuple(c[1:]), _over(c))
+
+    def param(self, c: list[Any]) -> Any:
+        return n.ParamItem(str(c[0]), _arity(c[1]), c[2], c[3], c[4], _span(c[0]))
+
+    def variables(self, c: list[Any]) -> Any:
+        return n.Variables(tuple(c[1:]), _over(c))
+
+    def variable(self, c: list[Any]) -> Any:
+        name, shape, *bounds = c
+        if isinstance(shape, tuple):
+            *parameters, domain = shape
+            names = tuple(n.LogicName(str(p), _span(p)) for p in parameters)
+            return n.VariableItem(str(name), len(names), names, domain, tuple(bounds), _span(name))
+        return n.VariableItem(str(name), _arity(shape), (), None, tuple(bounds), _span(name))
+
+    def domain_of(self, c: list[Any]) -> Any:
+        return tuple(c)
+
+    def bound(self, c: list[Any]) -> Any:
+        return n.Bound(_sign(c[0]), c[1], _over(c))
+
+    def table(self, c: list[Any]) -> Any:
+        return n.Table(str(c[0]), tuple(e for e in c[1:-1] if e is not None), _span(c[0]), _over(c))
+
+    def entry(self, c: list[Any]) -> Any:
+        key, value = c
+        if isinstance(key, n.Entry):
+            return replace(key, value=value, span=_over([key, value]))
+        return n.Entry((key,), value, None, _over([key, value]))
+
+    def tuple(self, c: list[Any]) -> Any:
+        return n.Entry(tuple(c[1:-1]), None, None, _over(c))
+
+    def range(self, c: list[Any]) -> Any:
+        for end in c:
+            if not isinstance(end.value, int):
+                hint = "For example: num := {1..9};"
+                raise _MisreadError("a range goes from one whole number to another", end.span, hint)
+        return n.Entry((c[0],), None, c[1], _over(c))
+
+    def name_constant(self, c: list[Any]) -> Any:
+        return n.Text(str(c[0]), _span(c[0]))
+
+    def signed(self, c: list[Any]) -> Any:
+        return _number(c[1], c[0])
+
+    def fact(self, c: list[Any]) -> Any:
+        return n.Fact(c[0], c[0].span)
+
+    def rule(self, c: list[Any]) -> Any:
+        return n.RuleStatement(c[0], c[1], _over(c))
+
+    def definition(self, c: list[Any]) -> Any:
+        # The "=" of a definition is a token of its own in the grammar, so it is not part of c.
+        mark, head, body = c[0], c[1], c[-1]
+        return n.Definition(head, body, mark is not None, _over(c))
+
+    def objective(self, c: list[Any]) -> Any:
+        word, name, body = c
+        return n.ObjectiveStatement("min" if word.startswith("min") else "max", body, name and str(name), _over(c))
+
+    def constraint(self, c: list[Any]) -> Any:
+        _, name, index, body = c
+        return n.ConstraintStatement(body, name and str(name), index, _over(c))
+
+    def index(self, c: list[Any]) -> Any:
+        names = tuple(n.LogicName(str(v), _span(v)) for v in c[1:-2])
+        return n.Index(names, c[-2], _over(c))
+
+    def disjunction(self, c: list[Any]) -> Any:
+        return n.Either(tuple(c), _over(c)) if len(c) > 1 else c[0]
+
+    def conjunction(self, c: list[Any]) -> Any:
+        return n.Both(tuple(c), _over(c)) if len(c) > 1 else c[0]
+
+    def negated(self, c: list[Any]) -> Any:
+        return n.Negated(c[1], _over(c))
+
+    def comparison(self, c: list[Any]) -> Any:
+        return n.Compare(tuple(c[0::2]), tuple(map(_sign, c[1::2])), _over(c))
+
+    def sum(self, c: list[Any]) -> Any:
+        return n.Sum(tuple(c[0::2]), tuple(map(str, c[1::2])), _over(c))
+
+    def binary(self, c: list[Any]) -> Any:
+        sign = "**" if c[1] == "^" else str(c[1])
+        return n.Binary(cast("Any", sign), c[0], c[2], _over(c))
+
+    def signed_term(self, c: list[Any]) -> Any:
+        return n.Minus(c[1], _over(c)) if c[0] == "-" else replace(c[1], span=_over(c))
+
+    def indexed(self, c: list[Any]) -> Any:
+        return n.Indexed(cast("Any", str(c[0])), c[1], c[2] if len(c) > 2 else None, _over(c))
+
+    def number(self, c: list[Any]) -> Any:
+        return _number(c[0])
+
+    def text(self, c: list[Any]) -> Any:
+        return n.Text(_string(c[0]), _span(c[0]))
+
+    def logic_variable(self, c: list[Any]) -> Any:
+        return n.LogicName(str(c[0]), _span(c[0]))
+
+    def anonymous(self, c: list[Any]) -> Any:
+        return n.Wildcard(_span(c[0]))
+
+    def truth(self, c: list[Any]) -> Any:
+        return n.Truth(_span(c[0]))
+
+    def call(self, c: list[Any]) -> Any:
+        return n.Call(cast("Any", str(c[0])), tuple(c[1:-1]), _over(c))
+
+    def parenthesised(self, c: list[Any]) -> Any:
+        return replace(c[1], span=_over(c))
+
+    def bracket(self, c: list[Any]) -> Any:
+        return n.Bracket(c[1], _over(c))
+
+    def atom(self, c: list[Any]) -> Any:
+        name, arguments = c
+        if arguments is None:
+            return n.Atom(str(name), (), _span(name), _span(name))
+        values, end = arguments
+        return n.Atom(str(name), values, _span(name), _over([name, end]))
+
+    def arguments(self, c: list[Any]) -> Any:
+        return tuple(_argument(e) for e in c[:-1] if e is not None), c[-1]
+
+
+def _sign(token: Token) -> str:
+    return "=" if token == "==" else str(token)
+
+
+def _refuse(token: Token) -> Token:
+    return token.update(type="REFUSED") if token in ("integer", "binary") else token
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("relift.language.syntax").joinpath("grammar.lark").read_text("utf-8")
+    refuse: dict[str, Callable[[Token], Token]] = {"NAME": _refuse}
+    return Lark(grammar, start="program", parser="lalr", lexer="basic", transformer=_ToNodes(), lexer_callbacks=refuse)
+
+
+def _patterns() -> dict[str, str]:
+    return {terminal.name: terminal.pattern.value for terminal in _parser().terminals}
+
+
+def _behind_statement(text: str, place: int) -> str:
+    """The text with all blanked out up to the end of the statement at a place: the rest may have more errors."""
+    stop = next((m.end() for m in SKIPPED.finditer(text) if m[2] and m.start() >= place), len(text))
+    return " " * stop + text[stop:]

@@ -1,0 +1,150 @@
+"""What is wrong with a text that does not follow the grammar, in words that help."""
+
+from __future__ import annotations
+
+import re
+
+from relift.errors import LanguageError, ModelSyntaxError
+from relift.language.messages import at
+from relift.language.syntax.source import Source, Span
+
+RESERVED = frozenset({
+    "relation", "param", "var", "from", "in", "if", "def", "minimize", "minimise", "maximize", "maximise", "subject",
+    "to", "forall", "default", "sum", "min", "max", "count", "abs", "exp", "sqrt", "log", "not", "true", "integer",
+    "binary",
+})  # fmt: skip
+"""Words that cannot be names; in quotes they can be constants."""
+
+SKIPPED = re.compile(r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*)|(;)""")
+"""Strings and comments (group 1), in which a semicolon means nothing, and other semicolons (group 2)."""
+
+_LOOKALIKES = {
+    "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "–": "-", "×": "*", "·": "*", "∧": "&", "∨": "|", "¬": "!", "∑": "sum",
+    "“": '"', "”": '"', "‘": "'", "’": "'", "∈": "in", "∀": "forall", "²": "**2",
+}  # fmt: skip
+
+
+def bad_character(source: Source, offset: int) -> LanguageError:
+    """The error for a character with which nothing begins."""
+    character = source.text[offset]
+    span = Span(offset, offset + 1)
+    if character in "\"'":
+        return at(ModelSyntaxError, source, span, "this string does not end in its line", f"Close it with {character}.")
+    if character in _LOOKALIKES:
+        hint = f"Write {_LOOKALIKES[character]}"
+    elif character == "_":
+        hint = "A name begins with a lower-case letter, a logic variable with an upper-case one; _ alone is any value."
+    elif character.isalpha():
+        hint = "A name begins with a letter from a to z; any other text can be a constant in quotes."
+    elif character.isdigit():
+        word = re.match(r"[\w.]+", source.text[offset:])
+        span = Span(offset, offset + len(word[0])) if word else span
+        hint = "A name begins with a lower-case letter; text that begins with a digit can be a constant in quotes."
+        shown = source.text[span.start : span.stop]
+        return at(ModelSyntaxError, source, span, f"{shown} is not a number", hint)
+    else:
+        hint = ""
+    shown = character if character.isprintable() else f"U+{ord(character):04X}"
+    return at(ModelSyntaxError, source, span, f"the character {shown} has no meaning here", hint)
+
+
+_WORDS = {
+    "and": "Write & for and.",
+    "or": "Write | for or.",
+    "where": "Conditions are joined to the query with &.",
+    "st": "Constraints begin with: subject to",
+    "false": "Leave the statement away, or write a comparison such as 0 = 1.",
+}
+
+_GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
+    ("an expression", {"NUMBER", "LOGVAR", "NAME", "LPAR", "LSQB"},
+     {"STRING", "ANONYMOUS", "TRUE", "ABS", "EXP", "SQRT", "LOG", "MIN", "MAX", "COUNT", "SUM", "PLUSMINUS", "BANG",
+      "TILDE", "NOT"}),
+    ("a formula", {"NAME", "LPAR", "BANG", "TILDE"}, {"NOT", "TRUE"}),
+    ("an operator", {"STAR", "SLASH", "PLUSMINUS"}, {"POWER", "COMPARE", "EQUALS", "VBAR", "AMPERSAND"}),
+    ("a comparison", {"COMPARE", "EQUALS"}, set()),
+    ("& or |", {"VBAR"}, {"AMPERSAND"}),
+    ("a constant", {"NAME", "STRING", "NUMBER"}, {"PLUSMINUS"}),
+    ("a number", {"NUMBER"}, {"PLUSMINUS"}),
+    ("a statement", {"RELATION", "PARAM", "VAR"},
+     {"DEF", "MINIMIZE", "MINIMISE", "MAXIMIZE", "MAXIMISE", "SUBJECT", "NAME"}),
+)  # fmt: skip
+
+
+def _expected(accepted: set[str], patterns: dict[str, str]) -> str:
+    left, words = set(accepted) - {"$END"}, list[str]()
+    if "SEMICOLON" in left:
+        words.append("';'")
+    for word, needed, more in _GROUPS:
+        if needed <= left:
+            words.append(word)
+            left -= needed | more
+    single = {"NAME": "a name", "LOGVAR": "a logic variable (upper-case first)", "STRING": "a string in quotes"}
+    for terminal in sorted(left - {"SEMICOLON"}):
+        words.append(single.get(terminal) or f"'{patterns[terminal]}'".replace("\\", ""))
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def bad_token(
+    source: Source, text: str, kind: str, span: Span, accepted: set[str], patterns: dict[str, str]
+) -> tuple[LanguageError, int, bool]:
+    """The error for a token that cannot stand where it does.
+
+    Parameters
+    ----------
+    source, text
+        The source to point into, and its text as far as it is still looked at, with the same offsets.
+    kind, span
+        The terminal, ``"$END"`` for the end of the text, and where it stands.
+    accepted
+        The terminals that could stand there.
+    patterns
+        How the terminals are written.
+
+    Returns
+    -------
+    error
+        What to say.
+    place
+        Where to go on.
+    is_missing_end
+        Whether only a semicolon was missing, which can be put in place of the blank there.
+    """
+    before = text[: span.start] if kind != "$END" else text
+    code = SKIPPED.sub(lambda m: m[0] if m[0][0] != "#" else " " * len(m[0]), before).rstrip()
+    gap, word = len(code), text[span.start : span.stop]
+    expected = f"Expected {_expected(accepted, patterns)}." if accepted else ""
+    if kind == "$END":
+        message = "the text ends in the middle of a statement"
+        return at(ModelSyntaxError, source, Span(gap, gap + 1), message, expected), gap, False
+
+    def error(message: str, hint: str) -> tuple[LanguageError, int, bool]:
+        return at(ModelSyntaxError, source, span, message, hint), span.start, False
+
+    if kind == "REFUSED":
+        return error(
+            f"{word} variables are not supported: every unknown is a real number",
+            "relift solves convex programs; leave the word away to solve the relaxation.",
+        )
+    starts_line = "\n" in text[gap : span.start]
+    begins_statement = kind in {"RELATION", "PARAM", "VAR", "SUBJECT", "DEF"} or word[:4] in ("mini", "maxi")
+    if "SEMICOLON" in accepted and gap < span.start and (begins_statement or (starts_line and kind == "NAME")):
+        found = at(ModelSyntaxError, source, Span(gap, gap + 1), "a ';' is missing at the end of this statement")
+        return found, gap, text[gap].isspace()
+    if kind == "NAME" and word in _WORDS and "NAME" not in accepted:
+        return error(f"unexpected '{word}'", _WORDS[word])
+    if word in RESERVED and "NAME" in accepted:
+        return error(f"'{word}' is a reserved word", "Choose another name, or write it in quotes if it is a constant.")
+    if word in (":", "<") and text[span.stop : span.stop + 1] == "-":
+        return error("unexpected arrow", "A rule is written: head if body")
+    if word == ">" and text[span.start - 1 : span.start] == "=":
+        return error("unexpected '>' after '='", "Greater or equal is written >=")
+    if accepted == {"LBRACE"} and word == "(":
+        return error("unexpected '('", "A query stands in braces, as in: sum{I in query(I)} body(I)")
+    if accepted >= {"IF", "SEMICOLON", "EQUALS"} and kind in ("COMPARE", "PLUSMINUS", "STAR"):
+        return error(f"unexpected '{word}'", "A constraint begins with: subject to")
+    if kind == "LOGVAR" and "NAME" in accepted and "LOGVAR" not in accepted:
+        return error(f"a name was expected, not the logic variable {word}", "Names begin with a lower-case letter.")
+    if kind == "NAME" and "LOGVAR" in accepted and "NAME" not in accepted:
+        return error(f"a logic variable was expected, not {word}", "Logic variables begin with an upper-case letter.")
+    return error(f"unexpected {word!r}" if kind == "STRING" else f"unexpected '{word}'", expected)

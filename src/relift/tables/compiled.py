@@ -1,0 +1,129 @@
+"""What the engine in memory and the filling of matrices rest on: compiled kernels, or NumPy where there is no compiler.
+
+Keys are 64-bit integers, rows are numbered by 32 bits. ``CORE_IS_COMPILED`` says which of the two runs; the tests
+compare them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relift.tables import compiled_reference as reference
+
+try:
+    from relift import _tables_core as core
+
+    CORE_IS_COMPILED = True
+except ImportError:  # pragma: no cover - depends on the install
+    CORE_IS_COMPILED = False
+
+Keys = NDArray[np.int64]
+Rows = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+def group(keys: Keys) -> tuple[Rows, Rows]:
+    """Equal keys get equal numbers, in the order in which they come; and the first row of each number.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in group(np.array([7, 3, 7]))]
+    [[0, 1, 0], [0, 1]]
+    """
+    if not CORE_IS_COMPILED:
+        return reference.group(keys)
+    numbers, first = np.empty(keys.size, np.int32), np.empty(keys.size, np.int32)
+    size = core.group(keys, numbers, first)
+    return numbers, first[:size]
+
+
+def all_distinct(keys: Keys) -> bool:
+    """Whether no key comes twice."""
+    return core.all_distinct(keys) if CORE_IS_COMPILED else np.unique(keys).size == keys.size
+
+
+def contains(keys: Keys, among: Keys) -> NDArray[np.bool_]:
+    """Which keys are among others."""
+    if not CORE_IS_COMPILED:
+        return np.isin(keys, among)
+    found = np.empty(keys.size, np.bool_)
+    core.contains(keys, among, found)
+    return found
+
+
+def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows | None, Rows]:
+    """Pairs of rows with equal keys, in the order of the left rows; only their number if there are more than `most`.
+
+    With ``keep_all`` a left row without partner has the right row -1. The left rows are None if they are 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> left, right = join(np.array([5, 6, 5]), np.array([5, 7]), False, 10)
+    >>> left.tolist(), right.tolist()
+    ([0, 2], [0, 0])
+    """
+    if not CORE_IS_COMPILED:
+        return reference.join(left, right, keep_all, most)
+    found = core.join(left, right, keep_all, most)
+    if isinstance(found, int):
+        return found
+    first, second = found
+    return (None if first is None else np.frombuffer(first, np.int32)), np.frombuffer(second, np.int32)
+
+
+def gather(values: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+    """The values of some rows; zero for the row -1."""
+    if not CORE_IS_COMPILED or rows.dtype != np.int32 or not values.flags.c_contiguous:
+        return (
+            np.where(rows < 0, values.dtype.type(0), values[rows]) if values.size else np.zeros(rows.size, values.dtype)
+        )
+    found = np.empty(rows.size, values.dtype)
+    core.gather(values, rows, found)
+    return found
+
+
+def sorted_rows(keys: Keys) -> Rows:
+    """The rows in the order of their keys; equal keys keep their order."""
+    if not CORE_IS_COMPILED:
+        return np.argsort(keys, kind="stable").astype(np.int32)
+    rows = np.empty(keys.size, np.int32)
+    core.sorted_rows(keys, rows)
+    return rows
+
+
+def rows_from_triplets(
+    rows: Rows, columns: Rows, values: Floats | None, shape: tuple[int, int]
+) -> tuple[Rows, Rows, Floats | None, bool, bool]:
+    """Compressed rows with sorted columns: starts, columns, values; whether entries share a place; whether one is 0."""
+    if not CORE_IS_COMPILED:
+        return reference.rows_from_triplets(rows, columns, values, shape)
+    starts, indices = np.empty(shape[0] + 1, np.int32), np.empty(rows.size, np.int32)
+    data = None if values is None else np.empty(rows.size)
+    has_double, has_zero = core.rows_from_triplets(rows, columns, values, shape[1], starts, indices, data)
+    return starts, indices, data, has_double, has_zero
+
+
+def place_rows(block: Any, of_row: Rows | None, scale: Floats | None, first_column: int, into: Any) -> None:
+    """Write rows of a block into a larger matrix.
+
+    Parameters
+    ----------
+    block
+        Starts of rows, columns, and values (None: all are 1) of compressed rows.
+    of_row
+        The row of the block to write for each row of the matrix; None for the row itself.
+    scale
+        A factor for each row of the matrix.
+    first_column
+        Where the block begins.
+    into
+        For each row of the matrix the place of its next entry (which is moved on), its columns and its values.
+    """
+    if not CORE_IS_COMPILED:
+        reference.place_rows(block, of_row, scale, first_column, into)
+        return
+    starts, indices, data = block
+    core.place_rows(starts, indices, data, of_row, scale, first_column, *into)

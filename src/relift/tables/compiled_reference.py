@@ -1,0 +1,67 @@
+"""The kernels of :mod:`relift.tables.compiled` in NumPy: slower, obvious, and what runs where there is no compiler."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Keys = NDArray[np.int64]
+Rows = NDArray[np.int32]
+
+
+def group(keys: Keys) -> tuple[Rows, Rows]:
+    """Numbers in the order in which the keys come, and the first row of each."""
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(order.size, np.int32)
+    rank[order] = np.arange(order.size, dtype=np.int32)
+    return rank[inverse], first[order].astype(np.int32)
+
+
+def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows | None, Rows]:
+    """Pairs of rows with equal keys, in the order of the left rows and then of the right ones."""
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    begin, end = np.searchsorted(ordered, left, "left"), np.searchsorted(ordered, left, "right")
+    counts = end - begin
+    lengths = np.maximum(counts, 1) if keep_all else counts
+    total = int(lengths.sum())
+    if total > most:
+        return total
+    rows = np.repeat(np.arange(left.size), lengths)
+    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    has_partner = counts[rows] > 0
+    partners = np.full(total, -1, np.int32)
+    partners[has_partner] = order[(begin[rows] + within)[has_partner]]
+    is_whole = total == left.size and bool((lengths == 1).all())
+    return (None if is_whole else rows.astype(np.int32)), partners
+
+
+def rows_from_triplets(
+    rows: Rows, columns: Rows, values: NDArray[np.float64] | None, shape: tuple[int, int]
+) -> tuple[Rows, Rows, NDArray[np.float64] | None, bool, bool]:
+    """Compressed rows with sorted columns."""
+    order = np.lexsort((columns, rows))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))]).astype(np.int32)
+    place = rows[order].astype(np.int64) * shape[1] + columns[order]
+    has_zero = values is not None and not values.all()
+    data = None if values is None else values[order]
+    return starts, columns[order], data, bool((np.diff(place) == 0).any()), has_zero
+
+
+def place_rows(
+    block: Any, of_row: Rows | None, scale: NDArray[np.float64] | None, first_column: int, into: Any
+) -> None:
+    """Write rows of a block, and move what says where each row goes on."""
+    next_place, indices, data = into
+    starts, block_indices, block_data = block
+    for i in range(next_place.size):
+        row = i if of_row is None else of_row[i]
+        part = slice(starts[row], starts[row + 1])
+        size = int(starts[row + 1] - starts[row])
+        to = slice(next_place[i], next_place[i] + size)
+        indices[to] = block_indices[part] + first_column
+        data[to] = (1.0 if scale is None else scale[i]) * (1.0 if block_data is None else block_data[part])
+        next_place[i] += size

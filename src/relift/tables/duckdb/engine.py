@@ -1,0 +1,288 @@
+"""DuckDB inside this process: the engine that is always there.
+
+The connection is relift's own and lives in memory, unless it is given a file. Once all tables are loaded it is sealed:
+no files, no extensions, no change of settings, whatever a plan might say. Results arrive as NumPy arrays, filled by
+DuckDB itself.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, final
+
+import duckdb
+import numpy as np
+
+from relift.errors import DataError, EngineError
+from relift.settings import ProgressCallback
+from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
+from relift.tables.duckdb.errors import first_line, in_our_words
+from relift.tables.duckdb.reader import DuckDBReader
+from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
+from relift.tables.sources.columns_from_objects import none_where_masked
+from relift.tables.sources.contents import File, Stored
+from relift.tables.sources.table import Source
+from relift.tables.sql.write import count_from_plan, name_in, select_from_plan, text_in
+
+DIALECT = "duckdb"
+_NAMES = {
+    Type.INTEGER: "BIGINT",
+    Type.REAL: "DOUBLE",
+    Type.TEXT: "VARCHAR",
+    Type.BOOLEAN: "BOOLEAN",
+    Type.NUMBER_OF_ROW: "INT",
+    Type.NOTHING: "BIGINT",
+}
+
+
+@final
+class DuckDBEngine(Engine):
+    """An embedded DuckDB with its own connection.
+
+    Parameters
+    ----------
+    memory_limit
+        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine.
+    temporary_folder
+        Where it spills to; None for a folder of its own, removed by `close`.
+    spill_limit
+        How much it may spill there, such as ``"50GB"``; None for 90 % of what is free.
+    database
+        A file that holds the tables, and keeps them when the process ends; None to hold them in memory.
+    threads
+        How many threads it uses; None for all cores.
+    progress
+        Called with events of long work.
+
+    Examples
+    --------
+    >>> from relift.tables.algebra import Scan, Type
+    >>> from relift.tables.sources.table import source_from_data
+    >>> with DuckDBEngine() as engine:
+    ...     columns = engine.attach("edge", source_from_data("edge", [(1, 2), (2, 3)]))
+    ...     engine.count(Scan("edge", {"X": ("c0", columns["c0"])}), cap=10)
+    2
+    """
+
+    name = "duckdb"
+
+    def __init__(
+        self,
+        *,
+        memory_limit: str | None = None,
+        temporary_folder: str | None = None,
+        spill_limit: str | None = None,
+        database: str | Path | None = None,
+        threads: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        super().__init__(progress)
+        self._own_folder = None if temporary_folder else tempfile.mkdtemp(prefix="relift-")
+        settings: dict[str, Any] = {
+            "temp_directory": temporary_folder or self._own_folder,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "preserve_insertion_order": True,
+        }
+        if memory_limit is not None:
+            settings["memory_limit"] = memory_limit
+        if threads is not None:
+            settings["threads"] = threads
+        self.is_persistent = database is not None
+        self._is_sealed = False
+        self._readers: Any = None
+        self._connection: Any = None
+        try:
+            self._connection = duckdb.connect(":memory:" if database is None else str(database), config=settings)
+            if spill_limit is not None:  # as a part of the settings above it would be shown, but not kept
+                self._connection.execute(f"SET max_temp_directory_size = {text_in(DIALECT, spill_limit)}")
+        except duckdb.Error as error:
+            self.close()
+            raise EngineError(f"DuckDB does not start: {first_line(error)}") from error
+
+    # --- the five methods -------------------------------------------------------------------------------------------
+
+    def attach(self, name: str, source: Source) -> dict[str, Type]:
+        """Read a source into a table of its own."""
+        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and handed over
+            with closing(DuckDBEngine()) as other:
+                types = other.attach(name, source)
+                self.put(name, other.stored_columns(name), types, other.count(Scan(name, {}), 2**62))
+                return types
+        return DuckDBReader(self._connection, self._do, self._pull).attach(name, source)
+
+    def create(
+        self, name: str, plan: Plan, *, number: tuple[str, tuple[str, ...]] | None = None, budget: int | None = None
+    ) -> int:
+        """Store a plan; the limit is part of the query, so nothing larger is ever stored."""
+        limited = plan if budget is None else Limit(plan, budget + 1)
+        query = select_from_plan(limited, DIALECT)
+        if number is not None:
+            # An ordered subquery is numbered as it streams past: a third of the cost of row_number() over (order by).
+            column, order = number
+            columns = ", ".join(name_in(DIALECT, c) for c in plan.columns)
+            ordered = f"{query}" if not order else _ordered(query, order)
+            given = f"{columns}, " if columns else ""
+            numbers = f"CAST(row_number() OVER () - 1 AS BIGINT) AS {name_in(DIALECT, column)}"
+            query = f"SELECT {given}{numbers} FROM ({ordered}) AS t"
+        rows = int(self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {query}")[0][0])
+        if budget is not None and rows > budget:
+            self.drop(name)
+            raise refuse_rows("a result", rows, budget)
+        return rows
+
+    def append(self, name: str, plan: Plan) -> int:
+        """Add rows to a table."""
+        statement = f"INSERT INTO {name_in(DIALECT, name)} {select_from_plan(plan, DIALECT)}"
+        return int(self._run(statement)[0][0])
+
+    def count(self, plan: Plan, cap: int) -> int:
+        """Count with a LIMIT inside."""
+        return int(self._run(count_from_plan(plan, cap, DIALECT))[0][0])
+
+    def fetch(self, plan: Plan, *, budget: int | None = None) -> Arrays:
+        """Columns filled by DuckDB."""
+        limited = plan if budget is None else Limit(plan, budget + 1)
+        found = self._run(select_from_plan(limited, DIALECT), arrays=True)
+        columns = {name: _filled(found[name], kind) for name, kind in plan.columns.items()}
+        size = len(next(iter(found.values()))) if found else 0
+        if budget is not None and size > budget:
+            raise refuse_rows("a result", size, budget)
+        return columns
+
+    def arrow(self, plan: Plan) -> Any:
+        """The rows of a plan as an Arrow table (needs pyarrow), for engines that read it."""
+        with in_our_words():
+            return self._connection.sql(select_from_plan(plan, DIALECT)).to_arrow_table()
+
+    def put(self, name: str, arrays: Arrays, types: Mapping[str, Type], size: int) -> None:
+        """Store columns under their own names; None stands for what is missing."""
+        if not types:
+            self.create(name, Unit() if size else Filter(Unit(), literal(False)))
+            return
+        names = {column: f"CAST({name_in(DIALECT, column)} AS {_NAMES[k]})" for column, k in types.items()}
+        if not size:
+            empty = ", ".join(f"{name_in(DIALECT, c)} {_NAMES[k]}" for c, k in types.items())
+            self._run(f"CREATE TABLE {name_in(DIALECT, name)}({empty})")
+            return
+        view = f"{name}_given"
+        self._connection.register(view, dict(arrays))
+        try:
+            outputs = ", ".join(f"{value} AS {name_in(DIALECT, column)}" for column, value in names.items())
+            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {outputs} FROM {name_in(DIALECT, view)}")
+        finally:
+            with suppress(duckdb.Error):
+                self._connection.unregister(view)
+
+    def stored_columns(self, name: str) -> Arrays:
+        """All columns of a stored table, with None where something is missing."""
+        found = self._run(f"SELECT * FROM {name_in(DIALECT, name)}", arrays=True)
+        return {column: _with_none(values) for column, values in found.items()}
+
+    def drop(self, name: str) -> None:
+        """Forget a table."""
+        self._run(f"DROP TABLE IF EXISTS {name_in(DIALECT, name)}")
+
+    def tables(self) -> list[str]:
+        """Names of all stored tables."""
+        return [name for (name,) in self._run("SELECT table_name FROM duckdb_tables() ORDER BY table_name")]
+
+    def explain(self, plan: Plan) -> str:
+        """The SQL of a plan."""
+        return select_from_plan(plan, DIALECT)
+
+    def seal(self) -> None:
+        """No files, no extensions, no change of settings from here on."""
+        self._end_readers()
+        if not self._is_sealed:
+            self._run("SET enable_external_access = false")
+            self._run("SET lock_configuration = true")
+            self._is_sealed = True
+
+    def interrupt(self) -> None:
+        """Stop the running query, also one of a server that is read from."""
+        if self._readers is not None:
+            self._readers.cancel()
+        if self._connection is not None:
+            self._connection.interrupt()
+
+    def close(self) -> None:
+        """Close the connection and remove the spill folder."""
+        self._end_readers()
+        connection, self._connection = getattr(self, "_connection", None), None
+        if connection is not None:
+            with suppress(duckdb.Error):
+                connection.close()
+        if self._own_folder:
+            shutil.rmtree(self._own_folder, ignore_errors=True)
+
+    def _end_readers(self) -> None:
+        readers, self._readers = getattr(self, "_readers", None), None
+        if readers is not None:
+            readers.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    # --- statements -------------------------------------------------------------------------------------------------
+
+    def _do(self, statement: str | Callable[[], Any], label: str = "") -> Any:
+        """Run a statement, or a call of DuckDB, for the reader of tables."""
+        if isinstance(statement, str):
+            return self._run(statement, label)
+        with in_our_words(label):
+            return statement()
+
+    def _pull(self, content: Stored, source: Source, use: Callable[[Any, dict[str, Type]], Any]) -> Any:
+        """Read a table of a server; the rows go from there into DuckDB batch by batch."""
+        from relift.tables.postgres.pull import Readers, is_server
+
+        if not is_server(content.connection):
+            kind = type(content.connection).__name__
+            raise DataError(
+                f"{source.label} was given with a {kind}, which cannot be read from.",
+                "Give a connection of DuckDB, psycopg or ADBC, an engine, or the address of a server (postgresql://…).",
+            )
+        if self._readers is None:
+            self._readers = Readers()
+        return self._readers.read(content, source, use)
+
+    def _run(self, statement: str, label: str = "", arrays: bool = False) -> Any:
+        """Run a statement and take its whole result; an unfinished one would block the connection."""
+        if self._connection is None:
+            raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
+        with in_our_words(label):
+            result = self._connection.execute(statement)
+            return result.fetchnumpy() if arrays else result.fetchall()
+
+
+def _ordered(query: str, order: tuple[str, ...]) -> str:
+    keys = ", ".join(name_in(DIALECT, column) for column in order)
+    return f"SELECT * FROM ({query}) AS o ORDER BY {keys}"
+
+
+def _filled(found: Any, kind: Type) -> Any:
+    wanted = ARRAY_TYPES[kind]
+    if np.ma.isMaskedArray(found):
+        if kind == Type.REAL:
+            return np.ma.filled(found.astype(np.float64), np.nan)
+        if kind == Type.NUMBER_OF_ROW:
+            return np.ma.filled(found.astype(np.int32), -1)
+        if kind == Type.TEXT:
+            return none_where_masked(found)
+        return np.ma.filled(found, 0).astype(wanted)
+    return found if found.dtype == wanted else found.astype(wanted)
+
+
+def _with_none(values: Any) -> Any:
+    if not np.ma.isMaskedArray(values):
+        return values.astype(np.int64) if values.dtype.kind == "b" else values
+    if not values.mask.any():
+        return values.data
+    if values.dtype.kind == "f":
+        return np.ma.filled(values, np.nan)
+    return none_where_masked(values)

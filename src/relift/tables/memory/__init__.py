@@ -1,0 +1,1 @@
+"""The engine that keeps tables as NumPy columns in this process."""

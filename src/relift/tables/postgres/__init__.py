@@ -1,0 +1,1 @@
+"""PostgreSQL: sessions, schemas, tables of the server, and the engine on top of them."""

@@ -1,0 +1,1 @@
+"""Apache Spark: sessions, kept tables, errors, and the engine on top of them."""

@@ -1,0 +1,217 @@
+"""Quadratic constraints and geometric means are found in cones, exactly, and only used where that helps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+cp = pytest.importorskip("cvxpy")
+
+from tests.bridges.cvxpy_problems.problems import ring  # noqa: E402
+
+import relift  # noqa: E402
+from relift.bridges.cvxpy.compiled import Compiled  # noqa: E402
+from relift.bridges.cvxpy.hidden_means import find_means  # noqa: E402
+from relift.bridges.cvxpy.hidden_norms import find_norms  # noqa: E402
+from relift.bridges.cvxpy.hidden_quadratics import find_quadratics  # noqa: E402
+from relift.bridges.cvxpy.recovery import recover  # noqa: E402
+from relift.cvxpy import Lifted  # noqa: E402
+
+
+def compiled(problem: cp.Problem) -> relift.Program:
+    return Compiled.from_data(problem.get_problem_data(Lifted())[0]).program
+
+
+def random_quadratics(random: np.random.Generator, n: int) -> cp.Problem:
+    """Quadratic constraints of every form in which CVXPY writes them."""
+    x = cp.Variable(n)
+    M, a = random.normal(size=(n + 1, n)), random.normal(size=n)
+    forms = [
+        cp.quad_form(x, M.T @ M) + a @ x <= 5,
+        cp.sum_squares(M @ x - 1) <= 20 + a @ x,
+        cp.norm(M @ x) <= 4,
+        2 * cp.norm(x - 1) <= 9,
+        cp.SOC(cp.Constant(3.0), x),
+        cp.sum(cp.square(x)) + cp.quad_form(x, ring(n) if n > 2 else np.eye(n)) <= 6,
+        cp.square(x[0]) + cp.max(x) <= 7,
+        cp.quad_over_lin(x, 2.0) <= 8,
+    ]
+    chosen = random.permutation(len(forms))[: random.integers(1, len(forms))]
+    objective = cp.norm(x - 2) if random.integers(2) else a @ x + cp.sum_squares(x - 1)
+    return cp.Problem(cp.Minimize(objective + 0.1 * cp.sum(x)), [forms[k] for k in chosen])
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7))
+@settings(max_examples=40, deadline=None)
+def test_restored_answer_is_optimal_for_the_problem_with_cones(seed: int, n: int) -> None:
+    ground = compiled(random_quadratics(np.random.default_rng(seed), n))
+    hidden = find_quadratics(ground)
+    assert hidden is not None
+    found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
+    direct = relift.solve(ground, lift="none")
+    back = hidden.restore(found.solution)
+    certificate = relift.certify(ground, back, 1e-5)
+    assert certificate.is_optimal, certificate
+    assert back.objective == pytest.approx(direct.objective, rel=1e-5, abs=1e-5)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7))
+@settings(max_examples=30, deadline=None)
+def test_a_point_is_feasible_with_cones_if_and_only_if_it_is_without(seed: int, n: int) -> None:
+    random = np.random.default_rng(seed)
+    ground = compiled(random_quadratics(random, n))
+    hidden = find_quadratics(ground)
+    assert hidden is not None
+    x = random.normal(size=hidden.program.n_variables) * random.choice([0.1, 1.0, 3.0])
+    full = np.zeros(ground.n_variables)
+    full[hidden.kept] = x
+    full = hidden.cones.with_eliminated(ground.conic, full)
+    rows = hidden.program.quadratic
+    excess = np.r_[rows.values_at(x) - rows.r, hidden.program.A @ x - hidden.program.u, -np.inf].max()
+    s = ground.conic.slack(full)
+    heads, tails, owner = ground.conic.layout.heads, ground.conic.layout.tails, ground.conic.layout.tail_owner
+    turned = np.isin(heads, hidden.cones.heads)
+    margin = s[heads] - np.sqrt(np.bincount(owner, s[tails] ** 2, heads.size))
+    worst = max(float((-margin[turned]).max()), float((ground.A @ full - ground.u).max(initial=-np.inf)))
+    if abs(excess) > 1e-7:
+        assert (worst <= 1e-7) == (excess <= 0)
+    assert hidden.program.objective(x) == pytest.approx(ground.objective(full), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [5, 12])
+def test_symmetry_of_a_quadratic_form_is_seen_through_its_factor(n: int) -> None:
+    x = cp.Variable(n)
+    limit = cp.quad_form(x, ring(n)) <= 2
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [limit])
+    expected = problem.solve(solver="CLARABEL")
+    multiplier = limit.dual_value
+    value = problem.solve(solver=Lifted())
+    report = problem.solver_stats.extra_stats
+    assert report["recovered"] == "1 cones as quadratic constraints"
+    assert report["small"]["variables"] == 1
+    assert value == pytest.approx(expected, rel=1e-6)
+    assert limit.dual_value == pytest.approx(multiplier, rel=1e-4)
+    problem.solve(solver=Lifted(recover=False))
+    assert problem.solver_stats.extra_stats["small"]["variables"] > 1
+
+
+def test_nothing_is_recovered_where_nothing_is_gained() -> None:
+    random = np.random.default_rng(1)
+    M = random.normal(size=(6, 6))
+    x = cp.Variable(6)
+    problem = cp.Problem(cp.Minimize(random.normal(size=6) @ x), [cp.quad_form(x, M @ M.T) <= 2])
+    problem.solve(solver=Lifted())
+    assert problem.solver_stats.extra_stats["recovered"] == ""
+    assert problem.solver_stats.extra_stats["attempts"][0]["status"] == "optimal"
+
+
+def test_a_cone_with_a_changing_head_is_left_alone() -> None:
+    x, t = cp.Variable(3), cp.Variable()
+    problem = cp.Problem(cp.Minimize(t + x[0]), [cp.norm(x - 1) <= t + x[1], x >= 0])
+    assert find_quadratics(compiled(problem)) is None
+    ratio = cp.Problem(cp.Minimize(cp.quad_over_lin(x, t)), [t <= 2, x >= 1])
+    assert find_quadratics(compiled(ratio)) is None
+
+
+def test_negative_constants_are_left_to_the_solver() -> None:
+    x = cp.Variable(3)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [cp.norm(x) <= -1])
+    assert find_quadratics(compiled(problem)) is None
+    problem.solve(solver=Lifted())
+    assert problem.status == "infeasible"
+
+
+def test_infeasible_quadratics_are_proved_on_the_problem_with_cones() -> None:
+    x = cp.Variable(8)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [cp.quad_form(x, ring(8)) <= 1, cp.sum(x) >= 50])
+    problem.solve(solver=Lifted())
+    assert problem.status == "infeasible"
+    assert problem.solver_stats.extra_stats["certificate"]["is_proved"]
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7), n_rows=st.integers(2, 9))
+@settings(max_examples=30, deadline=None)
+def test_norms_by_symmetric_factors_have_the_same_optimum_and_multipliers(seed: int, n: int, n_rows: int) -> None:
+    random = np.random.default_rng(seed)
+    x, t = cp.Variable(n), cp.Variable()
+    M, c = random.normal(size=(n_rows, n)), random.normal(size=n_rows) * random.integers(2)
+    limits = [cp.norm(M @ x - c) <= t, cp.sum(x) == 1, cp.norm(x - 1) <= t + 2]
+    ground = compiled(cp.Problem(cp.Minimize(t + 0.1 * cp.quad_over_lin(M @ x, t + 1)), limits))
+    hidden = find_norms(ground)
+    assert hidden is not None
+    found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
+    back = hidden.restore(found.solution)
+    assert relift.certify(ground, back, 1e-5).is_optimal
+    assert back.objective == pytest.approx(relift.solve(ground, lift="none").objective, rel=1e-5, abs=1e-6)
+
+
+def test_symmetry_of_a_norm_is_seen_through_its_factor() -> None:
+    n = 8
+    factor = np.linalg.cholesky(ring(n)).T
+    x, t = cp.Variable(n), cp.Variable()
+    total = cp.sum(x) == 1
+    for objective in (cp.norm(factor @ x), cp.norm(factor @ x) + 0.5 * t, cp.quad_over_lin(factor @ x, t) + t):
+        problem = cp.Problem(cp.Minimize(objective), [total, t >= 0.1])
+        expected = problem.solve(solver="CLARABEL")
+        multiplier = total.dual_value
+        assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-6)
+        assert total.dual_value == pytest.approx(multiplier, rel=1e-4)
+        assert problem.solver_stats.extra_stats["small"]["variables"] <= 3
+        assert problem.solver_stats.extra_stats["recovered"] == "1 norms by symmetric factors"
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 11))
+@example(seed=69357, n=11)  # its point is known to few digits only: the dual values must not be read from it
+@settings(max_examples=25, deadline=None)
+def test_tree_of_a_geometric_mean_is_one_power_cone(seed: int, n: int) -> None:
+    random = np.random.default_rng(seed)
+    x = cp.Variable(n)
+    weights = None if random.integers(2) else random.integers(1, 5, n)
+    prices = random.uniform(0.5, 2, n)
+    problem = cp.Problem(cp.Maximize(cp.geo_mean(x + 0.1, weights)), [prices @ x <= 5, x <= 3])
+    ground = compiled(problem)
+    hidden = find_means(ground)
+    if hidden is None:
+        assert n == 2 or np.unique(weights).size > 1
+        return
+    found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
+    back = hidden.restore(found.solution)
+    assert relift.certify(ground, back, 1e-6).is_optimal
+    assert back.objective == pytest.approx(relift.solve(ground, lift="none").objective, rel=1e-6)
+    assert len(hidden.means[0].weights) == n
+
+
+@pytest.mark.parametrize("n", [5, 8, 33])
+def test_arguments_of_a_mean_merge_however_many_they_are(n: int) -> None:
+    x = cp.Variable(n)
+    limit = cp.sum(x) <= n
+    problem = cp.Problem(cp.Maximize(cp.geo_mean(x)), [limit])
+    assert problem.solve(solver=Lifted()) == pytest.approx(1.0, abs=1e-6)
+    assert problem.solver_stats.extra_stats["small"]["variables"] == 2
+    assert limit.dual_value == pytest.approx(1 / n, rel=1e-4)
+    assert x.value == pytest.approx(np.ones(n), abs=1e-4)
+
+
+def test_shared_inner_variables_are_not_taken_for_a_tree() -> None:
+    x, y = cp.Variable(4), cp.Variable(2)
+    z = cp.Variable()
+    cones = [
+        cp.SOC(x[0] + x[1], cp.hstack([x[0] - x[1], 2 * y[0]])),
+        cp.SOC(y[0] + y[1], cp.hstack([y[0] - y[1], 2 * z])),
+        y[0] <= 3,  # stands in a row, too
+    ]
+    assert find_means(compiled(cp.Problem(cp.Maximize(z), [*cones, cp.sum(x) <= 4, y[1] <= 1]))) is None
+
+
+def test_quadratics_and_means_are_recovered_together() -> None:
+    n = 6
+    x = cp.Variable(n)
+    problem = cp.Problem(cp.Maximize(cp.geo_mean(x)), [cp.quad_form(x, ring(n)) <= 4])
+    (recovered,) = recover(compiled(problem))
+    assert str(recovered) == "1 cones as quadratic constraints, 1 geometric means"
+    expected = problem.solve(solver="CLARABEL")
+    assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-5)
+    assert problem.solver_stats.extra_stats["recovered"] == str(recovered)
+    assert problem.solver_stats.extra_stats["small"]["variables"] == 2
