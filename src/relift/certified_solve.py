@@ -190,7 +190,7 @@ class CertifiedSolve:
         if units is not None:
             answer = units.to_original(answer)
         if isometric is not None:
-            answer = isometric.to_plain(answer)
+            answer = isometric.expand(answer)
         said = answer.status
         if said in _CLAIMS:
             answer = self._with_proof(answer, settings)
@@ -212,7 +212,7 @@ class CertifiedSolve:
             return None
         small = self.lifting.restrict(point)
         if isometric is not None:
-            small = isometric.from_plain(small)
+            small = isometric.restrict(small)
         start = WarmStart(small.x, small.y, small.w, small.v)
         return start if units is None else units.from_original(start)
 

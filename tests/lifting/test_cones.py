@@ -377,7 +377,7 @@ def test_expanding_and_averaging_multipliers_are_inverse(seed: int) -> None:
     small = merged.program
     v, w = random.normal(size=small.conic.n_rows), random.normal(size=small.n_variables)
     point = Solution(Status.OPTIMAL, random.normal(size=small.n_variables), random.normal(size=small.n_rows), w, v=v)
-    back = merged.average(merged.expand(point))
+    back = merged.restrict(merged.expand(point))
     for name in ("x", "y", "w", "v"):
         np.testing.assert_allclose(getattr(back, name), getattr(point, name), atol=1e-12)
 

@@ -89,7 +89,7 @@ def test_the_reduced_program_has_the_optimum_of_the_ground_program(seed: int, qu
     small, ground = solved(reduction.program), solved(program)
     assert small.status == ground.status == Status.OPTIMAL
     assert small.objective == pytest.approx(ground.objective, rel=1e-6, abs=1e-6)
-    restored = reduction.restore(small)
+    restored = reduction.expand(small)
     assert restored.x is not None
     assert program.objective(restored.x) == pytest.approx(ground.objective, rel=1e-6, abs=1e-6)
 
@@ -99,7 +99,7 @@ def test_the_reduced_program_has_the_optimum_of_the_ground_program(seed: int, qu
 def test_restored_points_and_multipliers_are_optimal_on_the_ground_program(seed: int, quadratic: bool) -> None:
     program, _ = reducible_program(seed, quadratic)
     reduction = reduce(program)
-    restored = reduction.restore(solved(reduction.program))
+    restored = reduction.expand(solved(reduction.program))
     certificate = certify(program, restored, tolerance=2e-6)
     assert certificate.is_optimal, certificate
     assert restored.y is not None
@@ -120,7 +120,7 @@ def test_every_feasible_point_of_the_ground_program_stays_feasible(seed: int, qu
     assert np.all(small.l <= small.A @ kept + 1e-12)
     assert np.all(small.A @ kept <= small.u + 1e-12)
     assert small.objective(kept) == pytest.approx(program.objective(point), abs=1e-9)
-    np.testing.assert_allclose(reduction.restore(Solution(Status.OPTIMAL, x=kept)).x, point, atol=1e-12)
+    np.testing.assert_allclose(reduction.expand(Solution(Status.OPTIMAL, x=kept)).x, point, atol=1e-12)
 
 
 @settings(max_examples=80, deadline=None)
@@ -156,7 +156,7 @@ def test_a_direction_without_end_is_restored_with_zeros_for_what_was_fixed() -> 
     reduction = reduce(program)
     assert reduction.variables.tolist() == [1, 2]
     assert reduction.program.u.tolist() == [2.0]
-    restored = reduction.restore(Solution(Status.UNBOUNDED, ray_x=np.array([1.0, 1.0]), x=np.zeros(2)))
+    restored = reduction.expand(Solution(Status.UNBOUNDED, ray_x=np.array([1.0, 1.0]), x=np.zeros(2)))
     assert restored.ray_x is not None
     assert restored.ray_x.tolist() == [0.0, 1.0, 1.0]
     assert certify(program, restored).is_proved
@@ -171,7 +171,7 @@ def test_a_chain_of_rows_that_fix_each_other_is_followed_to_its_end() -> None:
     assert reduction.program.n_variables == reduction.program.n_rows == 0
     assert reduction.values.tolist() == (2.0 ** np.arange(n)).tolist()
     assert reduction.program.r == 2.0**n - 1
-    restored = reduction.restore(Solution(Status.OPTIMAL, x=np.zeros(0), y=np.zeros(0), w=np.zeros(0)))
+    restored = reduction.expand(Solution(Status.OPTIMAL, x=np.zeros(0), y=np.zeros(0), w=np.zeros(0)))
     assert certify(program, restored).worst_residual == 0.0
     assert restored.w is not None
     assert restored.w.tolist() == [0.0] * n  # the rows fix the variables, so the rows carry the multipliers
@@ -222,7 +222,7 @@ def test_of_several_rows_on_one_variable_the_tight_one_carries_the_multiplier(di
     reduction = reduce(program)
     assert (reduction.program.n_rows, reduction.program.lb[0], reduction.program.ub[0]) == (0, -1.0, 2.0)
     assert (reduction.lower_source[0], reduction.upper_source[0]) == (4, 1)
-    restored = reduction.restore(solved(reduction.program))
+    restored = reduction.expand(solved(reduction.program))
     assert certify(program, restored).is_optimal
     assert restored.y is not None
     assert np.flatnonzero(restored.y).tolist() == ([4] if direction > 0 else [1])
@@ -231,7 +231,7 @@ def test_of_several_rows_on_one_variable_the_tight_one_carries_the_multiplier(di
 def test_a_bound_that_is_as_tight_as_a_row_keeps_its_multiplier() -> None:
     reduction = reduce(Program(q=[1], A=[[2]], l=[6], lb=[3]))
     assert reduction.lower_source.tolist() == [NO_ROW]
-    restored = reduction.restore(solved(reduction.program))
+    restored = reduction.expand(solved(reduction.program))
     assert restored.y is not None
     assert restored.w is not None
     assert (restored.y[0], restored.w[0]) == (0.0, -1.0)
@@ -271,7 +271,7 @@ def test_of_equal_rows_the_one_that_is_tight_gets_the_multiplier(factor: float, 
     assert reduction.rows.tolist() == [0]
     assert (reduction.program.l[0], reduction.program.u[0]) == ((2.0, 6.0) if upside else (1.0, 5.0))
     assert reduction.images.l.tolist() == field.images(reduction.program.l).tolist()
-    restored = reduction.restore(solved(reduction.program))
+    restored = reduction.expand(solved(reduction.program))
     assert certify(program, restored).is_optimal
     assert restored.y is not None
     assert restored.y[0] == 0.0
@@ -416,7 +416,7 @@ def test_a_program_with_nothing_to_substitute_is_returned_itself(quadratic: bool
     assert reduction.is_trivial
     assert reduction.program is program
     answer = Solution(Status.OPTIMAL, x=np.zeros(program.n_variables))
-    assert reduction.restore(answer) is answer
+    assert reduction.expand(answer) is answer
     assert reduction.restrict(answer) is answer
     assert unreduced(program).is_trivial
 

@@ -80,7 +80,7 @@ class Restriction:
         """
         if solution.y is not None and solution.w is None:
             solution = replace(solution, w=np.zeros(self.program.n_variables))
-        over_classes = self.reduction.restore(solution)
+        over_classes = self.reduction.expand(solution)
         labels = self.symmetry.variables.labels
         x, ray_x = _spread(over_classes.x, labels), _spread(over_classes.ray_x, labels)
         y, ray_y = self._on_rows(over_classes.y), self._on_rows(over_classes.ray_y)
@@ -88,7 +88,7 @@ class Restriction:
         ray_w = None if ray_y is None else _within(-(self.ground.A.T @ ray_y), self.ground)
         return replace(solution, x=x, y=y, w=w, ray_x=ray_x, ray_y=ray_y, ray_w=ray_w)
 
-    def average(self, solution: Solution) -> Solution:
+    def restrict(self, solution: Solution) -> Solution:
         """From a point of the ground to one of the small program, by class averages: for a warm start."""
         variables = self.symmetry.variables
         x, y, w = solution.x, solution.y, solution.w

@@ -320,7 +320,7 @@ class Rounds:
         warm = None
         if state.x is not None and state.lower is not None:
             w = bound_multipliers(self.program, state.x, state.lower.y)
-            warm = restriction.average(Solution(Status.OPTIMAL, x=state.x, y=state.lower.y, w=w))
+            warm = restriction.restrict(Solution(Status.OPTIMAL, x=state.x, y=state.lower.y, w=w))
         small = restriction.program
         entries = small.A.nnz + (0 if small.P is None else small.P.nnz) + small.n_variables + small.n_rows
         cost = 2 * CALL_SECONDS + 200 * PASS_SECONDS * entries
@@ -497,7 +497,7 @@ class Rounds:
     def proved(self, answer: Solution) -> ApproximateAnswer:
         """A proof, on the presolved program, that it is infeasible or unbounded."""
         self.backend = answer.backend or self.backend
-        restored = self.lifting.reduction.restore(answer)
+        restored = self.lifting.reduction.expand(answer)
         optimum = math.inf if answer.status == Status.INFEASIBLE else -math.inf
         restored = replace(restored, objective=self._in_sense(optimum))
         return self._answer(restored, optimum, UpperBound(optimum, np.zeros(0), 0.0, True), math.inf)
@@ -528,7 +528,7 @@ class Rounds:
         y = np.zeros(self.program.n_rows) if state.lower is None else state.lower.y
         w = bound_multipliers(self.program, state.x, y)
         point = Solution(status, x=state.x, y=y, w=w, backend=self.backend, message=message)
-        return self.lifting.reduction.restore(point)
+        return self.lifting.reduction.expand(point)
 
     def solved_without(self, answer: Solution, lifting: Lifting) -> ApproximateAnswer:
         """The answer of the plain solve, with the bounds that follow from it and from the rounds before.
@@ -584,7 +584,7 @@ class Rounds:
             lower = state.lower
             return state.lower_value, point, math.inf if lower is None else lower.radius
         w = bound_multipliers(self.program, state.point.x, np.zeros(self.program.n_rows) if y is None else y)
-        restored = reduction.restore(Solution(Status.OPTIMAL, x=state.point.x, y=y, w=None if y is None else w))
+        restored = reduction.expand(Solution(Status.OPTIMAL, x=state.point.x, y=y, w=None if y is None else w))
         assert restored.x is not None
         point = upper_bound(ground, restored.x, restored.y, search=self._may_search())
         if violation(ground, point.x) > self.tolerance:
@@ -620,7 +620,7 @@ class Rounds:
         # Dual values of bounds that rows implied are left to the boxes that follow from the rows, or go to these rows.
         w = bound_multipliers(self.program, x, lower.y)
         for of_bounds in (np.zeros_like(w), w):
-            restored = reduction.restore(Solution(Status.OPTIMAL, x=lower.v, y=lower.y, w=of_bounds))
+            restored = reduction.expand(Solution(Status.OPTIMAL, x=lower.v, y=lower.y, w=of_bounds))
             assert restored.x is not None
             assert restored.y is not None
             for search in (False, True):

@@ -125,7 +125,7 @@ class Lifting:
 
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the small program to one for the ground program: points, multipliers and rays."""
-        expanded = self.reduction.restore(self.quotient.expand(solution))
+        expanded = self.reduction.expand(self.quotient.expand(solution))
         if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
             expanded = replace(expanded, objective=self.program.objective(expanded.x))
         return expanded
@@ -139,7 +139,7 @@ class Lifting:
                 raise ShapeError(
                     f"{name} of the warm start has {vector.size} entries, but {size} are needed.", "", name
                 )
-        return self.quotient.average(self.reduction.restrict(solution))
+        return self.quotient.restrict(self.reduction.restrict(solution))
 
     def update(
         self,
@@ -265,7 +265,8 @@ def _reduced(program: Program, settings: LiftSettings, clock: StageClock) -> tup
     minimisation, report = program.minimisation(), None
     if settings.digits is not None:
         with clock.stage("snap"):
-            minimisation, report = snap(minimisation, settings.digits)
+            snapped = snap(minimisation, settings.digits)
+            minimisation, report = snapped.program, snapped.report
     with clock.stage("reduce"):
         is_wanted = settings.reduce and settings.method != "none"
         reduction = reduce(minimisation, settings.values) if is_wanted else unreduced(minimisation, settings.values)

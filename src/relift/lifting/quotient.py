@@ -107,7 +107,7 @@ class Quotient:
             ray_w=share_bounds(solution.ray_w),
         )
 
-    def average(self, solution: Solution) -> Solution:
+    def restrict(self, solution: Solution) -> Solution:
         """From a point of the ground program to one of the small program, by class averages: for a warm start."""
         if self.symmetry.is_discrete:
             return solution
@@ -313,11 +313,11 @@ class IsometricForm:
         )
         return cls(program, length, row_length, conic_length)
 
-    def to_plain(self, solution: Solution) -> Solution:
+    def expand(self, solution: Solution) -> Solution:
         """From these coordinates to those of the plain quotient."""
         return _scaled(solution, 1.0 / self.variable_length, self.row_length, self.variable_length, self.conic_length)
 
-    def from_plain(self, solution: Solution) -> Solution:
+    def restrict(self, solution: Solution) -> Solution:
         """From the coordinates of the plain quotient to these."""
         x, y, v = self.variable_length, 1.0 / self.row_length, 1.0 / self.conic_length
         return _scaled(solution, x, y, 1.0 / self.variable_length, v)

@@ -102,7 +102,7 @@ class Reduction:
         """Whether nothing was substituted."""
         return self.program is self.ground
 
-    def restore(self, solution: Solution) -> Solution:
+    def expand(self, solution: Solution) -> Solution:
         """From an answer for the reduced program to one for the ground program."""
         if self.is_trivial:
             return solution

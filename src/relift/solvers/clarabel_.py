@@ -27,7 +27,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend, WarmStart
-from relift.solvers.dummy_variable import with_dummy, without_dummy
+from relift.solvers.dummy_variable import DummyVariable
 from relift.solvers.forms import (
     Conic,
     check_option_names,
@@ -85,9 +85,10 @@ class ClarabelBackend(Backend):
         if answer is not None:
             return answer
         if program.n_variables == 0:
-            return without_dummy(self.solve(with_dummy(program), settings))
+            dummy = DummyVariable.of(program)
+            return dummy.expand(self.solve(dummy.program, settings))
         trees = PowerTrees.of(program)
-        return trees.restore(self._solve(trees.program, settings))
+        return trees.expand(self._solve(trees.program, settings))
 
     def _solve(self, program: Program, settings: SolverSettings) -> Solution:
         clarabel = _clarabel()

@@ -92,7 +92,7 @@ class CvxpyBackend(Backend):
             return dataclasses.replace(ClarabelBackend().solve(program, _without_options(settings)), backend=self.name)
         # CVXPY 1.9 cannot stack power cones of different lengths; those of three rows suit all its solvers of them.
         trees = PowerTrees.of(program)
-        return trees.restore(self._solve(trees.program, settings))
+        return trees.expand(self._solve(trees.program, settings))
 
     def _solve(self, program: Program, settings: SolverSettings) -> Solution:
         cvxpy = _cvxpy()

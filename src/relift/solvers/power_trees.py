@@ -43,11 +43,14 @@ class PowerTrees:
         How many variables the given program has; they come first.
     places
         Where each conic row of the given program stands now.
+    joints
+        What each further variable joins, children first.
     """
 
     program: Program
     n_variables: int
     places: NDArray[np.int64]
+    joints: tuple[Joint, ...] = ()
 
     @classmethod
     def of(cls, program: Program) -> PowerTrees:
@@ -78,14 +81,14 @@ class PowerTrees:
             ),
             conic=ConicRows.trusted(A, b, trees.cones),
         )  # fmt: skip
-        return cls(wide, n, trees.places)
+        return cls(wide, n, trees.places, tuple(trees.made))
 
     @property
     def is_trivial(self) -> bool:
         """Whether the program had no large power cones."""
         return self.program.n_variables == self.n_variables and self.places.size == self.program.conic.n_rows
 
-    def restore(self, solution: Solution) -> Solution:
+    def expand(self, solution: Solution) -> Solution:
         """From an answer for the wide program to one for the given program."""
         if self.is_trivial:
             return solution
@@ -97,6 +100,31 @@ class PowerTrees:
             changes[name] = None if vector is None else vector[self.places]
         return replace(solution, **changes)
 
+    def restrict(self, solution: Solution) -> Solution:
+        """Give each further variable the product that it stands for; dual values have no counterpart here."""
+        if self.is_trivial:
+            return solution
+        x = solution.x
+        if x is not None:
+            wide = np.concatenate([x, np.zeros(len(self.joints))])
+            s = np.abs(self.program.conic.slack(wide)[self.places])
+            t: list[float] = []
+            for joint in self.joints:
+                first, second = (s[what] if what >= 0 else t[-1 - what] for what in (joint.first, joint.second))
+                t.append(float(first**joint.alpha * second ** (1.0 - joint.alpha)))
+            x = np.concatenate([x, t])
+        return replace(solution, x=x, y=None, w=None, z=None, v=None)
+
+
+@final
+@dataclass(frozen=True)
+class Joint:
+    """A further variable, first^alpha second^(1 - alpha): each is a conic row or, where negative, an earlier joint."""
+
+    first: int
+    second: int
+    alpha: float
+
 
 class _Trees:
     """The cones and the places of their rows while trees are built."""
@@ -106,6 +134,7 @@ class _Trees:
         self.places = np.zeros(rows.n_rows, np.int64)
         self.joint_rows: list[int] = []
         self.joints: list[int] = []
+        self.made: list[Joint] = []
         self.n_joints = self.n_rows = 0
         for start, cone in zip(rows.starts.tolist(), rows.cones, strict=True):
             if isinstance(cone, PowerND):
@@ -123,6 +152,7 @@ class _Trees:
             for (first, alpha), (second, beta) in zip(left[::2], left[1::2], strict=False):
                 joint = -1 - self.n_joints
                 self.n_joints += 1
+                self.made.append(Joint(first, second, alpha / (alpha + beta)))
                 self.add_cone(first, second, joint, alpha / (alpha + beta))
                 joined.append((joint, alpha + beta))
             left = joined + left[len(left) - len(left) % 2 :]

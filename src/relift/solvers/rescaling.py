@@ -24,7 +24,6 @@ from relift.program.magnitudes import largest_by_group, largest_of_rows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution, Vector
-from relift.solvers.backend import WarmStart
 
 WORTH_IT = 2.0**6
 """A factor between this and its inverse is not worth another solve."""
@@ -55,7 +54,7 @@ class Rescaled:
     conic: Vector
     objective: float
 
-    def to_original(self, answer: Solution) -> Solution:
+    def expand(self, answer: Solution) -> Solution:
         """Carry an answer back."""
         factors = {
             "x": self.columns,
@@ -75,14 +74,18 @@ class Rescaled:
             changed["objective"] = self.original.objective(changed["x"])
         return replace(answer, **changed)
 
-    def from_original(self, point: WarmStart) -> WarmStart:
+    def restrict(self, solution: Solution) -> Solution:
         """Carry a point to start from forward."""
-        return WarmStart(
-            None if point.x is None else point.x / self.columns,
-            None if point.y is None else point.y * self.objective / self.rows,
-            None if point.w is None else point.w * self.objective * self.columns,
-            None if point.v is None else point.v * self.objective / self.conic,
-        )
+        factors = {
+            "x": 1.0 / self.columns,
+            "y": self.objective / self.rows,
+            "w": self.objective * self.columns,
+            "z": self.objective / self.curved,
+            "v": self.objective / self.conic,
+        }
+        given = {name: getattr(solution, name) for name in factors}
+        changed: dict[str, Any] = {name: vector * factors[name] for name, vector in given.items() if vector is not None}
+        return replace(solution, **changed)
 
 
 def rescaled(program: Program) -> Rescaled | None:

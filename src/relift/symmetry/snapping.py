@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
+from relift.program.solution import Solution
 
 Vector = NDArray[np.float64]
 
@@ -47,8 +48,33 @@ class SnapReport:
         return f"digits={self.digits}: {self.n_values_merged} values merged, {change}{refused}"
 
 
-def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
-    """The program with close numbers made equal, array by array.
+@final
+@dataclass(frozen=True, eq=False)
+class Snapped:
+    """A program with close numbers made equal; answers travel unchanged, and are certified on the numbers as given.
+
+    Parameters
+    ----------
+    program
+        The program with equal numbers.
+    report
+        What was changed.
+    """
+
+    program: Program
+    report: SnapReport
+
+    def expand(self, solution: Solution) -> Solution:
+        """Return the answer as it is."""
+        return solution
+
+    def restrict(self, solution: Solution) -> Solution:
+        """Return the point as it is."""
+        return solution
+
+
+def snap(program: Program, digits: int) -> Snapped:
+    """Make close numbers of a program equal, array by array.
 
     Parameters
     ----------
@@ -60,8 +86,8 @@ def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
     Examples
     --------
     >>> program = Program(q=[1.0, 1.0000000000001, 2.0], lb=0)
-    >>> snapped, report = snap(program, 9)
-    >>> snapped.q.tolist(), report.n_values_merged
+    >>> snapped = snap(program, 9)
+    >>> snapped.program.q.tolist(), snapped.report.n_values_merged
     ([1.0, 1.0, 2.0], 1)
     """
     reports: list[SnapReport] = []
@@ -87,7 +113,7 @@ def snap(program: Program, digits: int) -> tuple[Program, SnapReport]:
         sum(r.n_chains_refused for r in reports),
         max(r.largest_change for r in reports),
     )
-    return changed, report
+    return Snapped(changed, report)
 
 
 def snap_values(values: Vector, digits: int) -> tuple[Vector, SnapReport]:

@@ -51,7 +51,7 @@ def test_restored_answer_is_optimal_for_the_problem_with_cones(seed: int, n: int
     assert hidden is not None
     found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
     direct = relift.solve(ground, lift="none")
-    back = hidden.restore(found.solution)
+    back = hidden.expand(found.solution)
     certificate = relift.certify(ground, back, 1e-5)
     assert certificate.is_optimal, certificate
     assert back.objective == pytest.approx(direct.objective, rel=1e-5, abs=1e-5)
@@ -142,7 +142,7 @@ def test_norms_by_symmetric_factors_have_the_same_optimum_and_multipliers(seed: 
     hidden = find_norms(ground)
     assert hidden is not None
     found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
-    back = hidden.restore(found.solution)
+    back = hidden.expand(found.solution)
     assert relift.certify(ground, back, 1e-5).is_optimal
     assert back.objective == pytest.approx(relift.solve(ground, lift="none").objective, rel=1e-5, abs=1e-6)
 
@@ -177,7 +177,7 @@ def test_tree_of_a_geometric_mean_is_one_power_cone(seed: int, n: int) -> None:
         assert n == 2 or np.unique(weights).size > 1
         return
     found = relift.solve(hidden.program, lift="none", tolerance=1e-7)
-    back = hidden.restore(found.solution)
+    back = hidden.expand(found.solution)
     assert relift.certify(ground, back, 1e-6).is_optimal
     assert back.objective == pytest.approx(relift.solve(ground, lift="none").objective, rel=1e-6)
     assert len(hidden.means[0].weights) == n

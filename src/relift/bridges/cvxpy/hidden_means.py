@@ -114,7 +114,7 @@ class HiddenMeans:
     def __len__(self) -> int:
         return len(self.means)
 
-    def restore(self, answer: Solution) -> Solution:
+    def expand(self, answer: Solution) -> Solution:
         """From an answer for the program with power cones to one for the program with trees."""
         if answer.x is None or answer.w is None or answer.v is None:
             return replace(answer, x=None, y=None, w=None, z=None, v=None)
@@ -129,6 +129,11 @@ class HiddenMeans:
             _restore_duals(mean, answer.v[at:end], float(answer.v[end]), v)
             at = end + 1
         return replace(answer, x=x, w=w, v=v, objective=source.objective(x))
+
+    def restrict(self, solution: Solution) -> Solution:
+        """Keep the point on the variables that are left; dual values of trees have no counterpart here."""
+        x = None if solution.x is None else solution.x[self.kept]
+        return replace(solution, x=x, y=None, w=None, z=None, v=None)
 
 
 def _restore_point(rows: ConicRows, mean: Mean, x: Vector) -> None:

@@ -80,7 +80,7 @@ class HiddenNorms:
         """All variables."""
         return np.arange(self.source.n_variables)
 
-    def restore(self, answer: Solution) -> Solution:
+    def expand(self, answer: Solution) -> Solution:
         """From multipliers of the new tails to those of the old ones."""
         if answer.v is None:
             return answer
@@ -91,6 +91,18 @@ class HiddenNorms:
             v[norm.old] = answer.v[norm.new]
             v[norm.old + 1 : norm.old + 1 + n_old] = norm.isometry @ answer.v[norm.new + 1 : norm.new + 1 + n_new]
         return replace(answer, v=v)
+
+    def restrict(self, solution: Solution) -> Solution:
+        """Turn the dual values of the old tails into those of the new ones, v' = Q'v; the point stays."""
+        if solution.v is None:
+            return solution
+        v = np.zeros(self.program.conic.n_rows)
+        v[: self.old_rows.size] = solution.v[self.old_rows]
+        for norm in self.norms:
+            n_old, n_new = norm.isometry.shape
+            v[norm.new] = solution.v[norm.old]
+            v[norm.new + 1 : norm.new + 1 + n_new] = norm.isometry.T @ solution.v[norm.old + 1 : norm.old + 1 + n_old]
+        return replace(solution, v=v)
 
 
 def find_norms(program: Program) -> HiddenNorms | None:

@@ -76,7 +76,7 @@ class HiddenQuadratics:
     def __len__(self) -> int:
         return int(self.cones.heads.size)
 
-    def restore(self, answer: Solution) -> Solution:
+    def expand(self, answer: Solution) -> Solution:
         """From an answer for the program with quadratic constraints to one for the program with cones."""
         if answer.x is None or answer.y is None or answer.w is None or answer.z is None or answer.v is None:
             return replace(answer, x=None, y=None, w=None, z=None, v=None)
@@ -97,6 +97,11 @@ class HiddenQuadratics:
         pinned = cones.pinned
         y[pinned.row] = v[cones.heads[pinned.cone]] * pinned.slope / pinned.price
         return replace(answer, x=x, y=y, w=w, z=z, v=v, objective=source.objective(x))
+
+    def restrict(self, solution: Solution) -> Solution:
+        """Keep the point on the variables that are left; dual values of cones have no counterpart here."""
+        x = None if solution.x is None else solution.x[self.kept]
+        return replace(solution, x=x, y=None, w=None, z=None, v=None)
 
 
 @final

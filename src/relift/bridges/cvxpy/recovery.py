@@ -14,8 +14,9 @@ from relift.bridges.cvxpy.hidden_quadratics import HiddenQuadratics, find_quadra
 from relift.lifting.lifting import Lifting
 from relift.program.program import Program
 from relift.program.solution import Solution
+from relift.program.step import expand_through, restrict_through
 
-Step = HiddenQuadratics | HiddenMeans | HiddenNorms
+Hidden = HiddenQuadratics | HiddenMeans | HiddenNorms
 
 
 @final
@@ -29,7 +30,7 @@ class Recovered:
         What was turned back, in order.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[Hidden, ...]
 
     @property
     def source(self) -> Program:
@@ -41,11 +42,13 @@ class Recovered:
         """The program that was meant."""
         return self.steps[-1].program
 
-    def restore(self, answer: Solution) -> Solution:
-        """An answer for the program with cones."""
-        for step in reversed(self.steps):
-            answer = step.restore(answer)
-        return answer
+    def expand(self, answer: Solution) -> Solution:
+        """Carry an answer back to the program with cones."""
+        return expand_through(self.steps, answer)
+
+    def restrict(self, solution: Solution) -> Solution:
+        """Carry a point of the program with cones to the program that was meant."""
+        return restrict_through(self.steps, solution)
 
     def n_classes(self, lifting: Lifting) -> int:
         """Into how many classes the variables fall that all steps have left.
@@ -86,7 +89,7 @@ def recover(
     is_late
         Asked before each step; nothing more is looked for once it says so.
     """
-    steps: list[Step] = []
+    steps: list[Hidden] = []
     found: list[Recovered] = []
     for find in (find_quadratics, find_means, find_norms):
         if is_late is not None and is_late():

@@ -146,7 +146,7 @@ class _Run:
         self.attempts = result.attempts
         if result.status is not Status.OPTIMAL:
             return None
-        answer = recovered.restore(result.solution)
+        answer = recovered.expand(result.solution)
         certificate = certify(ground, answer, self.options.certificate_tolerance)
         if not certificate.is_optimal:
             return None
