@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -60,6 +61,13 @@ def benchmarks() -> str:
             count = f"{len(ratios)}" + (f" (and {missing} that neither way certified)" if missing else "")
             lines.append(f"| {kind} {words} | {count} | {cells} |")
     return "\n".join(lines)
+
+
+def layers() -> str:
+    """The import contract of pyproject.toml, each layer above those it may import."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        contract = tomllib.load(file)["tool"]["importlinter"]["contracts"][0]
+    return "\n".join(["```", *(layer.replace("relift.", "") for layer in contract["layers"]), "```"])
 
 
 FIRST = ("charging fleet 1000", "repeated scenarios 1000")
@@ -123,6 +131,7 @@ TABLES = {
     "backends": backends,
     "benchmarks": benchmarks,
     "first_figures": first_figures,
+    "layers": layers,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
 }
@@ -143,7 +152,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a table is not fresh")
     is_check = parser.parse_args().check
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = path.read_text(encoding="utf-8")
         fresh = filled(text)
         if fresh != text:

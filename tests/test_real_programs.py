@@ -13,8 +13,8 @@ import pytest
 from tests.data import data_folder
 
 import relift
-from relift.pipeline import Result
 from relift.program.program import Program
+from relift.result import Result
 
 COLLECTIONS = ("lp_symmetric", "maros_meszaros")
 

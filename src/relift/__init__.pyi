@@ -28,7 +28,6 @@ from relift.modelling.solve_in_engine import EngineModelResult as EngineModelRes
 from relift.modelling.solve_model import ground_model as ground_model
 from relift.modelling.solve_model import solve_model as solve_model
 from relift.modelling.solve_model import solve_model_in_engine as solve_model_in_engine
-from relift.pipeline import Result as Result
 from relift.pipeline import lift as lift
 from relift.pipeline import solve as solve
 from relift.program.cones import Exponential as Exponential
@@ -40,6 +39,7 @@ from relift.program.conic_rows import ConicRows as ConicRows
 from relift.program.program import Program as Program
 from relift.program.solution import Solution as Solution
 from relift.program.solution import Status as Status
+from relift.result import Result as Result
 from relift.symmetry.colour_refinement import colour_refinement as colour_refinement
 from relift.symmetry.geometry import PointSymmetry as PointSymmetry
 from relift.symmetry.geometry import commuting_factor as commuting_factor

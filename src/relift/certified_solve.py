@@ -1,8 +1,13 @@
-"""A small program is given to backends until an answer passes its check on the ground program (stages 5 to 7).
+"""The stages of an answer: ask a backend, expand what it says, certify it on the original program; until one passes.
+
+::
+
+    solve ─▶ expand ─▶ certify
 
 The default backend first; then the same one in other units (:mod:`relift.solvers.rescaling`) and with harder settings;
-then others. The status of the answer is ours: what the certificate proves, not what a backend says. Whatever goes wrong
-in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and the next one is asked.
+then others (:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
+what a backend says. Whatever goes wrong in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and
+the next one is asked.
 
 Of a time limit the first backend gets half, as long as there are others to turn to.
 """
@@ -10,7 +15,7 @@ Of a time limit the first backend gets half, as long as there are others to turn
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import final
 
@@ -19,15 +24,16 @@ import numpy as np
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import IsometricForm
-from relift.program.program import Program
 from relift.program.solution import Solution, Status
-from relift.settings import Progress, ProgressCallback, SolverSettings
+from relift.program.step import Step, expand_through, restrict_through
+from relift.settings import ProgressCallback, SolverSettings
 from relift.solvers.answers import ask, words_of
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_recession_direction, points_or_proofs
-from relift.solvers.registry import backend_names, get_backend
+from relift.solvers.registry import backends_to_try
 from relift.solvers.rescaling import Rescaled, rescaled
+from relift.stages import Clock, Stage, run_stages, stage
 
 RESERVE_SECONDS = 30.0
 """A backend that is only tried because others failed may take this long, or ten times what they took."""
@@ -68,13 +74,76 @@ class Attempt:
         return f"{self.backend} said {self.status}{residual}" + (f" ({self.message})" if self.message else "")
 
 
-@dataclass(frozen=True)
-class _Step:
-    """One entry of the plan: whom to ask, how, and in which units if not in those of the program."""
+@final
+@dataclass(eq=False)
+class AnswerWork:
+    """One entry of the plan, and what its stages make of it.
 
+    Parameters
+    ----------
+    run
+        The solve that it belongs to.
+    backend, settings
+        Whom to ask, and how.
+    units
+        The small program in other units, if it is to be solved in those.
+    start_point
+        A point of the original program to start from.
+    """
+
+    run: CertifiedSolve
     backend: Backend
     settings: SolverSettings
     units: Rescaled | None = None
+    start_point: Solution | None = None
+    answer: Solution = field(default_factory=lambda: Solution(Status.FAILURE))
+    certificate: Certificate = field(default_factory=lambda: Certificate(0.0))
+    said: Status = Status.FAILURE
+    seconds: float = 0.0
+
+    @property
+    def attempt(self) -> Attempt:
+        """What happened, for the record."""
+        residual = self.certificate.ray_residual if self.said in _CLAIMS else self.certificate.worst_residual
+        note = self.answer.message if self.units is None else f"in other units: {self.answer.message}"
+        return Attempt(self.backend.name, self.said, self.seconds, residual, note)
+
+
+@stage("solve", says=lambda work: f"{work.backend.name}: {work.run.lifting.small}")
+def solve_small(work: AnswerWork) -> None:
+    """Ask a backend to solve the small program; complete a claim of infeasibility by the ray that proves it."""
+    run, start = work.run, perf_counter()
+    forms: list[Step] = []
+    if (isometric := run.isometric(work.backend)) is not None:
+        forms.append(isometric)
+    if work.units is not None:
+        forms.append(work.units)
+    point = None if work.start_point is None or work.start_point.x is None else work.start_point
+    if point is not None:
+        point = restrict_through(forms, run.lifting.restrict(point))
+    program = forms[-1].program if forms else run.lifting.small
+    answer = expand_through(forms, ask(work.backend, program, work.settings, point))
+    work.said = answer.status
+    work.answer = run.with_proof(answer, work.settings) if work.said in _CLAIMS else answer
+    work.seconds = perf_counter() - start
+
+
+@stage("expand")
+def expand(work: AnswerWork) -> None:
+    """Carry the answer back to the original program: point, dual values, rays."""
+    work.answer = work.run.lifting.expand(work.answer)
+
+
+@stage("certify")
+def certify_answer(work: AnswerWork) -> None:
+    """Compute the residuals of the answer on the original program, and give it the status that they deserve."""
+    work.certificate = certify(work.run.lifting.program, work.answer, work.settings.tolerance)
+    work.run.attempts.append(work.attempt)
+    work.answer = work.run.judged(work.answer, work.certificate)
+
+
+ANSWERING: tuple[Stage[AnswerWork], ...] = (solve_small, expand, certify_answer)
+"""From the small program to an answer for the original one."""
 
 
 class CertifiedSolve:
@@ -97,23 +166,28 @@ class CertifiedSolve:
     ) -> None:
         self.lifting, self.settings, self.start, self.progress = lifting, settings, start, progress
         self.attempts: list[Attempt] = []
-        self.seconds: dict[str, float] = {"solve": 0.0, "expand": 0.0, "check": 0.0}
+        self.clock = Clock(progress)
         self.certificate = Certificate(settings.tolerance)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of each stage."""
+        return self.clock.seconds
 
     def best_answer(self, chosen: Backend | None, start_point: Solution | None) -> Solution:
         """The first answer that is proved, or the best that was given; :attr:`certificate` is that of the answer."""
         best = Solution(Status.TIME_LIMIT, message="the time limit ended before a backend was called")
         best_certificate = self.certificate
-        for step in self._plan(chosen):
+        for work in self._plan(chosen):
             left = self._time_left()
             if left is not None and left <= 0:
                 break
             if self.attempts and self.settings.interrupt is not None and self.settings.interrupt():
                 break
-            limit = _least(left, step.settings.time_limit)
-            answer, certificate = self._ask(
-                replace(step, settings=replace(step.settings, time_limit=limit)), start_point
-            )
+            work.settings = replace(work.settings, time_limit=_least(left, work.settings.time_limit))
+            work.start_point = start_point
+            run_stages(ANSWERING, work, self.clock)
+            answer, certificate = work.answer, work.certificate
             if len(self.attempts) == 1 or _is_better(answer, certificate, best, best_certificate):
                 best, best_certificate = answer, certificate
             if self._is_final(best):
@@ -133,12 +207,12 @@ class CertifiedSolve:
             return left is not None and left <= 0
         return answer.status not in {Status.FAILURE, Status.OPTIMAL_INACCURATE}
 
-    def _plan(self, chosen: Backend | None) -> Iterator[_Step]:
+    def _plan(self, chosen: Backend | None) -> Iterator[AnswerWork]:
         """The backend with its settings, in other units, with harder settings, then the others (only for ``"auto"``).
 
         One that ran out of time is not asked again.
         """
-        backends = [chosen] if chosen is not None else _backends_in_order(self.lifting.small)
+        backends = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
         for position, backend in enumerate(backends):
             settings = self.settings
             left = self._time_left()
@@ -149,78 +223,37 @@ class CertifiedSolve:
                 spent = perf_counter() - self.start
                 reserve = max(RESERVE_SECONDS, 10 * spent) if backend.has_time_limit else None
                 settings = replace(settings, options={}, time_limit=reserve)
-            for step in self._steps(backend, settings):
+            for work in self._ways(backend, settings):
                 of_share = None if share is None else share - perf_counter()
                 if of_share is not None and of_share <= 0:
                     break
-                limit = _least(of_share, step.settings.time_limit)
-                yield replace(step, settings=replace(step.settings, time_limit=limit))
+                work.settings = replace(work.settings, time_limit=_least(of_share, work.settings.time_limit))
+                yield work
                 if self.attempts[-1].status == Status.TIME_LIMIT:
                     break
 
-    def _steps(self, backend: Backend, settings: SolverSettings) -> Iterator[_Step]:
+    def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
         """How one backend is asked: as it is, in the program's own units if these are others, with harder settings."""
-        yield _Step(backend, settings)
-        isometric = self._isometric(backend)
+        yield AnswerWork(self, backend, settings)
+        isometric = self.isometric(backend)
         units = rescaled(self.lifting.small if isometric is None else isometric.program)
         if units is not None:
-            yield _Step(backend, settings, units)
+            yield AnswerWork(self, backend, settings, units)
         attempt = 1
         while (harder := backend.harder(settings, attempt)) is not None:
-            yield _Step(backend, harder)
+            yield AnswerWork(self, backend, harder)
             attempt += 1
 
-    def _isometric(self, backend: Backend) -> IsometricForm | None:
+    def isometric(self, backend: Backend) -> IsometricForm | None:
         """The form of the small program on which first-order methods behave as on the original; None for others."""
         is_wanted = backend.is_first_order and not self.lifting.symmetry.is_discrete
         return self.lifting.isometric() if is_wanted else None
-
-    def _ask(self, step: _Step, start_point: Solution | None) -> tuple[Solution, Certificate]:
-        """One call of a backend, expanded and certified; the status is ours, not the backend's."""
-        backend, settings, units = step.backend, step.settings, step.units
-        small = self.lifting.small
-        start = perf_counter()
-        isometric = self._isometric(backend)
-        program = small if isometric is None else isometric.program
-        if units is not None:
-            program = units.program
-        if self.progress is not None:
-            self.progress(Progress("solve", f"{backend.name}: {small.n_variables} variables, {small.n_rows} rows"))
-        answer = ask(backend, program, settings, self._warm_start(start_point, isometric, units))
-        if units is not None:
-            answer = units.to_original(answer)
-        if isometric is not None:
-            answer = isometric.expand(answer)
-        said = answer.status
-        if said in _CLAIMS:
-            answer = self._with_proof(answer, settings)
-        self.seconds["solve"] += (solved := perf_counter()) - start
-        expanded = self.lifting.expand(answer)
-        self.seconds["expand"] += (spread := perf_counter()) - solved
-        certificate = certify(self.lifting.program, expanded, settings.tolerance)
-        judged = self._judge(expanded, certificate)
-        self.seconds["check"] += perf_counter() - spread
-        residual = certificate.ray_residual if said in _CLAIMS else certificate.worst_residual
-        note = answer.message if units is None else f"in other units: {answer.message}"
-        self.attempts.append(Attempt(backend.name, said, solved - start, residual, note))
-        return judged, certificate
-
-    def _warm_start(
-        self, point: Solution | None, isometric: IsometricForm | None, units: Rescaled | None
-    ) -> WarmStart | None:
-        if point is None or point.x is None:
-            return None
-        small = self.lifting.restrict(point)
-        if isometric is not None:
-            small = isometric.restrict(small)
-        start = WarmStart(small.x, small.y, small.w, small.v)
-        return start if units is None else units.from_original(start)
 
     def _time_left(self) -> float | None:
         limit = self.settings.time_limit
         return None if limit is None else limit - (perf_counter() - self.start)
 
-    def _with_proof(self, answer: Solution, settings: SolverSettings) -> Solution:
+    def with_proof(self, answer: Solution, settings: SolverSettings) -> Solution:
         """Complete a claim of infeasibility or unboundedness by the ray and the point that prove it."""
         small, tolerance = self.lifting.small, settings.tolerance
         if answer.status == Status.INFEASIBLE and certify(small, answer, tolerance).is_proved:
@@ -247,7 +280,7 @@ class CertifiedSolve:
             return answer
         return replace(answer, ray_x=find_recession_direction(small, settings))
 
-    def _judge(self, answer: Solution, certificate: Certificate) -> Solution:
+    def judged(self, answer: Solution, certificate: Certificate) -> Solution:
         """Give the answer the status that its certificate deserves."""
         best_of_all = -np.inf if self.lifting.program.sense == "min" else np.inf
         if answer.status == Status.INFEASIBLE:
@@ -289,7 +322,7 @@ class CertifiedSolve:
             moved = Solution(Status.FAILURE, message=words_of(error))
         if moved.x is not None:
             moved = replace(moved, objective=ground.objective(moved.x))
-        self.seconds["vertex"] = perf_counter() - start
+        self.clock.seconds["vertex"] = perf_counter() - start
         certificate = certify(ground, moved, self.settings.tolerance)
         if moved.status.has_point and certificate.is_optimal:
             self.certificate = certificate
@@ -298,20 +331,6 @@ class CertifiedSolve:
             solution,
             message=f"{solution.message}; crossover did not reach a certified vertex: {moved.message}",
         )
-
-
-def _backends_in_order(program: Program) -> list[Backend]:
-    """The default backend, then those to turn to when its answers fail."""
-    names = ["highs", "clarabel"] if program.is_linear else ["clarabel", "piqp", "highs"]
-    if len(program.conic):
-        names = ["clarabel", "scs"]
-    backends = [get_backend(name) for name in names if name in backend_names(installed=True)]
-    return [
-        backend
-        for backend in backends
-        if (len(program.quadratic) == 0 or backend.solves_quadratic_rows)
-        and (len(program.conic) == 0 or backend.solves_cones)
-    ]
 
 
 def _without_point(answer: Solution, status: Status, message: str) -> Solution:

@@ -1,192 +1,72 @@
-"""The way of a program through the house, in order: read this file to understand relift.
+"""The stages from a program to its certified answer, in order: read this file to understand relift.
 
 ::
 
-    Program ─ reduce ─ find classes, check them ─ quotient ─▶ small Program ─ backend ─┐
-    Result  ◀─ certify on the ground program ◀─ restore ◀─ expand ◀────────────────────┘
+    Program ─ snap ─ presolve ─ find classes ─ verify ─ quotient ─▶ small Program
+                                                                         │ solve (any backend)
+    Result ◀─ certify on the original program ◀─ expand ◀────────────────┘
 
-1. ``lift`` (:mod:`relift.lifting.lifting`): what is known is substituted (:mod:`~relift.lifting.reduction`),
-   indistinguishable variables, rows, quadratic constraints and cones are found (:mod:`relift.symmetry.find`), checked
-   independently (:mod:`relift.symmetry.equitable`) and merged (:mod:`~relift.lifting.quotient`).
-2. A backend (:mod:`relift.solvers`) solves the small program, without knowing that it is one
-   (:mod:`relift.certified_solve` asks it).
-3. Its answer is expanded to the ground program: point, multipliers, rays.
-4. The answer is certified on the ground program (:mod:`~relift.lifting.certificate`). If it fails, the backend is asked
-   again with harder settings, then another one is. What no backend can certify is called ``optimal_inaccurate`` or
-   ``failure``, never ``optimal``.
+:data:`STAGES` lists them; :func:`relift.stages.run_stages` is the loop that runs, times and announces each. The first
+five make a :class:`~relift.lifting.lifting.Lifting` (:mod:`relift.lifting.stages`); the last three are repeated, with
+harder settings and other backends, until an answer passes its check (:mod:`relift.certified_solve`). What no backend
+can certify is called ``optimal_inaccurate`` or ``failure``, never ``optimal``. Every program on the way is a
+:class:`~relift.program.step.Step`: it knows how answers are expanded to the program before it.
 
-With ``approximate=`` nearly indistinguishable variables are merged too, and split again until the gap between proved
-bounds is small (:mod:`relift.approximate_solve`). Models over tables are grounded into programs first
-(:mod:`relift.modelling`).
+What joins here:
+
+- *Models over tables* are grounded into a program before the first stage (:mod:`relift.modelling`,
+  :mod:`relift.grounding`).
+- *Approximate lifting* (``approximate=``) merges nearly equal variables between the iterations of this very pipeline,
+  and splits them until a proved gap is reached (:mod:`relift.approximate_solve`).
+- *In-database lifting* (:mod:`relift.in_database`) finds classes and makes the quotient where the tables are, hands the
+  small program to :func:`solve`, and certifies the expanded answer there with the same formulas.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, final
+from typing import Any
 
 from relift.approximate.options import Approximation, approximation_from
-from relift.approximate.report import ApproximationReport, Round
 from relift.approximate_solve import ApproximateSolve
-from relift.certified_solve import Attempt, CertifiedSolve
+from relift.certified_solve import ANSWERING, CertifiedSolve
 from relift.errors import OptionError
-from relift.lifting.certificate import Certificate
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
+from relift.lifting.stages import LIFTING
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
+from relift.result import Result
 from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings
+from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.symmetry.partition import Partition
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class Result:
-    """The answer for the ground program, with its certificate and how it was reached.
-
-    Parameters
-    ----------
-    program
-        The ground program.
-    solution
-        Point, multipliers and rays; see :class:`~relift.program.solution.Solution` for their signs.
-    certificate
-        Residuals on the ground program.
-    lifting
-        Classes, small program, and the way back.
-    timings
-        Seconds of each stage.
-    attempts
-        Every call of a backend, in order.
-    approximation
-        What approximate lifting proved, round by round; None after exact lifting.
-    """
-
-    program: Program
-    solution: Solution
-    certificate: Certificate
-    lifting: Lifting
-    timings: dict[str, float] = field(default_factory=dict)
-    attempts: tuple[Attempt, ...] = ()
-    approximation: ApproximationReport | None = None
-
-    @property
-    def lower_bound(self) -> float:
-        """Proved lower bound on the optimum, of approximate lifting; NaN otherwise."""
-        return float("nan") if self.approximation is None else self.approximation.lower_bound
-
-    @property
-    def upper_bound(self) -> float:
-        """Proved upper bound on the optimum, of approximate lifting; NaN otherwise."""
-        return float("nan") if self.approximation is None else self.approximation.upper_bound
-
-    @property
-    def gap(self) -> float:
-        """The distance of the two bounds, relative to max(1, |objective|); NaN otherwise."""
-        return float("nan") if self.approximation is None else self.approximation.gap
-
-    @property
-    def rounds(self) -> tuple[Round, ...]:
-        """What each round of approximate lifting reached."""
-        return () if self.approximation is None else self.approximation.rounds
-
-    @property
-    def status(self) -> Status:
-        """How the solve ended; ``optimal`` only with a certificate that passes."""
-        return self.solution.status
-
-    @property
-    def x(self) -> Vector | None:
-        """The point, or None."""
-        return self.solution.x
-
-    @property
-    def y(self) -> Vector | None:
-        """Multipliers of the rows, or None."""
-        return self.solution.y
-
-    @property
-    def w(self) -> Vector | None:
-        """Multipliers of the variable bounds, or None."""
-        return self.solution.w
-
-    @property
-    def z(self) -> Vector | None:
-        """Multipliers of the quadratic constraints, or None."""
-        return self.solution.z
-
-    @property
-    def v(self) -> Vector | None:
-        """Multipliers of the conic rows, in the dual cones, or None."""
-        return self.solution.v
-
-    @property
-    def objective(self) -> float:
-        """The objective at x, in the sense of the program; an infinity for infeasible and unbounded programs."""
-        return self.solution.objective
-
-    @property
-    def ray_x(self) -> Vector | None:
-        """Direction along which the objective improves for ever, or None."""
-        return self.solution.ray_x
-
-    @property
-    def ray_y(self) -> Vector | None:
-        """Multipliers of the rows that prove infeasibility, or None."""
-        return self.solution.ray_y
-
-    @property
-    def ray_w(self) -> Vector | None:
-        """Multipliers of the variable bounds that prove infeasibility, or None."""
-        return self.solution.ray_w
-
-    @property
-    def ray_v(self) -> Vector | None:
-        """Multipliers of the conic rows that prove infeasibility, or None."""
-        return self.solution.ray_v
-
-    @property
-    def backend(self) -> str:
-        """Name of the backend that gave the answer."""
-        return self.solution.backend
-
-    @property
-    def iterations(self) -> int | None:
-        """Iterations of that backend, if it tells them."""
-        return self.solution.iterations
-
-    @property
-    def message(self) -> str:
-        """Anything worth telling."""
-        return self.solution.message
-
-    def __repr__(self) -> str:
-        ground, small = self.program, self.lifting.small
-        sizes = f"{ground.n_variables} -> {small.n_variables} variables, {ground.n_rows} -> {small.n_rows} rows"
-        return f"Result({self.status}, objective={self.objective:.9g}, {sizes}, backend={self.backend})"
+STAGES = (*LIFTING, *ANSWERING)
+"""snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
 
 
 def lift(
     program: Program,
     *,
-    method: LiftMethod = "equitable",
+    lift: LiftMethod = "equitable",
     values: Reading = "decimal",
     digits: int | None = None,
     scale_rows: bool = True,
     reduce: bool = True,
     approximate: Approximation | Partition | float | None = None,
     progress: ProgressCallback | None = None,
+    method: LiftMethod | None = None,
 ) -> Lifting:
-    """Find what is indistinguishable in a program and merge it.
+    """Find the equivalent variables and rows of a program and merge them.
 
     Parameters
     ----------
     program
-        The ground program.
-    method
+        The original program.
+    lift
         ``"equitable"`` compares sums and gives the fewest classes, ``"counting"`` multisets, ``"orbits"``
         the automorphism group; ``"none"`` merges nothing.
     values
@@ -196,12 +76,14 @@ def lift(
     scale_rows
         Compare rows up to a factor.
     reduce
-        Substitute fixed variables, singleton rows and duplicate rows first.
+        Presolve: substitute fixed variables, singleton rows and duplicate rows first.
     approximate
-        Merge what is nearly alike: a gap to aim at, classes, or an :class:`~relift.Approximation`. The small program is
+        Merge what is nearly equal: a gap to aim at, classes, or an :class:`~relift.Approximation`. The small program is
         then a restriction; :func:`solve` of the lifting proves how good it is, and splits classes where needed.
     progress
-        Told about stages, rounds and classes.
+        Callback, called when a stage begins and once per round of refinement.
+    method
+        The former name of ``lift``; deprecated.
 
     Examples
     --------
@@ -209,7 +91,10 @@ def lift(
     >>> lift(program).small
     Program(QP, min, 1 variables, 1 rows, 2 nonzeros)
     """
-    settings = LiftSettings(method, values, digits, scale_rows, reduce)
+    if method is not None:
+        warnings.warn("lift(method=...) is now lift(lift=...).", DeprecationWarning, stacklevel=2)
+        lift = method
+    settings = LiftSettings(lift, values, digits, scale_rows, reduce)
     if approximate is not None:
         return approximation_from(approximate).lift(program, settings, progress)
     return lift_with_settings(program, settings, progress)
@@ -235,39 +120,39 @@ def solve(
     warm_start: Result | Solution | None = None,
     progress: ProgressCallback | None = None,
 ) -> Result:
-    """Lift a program, solve the small one, and return the certified answer for the ground program.
+    """Lift a program, solve the small one, and return the certified answer for the original program.
 
     Parameters
     ----------
     program
-        The ground program, or a lifting of it made before (then the options of lifting are those of that call).
+        The original program, or a lifting of it made before (then the options of lifting are those of that call).
     lift, values, digits, scale_rows, reduce
         How classes are looked for; see :func:`lift`.
     approximate
-        Merge what is nearly alike and stop at a proved gap: a gap such as 1e-3, classes to start from, or an
+        Merge what is nearly equal and stop at a proved gap: a gap such as 1e-3, classes to start from, or an
         :class:`~relift.Approximation`. ``result.lower_bound`` and ``result.upper_bound`` enclose the optimum.
     backend
         ``"auto"`` (HiGHS for LPs, Clarabel for QPs and cones, others if these fail), or a name of ``relift backends``.
     tolerance
-        The largest relative residual on the ground program that may be called optimal.
+        The largest relative residual on the original program that may be called optimal.
     time_limit
         Seconds of wall-clock time. Backends are told what lifting has left of it; most look at the clock between
         iterations only, so that a large factorisation can overrun it.
     iteration_limit, threads, verbose
-        Told to the backend.
+        Passed to the backend.
     backend_options
-        Handed to the backend as they are, by its own names.
+        Options of the backend, by its own names.
     vertex
         For linear programs: move the expanded point, which is not a vertex in general, to one (crossover).
     warm_start
         An earlier answer for a program of the same size.
     progress
-        Told about the stages.
+        Callback, called when a stage begins and once per round of refinement.
 
     Returns
     -------
     Result
-        Status ``optimal`` only if point and multipliers passed their check on the ground program; ``infeasible`` and
+        Status ``optimal`` only if point and dual values passed their check on the original program; ``infeasible`` and
         ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with ``approximate``, if the point did and
         is proved to be within the gap.
 
@@ -280,40 +165,38 @@ def solve(
     start = perf_counter()
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
-    start_point = warm_start.solution if isinstance(warm_start, Result) else warm_start
+    point = warm_start.solution if isinstance(warm_start, Result) else warm_start
+    how = program.settings if isinstance(program, Lifting) else LiftSettings(lift, values, digits, scale_rows, reduce)
+    original = program.program if isinstance(program, Lifting) else program
+    _refuse_what_does_not_fit(original, chosen, vertex=vertex)
+
     approximation = None if approximate is None else approximation_from(approximate)
     if isinstance(program, Lifting):
         approximation = program.approximation
     if approximation is not None:
         if vertex:
             raise OptionError("vertex=True does not go with approximate lifting.", "Leave one of them out.")
-        how = LiftSettings(lift, values, digits, scale_rows, reduce)
-        how = program.settings if isinstance(program, Lifting) else how
-        found = ApproximateSolve(program, approximation, how, settings, chosen, start, start_point, progress).run()
-        original = program.program if isinstance(program, Lifting) else program
+        found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
         return Result(
             original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
         )
-    if isinstance(program, Lifting):
-        lifting = program
-    else:
-        lifting = lift_with_settings(program, LiftSettings(lift, values, digits, scale_rows, reduce), progress)
-    if vertex and not lifting.program.is_linear:
-        kind = "conic" if len(lifting.program.conic) else "quadratic"
-        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Leave it out.")
-    if chosen is not None and len(lifting.program.quadratic) and not chosen.solves_quadratic_rows:
-        raise OptionError(f"{chosen.name} does not take quadratic constraints.", "Use clarabel, or leave backend= out.")
-    if chosen is not None and len(lifting.program.conic) and not chosen.solves_cones:
-        raise OptionError(f"{chosen.name} does not take cones.", "Use clarabel or scs, or leave backend= out.")
+
+    lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
     run = CertifiedSolve(lifting, settings, start, progress)
-    solution = run.best_answer(chosen, start_point)
+    solution = run.best_answer(chosen, point)
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
-    return Result(
-        lifting.program,
-        solution,
-        run.certificate,
-        lifting,
-        lifting.timings | run.seconds,
-        tuple(run.attempts),
-    )
+    seconds = lifting.timings | run.seconds
+    return Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts))
+
+
+def _refuse_what_does_not_fit(program: Program, backend: Backend | None, *, vertex: bool) -> None:
+    if vertex and not program.is_linear:
+        kind = "conic" if len(program.conic) else "quadratic"
+        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Leave it out.")
+    if backend is not None and len(program.quadratic) and not backend.solves_quadratic_rows:
+        raise OptionError(
+            f"{backend.name} does not take quadratic constraints.", "Use clarabel, or leave backend= out."
+        )
+    if backend is not None and len(program.conic) and not backend.solves_cones:
+        raise OptionError(f"{backend.name} does not take cones.", "Use clarabel or scs, or leave backend= out.")

@@ -129,8 +129,8 @@ class Progress:
     Parameters
     ----------
     stage
-        Where in the pipeline: ``"ground"``, ``"reduce"``, ``"refine"``, ``"quotient"``, ``"solve"``, ``"expand"``,
-        ``"check"`` or ``"approximate"``.
+        Where in the pipeline: ``"ground"``, the name of one of :data:`relift.pipeline.STAGES`, or
+        ``"approximate"``.
     message
         What happens there.
     round, classes

@@ -15,7 +15,7 @@ def sizes(grounded: GroundProgram) -> tuple[int, int, int]:
 
 
 def classes(grounded: GroundProgram) -> tuple[int, int]:
-    lifting = relift.lift(grounded.program, method="counting", reduce=False, scale_rows=False)
+    lifting = relift.lift(grounded.program, lift="counting", reduce=False, scale_rows=False)
     return lifting.variables.n_classes, lifting.rows.n_classes
 
 
@@ -130,5 +130,5 @@ def test_running_example_of_the_paper() -> None:
     np.testing.assert_array_equal(grounded.program.P.toarray(), expected)
     assert grounded.program.objective([2, 1, 1, 2]) == 3
     assert classes(grounded) == (2, 0)
-    assert relift.lift(grounded.program, method="equitable", reduce=False).variables.n_classes == 1
+    assert relift.lift(grounded.program, lift="equitable", reduce=False).variables.n_classes == 1
     assert relift.solve(grounded.program).objective == pytest.approx(0, abs=1e-6)

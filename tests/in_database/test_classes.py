@@ -42,7 +42,7 @@ def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **opti
     """Classes equal to the core's, a quotient equal to the local one, and the same certified answer."""
     scale_rows = bool(options.get("scale_rows", True))
     values = options.get("values", "decimal")
-    local = relift.lift(program, method=method, reduce=False, scale_rows=scale_rows, values=values)  # type: ignore[arg-type]
+    local = relift.lift(program, lift=method, reduce=False, scale_rows=scale_rows, values=values)  # type: ignore[arg-type]
     lifting = lifted(engine, program, method=method, **options)
     try:
         assert lifting.variable_partition == local.variables
@@ -137,7 +137,7 @@ def test_wild_values_and_stored_zeros_have_the_classes_of_the_core(
     tables["entries"] = [(i, j, float(A[i, j])) for i in range(2 * m) for j in range(2 * n)]
     how = EngineLiftSettings(method=method, values=values)  # type: ignore[arg-type]
     lifting = lift_tables(engine, **tables, settings=how)
-    local = relift.lift(program, method=method, reduce=False, values=values)  # type: ignore[arg-type]
+    local = relift.lift(program, lift=method, reduce=False, values=values)  # type: ignore[arg-type]
     assert lifting.variable_partition == local.variables
     assert lifting.row_partition == local.rows
     close(lifting)
@@ -186,7 +186,7 @@ def ring_with_a_mark(n: int) -> Program:
 def test_collisions_of_words_are_caught_by_the_check(engine: Engine, method: str) -> None:
     """Words of one bit collide nearly always; classes are right all the same, after some seeds."""
     program = ring_with_a_mark(9)
-    expected = relift.lift(program, method=method, reduce=False)  # type: ignore[arg-type]
+    expected = relift.lift(program, lift=method, reduce=False)  # type: ignore[arg-type]
     seeds = []
     for seed in (100, 200):
         lifting = lifted(engine, program, method=method, word_bits=1, seed=seed)

@@ -164,5 +164,5 @@ def test_sparse_matrices_and_equality() -> None:
     assert dense != Program(q=[1, 1], quadratic=[ball(2, 2.0)])
     assert dense.kind == "QCQP"
     assert isinstance(dense.quadratic, QuadraticRows)
-    assert relift.lift(dense, method="counting").small.n_variables == 1
+    assert relift.lift(dense, lift="counting").small.n_variables == 1
     assert LiftSettings().method == "equitable"

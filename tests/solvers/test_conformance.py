@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relift.errors import OptionError
-from relift.program import Program, Status
+from relift.program import Program, Solution, Status
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.solvers.registry import backend_names, get_backend
 from relift.testing.asserts import assert_optimal
 from relift.testing.conformance_backend import (
@@ -122,7 +122,7 @@ def test_highs_starts_from_a_basis() -> None:
     program = Program(q=-random.random(80), A=A, u=A.sum(axis=1), lb=0, ub=3)
     backend = get_backend("highs")
     cold = backend.solve(program, SolverSettings(options={"presolve": "off"}))
-    start = WarmStart(cold.x, cold.y, cold.w)
+    start = Solution(Status.OPTIMAL, cold.x, cold.y, cold.w)
     warm = backend.solve(program, SolverSettings(options={"presolve": "off"}), start)
     assert_optimal(program, warm)
     assert cold.iterations is not None
@@ -137,7 +137,7 @@ def test_first_order_backends_gain_from_a_warm_start(name: str) -> None:
     program = Program(P=B @ B.T, q=random.standard_normal(30), lb=0, ub=1, assume_convex=True)
     backend = get_backend(name)
     cold = backend.solve(program, SolverSettings())
-    warm = backend.solve(program, SolverSettings(), WarmStart(cold.x, cold.y, cold.w))
+    warm = backend.solve(program, SolverSettings(), Solution(Status.OPTIMAL, cold.x, cold.y, cold.w))
     assert cold.iterations is not None
     assert warm.iterations is not None
     assert warm.iterations < cold.iterations

@@ -12,7 +12,7 @@ import pytest
 from relift.errors import MissingPackageError, OptionError
 from relift.program import Program
 from relift.solvers import registry
-from relift.solvers.registry import backend_names, backend_table, default_backend, get_backend
+from relift.solvers.registry import backend_names, backend_table, backends_to_try, get_backend
 
 HAS_PASS_THROUGHS = all(importlib.util.find_spec(name) for name in ("qpsolvers", "cvxpy"))
 
@@ -30,8 +30,8 @@ def test_backend_answers_to_its_name(name: str) -> None:
 
 
 def test_default_is_highs_for_linear_and_clarabel_for_quadratic_programs() -> None:
-    assert default_backend(Program(q=[1.0], lb=0)).name == "highs"
-    assert default_backend(Program(P=[[1.0]])).name == "clarabel"
+    assert backends_to_try(Program(q=[1.0], lb=0))[0].name == "highs"
+    assert backends_to_try(Program(P=[[1.0]]))[0].name == "clarabel"
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def tiny_program(seed: int, quadratic: bool, n_values: int) -> Program:
 @given(seed=SEEDS, quadratic=st.booleans(), n_values=st.integers(1, 3))
 def test_orbits_are_those_found_by_trying_every_renaming(seed: int, quadratic: bool, n_values: int) -> None:
     program = tiny_program(seed, quadratic, n_values)
-    lifting = relift.lift(program, method="orbits", reduce=False, scale_rows=False)
+    lifting = relift.lift(program, lift="orbits", reduce=False, scale_rows=False)
     variables, rows = orbits_by_trying(program)
     assert lifting.variables == variables
     assert lifting.rows == rows
@@ -96,7 +96,7 @@ def test_orbits_are_found_when_rows_are_multiplied_by_factors(seed: int, quadrat
     factors = np.random.default_rng(seed).choice([1.0, 2.0, -4.0, 0.5], program.n_rows)
     l, u = np.sort([program.l * factors, program.u * factors], axis=0)
     scaled = program.replace(A=sparse.diags_array(factors) @ program.A, l=l, u=u)
-    lifting = relift.lift(scaled, method="orbits", reduce=False)
+    lifting = relift.lift(scaled, lift="orbits", reduce=False)
     variables, rows = orbits_by_trying(scaled, scaled=True)
     assert lifting.variables == variables
     assert lifting.rows == rows
@@ -113,7 +113,7 @@ def test_weights_on_the_edges_of_a_ring_part_its_orbits() -> None:
         return Program(q=np.ones(n), A=A, u=4.0, lb=0)
 
     def labels(weights: list[float]) -> list[int]:
-        return relift.lift(ring(weights), method="orbits", scale_rows=False).variables.labels.tolist()
+        return relift.lift(ring(weights), lift="orbits", scale_rows=False).variables.labels.tolist()
 
     assert labels([1, 1, 1, 1, 1, 1]) == [0] * 6
     assert labels([1, 2, 1, 2, 1, 2]) == [0] * 6
@@ -129,14 +129,14 @@ def test_orbits_tell_apart_what_counting_does_not() -> None:
     hexagon = np.roll(np.eye(6), 1, axis=0)
     step = sparse.block_diag([ring, ring, hexagon])
     program = Program(P=step + step.T + 2 * sparse.eye_array(12), q=np.ones(12), lb=0)
-    assert relift.lift(program, method="counting").variables.n_classes == 1
-    assert relift.lift(program, method="orbits").variables.labels.tolist() == [0] * 6 + [1] * 6
+    assert relift.lift(program, lift="counting").variables.n_classes == 1
+    assert relift.lift(program, lift="orbits").variables.labels.tolist() == [0] * 6 + [1] * 6
 
 
 @needs_igraph
 def test_a_program_without_company_needs_no_search() -> None:
     program = Program(q=[1, 2, 3], A=[[1, 1, 1]], l=[1], lb=0)
-    assert relift.lift(program, method="orbits").variables.is_discrete
+    assert relift.lift(program, lift="orbits").variables.is_discrete
 
 
 def test_without_igraph_the_package_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,4 +149,4 @@ def test_without_igraph_the_package_to_install_is_named(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingPackageError, match="orbits need the package igraph"):
-        relift.lift(Program(q=[1, 1], A=[[1, 1]], u=[1], lb=0), method="orbits")
+        relift.lift(Program(q=[1, 1], A=[[1, 1]], u=[1], lb=0), lift="orbits")

@@ -32,8 +32,8 @@ def test_the_average_of_a_point_with_value_3_has_value_0() -> None:
 
 def test_counting_gives_two_classes_and_sums_give_one() -> None:
     program = running_example()
-    assert relift.lift(program, method="counting").variables == PAIRS
-    assert relift.lift(program, method="equitable").variables == ONE
+    assert relift.lift(program, lift="counting").variables == PAIRS
+    assert relift.lift(program, lift="equitable").variables == ONE
     assert is_counting(RUNNING_Q, PAIRS)
     assert not is_counting(RUNNING_Q, ONE)
     assert commutes(partition_matrix(PAIRS), RUNNING_Q, 0.0)
@@ -42,7 +42,7 @@ def test_counting_gives_two_classes_and_sums_give_one() -> None:
 
 def test_orbits_are_the_two_classes_of_counting() -> None:
     pytest.importorskip("igraph", reason="orbits need igraph")
-    assert relift.lift(running_example(), method="orbits").variables == PAIRS
+    assert relift.lift(running_example(), lift="orbits").variables == PAIRS
 
 
 @pytest.mark.parametrize("method", ["equitable", "counting", "none"])

@@ -63,5 +63,5 @@ def test_a_regular_graph_has_one_class_though_it_may_have_no_symmetry_at_all() -
     assert np.all(graph.sum(axis=0) == 3)
     program = Program(P=graph + 3 * sparse.eye_array(12), q=-np.ones(12), lb=0)
     assert relift.lift(program).small.n_variables == 1
-    assert relift.lift(program, method="counting").small.n_variables == 1
-    assert relift.lift(program, method="orbits").small.n_variables == 12
+    assert relift.lift(program, lift="counting").small.n_variables == 1
+    assert relift.lift(program, lift="orbits").small.n_variables == 12

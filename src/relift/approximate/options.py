@@ -13,11 +13,12 @@ from relift.approximate.first_classes import COARSEST, first_classes
 from relift.approximate.near_equal import Clusterer
 from relift.approximate.restriction import restrict
 from relift.errors import OptionError
-from relift.lifting.lifting import Lifting, StageClock
+from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import quotient
 from relift.lifting.reduction import reduce, unreduced
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, check_choice
+from relift.stages import Clock
 from relift.symmetry.find import no_symmetry
 from relift.symmetry.partition import Partition
 
@@ -129,17 +130,17 @@ class Approximation:
         >>> Approximation().lift(program).small.n_variables
         1
         """
-        settings, clock = settings or LiftSettings(), StageClock(progress)
+        settings, clock = settings or LiftSettings(), Clock(progress)
         presolved = self.presolved(program, settings, clock)
         reduction = presolved.reduction
-        with clock.stage("refine"):
+        with clock.stage("find classes"):
             symmetry = first_classes(reduction.program, self, reduction.variables, program.n_variables)
         with clock.stage("quotient"):
             small = restrict(reduction.program, symmetry)
         note = f"approximate classes ({symmetry.method}): all distinct rows are kept, so the optimum is an upper bound."
         return Lifting(program, reduction, small, settings, clock.seconds, None, (note,), self)
 
-    def presolved(self, program: Program, settings: LiftSettings, clock: StageClock | None = None) -> Lifting:
+    def presolved(self, program: Program, settings: LiftSettings, clock: Clock | None = None) -> Lifting:
         """Return the program after exact presolve, before classes are looked for.
 
         Parameters
@@ -152,8 +153,8 @@ class Approximation:
             Times the stage.
         """
         self.check(program)
-        clock = clock or StageClock(None)
-        with clock.stage("reduce"):
+        clock = clock or Clock()
+        with clock.stage("presolve"):
             change = reduce if settings.reduce else unreduced
             reduction = change(program.minimisation(), settings.values)
         alone = quotient(reduction.program, no_symmetry(reduction.program))

@@ -25,7 +25,7 @@ from relift.solvers.highs_ import refused_options
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-    from relift.pipeline import Result
+    from relift.result import Result
 
 _METHODS = {"highs": {}, "highs-ds": {"solver": "simplex"}, "highs-ipm": {"solver": "ipm"}}
 _WORDS = {"maxiter": "iteration_limit", "time_limit": "time_limit", "disp": "verbose", "tol": "tolerance"}

@@ -19,7 +19,7 @@ from relift.program.solution import Solution, Status
 if TYPE_CHECKING:
     import qpsolvers
 
-    from relift.pipeline import Result
+    from relift.result import Result
 
 _OWN_WORDS = (
     "lift", "values", "digits", "scale_rows", "reduce", "tolerance", "time_limit", "iteration_limit",

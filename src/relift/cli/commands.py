@@ -352,8 +352,8 @@ def expand_command(
     from relift.formats.lifting_map import read_lifting_map, read_small_solution
     from relift.formats.solutions import json_from_result, write_solution
     from relift.lifting.certificate import certify
-    from relift.pipeline import Result
     from relift.program.solution import Status
+    from relift.result import Result
 
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))

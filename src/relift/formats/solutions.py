@@ -44,7 +44,7 @@ from relift.program.solution import Solution, Status
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
-    from relift.pipeline import Result
+    from relift.result import Result
 
 VERSION = 1
 """Version of the layout of solutions."""

@@ -30,9 +30,10 @@ from relift.in_database.scratch import Scratch, own_prefix
 from relift.in_database.state import State, fingerprint
 from relift.in_database.verify import LabelledClasses, Verify, check_verify, has_wrong_class, labelled
 from relift.lifting.certificate import Certificate
-from relift.pipeline import Result, solve
+from relift.pipeline import solve
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.result import Result
 from relift.settings import Progress, ProgressCallback, Reading, check_choice
 from relift.symmetry.partition import Partition
 from relift.tables.algebra import Aggregate, Column, Distinct, Plan, Project, Scan, call, literal, nodes, project
@@ -194,7 +195,7 @@ class EngineLifting:
         options
             Options of :func:`relift.solve` for the small program: ``backend=``, ``time_limit=``, ...
         """
-        seconds = {"solve": 0.0, "expand": 0.0, "check": 0.0}
+        seconds = {"solve": 0.0, "expand": 0.0, "certify": 0.0}
         engine_progress = progress or self.program.engine.progress
         for part in HARDER:
             start = perf_counter()
@@ -204,12 +205,12 @@ class EngineLifting:
             _tell(engine_progress, "expand", "in the engine")
             expanded = self.expand(small.solution)
             stored = perf_counter()
-            _tell(engine_progress, "check", "on the ground program, in the engine")
+            _tell(engine_progress, "certify", "on the ground program, in the engine")
             certificate = certify_tables(self.program, self.scratch, small.solution, expanded, tolerance)
             ended = perf_counter()
             seconds["solve"] += solved - start
             seconds["expand"] += stored - solved
-            seconds["check"] += ended - stored
+            seconds["certify"] += ended - stored
             status = _status(small.status, certificate)
             if status == small.status or small.status not in _CLAIMS:
                 break
@@ -369,8 +370,8 @@ class _Run:
         weights = self._timed("weights", self._weights)
         if self.state is not None and self.settings.resume:
             self._timed("fingerprint", self._check_state, weights, kept)
-        self._timed("refine", self._start, weights, kept)
-        _tell(self.progress, "refine", "weights are ready")
+        self._timed("find classes", self._start, weights, kept)
+        _tell(self.progress, "find classes", "weights are ready")
         rows, columns, seeds = self._classes(weights)
         small = self._timed("quotient", quotient_from_tables, self.program, rows, columns)
         factors = project(weights.row_kinds, "id", "factor") if weights.is_scaled else None
@@ -381,7 +382,7 @@ class _Run:
 
     def _weights(self) -> ExactWeights:
         s = self.settings
-        _tell(self.progress, "refine", "exact weights")
+        _tell(self.progress, "find classes", "exact weights")
         weights = exact_weights(
             self.program, self.scratch, method=s.method, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
         )
@@ -395,7 +396,7 @@ class _Run:
         if kept:
             self.state.check(word)
             self.state.fingerprint = word
-            _tell(self.progress, "refine", f"resumed after round {self.state.first_round}")
+            _tell(self.progress, "find classes", f"resumed after round {self.state.first_round}")
         else:
             self.state.begin(word)
 
@@ -438,14 +439,14 @@ class _Run:
                 self._refine(weights, s.seed + attempt + 7919)
                 if self._n_classes() != before:
                     continue
-            rows, columns = self._timed("refine", self._labelled)
+            rows, columns = self._timed("find classes", self._labelled)
             if s.verify == "hash":
                 return rows, columns, attempt + 1
-            _tell(self.progress, "refine", "exact check of all classes")
+            _tell(self.progress, "find classes", "exact check of all classes")
             wrong = self._timed("verify", has_wrong_class, self.program, weights, s.method, rows, columns)
             if not wrong:
                 return rows, columns, attempt + 1
-            _tell(self.progress, "refine", f"{wrong}: words collided, new ones are drawn")
+            _tell(self.progress, "find classes", f"{wrong}: words collided, new ones are drawn")
         raise EngineError(f"no classes passed their check, with {MOST_SEEDS} seeds.", "Lift locally instead.")
 
     def _labelled(self) -> tuple[LabelledClasses, LabelledClasses]:
@@ -472,9 +473,9 @@ class _Run:
             if self.state is not None and self.settings.resume:
                 self.state.note(replace(report, round=self.rounds))
             if self.progress is not None:
-                self.progress(Progress("refine", message, self.rounds, n_classes))
+                self.progress(Progress("find classes", message, self.rounds, n_classes))
 
-        self._timed("refine", refiner.run, after_round)
+        self._timed("find classes", refiner.run, after_round)
         self.next_class = refiner.next_class
 
     def _timed(self, stage: str, step: Callable[..., Any], *arguments: Any) -> Any:

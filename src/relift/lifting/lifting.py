@@ -1,35 +1,29 @@
-"""A lifted program: what was substituted, which classes were found, the small program, and the way back.
+"""A lifted program: the steps from the original program to the small one, and the way answers travel between them.
 
-The stages, each with its inverse: snap (only with ``digits``) -> reduce -> find classes, checked -> quotient.
+The stages that make it stand in :mod:`~relift.lifting.stages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relift.errors import PartitionError, ShapeError
-from relift.lifting.quotient import IsometricForm, Quotient, quotient
-from relift.lifting.reduction import Reduction, reduce, unreduced
+from relift.lifting.quotient import IsometricForm, Quotient
+from relift.lifting.reduction import Reduction
+from relift.lifting.stages import LIFTING, LiftWork, find_classes, has_same_cones, merge, presolve
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
-from relift.settings import LiftSettings, Progress, ProgressCallback
-from relift.symmetry.equitable import (
-    TOLERANCE,
-    distance_from_equitable,
-    distance_of_conic_rows,
-    distance_of_quadratic_rows,
-)
-from relift.symmetry.find import Images, Symmetry, find_symmetry, no_symmetry
+from relift.program.step import Step, expand_through, restrict_through
+from relift.settings import LiftSettings, ProgressCallback
+from relift.stages import Clock, run_stages
+from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
-from relift.symmetry.snapping import SnapReport, snap
+from relift.symmetry.snapping import SnapReport
 
 if TYPE_CHECKING:
     from relift.approximate.options import Approximation
@@ -69,6 +63,18 @@ class Lifting:
     snapped: SnapReport | None = None
     notes: tuple[str, ...] = ()
     approximation: Approximation | None = None
+
+    @classmethod
+    def of(cls, work: LiftWork, clock: Clock) -> Lifting:
+        """Collect what the stages of lifting have made."""
+        report = None if work.snapped is None else work.snapped.report
+        notes = tuple(work.notes)
+        return cls(work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """From the original program to the small one; answers are carried back last step first."""
+        return (self.reduction, self.quotient)
 
     @property
     def small(self) -> Program:
@@ -125,7 +131,7 @@ class Lifting:
 
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the small program to one for the ground program: points, multipliers and rays."""
-        expanded = self.reduction.expand(self.quotient.expand(solution))
+        expanded = expand_through(self.steps, solution)
         if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
             expanded = replace(expanded, objective=self.program.objective(expanded.x))
         return expanded
@@ -139,7 +145,7 @@ class Lifting:
                 raise ShapeError(
                     f"{name} of the warm start has {vector.size} entries, but {size} are needed.", "", name
                 )
-        return self.quotient.restrict(self.reduction.restrict(solution))
+        return restrict_through(self.steps, solution)
 
     def update(
         self,
@@ -183,7 +189,7 @@ class Lifting:
         changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
-        return _lift(changed, self.settings, progress, previous=self)
+        return _lifted(LiftWork(changed, self.settings, progress, (self.reduction, self.symmetry)), progress)
 
     def with_values_of(self, program: Program) -> Lifting | None:
         """The same classes for another program of the same shape, or None if they do not hold there.
@@ -206,17 +212,15 @@ class Lifting:
         """
         if self.approximation is not None or self.snapped is not None:
             return None
-        clock = StageClock(None)
-        reduction, _ = _reduced(program, self.settings, clock)
-        if not (_has_same_reduction(reduction, self.reduction) and _has_same_cones(reduction, self.reduction)):
+        clock, work = Clock(), LiftWork(program, self.settings, earlier=(self.reduction, self.symmetry))
+        run_stages((presolve,), work, clock)
+        if work.kept is None or not has_same_cones(work.reduction, self.reduction):
             return None
-        with clock.stage("refine"):
-            symmetry = _kept_symmetry(reduction, self)
-        if symmetry is None:
+        run_stages((find_classes,), work, clock)
+        if not work.is_verified:
             return None
-        with clock.stage("quotient"):
-            merged = quotient(reduction.program, symmetry)
-        return Lifting(program, reduction, merged, self.settings, clock.seconds)
+        run_stages((merge,), work, clock)
+        return Lifting.of(work, clock)
 
 
 def lift(program: Program, settings: LiftSettings | None = None, progress: ProgressCallback | None = None) -> Lifting:
@@ -238,147 +242,16 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
     >>> lifting.small, lifting.class_of_variable.tolist()
     (Program(LP, min, 1 variables, 1 rows, 1 nonzeros), [0, 0, 0])
     """
-    return _lift(program, settings or LiftSettings(), progress)
+    return _lifted(LiftWork(program, settings or LiftSettings(), progress), progress)
 
 
-def _lift(
-    program: Program,
-    settings: LiftSettings,
-    progress: ProgressCallback | None,
-    previous: Lifting | None = None,
-) -> Lifting:
-    clock = StageClock(progress)
-    reduction, report = _reduced(program, settings, clock)
-    old = previous if previous is not None and _has_same_reduction(reduction, previous.reduction) else None
-    notes: list[str] = []
-    with clock.stage("refine"):
-        symmetry = _kept_symmetry(reduction, old) if old is not None else None
-        if symmetry is None:
-            symmetry = _checked_symmetry(reduction, settings, notes, progress, old)
-    with clock.stage("quotient"):
-        merged = quotient(reduction.program, symmetry)
-    return Lifting(program, reduction, merged, settings, clock.seconds, report, tuple(notes))
-
-
-def _reduced(program: Program, settings: LiftSettings, clock: StageClock) -> tuple[Reduction, SnapReport | None]:
-    """Snap, where asked for, and substitute."""
-    minimisation, report = program.minimisation(), None
-    if settings.digits is not None:
-        with clock.stage("snap"):
-            snapped = snap(minimisation, settings.digits)
-            minimisation, report = snapped.program, snapped.report
-    with clock.stage("reduce"):
-        is_wanted = settings.reduce and settings.method != "none"
-        reduction = reduce(minimisation, settings.values) if is_wanted else unreduced(minimisation, settings.values)
-    return reduction, report
-
-
-def _checked_symmetry(
-    reduction: Reduction,
-    settings: LiftSettings,
-    notes: list[str],
-    progress: ProgressCallback | None,
-    old: Lifting | None = None,
-) -> Symmetry:
-    """Classes that passed the independent check; a partition that fails it is never used.
-
-    Words of 61 bits can collide in principle, and a number can be a multiple of the modulus. Then another seed is
-    tried, then counting, which compares values by other words; then nothing is merged.
-    """
-    program, images = reduction.program, _images(reduction, old)
-    counting = replace(settings, method="counting") if settings.method == "equitable" else settings
-    for attempt, how in enumerate((settings, settings, counting)):
-        symmetry = find_symmetry(program, images, how, seed=settings.seed + attempt, progress=progress)
-        if symmetry.is_discrete:
-            return symmetry
-        distance = _distance(program, symmetry)
-        if distance <= TOLERANCE:
-            return symmetry
-        notes.append(
-            f"classes found by {how.method} with seed {settings.seed + attempt} failed their check ({distance:.1g})."
-        )
-    notes.append("no classes passed their check: the program is solved as it is.")
-    return no_symmetry(program)
-
-
-def _images(reduction: Reduction, old: Lifting | None) -> Images:
-    """What parts things from the start: the vectors, and the classes of an earlier lifting."""
-    images = reduction.images
-    of_variables = (images.q, images.lb, images.ub)
-    if old is None:
-        return Images(of_variables, images.l, images.u, b=images.b)
-    symmetry = old.symmetry
-    variables, rows, conic_rows, cones = (
-        classes.labels.astype(np.uint64)
-        for classes in (symmetry.variables, symmetry.rows, symmetry.conic_rows, symmetry.cones)
-    )
-    return Images((*of_variables, variables), images.l, images.u, (rows,), images.b, (conic_rows,), (cones,))
-
-
-def _distance(program: Program, symmetry: Symmetry) -> float:
-    """How far the classes are from the conditions of lifting."""
-    return max(
-        distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales),
-        distance_of_quadratic_rows(program.quadratic, symmetry.variables, symmetry.quadratic),
-        distance_of_conic_rows(program.conic, symmetry.variables, symmetry.conic_rows, symmetry.cones),
-    )
-
-
-def _has_same_reduction(new: Reduction, old: Reduction) -> bool:
-    """Whether the same variables and rows are left, so that the matrices are the same."""
-    return np.array_equal(new.variables, old.variables) and np.array_equal(new.rows, old.rows)
-
-
-def _has_same_cones(new: Reduction, old: Reduction) -> bool:
-    """Whether cones and quadratic constraints are as many, and of the same kinds."""
-    here, there = new.program, old.program
-    return here.conic.cones == there.conic.cones and len(here.quadratic) == len(there.quadratic)
-
-
-def _kept_symmetry(reduction: Reduction, old: Lifting) -> Symmetry | None:
-    """The old classes, if the new vectors are constant on them."""
-    symmetry = old.symmetry
-    if symmetry.method == "none" or symmetry.is_discrete:
-        return symmetry
-    distance = _distance(reduction.program, symmetry)
-    return symmetry if distance <= TOLERANCE and _is_exactly_constant(reduction, symmetry) else None
-
-
-def _is_exactly_constant(reduction: Reduction, symmetry: Symmetry) -> bool:
-    """Whether images are constant on classes; rows of one class with different scales count as not constant."""
-    images, variables, rows = reduction.images, symmetry.variables, symmetry.rows
-    vectors = (
-        (images.q, variables),
-        (images.lb, variables),
-        (images.ub, variables),
-        (images.l, rows),
-        (images.u, rows),
-        (images.b, symmetry.conic_rows),
-    )
-    vectors += ((symmetry.row_scales, rows),)  # type: ignore[assignment]
-    return all(np.array_equal(v, v[classes.representatives][classes.labels]) for v, classes in vectors)
+def _lifted(work: LiftWork, progress: ProgressCallback | None) -> Lifting:
+    clock = Clock(progress)
+    run_stages(LIFTING, work, clock)
+    return Lifting.of(work, clock)
 
 
 def _ground_labels(size: int, kept: NDArray[np.int64], of_kept: NDArray[np.int64]) -> NDArray[np.int64]:
     labels = np.full(size, -1, np.int64)
     labels[kept] = of_kept
     return labels
-
-
-class StageClock:
-    """Times stages and announces them."""
-
-    def __init__(self, progress: ProgressCallback | None) -> None:
-        self.progress = progress
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time what runs inside, and tell the progress callback that it begins."""
-        if self.progress is not None:
-            self.progress(Progress(name))
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start

@@ -25,8 +25,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
-from relift.pipeline import Result, solve
+from relift.pipeline import solve
 from relift.program.program import Program
+from relift.result import Result
 
 Double = NDArray[np.float64]
 

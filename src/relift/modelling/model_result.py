@@ -14,8 +14,8 @@ from relift.errors import OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
 from relift.modelling.result_table import ResultTable
-from relift.pipeline import Result
 from relift.program.solution import Status
+from relift.result import Result
 
 if TYPE_CHECKING:
     from relift.modelling.explain import Conflict, Explanation

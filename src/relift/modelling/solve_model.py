@@ -34,8 +34,9 @@ from relift.modelling.solve_in_engine import (
     settings_from,
     solve_checked_in_engine,
 )
-from relift.pipeline import Result, solve
+from relift.pipeline import solve
 from relift.program.program import Program
+from relift.result import Result
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine

@@ -83,7 +83,7 @@ def _classes_row(method: Any) -> Row:
     if method == "orbits" and find_spec("igraph") is None:
         return {"kind": "classes", "method": method, "missing": 'pip install "relift[orbits]"'}
     program = running_program()
-    partition = lift(program, method=method).variables
+    partition = lift(program, lift=method).variables
     X = averaging_matrix(partition)
     answer = solve(program, lift=method)
     return {

@@ -347,7 +347,7 @@ def fit_by_solver(program: Program, *, lifted: bool, backend: str, options: Mapp
         If there is no point.
     """
     start = process_time()
-    lifting = lift(program) if lifted else lift(program, method="none", reduce=False)
+    lifting = lift(program) if lifted else lift(program, lift="none", reduce=False)
     lift_seconds = process_time() - start if lifted else 0.0
     result = solve(lifting, backend=backend, backend_options=options or {})
     seconds = process_time() - start

@@ -167,10 +167,10 @@ def orbits_refine_counting_refines_equitable(random: Random, n: int) -> Check:
     for k in range(n):
         program = equitable_program(random, quadratic=k % 2 == 0).program
         try:
-            fine = lift(program, method="orbits", reduce=False).variables
+            fine = lift(program, lift="orbits", reduce=False).variables
         except MissingPackageError:
             fine = Partition.discrete(program.n_variables)  # only the second half can be checked
-        counting, coarse = (lift(program, method=m, reduce=False).variables for m in ("counting", "equitable"))
+        counting, coarse = (lift(program, lift=m, reduce=False).variables for m in ("counting", "equitable"))
         failures += not (fine.refines(counting) and counting.refines(coarse))
         checked += 1
     return Check(checked, 0.0, 0.0, failures)

@@ -15,15 +15,16 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from relift.pipeline import STAGES
 from relift.program.solution import Status
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
     from relift.lifting.lifting import Lifting
-    from relift.pipeline import Result
     from relift.program.program import Program
+    from relift.result import Result
 
-STAGES = ("read", "ground", "snap", "reduce", "refine", "quotient", "solve", "expand", "check", "vertex", "write")
+ORDER = ("read", "ground", *(stage.name for stage in STAGES), "vertex", "write")
 """Stages in the order of the data; others follow them."""
 
 _STYLES = {
@@ -131,8 +132,8 @@ def sizes_table(program: Program, lifting: Lifting) -> Table:
 
 def times_table(timings: Mapping[str, float]) -> Table:
     """Draw where the time went, stage by stage, and the total."""
-    known = [stage for stage in STAGES if stage in timings]
-    others = [stage for stage in timings if stage not in STAGES]
+    known = [stage for stage in ORDER if stage in timings]
+    others = [stage for stage in timings if stage not in ORDER]
     total = sum(timings.values())
     table = _table("stage", "seconds", "share")
     for stage in known + others:

@@ -15,13 +15,13 @@ from relift.errors import MissingPackageError, OptionError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 
 _POINTS = ("x", "y", "w", "z", "v")
 _RAYS = ("ray_x", "ray_y", "ray_w", "ray_z", "ray_v")
 
 
-def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start: Solution | None = None) -> Solution:
     """Call a backend; what cannot be an answer to the program comes back as a failure with the reason.
 
     Parameters

@@ -1,25 +1,18 @@
-"""The interface behind which every solver stands."""
+"""The interface behind which every solver stands, and what all of them do before they are called."""
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import final
+from types import ModuleType
 
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
+from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import SolverSettings
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class WarmStart:
-    """A point to start from, in the coordinates of the program that is solved."""
-
-    x: Vector | None = None
-    y: Vector | None = None
-    w: Vector | None = None
-    v: Vector | None = None
+from relift.solvers.dummy_variable import DummyVariable
+from relift.solvers.forms import missing_package, solution_without_variables
+from relift.solvers.power_trees import PowerTrees
 
 
 class Backend(ABC):
@@ -35,6 +28,8 @@ class Backend(ABC):
     """How users call it."""
     package: str
     """The package to install for it."""
+    extra: str = ""
+    """The extra of relift that installs this package; empty if relift always does."""
     solves_quadratic: bool
     """Whether it takes a quadratic objective."""
     solves_quadratic_rows: bool = False
@@ -48,19 +43,47 @@ class Backend(ABC):
     uses_warm_start: bool = False
     """Whether a warm start changes anything."""
 
-    @abstractmethod
-    def version(self) -> str:
-        """Version of the solver.
+    def module(self) -> ModuleType:
+        """Import the package of the solver.
 
         Raises
         ------
         MissingPackageError
             If it is not installed.
         """
+        try:
+            return importlib.import_module(self.package)
+        except ImportError as error:
+            raise missing_package(self.name, self.package, self.extra) from error
+
+    def version(self) -> str:
+        """Version of the solver; raises MissingPackageError if it is not installed."""
+        return str(self.module().__version__)
+
+    def solve(self, program: Program, settings: SolverSettings, warm_start: Solution | None = None) -> Solution:
+        """Solve a minimisation: answer it here if it has no variables, else in the form that every solver takes.
+
+        Parameters
+        ----------
+        program
+            What to solve.
+        settings
+            How.
+        warm_start
+            A point to start from, with dual values where they are known.
+        """
+        answer = solution_without_variables(program, self.name)
+        if answer is not None:
+            return answer
+        steps = forms(program)
+        if steps:
+            program = steps[-1].program
+            warm_start = None if warm_start is None else restrict_through(steps, warm_start)
+        return expand_through(steps, self.solve_form(program, settings, warm_start))
 
     @abstractmethod
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
-        """Solve a minimisation."""
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
+        """Solve a minimisation that has variables, and no power cone of more than two arguments."""
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Return settings to try again with when an answer failed its certificate.
@@ -78,3 +101,12 @@ class Backend(ABC):
             None if the solver has nothing better to offer: then another backend should be tried.
         """
         return None
+
+
+def forms(program: Program) -> list[Step]:
+    """What every solver needs: at least one variable, and power cones of two arguments."""
+    steps: list[Step] = []
+    if program.n_variables == 0:
+        steps.append(DummyVariable.of(program))
+    trees = PowerTrees.of(steps[-1].program if steps else program)
+    return steps if trees.is_trivial else [*steps, trees]

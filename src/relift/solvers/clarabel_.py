@@ -26,8 +26,7 @@ from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefi
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
-from relift.solvers.dummy_variable import DummyVariable
+from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     Conic,
     check_option_names,
@@ -35,15 +34,12 @@ from relift.solvers.forms import (
     infeasible,
     is_proof,
     is_recession_direction,
-    missing_package,
     option_refused,
     quadratic_part,
-    solution_without_variables,
     unbounded,
     with_point,
 )
 from relift.solvers.newton_polish import polished
-from relift.solvers.power_trees import PowerTrees
 from relift.solvers.second_order import SecondOrderCones
 
 REGULARISATION = 1e-14
@@ -75,23 +71,9 @@ class ClarabelBackend(Backend):
     solves_quadratic_rows = True
     solves_cones = True
 
-    def version(self) -> str:
-        """Version of Clarabel."""
-        return str(_clarabel().__version__)
-
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; a warm start is of no use to an interior-point method."""
-        answer = solution_without_variables(program, self.name)
-        if answer is not None:
-            return answer
-        if program.n_variables == 0:
-            dummy = DummyVariable.of(program)
-            return dummy.expand(self.solve(dummy.program, settings))
-        trees = PowerTrees.of(program)
-        return trees.expand(self._solve(trees.program, settings))
-
-    def _solve(self, program: Program, settings: SolverSettings) -> Solution:
-        clarabel = _clarabel()
+        clarabel = self.module()
         conic = Conic.from_program(program)
         cones = []
         if conic.n_equalities:
@@ -210,11 +192,3 @@ def _settings(clarabel: Any, settings: SolverSettings) -> Any:
         except (TypeError, ValueError, OverflowError) as error:
             raise option_refused("clarabel", option, value, error) from error
     return own
-
-
-def _clarabel() -> Any:
-    try:
-        import clarabel
-    except ImportError as error:
-        raise missing_package("clarabel", "clarabel", "") from error
-    return clarabel

@@ -22,7 +22,6 @@ from relift.errors import OptionError
 from relift.program.program import Program
 from relift.program.solution import Solution, Vector
 from relift.settings import SolverSettings
-from relift.solvers.backend import WarmStart
 from relift.solvers.forms import solution_without_variables
 from relift.solvers.highs_ import load, run, set_basis, solution_of
 
@@ -75,7 +74,7 @@ def vertex_solution(program: Program, solution: Solution, settings: SolverSettin
     if basis is not None:
         highs.setBasis(basis)
     else:
-        set_basis(highs, program, WarmStart(solution.x, solution.y, solution.w))
+        set_basis(highs, program, solution)
     return solution_of(highs, program, _BACKEND, run(highs))
 
 

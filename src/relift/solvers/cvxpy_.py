@@ -24,7 +24,7 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.solvers.clarabel_ import ClarabelBackend
 from relift.solvers.cvxpy_cones import CvxpyCones
 from relift.solvers.forms import (
@@ -34,12 +34,10 @@ from relift.solvers.forms import (
     is_proof,
     missing_package,
     option_refused,
-    solution_without_variables,
     unbounded,
     with_point,
 )
 from relift.solvers.pass_through import options_in_own_words, own_words
-from relift.solvers.power_trees import PowerTrees
 from relift.solvers.second_order import SecondOrderCones
 
 _STATUS = {
@@ -83,18 +81,14 @@ class CvxpyBackend(Backend):
         """Return the version of CVXPY."""
         return str(_cvxpy().__version__)
 
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
-        """Solve a minimisation; a warm start is not passed on, as CVXPY's solvers start from runs of their own only."""
-        answer = solution_without_variables(program, self.name)
-        if answer is not None:
-            return answer
-        if program.n_variables == 0:  # cones without variables: no business of most solvers
+    def solve(self, program: Program, settings: SolverSettings, warm_start: Solution | None = None) -> Solution:
+        """Solve a minimisation; cones without variables, which most solvers refuse, are given to Clarabel."""
+        if program.n_variables == 0 and len(program.conic):
             return dataclasses.replace(ClarabelBackend().solve(program, _without_options(settings)), backend=self.name)
-        # CVXPY 1.9 cannot stack power cones of different lengths; those of three rows suit all its solvers of them.
-        trees = PowerTrees.of(program)
-        return trees.expand(self._solve(trees.program, settings))
+        return super().solve(program, settings, warm_start)
 
-    def _solve(self, program: Program, settings: SolverSettings) -> Solution:
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
+        """Solve a minimisation; a warm start is not passed on, as CVXPY's solvers start from runs of their own only."""
         cvxpy = _cvxpy()
         options = self._options(settings)
         stacked = Stacked.from_program(program)

@@ -30,7 +30,7 @@ from relift.errors import BackendError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     check_option_names,
     csc,
@@ -40,7 +40,6 @@ from relift.solvers.forms import (
     is_proof,
     missing_package,
     option_refused,
-    solution_without_variables,
     unbounded,
     with_point,
 )
@@ -72,11 +71,8 @@ class HighsBackend(Backend):
         """Return the version of HiGHS."""
         return str(_highs().version())
 
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; infeasible and unbounded are told apart, with a ray for linear programs."""
-        answer = solution_without_variables(program, self.name)
-        if answer is not None:
-            return answer
         if not program.is_linear and program.n_rows == 0:
             return self._quadratic_without_rows(program, settings)
         start = perf_counter()
@@ -218,7 +214,7 @@ def solution_of(highs: Any, program: Program, name: str, status: str) -> Solutio
     return with_point(program, name, answer, point.col_value, y, w, **facts)
 
 
-def set_basis(highs: Any, program: Program, point: WarmStart) -> None:
+def set_basis(highs: Any, program: Program, point: Solution) -> None:
     """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); it is repaired where it is none."""
     highspy = _highspy()
     status = highspy.HighsBasisStatus

@@ -15,16 +15,14 @@ from relift.errors import BackendError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     Stacked,
     check_option_names,
     csc,
     infeasible,
-    missing_package,
     option_refused,
     quadratic_part,
-    solution_without_variables,
     unbounded,
     with_point,
 )
@@ -45,20 +43,14 @@ class OsqpBackend(Backend):
 
     name = "osqp"
     package = "osqp"
+    extra = "backends"
     solves_quadratic = True
     is_first_order = True
     uses_warm_start = True
 
-    def version(self) -> str:
-        """Return the version of OSQP."""
-        return str(_osqp().__version__)
-
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
-        answer = solution_without_variables(program, self.name)
-        if answer is not None:
-            return answer
-        osqp = _osqp()
+        osqp = self.module()
         stacked = Stacked.from_program(program)
         P = csc(sparse.triu(quadratic_part(program)))
         solver = osqp.OSQP(algebra="builtin")
@@ -102,11 +94,3 @@ def _options(solver: Any, settings: SolverSettings) -> dict[str, Any]:
     known = [name for name in vars(solver.ext.OSQPSettings) if not name.startswith("_")]
     check_option_names("osqp", settings.options, [*known, "solver_type", "cg_preconditioner"])
     return {**values, **settings.options}
-
-
-def _osqp() -> Any:
-    try:
-        import osqp
-    except ImportError as error:
-        raise missing_package("osqp", "osqp", "backends") from error
-    return osqp

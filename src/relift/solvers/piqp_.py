@@ -17,17 +17,15 @@ from relift.errors import BackendError, OptionError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     check_option_names,
     csc,
     direction_of_divergence,
     infeasible,
-    missing_package,
     option_refused,
     quadratic_part,
     ray_of_divergence,
-    solution_without_variables,
     unbounded,
     with_point,
 )
@@ -46,19 +44,13 @@ class PiqpBackend(Backend):
 
     name = "piqp"
     package = "piqp"
+    extra = "backends"
     solves_quadratic = True
     has_time_limit = False
 
-    def version(self) -> str:
-        """Return the version of PIQP."""
-        return str(_piqp().__version__)
-
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
-        answer = solution_without_variables(program, self.name)
-        if answer is not None:
-            return answer
-        solver = _piqp().SparseSolver()
+        solver = self.module().SparseSolver()
         _set_options(solver.settings, settings)
         n = program.n_variables
         equal = np.flatnonzero(program.l == program.u)
@@ -123,11 +115,3 @@ def _set_options(own: Any, settings: SolverSettings) -> None:
             setattr(own, option, value)
         except (TypeError, ValueError) as error:
             raise option_refused("piqp", option, value) from error
-
-
-def _piqp() -> Any:
-    try:
-        import piqp
-    except ImportError as error:
-        raise missing_package("piqp", "piqp", "backends") from error
-    return piqp

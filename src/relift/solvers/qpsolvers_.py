@@ -17,14 +17,13 @@ from relift.errors import BackendError, OptionError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     csc,
     infeasible,
     missing_package,
     option_refused,
     quadratic_part,
-    solution_without_variables,
     unbounded,
     with_point,
 )
@@ -61,11 +60,8 @@ class QpsolversBackend(Backend):
         """Return the version of qpsolvers."""
         return str(_qpsolvers().__version__)
 
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
-        answer = solution_without_variables(program, self.name)
-        if answer is not None:
-            return answer
         qpsolvers = _qpsolvers()
         options = options_in_own_words(self.name, self.solver, settings)
         rows = program.A.tocsr()
@@ -111,7 +107,7 @@ class QpsolversBackend(Backend):
         problem: Any,
         settings: SolverSettings,
         options: dict[str, Any],
-        warm_start: WarmStart | None,
+        warm_start: Solution | None,
     ) -> Any:
         start = None if warm_start is None or warm_start.x is None else warm_start.x.copy()
         try:

@@ -69,6 +69,14 @@ _BACKENDS: tuple[BackendLine, ...] = (
 )
 
 
+ORDER: dict[str, tuple[str, ...]] = {
+    "LP": ("highs", "clarabel"),
+    "QP": ("clarabel", "piqp", "highs"),
+    "cones": ("clarabel", "scs"),
+}
+"""Which backends ``"auto"`` asks, in this order, until an answer passes its check."""
+
+
 @final
 @dataclass(frozen=True)
 class BackendInfo:
@@ -152,15 +160,18 @@ def backend_names(*, installed: bool = False) -> tuple[str, ...]:
     return tuple(line.name for line in _BACKENDS if not line.is_family and (line.is_installed or not installed))
 
 
-def default_backend(program: Program) -> Backend:
-    """HiGHS for linear programs, Clarabel for quadratic ones.
+def backends_to_try(program: Program) -> list[Backend]:
+    """Return the installed backends of :data:`ORDER` that take a program, the default one first.
 
     Examples
     --------
-    >>> default_backend(Program(q=[1.0], lb=0)).name, default_backend(Program(P=[[1.0]])).name
-    ('highs', 'clarabel')
+    >>> [backends_to_try(program)[0].name for program in (Program(q=[1.0], lb=0), Program(P=[[1.0]]))]
+    ['highs', 'clarabel']
     """
-    return get_backend("highs" if program.is_linear else "clarabel")
+    kind = "cones" if len(program.conic) else "LP" if program.is_linear else "QP"
+    installed = backend_names(installed=True)
+    backends = [get_backend(name) for name in ORDER[kind] if name in installed]
+    return [backend for backend in backends if backend.solves_quadratic_rows or not len(program.quadratic)]
 
 
 def backend_lines() -> tuple[BackendLine, ...]:

@@ -19,21 +19,17 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
-from relift.solvers.dummy_variable import DummyVariable
+from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     Conic,
     check_option_names,
     csc,
     infeasible,
-    missing_package,
     option_refused,
     quadratic_part,
-    solution_without_variables,
     unbounded,
     with_point,
 )
-from relift.solvers.power_trees import PowerTrees
 
 _OPTIONS = (
     "acceleration_interval",
@@ -61,28 +57,15 @@ class ScsBackend(Backend):
 
     name = "scs"
     package = "scs"
+    extra = "backends"
     solves_quadratic = True
     solves_cones = True
     is_first_order = True
     uses_warm_start = True
 
-    def version(self) -> str:
-        """Return the version of SCS."""
-        return str(_scs().__version__)
-
-    def solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None = None) -> Solution:
+    def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
-        answer = solution_without_variables(program, self.name)
-        if answer is not None:
-            return answer
-        if program.n_variables == 0:
-            dummy = DummyVariable.of(program)
-            return dummy.expand(self.solve(dummy.program, settings))
-        trees = PowerTrees.of(program)
-        return trees.expand(self._solve(trees.program, settings, warm_start if trees.is_trivial else None))
-
-    def _solve(self, program: Program, settings: SolverSettings, warm_start: WarmStart | None) -> Solution:
-        scs = _scs()
+        scs = self.module()
         conic = Conic.from_program(program)
         K, b, n_inequalities = conic.K, conic.b, conic.n_inequalities
         own = _OwnCones.of(program.conic)
@@ -187,11 +170,3 @@ def _options(settings: SolverSettings) -> dict[str, Any]:
         values["max_iters"] = int(settings.iteration_limit)
     check_option_names("scs", settings.options, _OPTIONS)
     return {**values, **settings.options}
-
-
-def _scs() -> Any:
-    try:
-        import scs
-    except ImportError as error:
-        raise missing_package("scs", "scs", "backends") from error
-    return scs

@@ -128,7 +128,7 @@ def find_symmetry(
     if progress is not None:
 
         def tell(phase: str, rounds: int, classes: int) -> None:
-            progress(Progress("refine", phase, rounds, classes))
+            progress(Progress("find classes", phase, rounds, classes))
 
     if len(program.conic) == 0:
         stacked, whole, l, u = None, program, images.l, images.u

@@ -32,7 +32,7 @@ from relift.errors import OptionError, ReliftError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
-from relift.solvers.backend import Backend, WarmStart
+from relift.solvers.backend import Backend
 from relift.testing.asserts import assert_infeasible, assert_optimal, assert_unbounded
 
 INF = float("inf")
@@ -362,9 +362,11 @@ def _check_warm_start(backend: Backend) -> None:
         program = build()
         first = backend.solve(program, SolverSettings())
         starts = (
-            WarmStart(first.x, first.y, first.w),
-            WarmStart(first.x),
-            WarmStart(np.ones(program.n_variables), np.ones(program.n_rows), -np.ones(program.n_variables)),
+            Solution(Status.OPTIMAL, first.x, first.y, first.w),
+            Solution(Status.OPTIMAL, first.x),
+            Solution(
+                Status.OPTIMAL, np.ones(program.n_variables), np.ones(program.n_rows), -np.ones(program.n_variables)
+            ),
         )
         for start in starts:
             again = backend.solve(program, SolverSettings(), start)

@@ -20,8 +20,9 @@ import numpy as np
 from scipy import sparse
 
 from relift.approximate.options import Approximation
-from relift.pipeline import Result, solve
+from relift.pipeline import solve
 from relift.program.program import Program
+from relift.result import Result
 from relift.testing.exact_optimum import Optimum, exact_optimum
 from relift.testing.noise import with_noise
 from relift.testing.random_programs import symmetric_program

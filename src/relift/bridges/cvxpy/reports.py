@@ -11,8 +11,8 @@ from typing import Any
 
 from relift.certified_solve import Attempt
 from relift.lifting.certificate import Certificate
-from relift.pipeline import Result
 from relift.program.program import Program
+from relift.result import Result
 
 
 def report(

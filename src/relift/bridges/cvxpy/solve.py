@@ -16,9 +16,9 @@ from relift.bridges.cvxpy.reuse import Kept, lift_or_reuse
 from relift.certified_solve import Attempt
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting, lift
-from relift.pipeline import Result
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.result import Result
 from relift.settings import LiftSettings
 from relift.solvers.registry import get_backend
 
