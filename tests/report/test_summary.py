@@ -33,21 +33,22 @@ def test_the_summary_reads_as_it_should() -> None:
         == """\
 optimal  objective 1.5  by highs, N iterations
 
-              ground     lifted       left
+            original     lifted       left
 ──────────────────────────────────────────
 variables          3          1     33.3 %
 rows               3          1     33.3 %
 nonzeros           6          1     16.7 %
 
-stage        seconds      share
-───────────────────────────────
-read          SECONDS
-reduce        SECONDS
-refine        SECONDS
-quotient      SECONDS
-solve         SECONDS
-expand        SECONDS
-check         SECONDS
+stage           seconds      share
+──────────────────────────────────
+read             SECONDS
+presolve         SECONDS
+find classes     SECONDS
+verify           SECONDS
+quotient         SECONDS
+solve            SECONDS
+expand           SECONDS
+certify          SECONDS
 total SECONDS
 
 check: primal RESIDUAL, dual RESIDUAL, gap RESIDUAL (at most 1e-06): passed"""

@@ -118,7 +118,7 @@ def headline(result: Result) -> Text:
 
 def sizes_table(program: Program, lifting: Lifting) -> Table:
     """Draw the sizes before and after lifting."""
-    table = _table("", "ground", "lifted", "left")
+    table = _table("", "original", "lifted", "left")
     small = lifting.small
     for name in ("variables", "rows", "nonzeros"):
         before, after = getattr(program, f"n_{name}"), getattr(small, f"n_{name}")

@@ -156,7 +156,7 @@ def test_report_is_ready_for_json() -> None:
     assert report["small"] == {
         "variables": 1, "rows": 1, "conic_rows": 0, "cones": 0, "quadratic_constraints": 0, "nonzeros": 2,
     }  # fmt: skip
-    assert {"lift", "reduce", "refine", "quotient", "solve", "expand", "check"} <= report["seconds"].keys()
+    assert {"lift", "presolve", "find classes", "quotient", "solve", "expand", "certify"} <= report["seconds"].keys()
     assert report["certificate"]["primal_residual"] <= 1e-6
     assert report["attempts"][0]["status"] == "optimal"
     assert problem.solver_stats.solver_name == "RELIFT"
