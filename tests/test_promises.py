@@ -388,7 +388,7 @@ def test_bad_input_is_named(given: dict[str, Any], error: type[Exception], words
 
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "broken.mps").write_text("NAME x\nROWS\n N obj\n G r\nCOLUMNS\n a obj one\nENDATA\n")
-    with pytest.raises(FileFormatError, match=r"broken\.mps:6"):
+    with pytest.raises(FileFormatError, match=r"broken\.mps.*6"):
         relift.read_program(tmp_path / "broken.mps")
 
 

@@ -94,7 +94,8 @@ class PointCheck:
             "of_fixed": ("quick sum", column("fixed") * (0.5 * column("of_fixed") + _Q)),
             "largest": ("max", terms),
         })  # fmt: skip
-        scale = formulas.scale_of_objective(found["objective"] - found["of_fixed"], found["largest"])
+        value, constant = found["objective"] - found["of_fixed"], found["of_fixed"] + self.program.r
+        scale = formulas.scale_of_objective(value, constant, found["largest"])
         own = column("unit")
         if self.has_multipliers:
             own = formulas.affordable_unit(OPS, own, OPS.where(OPS.is_finite(_W), _W, 0.0), scale)
