@@ -4,7 +4,8 @@ Every residual is relative to what stands in its own row or column, so that neit
 rescaled variable or objective, changes what it says (:mod:`~relift.lifting.certificate_formulas` has the formulas,
 ``docs/decisions/0004-certificate-norms.md`` the reasons). With c_j the size of a variable (|x_j|, or its unit,
 :mod:`relift.program.units`, as far as that costs no more than S), S = |objective|, with or without its constant,
-whichever is less, + 1 (or less where no term of the objective can reach 1), and multipliers that press on infinite bounds counted as 0:
+whichever is less, + 1 (or less where no term of the objective can reach 1), and multipliers that press on infinite
+bounds counted as 0:
 
 - *primal residual*: how far x breaks a row or bound, relative to the larger of that bound and the largest product
   |a_ij| c_j of the row;

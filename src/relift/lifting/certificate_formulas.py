@@ -67,7 +67,7 @@ def affordable_unit(ops: Operations, own_unit: Quantity, price: Quantity, scale:
 
 
 def scale_of_objective(value: float, constant: float, largest_term: float) -> float:
-    """S: the objective by size, with its constant or without, whichever is less, plus 1, or less if no term reaches 1."""
+    """S: the objective by size, with or without its constant, whichever is less, plus 1 (less if no term reaches 1)."""
     return min(abs(value), abs(value + constant)) + (min(1.0, largest_term) if largest_term > 0 else 1.0)
 
 
