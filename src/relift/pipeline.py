@@ -268,8 +268,8 @@ def solve(
     Result
         Status ``optimal`` only if point and multipliers passed their check on the ground program;
         ``optimal_inaccurate`` if the best residual is at most 1e-3, ``failure`` without a point otherwise;
-        ``infeasible`` and ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with ``approximate``, if the point did and
-        is proved to be within the gap.
+        ``infeasible`` and ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with
+        ``approximate``, if the point did and is proved to be within the gap.
 
     Examples
     --------
