@@ -133,7 +133,8 @@ class PointCheck:
             return with_columns(columns, {"lower": _LB, "upper": _UB})
         bounds = self._implied_bounds(project(columns, "column", "lb", "ub"), project(rows, "row", "l", "u"))
         joined = joined_or(columns, bounds, {"implied_lower": -np.inf, "implied_upper": np.inf})
-        lower, upper = OPS.maximum(_LB, column("implied_lower")), OPS.minimum(_UB, column("implied_upper"))
+        lower = OPS.where(asks, OPS.maximum(_LB, column("implied_lower")), _LB)
+        upper = OPS.where(asks, OPS.minimum(_UB, column("implied_upper")), _UB)
         return self.scratch.store("columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper}))
 
     def _implied_bounds(self, columns: Plan, rows: Plan) -> Plan:

@@ -300,9 +300,8 @@ class _Point:
         """The bounds up to which each variable may go; implied ones only where a gradient asks for them."""
         program = self.program
         end = np.where(rho > 0, program.lb, program.ub)
-        if np.any(np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)):
-            return implied_bounds(program)
-        return program.lb, program.ub
+        asks = np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)
+        return implied_bounds(program, asks) if asks.any() else (program.lb, program.ub)
 
     def _dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
         """How far v is from the dual cones; what cones add to the gap."""
