@@ -12,8 +12,8 @@
    (:mod:`relift.certified_solve` asks it).
 3. Its answer is expanded to the ground program: point, multipliers, rays.
 4. The answer is certified on the ground program (:mod:`~relift.lifting.certificate`). If it fails, the backend is asked
-   again with harder settings, then another one is. What no backend can certify is called ``optimal_inaccurate`` or
-   ``failure``, never ``optimal``.
+   again in other units and with harder settings, then another one is. What no backend can certify is called
+   ``optimal_inaccurate`` (residuals up to 1e-3) or ``failure``, never ``optimal``.
 
 With ``approximate=`` nearly indistinguishable variables are merged too, and split again until the gap between proved
 bounds is small (:mod:`relift.approximate_solve`). Models over tables are grounded into programs first
@@ -251,8 +251,8 @@ def solve(
     tolerance
         The largest relative residual on the ground program that may be called optimal.
     time_limit
-        Seconds of wall-clock time. Backends are told what lifting has left of it; most look at the clock between
-        iterations only, so that a large factorisation can overrun it.
+        Seconds of wall-clock time. Backends are told what lifting has left of it, the first one half of that; most look
+        at the clock between iterations only, so that a large factorisation can overrun it.
     iteration_limit, threads, verbose
         Told to the backend.
     backend_options
@@ -267,9 +267,10 @@ def solve(
     Returns
     -------
     Result
-        Status ``optimal`` only if point and multipliers passed their check on the ground program; ``infeasible`` and
-        ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with ``approximate``, if the point did and
-        is proved to be within the gap.
+        Status ``optimal`` only if point and multipliers passed their check on the ground program;
+        ``optimal_inaccurate`` if the best residual is at most 1e-3, ``failure`` without a point otherwise;
+        ``infeasible`` and ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with
+        ``approximate``, if the point did and is proved to be within the gap.
 
     Examples
     --------
