@@ -87,6 +87,7 @@ def test_the_example_prints_its_table_and_writes_its_files(tmp_path: Path, capfd
     assert json.loads((folder / "example.json").read_text())["seed"] == 4
     assert run(["reproduce", "example", "--out", str(tmp_path / "deep" / "out"), "--seed", "4"]) == 0
     assert "4 parts, 4 of them finished before." in capfd.readouterr().err
+    assert f"Page: {folder / 'example.html'}\n" in output  # however long the path is
     victim = next((folder / "parts").glob("geometry*"))
     victim.write_text("{")
     assert run(["reproduce", "example", "--out", str(tmp_path / "deep" / "out"), "--seed", "4"]) == 0
