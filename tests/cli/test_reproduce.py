@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 
 from tests.cli.test_cli import environment, error_of
+from tests.waiting import wait_until
 
 from relift.cli.run import run
 from relift.experiments.registry import NAMES
@@ -107,8 +107,7 @@ def test_ctrl_c_keeps_finished_parts_and_the_same_command_goes_on(tmp_path: Path
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True
     )
     folder = tmp_path / "theorems" / "parts"
-    while process.poll() is None and len(list(folder.glob("*.json"))) < 2:
-        time.sleep(0.02)
+    assert wait_until(lambda: process.poll() is not None or len(list(folder.glob("*.json"))) >= 2)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 130

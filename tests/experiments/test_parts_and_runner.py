@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -19,6 +18,7 @@ pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 from tests.cli.test_cli import environment
 from tests.experiments import toy
 from tests.experiments.toy import TOY
+from tests.waiting import wait_until
 
 from relift.errors import OptionError
 from relift.experiments import runner
@@ -157,8 +157,7 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_rows(tmp_path: Path) -> Non
     expected = rows_of(tmp_path / "whole")
     out = tmp_path / "killed"
     process = subprocess.Popen([sys.executable, toy.__file__, str(out), "3"], env=environment())
-    while process.poll() is None and len(part_files(out)) < 3:
-        time.sleep(0.02)
+    assert wait_until(lambda: process.poll() is not None or len(part_files(out)) == 3)
     process.kill()
     process.wait()
     assert len(part_files(out)) == 3
