@@ -206,7 +206,7 @@ def solve_command(
 
         console().print(summary(result, timings, comparison))
         if output is not None:
-            console().print(f"solution written to {output}")
+            console().print(f"solution written to {output}", soft_wrap=True)  # a broken path is no path
     _leave(_exit_code(result.status))
 
 
@@ -314,7 +314,7 @@ def lift_command(
         screen.print(sizes_table(program, lifting), "", times_table(timings), "", sep="\n")
         for path, what in ((output, "small model"), (map_file, "map")):
             if path is not None:
-                screen.print(f"{what} written to {path}")
+                screen.print(f"{what} written to {path}", soft_wrap=True)
         for note in notes:
             screen.print(f"note: {note}")
 
