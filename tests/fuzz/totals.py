@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.fuzz.known import is_known
 from tests.fuzz.outcome import Outcome
 
 from relift.adapters.atomic import write_atomically
@@ -50,7 +51,13 @@ class Totals:
 
     @property
     def n_failures(self) -> int:
-        return sum(known["count"] for kind in self.kinds.values() for known in kind["failures"].values())
+        """Failures that are not known already."""
+        return sum(
+            failed["count"]
+            for kind in self.kinds.values()
+            for signature, failed in kind["failures"].items()
+            if not is_known(signature)
+        )
 
     def save(self) -> None:
         if self.path is None:
@@ -67,7 +74,8 @@ class Totals:
             lines += [f"    {word}: {number:,}" for word, number in sorted(mine["counts"].items())]
             for signature, known in sorted(mine["failures"].items(), key=lambda item: -item[1]["count"]):
                 first = known["examples"][0]
-                lines.append(f"\n  FAILED {known['count']:,} times: {signature}")
+                word = "KNOWN" if is_known(signature) else "FAILED"
+                lines.append(f"\n  {word} {known['count']:,} times: {signature}")
                 lines.append(f"    case {first['index']}: {first['sentence']}")
                 lines += [f"    | {line}" for line in first["reproduction"].splitlines()]
         return "\n".join(lines)
