@@ -131,9 +131,7 @@ def _with_free(draft: Draft, random: Random) -> Draft:
 def _with_column(draft: Draft, column: Array, cost: float, lb: Any, ub: Any, words: dict[str, Any]) -> Draft:
     n = draft.n
     P = None if draft.P is None else np.block([[draft.P, np.zeros((n, 1))], [np.zeros((1, n)), np.zeros((1, 1))]])
-    quadratic = tuple(
-        (np.pad(P_k, ((0, 1), (0, 1))), np.append(q_k, 0.0), r_k) for P_k, q_k, r_k in draft.quadratic
-    )
+    quadratic = tuple((np.pad(P_k, ((0, 1), (0, 1))), np.append(q_k, 0.0), r_k) for P_k, q_k, r_k in draft.quadratic)
     cones = tuple((cone, np.pad(C, ((0, 0), (0, 1))), b) for cone, C, b in draft.cones)
     return replace(
         draft, q=np.append(draft.q, cost), A=np.hstack([draft.A, column[:, None]]), lb=np.append(draft.lb, lb),

@@ -1,4 +1,4 @@
-"""The simplex method in fractions, by Bland's rule: slow, and right to the last digit. The judge where solvers disagree."""
+"""The simplex method in fractions, by Bland's rule: slow, exact, and the judge where solvers disagree."""
 
 from __future__ import annotations
 

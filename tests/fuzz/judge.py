@@ -68,6 +68,7 @@ def _claims(draft: Draft, verdict: Verdict) -> list[Claim]:
         value = verdict.objective - r
         claims.append(lambda found: found.status == "optimal" and _close(value, found.objective))
     if np.isfinite(verdict.lower) or np.isfinite(verdict.upper):
+
         def within(found: Found) -> bool:
             room = CLOSE * max(1.0, abs(found.objective))
             ends = sorted([verdict.lower - r, verdict.upper - r])

@@ -1,4 +1,4 @@
-"""Files, damaged or spelled otherwise: the same program or a clear error, never another program, a crash or a traceback."""
+"""Files, damaged or spelled otherwise: the same program or a clear error, never another program or a crash."""
 
 from __future__ import annotations
 

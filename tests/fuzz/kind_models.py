@@ -62,7 +62,9 @@ def _against_nested_loops(number: int, outcome: Outcome) -> None:
         same()
     except Exception as error:  # noqa: BLE001 - any difference, and any error that is not one of relift
         text, tables = last[0]
-        code = f"import relift\ntext = {text!r}\ntables = {tables!r}\nprint(relift.ground_model(text, tables).program)\n"
+        code = (
+            f"import relift\ntext = {text!r}\ntables = {tables!r}\nprint(relift.ground_model(text, tables).program)\n"
+        )
         signature = f"{type(error).__name__}: a random model"
         outcome.failures.append(Failure(signature, f"{type(error).__name__}: {error}", code))
 

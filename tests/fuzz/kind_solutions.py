@@ -1,4 +1,4 @@
-"""Answers: expanded and restricted, written and read, solved elsewhere and carried back; each must still pass its check."""
+"""Answers: expanded and restricted, written and read, solved elsewhere and carried back; each must pass its check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other spellings of the same file: comments, empty lines, spacing, line ends, forms of numbers. The reading must not change."""
+"""Other spellings of the same file: comments, empty lines, spacing, line ends, numbers. Its reading must not change."""
 
 from __future__ import annotations
 
@@ -140,9 +140,7 @@ def _with_lp_spaces(text: str, random: Random) -> str:
 
 
 def _with_lp_capitals(text: str, random: Random) -> str:
-    return re.sub(
-        r"(?im)^(minimi[sz]e|maximi[sz]e|subject to|bounds|end)$", lambda found: found[0].upper(), text
-    )
+    return re.sub(r"(?im)^(minimi[sz]e|maximi[sz]e|subject to|bounds|end)$", lambda found: found[0].upper(), text)
 
 
 def _with_quotes(text: str, random: Random) -> str:

@@ -1,4 +1,4 @@
-"""Independent routes: other solvers, called directly on the original program, brought to a common scale by powers of two."""
+"""Independent routes: other solvers, called directly on the original program, scaled by powers of two."""
 
 from __future__ import annotations
 

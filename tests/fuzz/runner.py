@@ -27,7 +27,7 @@ from tests.fuzz.totals import Totals
 
 KINDS = {"programs": 1, "files": 2, "models": 3, "solutions": 4}
 """Each kind is a module ``kind_<name>`` with ``run(random, folder)``; the number is part of the seed."""
-CHUNK = {"programs": 100, "files": 200, "models": 4, "solutions": 50}
+CHUNK = {"programs": 100, "files": 100, "models": 1, "solutions": 20}
 """Cases that one process runs."""
 CPU_SECONDS = 30
 """A case that takes longer has failed: all programs and files here are tiny."""

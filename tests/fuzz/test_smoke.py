@@ -1,4 +1,4 @@
-"""A few cases of each kind, always the same ones; ``make fuzz`` runs more, and ``docs/reliability.md`` says how many."""
+"""A few cases of each kind, always the same; ``make fuzz`` runs more, and ``docs/reliability.md`` says how many."""
 
 from __future__ import annotations
 
