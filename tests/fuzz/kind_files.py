@@ -245,7 +245,7 @@ def _by_command_line(outcome: Outcome, what: str, path: Path, words: list[str]) 
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
         code = run_command(words)
     outcome.count("by command line")
-    if code not in {0, 2, 3, 4, 5, 6} or "unexpected" in said.getvalue() or "Traceback" in said.getvalue():
+    if code not in {0, 2, 3, 4, 5, 6} or "something unexpected" in said.getvalue() or "Traceback" in said.getvalue():
         sentence = f"relift {words[0]} ends with {code}: {said.getvalue()}"
         _fail(outcome, f"{what} by command line: {said.getvalue()[:60]}", sentence, path)
     if "--json" in words and printed.getvalue():

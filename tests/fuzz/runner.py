@@ -29,6 +29,8 @@ KINDS = {"programs": 1, "files": 2, "models": 3, "solutions": 4}
 """Each kind is a module ``kind_<name>`` with ``run(random, folder)``; the number is part of the seed."""
 CHUNK = {"programs": 100, "files": 100, "models": 1, "solutions": 20}
 """Cases that one process runs."""
+PER_HUNDRED = {"programs": 100, "files": 100, "models": 1, "solutions": 10}
+"""Cases of each kind for a hundred programs: a case of models is a batch of 52."""
 CPU_SECONDS = 30
 """A case that takes longer has failed: all programs and files here are tiny."""
 
@@ -78,6 +80,7 @@ class Runner:
     """Hands chunks of cases to processes until the time, or the number of cases, is used up."""
 
     def __init__(self, totals: Totals, kinds: list[str], jobs: int, deadline: float, cases: int | None) -> None:
+        """``cases`` counts programs and files; there are fewer of the other kinds (:data:`PER_HUNDRED`)."""
         self.totals, self.kinds, self.jobs, self.deadline, self.cases = totals, kinds, jobs, deadline, cases
         self.running: list[_Job] = []
         self.given = {kind: totals.next_index(kind) for kind in kinds}
@@ -114,7 +117,7 @@ class Runner:
             for kind in self.kinds:
                 while self.again:
                     yield self.again.pop()
-                limit = None if self.cases is None else self.cases
+                limit = None if self.cases is None else -(-self.cases * PER_HUNDRED[kind] // 100)
                 size = CHUNK[kind] if limit is None else min(CHUNK[kind], limit - self.given[kind])
                 if size <= 0 or time.monotonic() > self.deadline:
                     continue

@@ -106,8 +106,8 @@ def test_a_process_that_dies_costs_one_case_and_is_a_failure(tmp_path: Path, mon
 
     monkeypatch.setattr(runner, "run_case", die_in_case_two)
     totals = Totals(tmp_path / "fuzz.json", SEED)
-    Runner(totals, ["solutions"], 1, float("inf"), 5).run()
-    mine = totals.kinds["solutions"]
+    Runner(totals, ["files"], 1, float("inf"), 5).run()
+    mine = totals.kinds["files"]
     assert (mine["cases"], mine["counts"]) == (5, {"fine": 4})
     assert [known["count"] for known in mine["failures"].values()] == [1]
     assert "SIGKILL" in next(iter(mine["failures"]))
