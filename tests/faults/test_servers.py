@@ -68,17 +68,19 @@ def test_a_server_that_is_killed_and_restarted_while_grounding(
 
 
 @pytest.mark.xdist_group("spark")
-def test_an_executor_of_spark_that_is_killed_changes_nothing(tmp_path: Path) -> None:
+def test_an_executor_of_spark_that_is_killed_costs_at_most_one_more_run(tmp_path: Path) -> None:
+    """Before anything is stored Spark runs its tasks again; stored rows may be lost, which is told."""
     if importlib.util.find_spec("pyspark") is None:
         pytest.skip("PySpark is not installed")
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         pytest.skip("there is no Java for Spark")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults.spark_cluster", "3", str(tmp_path)], cwd=ROOT, capture_output=True,
+        [sys.executable, "-m", "tests.faults.spark_cluster", str(tmp_path)], cwd=ROOT, capture_output=True,
         text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
     )  # fmt: skip
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    assert lines, done.stderr[-2000:]
-    said = json.loads(lines[-1])
-    assert said["killed"] == 1
-    assert (said["error"], said["is_same"]) == ("", True)
+    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [each["nth"] for each in said] == [1, 3], done.stderr[-2000:]
+    assert [each["killed"] for each in said] == [1, 2]
+    assert (said[0]["error"], said[0]["is_same"]) == ("", True)
+    assert said[1]["is_same"] or said[1]["error"].startswith("Spark lost stored rows together with an executor.")
+    assert all(each["is_same_again"] for each in said)

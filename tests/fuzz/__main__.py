@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -43,6 +44,7 @@ def main() -> int:
         if words.fresh:
             words.totals.unlink(missing_ok=True)
         totals = Totals(words.totals, words.seed)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was finished is kept
         deadline = time.monotonic() + 60 * words.minutes
         Runner(totals, kinds, words.jobs, deadline, words.cases).run()
         if words.publish:

@@ -6,6 +6,7 @@ of the process, so that a busy machine changes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import shutil
@@ -35,6 +36,14 @@ CPU_SECONDS = 30
 """A case that takes longer has failed: all programs and files here are tiny."""
 
 
+_IMPORTED = (
+    "clarabel", "duckdb", "highspy", "igraph", "osqp", "pandas", "piqp", "pyarrow", "scs", "sqlglot",
+    "relift.cli.commands", "relift.modelling.solve_model", "relift.solvers.clarabel_", "relift.solvers.highs_",
+    "relift.solvers.osqp_", "relift.solvers.piqp_", "relift.solvers.scs_", "relift.tables.engine_duckdb",
+    "relift.tables.open_engine",
+)  # fmt: skip
+
+
 def module_of(kind: str) -> Any:
     return import_module(f"tests.fuzz.kind_{kind}")
 
@@ -56,6 +65,7 @@ def run_case(seed: int, kind: str, index: int, folder: Path) -> Outcome:
 def _work(seed: int, kind: str, begin: int, end: int, pipe: Connection, folder: str) -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
     for index in range(begin, end):
         pipe.send(index)
@@ -86,8 +96,11 @@ class Runner:
         self.given = {kind: totals.next_index(kind) for kind in kinds}
         self.again: list[tuple[str, int, int]] = []
         self.context = multiprocessing.get_context("fork")
-        for kind in kinds:
-            module_of(kind)  # imported once, before the processes are made
+        for kind in kinds:  # imported once, before the processes are made
+            module_of(kind)
+        for name in _IMPORTED:
+            with contextlib.suppress(ImportError):
+                import_module(name)
 
     def run(self) -> None:
         chunks = self._chunks()
