@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from relift.cli.screen import escaped_output
 from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError
 from relift.tables.server_address import redacted
 
@@ -73,6 +74,11 @@ def run(given: Sequence[str]) -> int:
     given
         The words after ``relift``.
     """
+    with escaped_output():
+        return _run(given)
+
+
+def _run(given: Sequence[str]) -> int:
     from relift.cli.commands import app
 
     try:

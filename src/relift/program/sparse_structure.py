@@ -44,8 +44,8 @@ def checked_sparse(name: str, given: Any) -> Any:
     >>> A.indices[1] = 7
     >>> checked_sparse("A", A)
     Traceback (most recent call last):
-    relift.errors.ShapeError: A has an entry in column 7, but only 2 columns. The indices of the sparse matrix are damaged:
-    make it anew.
+    relift.errors.ShapeError: A has an entry in column 7, but only 2 columns. The indices of the sparse matrix are
+    damaged: make it anew.
     """
     try:
         shape = tuple(int(size) for size in given.shape)

@@ -193,6 +193,4 @@ def too_large(source: str, limit: int, what: str) -> FileFormatError:
 
 
 def _not_regular(path: str | Path) -> FileFormatError:
-    return FileFormatError(
-        f"{path} is a device, a pipe or a socket, not a file.", "Copy its content to a file."
-    )
+    return FileFormatError(f"{path} is a device, a pipe or a socket, not a file.", "Copy its content to a file.")
