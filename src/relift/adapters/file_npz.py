@@ -35,7 +35,7 @@ from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder,
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.sparse_structure import compressed
-from relift.read_bytes import Growth, checked_limit
+from relift.read_bytes import Growth, brief, checked_limit
 
 FORMAT = 1
 """Version of relift's own layout."""
@@ -106,7 +106,7 @@ def program_from_npz(file: BinaryIO, source: str, max_bytes: int | None = None) 
     except ReliftError:
         raise
     except _DAMAGE as error:  # arrays of other types than any of the layouts has
-        raise FileFormatError(f"{source} is damaged ({error}).", "Copy or write the file again.") from None
+        raise FileFormatError(f"{source} is damaged ({brief(error)}).", "Copy or write the file again.") from None
     raise FileFormatError(
         f"{source} is an archive without a program: its keys are {_listed(arrays)}.",
         "Write programs with relift.write_program or qpsolvers' Problem.save.",
@@ -139,7 +139,7 @@ def numpy_arrays(file: BinaryIO, source: str, max_bytes: int | None = None) -> d
         raise
     except _DAMAGE as error:
         raise FileFormatError(
-            f"{source} is no NumPy archive, or it is cut off or damaged ({error}).",
+            f"{source} is no NumPy archive, or it is cut off or damaged ({brief(error)}).",
             "Copy or write the file again.",
         ) from None
     return arrays
@@ -171,8 +171,10 @@ def numpy_array(data: bytes, source: str, name: str) -> Any:
             f"{source}: {name} holds a pickled {error}, which is not read because it could run code.",
             "Write the program with relift.write_program.",
         ) from None
-    except (*_DAMAGE, SyntaxError, RecursionError, MemoryError) as error:
-        raise FileFormatError(f"{source}: {name} is damaged ({error}).", "Copy or write the file again.") from None
+    except Exception as error:  # noqa: BLE001 - tokenizers, dtypes, pickles: no list of what they raise is complete
+        raise FileFormatError(
+            f"{source}: {name} is damaged ({brief(error)}).", "Copy or write the file again."
+        ) from None
 
 
 def _plain(value: Any, n_bytes: int, source: str, name: str) -> Any:

@@ -17,7 +17,7 @@ from relift.adapters.solution_files import names_for_json, read_solution, sizes_
 from relift.errors import FileFormatError
 from relift.program.program import Program
 from relift.program.solution import Solution
-from relift.read_bytes import read_bytes
+from relift.read_bytes import brief, read_bytes
 from relift.settings import LiftSettings
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileFormatError(
-            f"{source} is no map of a small model ({error}).", "relift lift --map writes them."
+            f"{source} is no map of a small model ({brief(error)}).", "relift lift --map writes them."
         ) from None
 
 

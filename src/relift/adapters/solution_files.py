@@ -41,7 +41,7 @@ from relift.adapters.write_mps import decimal
 from relift.errors import FileFormatError
 from relift.program.program import Program, Vector
 from relift.program.solution import Solution, Status
-from relift.read_bytes import read_bytes
+from relift.read_bytes import brief, read_bytes
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
@@ -276,7 +276,7 @@ def _solution_from_json(text: str, source: str, program: Program) -> Solution:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:  # also a whole number of more digits than Python reads
-        raise FileFormatError(f"{source} is not valid JSON ({error}).") from None
+        raise FileFormatError(f"{source} is not valid JSON ({brief(error)}).") from None
     if not isinstance(document, dict):
         raise FileFormatError(f"{source} holds no JSON object.", "A solution is an object with at least the key 'x'.")
     if document.get("format", "relift-solution") != "relift-solution":
