@@ -12,10 +12,19 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from relift.cli.closed_pipes import survive_closed_pipes
-from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError, ReliftWarning
+from relift.cli.screen import escaped_output
+from relift.errors import (
+    BackendError,
+    EmptyJoinWarning,
+    EngineError,
+    FileWarning,
+    LanguageError,
+    OptionError,
+    ReliftError,
+)
 from relift.redaction import redacted
 
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
@@ -83,9 +92,29 @@ def run(given: Sequence[str]) -> int:
     given
         The words after ``relift``.
     """
+    with escaped_output(), warnings.catch_warnings():
+        _print_warnings()
+        return _run(given)
+
+
+def _print_warnings() -> None:
+    """Print what a file holds and is not used as a note; commands print empty joins themselves, with the answer."""
+    show = warnings.showwarning
+
+    def say(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if issubclass(category, FileWarning):
+            _say(f"note: {message}")
+        else:
+            show(message, category, *where)
+
+    warnings.simplefilter("ignore", EmptyJoinWarning)
+    warnings.simplefilter("always", FileWarning)
+    warnings.showwarning = say
+
+
+def _run(given: Sequence[str]) -> int:
     from relift.cli.commands import app
 
-    warnings.simplefilter("ignore", ReliftWarning)  # commands print them in their own form
     try:
         if not given:
             app(["--help"], standalone_mode=False, prog_name="relift")

@@ -36,6 +36,7 @@ from relift.modelling.solve_in_engine import (
 )
 from relift.pipeline import Result, solve
 from relift.program.program import Program
+from relift.read_bytes import read_bytes
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
@@ -279,7 +280,7 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | Non
     if isinstance(model, CheckedModel):
         return model, {}, None
     if isinstance(model, Path):
-        return check_text(decode(model.read_bytes(), str(model)), str(model)), {}, model.parent
+        return check_text(decode(read_bytes(model), str(model)), str(model)), {}, model.parent
     if isinstance(model, str):
         return check_text(model), {}, None
     if isinstance(model, Model):
