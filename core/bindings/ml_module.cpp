@@ -356,18 +356,27 @@ PyObject* py_point_machine(PyObject*, PyObject* arguments) {
 
 PyObject* py_matrix_machine(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject* K_given;
+        PyObject *K_given, *members_given;
         Py_ssize_t most_bytes;
-        if (!PyArg_ParseTuple(arguments, "On", &K_given, &most_bytes)) return nullptr;
+        if (!PyArg_ParseTuple(arguments, "OOn", &K_given, &members_given, &most_bytes)) return nullptr;
         auto held = std::make_unique<HeldMachine>();
         held->arrays.push_back(std::make_unique<Buffer>(K_given));
         const Buffer& K = *held->arrays.back();
         const std::size_t n = K.rows(), bytes = std::size_t(most_bytes);
         if (K.columns() != n) throw std::invalid_argument("the kernel matrix is not square");
+        const Buffer chosen(members_given);
+        const std::int32_t* numbers = chosen.elements<std::int32_t>('i', "members", chosen.size());
+        std::vector<std::uint32_t> members(chosen.size());
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (numbers[i] < 0 || std::size_t(numbers[i]) >= n) throw std::invalid_argument("a member is out of range");
+            members[i] = std::uint32_t(numbers[i]);
+        }
         if (K.holds('f'))
-            held->machine = RELIFT_ML_CALL(machine_of_matrix<float>(K.elements<float>('f', "K", n * n), n, bytes));
+            held->machine =
+                RELIFT_ML_CALL(machine_of_matrix<float>(K.elements<float>('f', "K", n * n), n, members, bytes));
         else
-            held->machine = RELIFT_ML_CALL(machine_of_matrix<double>(K.elements<double>('d', "K", n * n), n, bytes));
+            held->machine =
+                RELIFT_ML_CALL(machine_of_matrix<double>(K.elements<double>('d', "K", n * n), n, members, bytes));
         return capsule_of(std::move(held));
     });
 }
@@ -490,11 +499,12 @@ PyObject* py_pair_machine(PyObject*, PyObject* arguments) {
 PyObject* py_solve_dual(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *capsule, *c_given, *lo_given, *hi_given, *beta_given, *v_given;
-        double epsilon, tol_gap, tolerance, most_seconds;
+        double epsilon, tol_gap, enough, tolerance, most_seconds;
         int is_v_given;
         long long most_steps;
-        if (!PyArg_ParseTuple(arguments, "OOOOdOOpddLd", &capsule, &c_given, &lo_given, &hi_given, &epsilon,
-                              &beta_given, &v_given, &is_v_given, &tol_gap, &tolerance, &most_steps, &most_seconds))
+        if (!PyArg_ParseTuple(arguments, "OOOOdOOpdddLd", &capsule, &c_given, &lo_given, &hi_given, &epsilon,
+                              &beta_given, &v_given, &is_v_given, &tol_gap, &enough, &tolerance, &most_steps,
+                              &most_seconds))
             return nullptr;
         HeldMachine& held = held_by(capsule);
         if (!held.machine) throw std::invalid_argument("this is not a machine");
@@ -505,7 +515,7 @@ PyObject* py_solve_dual(PyObject*, PyObject* arguments) {
                                               hi.elements<double>('d', "hi", n), epsilon};
         double *point = beta.elements<double>('d', "beta", n), *values = v.elements<double>('d', "v", n);
         bool is_error = false;
-        DualLimits limits{tol_gap, tolerance, most_steps, most_seconds, [&is_error]() {
+        DualLimits limits{tol_gap, enough, tolerance, most_steps, most_seconds, [&is_error]() {
                               const WithLock locked;
                               is_error = PyErr_CheckSignals() != 0;
                               return is_error;
@@ -539,7 +549,8 @@ PyMethodDef methods[] = {
      "smo(K, lo, hi, beta, v, tolerance, most_steps): improves beta and v in place; returns (steps, violation)."},
     {"point_machine", py_point_machine, METH_VARARGS,
      "point_machine(X, kind, gamma, coef0, degree, most_bytes): a machine over dense points."},
-    {"matrix_machine", py_matrix_machine, METH_VARARGS, "matrix_machine(K, most_bytes): a machine over a matrix."},
+    {"matrix_machine", py_matrix_machine, METH_VARARGS, 
+     "matrix_machine(K, members, most_bytes): a machine over some rows and columns of a matrix."},
     {"sparse_machine", py_sparse_machine, METH_VARARGS,
      "sparse_machine(data, indices, indptr, n_features, kind, gamma, coef0, degree, most_bytes): over sparse points."},
     {"function_machine", py_function_machine, METH_VARARGS,
@@ -549,7 +560,8 @@ PyMethodDef methods[] = {
     {"pair_machine", py_pair_machine, METH_VARARGS,
      "pair_machine(labels, first, second, most_bytes): a machine over the points of two of them."},
     {"solve_dual", py_solve_dual, METH_VARARGS,
-     "solve_dual(machine, c, lo, hi, epsilon, beta, v, is_v_given, tol_gap, tolerance, most_steps, most_seconds): "
+     "solve_dual(machine, c, lo, hi, epsilon, beta, v, is_v_given, tol_gap, enough, tolerance, most_steps, "
+     "most_seconds): "
      "improves beta and v in place; returns (status, steps, kernel values, gap, bias, dual value, primal - dual, "
      "violation, scale)."},
     {"nearest", py_nearest, METH_VARARGS,

@@ -59,7 +59,7 @@ class LiftedSVCCV(ClassifierMixin, BaseEstimator):
         Values of C to try.
     cv
         Number of folds, splitter or iterable of splits, as in ``GridSearchCV``.
-    lift, n_classes, n_landmarks, tol_gap, solver, tol, class_weight, decision_function_shape, max_blocks, expansion, \
+    lift, n_classes, n_landmarks, tol_gap, solver, tol, class_weight, decision_function_shape, max_iter, expansion, \
 random_state
         As in :class:`~relift.ml.LiftedSVC`, for the last fit; ``n_classes``, ``n_landmarks`` and ``random_state`` also
         for the search.
@@ -105,7 +105,7 @@ random_state
         tol: float = 1e-3,
         class_weight: Any = None,
         decision_function_shape: str = "ovr",
-        max_blocks: int = 2000,
+        max_iter: int = -1,
         expansion: str = "auto",
         random_state: Any = 0,
     ) -> None:
@@ -120,7 +120,7 @@ random_state
         self.tol = tol
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
-        self.max_blocks = max_blocks
+        self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
 

@@ -14,8 +14,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from relift.ml.dual import LiftOptions
-from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
+from relift.ml.dual_problem import DualAnswer, LiftOptions
+from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
+from relift.ml.pairs import PairAnswer, pairs_of, solve_pairs
 
 Double = NDArray[np.float64]
 
@@ -29,12 +30,12 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
         raise ValueError(f"n_samples={n_examples} should be >= n_classes={n_classes}.")
     is_exact = estimator.lift != "approximate"
     return LiftOptions(
-        n_classes=10**9 if is_exact else 100 if n_classes is None else int(n_classes),
+        n_classes=None if n_classes is None or is_exact else int(n_classes),
         n_landmarks=256 if estimator.n_landmarks is None else int(estimator.n_landmarks),
         tol_gap=1e-4 if is_exact else float(estimator.tol_gap),
         solver=estimator.solver,
-        tolerance=float(estimator.tol) * (0.1 if is_exact else 10.0),
-        most_blocks=int(estimator.max_blocks),
+        tolerance=float(estimator.tol) * (0.1 if is_exact else 5.0),
+        max_steps=int(getattr(estimator, "max_iter", -1)),
         expansion=estimator.expansion if not is_exact else "support",
         seed=int(np.random.default_rng(estimator.random_state).integers(2**31))
         if not isinstance(estimator.random_state, np.random.RandomState)
@@ -42,9 +43,15 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
     )
 
 
-def _pairs(n_labels: int) -> list[tuple[int, int]]:
-    """Pairs of labels in the order of SVC's one-vs-one."""
-    return [(i, j) for i in range(n_labels) for j in range(i + 1, n_labels)]
+def _report(answer: DualAnswer) -> dict[str, Any]:
+    return {
+        "gap": answer.gap,
+        "dual_value": answer.dual_value,
+        "primal_value": answer.primal_value,
+        "scale": answer.scale,
+        "expansion": "support" if answer.landmarks is None else "landmarks",
+        "rounds": answer.rounds,
+    }
 
 
 LIFT_CONSTRAINTS: dict[str, list[Any]] = {
@@ -54,7 +61,7 @@ LIFT_CONSTRAINTS: dict[str, list[Any]] = {
     "tol_gap": [Interval(Real, 0.0, None, closed="neither")],
     "solver": [str],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
-    "max_blocks": [Interval(Integral, 0, None, closed="left")],
+    "max_iter": [Interval(Integral, -1, None, closed="left")],
     "expansion": [StrOptions({"auto", "support", "landmarks"})],
     "random_state": ["random_state"],
 }
@@ -104,7 +111,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         As in ``SVC``: None, a mapping or ``"balanced"``.
     decision_function_shape, break_ties
         As in ``SVC``.
-    max_blocks
+    max_iter
         How many blocks of violators may be solved with the true kernel at the end.
     expansion
         What the decision function is made of: ``"support"`` vectors, as in SVC; ``"landmarks"``, a few hundred points
@@ -166,7 +173,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        max_blocks: int = 2000,
+        max_iter: int = -1,
         expansion: str = "auto",
         random_state: Any = 0,
     ) -> None:
@@ -184,7 +191,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
-        self.max_blocks = max_blocks
+        self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
 
@@ -234,57 +241,43 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self._gamma = number_for_gamma(self.gamma, X, weights)
         self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
         n_labels = len(self.classes_)
-        pairs = _pairs(n_labels)
         coefficients = np.zeros((n_labels, X.shape[0]))  # row: the other label of the pair
-        self.intercept_ = np.zeros(len(pairs))
-        self.n_iter_ = np.zeros(len(pairs), dtype=np.int32)
-        self.lift_report_: list[dict[str, Any]] = []
-        class_of_sample = np.full((X.shape[0], len(pairs)), -1, dtype=np.int64)
-        self._landmarks: list[tuple[Any, Double] | None] = []
-        n_before = 0
-        for number, (i, j) in enumerate(pairs):
-            # As in SVC the first label of a pair is the positive one, the second if there is only one pair.
-            positive, negative = (j, i) if n_labels == 2 else (i, j)
-            members = np.flatnonzero(((codes == i) | (codes == j)) & (bound > 0))
-            sign = np.where(codes[members] == positive, 1.0, -1.0)
-            part = bound[members]
-            examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]
-            answer, merged = solve_machine(
-                self._view, examples, sign, np.where(sign < 0, -part, 0.0), np.where(sign > 0, part, 0.0),
-                self.lift, options,
-            )  # fmt: skip
-            beta = spread_over_members(answer.beta, merged, part)
-            other = np.where(codes[members] == positive, negative, positive)
-            coefficients[other, members] = beta
-            self.intercept_[number] = answer.bias
-            self.n_iter_[number] = answer.iterations
-            classes = answer.labels[merged.labels]
-            class_of_sample[members, number] = classes + n_before
-            n_before += int(answer.labels.max()) + 1
-            if answer.landmarks is not None and answer.coefficients is not None:
-                self._landmarks.append((examples[merged.first[answer.landmarks]], answer.coefficients))
-            else:
-                self._landmarks.append(None)
-            self.lift_report_.append(
-                {
-                    "pair": (self.classes_[negative], self.classes_[positive]),
-                    "examples": len(members),
-                    "distinct": len(merged.first),
-                    "classes": int(answer.labels.max()) + 1,
-                    "gap": answer.gap,
-                    "dual_value": answer.dual_value,
-                    "primal_value": answer.primal_value,
-                    "expansion": "support" if answer.landmarks is None else "landmarks",
-                    "rounds": answer.rounds,
-                }
-            )
+        answers = solve_pairs(self._view, X, codes, n_labels, bound, self.lift, options)
+        self._keep_answers(answers, X, coefficients)
         self._keep_support(X, codes, coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
-        self.n_classes_lifted_ = n_before
-        self.class_of_sample_ = class_of_sample[:, 0] if len(pairs) == 1 else class_of_sample
-        if self.lift == "approximate":
-            warn_if_open(self.gap_, self.tol_gap, type(self).__name__)
+        warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
         return self
+
+    def _keep_answers(self, answers: list[PairAnswer], X: Any, coefficients: Double) -> None:
+        """Intercepts, classes and reports of the pairs of labels; dual variables go to the coefficients."""
+        self.intercept_ = np.array([pair.answer.bias for pair in answers])
+        self.n_iter_ = np.array([pair.answer.iterations for pair in answers], dtype=np.int32)
+        self._landmarks: list[tuple[Any, Double] | None] = []
+        self.lift_report_: list[dict[str, Any]] = []
+        class_of_sample = np.full((X.shape[0], len(answers)), -1, dtype=np.int64)
+        n_before = 0
+        for number, pair in enumerate(answers):
+            answer = pair.answer
+            coefficients[pair.other, pair.members] = pair.beta
+            class_of_sample[pair.members, number] = pair.classes + n_before
+            n_classes = int(answer.labels.max()) + 1
+            n_before += n_classes
+            kept = None
+            if answer.landmarks is not None and answer.coefficients is not None:
+                kept = (X[pair.distinct[answer.landmarks]], answer.coefficients)
+            self._landmarks.append(kept)
+            self.lift_report_.append(
+                {
+                    "pair": (self.classes_[pair.negative], self.classes_[pair.positive]),
+                    "examples": len(pair.members),
+                    "distinct": len(pair.distinct),
+                    "classes": n_classes,
+                    **_report(answer),
+                }
+            )
+        self.n_classes_lifted_ = n_before
+        self.class_of_sample_ = class_of_sample[:, 0] if len(answers) == 1 else class_of_sample
 
     def _keep_support(self, X: Any, codes: NDArray[Any], coefficients: Double) -> None:
         """Support vectors sorted by label, and libsvm's layout of their coefficients."""
@@ -324,7 +317,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
     def _pair(self, number: int) -> tuple[NDArray[Any], Double]:
         """Positions of the support vectors of a pair of labels, and their coefficients."""
         n_labels = len(self.classes_)
-        i, j = _pairs(n_labels)[number]
+        i, j = pairs_of(n_labels)[number]
         of_i, of_j = np.flatnonzero(self._support_labels == i), np.flatnonzero(self._support_labels == j)
         columns = np.concatenate([of_i, of_j])
         weights = np.concatenate([self.dual_coef_[j - 1, of_i], self.dual_coef_[i, of_j]])
@@ -387,7 +380,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         if self.break_ties:
             return np.asarray(self.classes_[_ovr_decision_function(values < 0, -values, n_labels).argmax(axis=1)])
         votes = np.zeros((len(values), n_labels), dtype=np.int64)
-        for number, (i, j) in enumerate(_pairs(n_labels)):
+        for number, (i, j) in enumerate(pairs_of(n_labels)):
             votes[:, i] += values[:, number] > 0
             votes[:, j] += values[:, number] <= 0
         return np.asarray(self.classes_[votes.argmax(axis=1)])

@@ -278,11 +278,15 @@ private:
                 judge_gap(found, nullptr, outcome);
                 outcome.violation = violation;
                 const bool is_late = is_out_of_time(outcome);
-                if (outcome.gap <= share * limits_->tol_gap || is_settled || is_over || is_late) {
+                const bool is_good = outcome.gap <= share * limits_->tol_gap && violation <= limits_->enough;
+                if (is_good || is_settled || is_over || is_late) {
                     const bool was_whole = part_.size == size();
                     const std::size_t n_back = was_whole ? 0 : look_at_all(found, outcome);
                     is_changed = !was_whole;
-                    if (outcome.gap <= limits_->tol_gap) return outcome;
+                    if (outcome.gap <= limits_->tol_gap && outcome.violation <= limits_->enough) {
+                        outcome.status = DualStatus::gap_reached;
+                        return outcome;
+                    }
                     if (is_over || is_late) {
                         if (is_over) outcome.status = DualStatus::step_limit;
                         return outcome;
@@ -449,7 +453,9 @@ private:
             }
         }
         std::vector<Real> nothing(part_.stride, Real(0));
-        judge_gap(update_and_find<Real>(part_, nothing.data(), nothing.data(), 0.0), &rest, outcome);
+        const Extremes now = update_and_find<Real>(part_, nothing.data(), nothing.data(), 0.0);
+        judge_gap(now, &rest, outcome);
+        outcome.violation = std::isfinite(now.highest - now.lowest) ? std::max(0.0, now.highest - now.lowest) : 0.0;
         return n_back;
     }
 
@@ -510,8 +516,9 @@ std::unique_ptr<DualMachine> machine_of_points(const Real* points, std::size_t n
 }
 
 template <class Real>
-std::unique_ptr<DualMachine> machine_of_matrix(const Real* K, std::size_t n, std::size_t most_bytes) {
-    return std::make_unique<SmoMachine<Real>>(std::make_unique<MatrixRows<Real>>(K, n), most_bytes);
+std::unique_ptr<DualMachine> machine_of_matrix(const Real* K, std::size_t n, std::vector<std::uint32_t> members,
+                                               std::size_t most_bytes) {
+    return std::make_unique<SmoMachine<Real>>(std::make_unique<MatrixRows<Real>>(K, n, std::move(members)), most_bytes);
 }
 
 template <class Real>

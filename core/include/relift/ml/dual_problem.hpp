@@ -17,7 +17,8 @@ struct DualProblem {
 
 struct DualLimits {
     double tol_gap;       // stop when the relative gap is at most this
-    double tolerance;     // or when no pair of entries of v differs by more than this
+    double enough;        // and no pair of slopes differs by more than this;
+    double tolerance;     // or when none differs by more than this, whatever the gap
     std::int64_t most_steps;
     double most_seconds;  // of processor time
     std::function<bool()> is_interrupted;

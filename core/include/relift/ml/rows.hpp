@@ -188,33 +188,39 @@ private:
     std::vector<Real> scratch_;
 };
 
-// A kernel matrix that is there already.
+// A kernel matrix that is there already: the rows and columns of its members.
 template <class Real> class MatrixRows final : public RowSource<Real> {
 public:
-    MatrixRows(const Real* K, std::size_t n) : K_(K), n_(n) {}
+    MatrixRows(const Real* K, std::size_t stride, std::vector<std::uint32_t> members)
+        : K_(K), stride_(stride), members_(std::move(members)) {}
 
-    std::size_t size() const override { return n_; }
-    Real diagonal(std::size_t i) const override { return K_[i * n_ + i]; }
-    void set_columns(const std::vector<std::uint32_t>& columns) override { columns_ = columns; }
+    std::size_t size() const override { return members_.size(); }
+    Real diagonal(std::size_t i) const override { return row_of(i)[members_[i]]; }
+    void set_columns(const std::vector<std::uint32_t>& columns) override {
+        columns_.resize(columns.size());
+        for (std::size_t p = 0; p < columns.size(); ++p) columns_[p] = members_[columns[p]];
+    }
     void row(std::size_t i, std::size_t begin, std::size_t end, Real* values) override {
-        const Real* row = K_ + i * n_;
+        const Real* row = row_of(i);
         for (std::size_t p = begin; p < end; ++p) values[p] = row[columns_[p]];
         std::fill(values + end, values + (end + lane_count - 1) / lane_count * lane_count, Real(0));
     }
     void sums(const std::vector<std::uint32_t>& rows, const std::vector<std::uint32_t>& support,
               const std::vector<double>& weights, double* sums) override {
         for (std::size_t r = 0; r < rows.size(); ++r) {
-            const Real* row = K_ + std::size_t(rows[r]) * n_;
+            const Real* row = row_of(rows[r]);
             double sum = 0.0;
-            for (std::size_t s = 0; s < support.size(); ++s) sum += weights[s] * double(row[support[s]]);
+            for (std::size_t s = 0; s < support.size(); ++s) sum += weights[s] * double(row[members_[support[s]]]);
             sums[r] = sum;
         }
     }
 
 private:
+    const Real* row_of(std::size_t i) const { return K_ + std::size_t(members_[i]) * stride_; }
+
     const Real* K_;
-    std::size_t n_;
-    std::vector<std::uint32_t> columns_;
+    std::size_t stride_;
+    std::vector<std::uint32_t> members_, columns_;
 };
 
 // Points with few nonzero features, by rows. One point is spread out, the others are multiplied with it.
