@@ -10,6 +10,7 @@ minimal optimisation does not finish soon go to the interior point method of :mo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from relift.ml.class_rounds import ClassAnswer, solve_classes
 from relift.ml.dual_machine import NO_VIOLATION, REACHED, STEP_LIMIT, DualLimits, DualMachine, DualOutcome, machine_of
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions
-from relift.ml.kernels import Index
+from relift.ml.kernels import Index, KernelSource, PointKernel
 from relift.ml.landmarks import Landmarks
 from relift.ml.linear_dual import linear_points, solve_linear
 from relift.ml.small_dual import balanced, best_bias, best_bias_of, gap_terms
@@ -72,14 +73,25 @@ def solve_lifted(problem: DualProblem, options: LiftOptions, machine: DualMachin
 
 def uses_classes(problem: DualProblem, options: LiftOptions) -> bool:
     """Whether classes are tried: asked for by the options, or many examples with few features."""
+    return uses_classes_for(problem.source, len(problem.c), options)
+
+
+def uses_classes_for(source: KernelSource, size: int, options: LiftOptions) -> bool:
+    """The same for so many examples of a source."""
     if options.n_classes is not None or options.solver != "smo" or options.expansion == "landmarks":
-        return options.n_classes is None or options.n_classes < 10**9
-    return (
-        len(problem.c) >= CLASSES_FROM
-        and problem.places is not None
-        and problem.places.shape[1] <= FEATURES_LIMIT
-        and getattr(problem.source, "kernel", None) != "linear"
-    )
+        return True
+    if size < CLASSES_FROM or options.lift_is_exact or getattr(source, "kernel", None) == "linear":
+        return False
+    points = getattr(source, "points", None)
+    return isinstance(points, np.ndarray) and points.shape[1] <= FEATURES_LIMIT
+
+
+def solve_one(machine: DualMachine, c: Double, lo: Double, hi: Double, limits: DualLimits) -> DualAnswer:
+    """Solve over the examples of a machine, from zero."""
+    begun, beta = perf_counter(), np.zeros(len(c))
+    outcome, _ = machine.solve(c, lo, hi, 0.0, beta, c.copy(), limits)
+    line = _line("examples", len(c), outcome.gap, perf_counter() - begun)
+    return answer_of(outcome, beta, np.arange(len(c), dtype=np.int32), outcome.steps, [line])
 
 
 def _nothing_to_solve(problem: DualProblem) -> DualAnswer:
@@ -96,6 +108,8 @@ def _nothing_to_solve(problem: DualProblem) -> DualAnswer:
 def _by_classes(problem: DualProblem, options: LiftOptions) -> ClassAnswer | DualAnswer | None:
     """Where the classes end; an answer if their decision function in landmarks is proved already."""
     size = len(problem.c)
+    if problem.places is None:
+        problem = replace(problem, places=places_of(problem.source))
     given = problem if problem.epsilon == 0.0 else _twice(problem)
     found = solve_classes(given, options)
     if found is None:
@@ -111,6 +125,18 @@ def _by_classes(problem: DualProblem, options: LiftOptions) -> ClassAnswer | Dua
         found.beta = found.beta[:size] + found.beta[size:]
         found.labels = np.unique(found.labels[:size], return_inverse=True)[1].astype(np.int32)
     return found
+
+
+def places_of(source: KernelSource) -> NDArray[np.float32] | None:
+    """Dense points, moved and scaled into the range of single precision; None if the source has no such points."""
+    points = getattr(source, "points", None)
+    if not isinstance(points, np.ndarray):
+        return None
+    if points.dtype == np.float32:
+        return points
+    middle = points.mean(axis=0)
+    scale = float(np.abs(points - middle).max(initial=0.0)) or 1.0
+    return np.ascontiguousarray((points - middle) / scale, dtype=np.float32)
 
 
 def _twice(problem: DualProblem) -> DualProblem:
@@ -142,7 +168,8 @@ def _proof_by_landmarks(
     support: Index = np.flatnonzero(beta)
     bias = best_bias(v, problem.lo, problem.hi)
     push = v - bias
-    K = problem.source.block(landmarks.index, landmarks.index)
+    # Coefficients of landmarks are large and cancel: their few kernel values are computed in double precision.
+    K = _precise(problem.source, landmarks.index)
     primal = 0.5 * float(a @ (K @ a)) + float(np.maximum(problem.hi * push, problem.lo * push).sum())
     square = float(beta[support] @ problem.source.sums(support, support, beta[support]))
     dual = float(problem.c @ beta) - 0.5 * square
@@ -152,6 +179,12 @@ def _proof_by_landmarks(
     return DualAnswer(
         beta, bias, gap, dual, primal, found.labels, found.iterations, landmarks.index, a, [*found.rounds, line]
     )
+
+
+def _precise(source: KernelSource, index: Index) -> Double:
+    if isinstance(source, PointKernel):
+        source, index = PointKernel(source.points[index].astype(np.float64), *source.parameters), np.arange(len(index))
+    return source.block(index, index)
 
 
 # ---- over the examples ----

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from relift.ml import compiled
 from relift.ml.dual_reference import ReferenceMachine
@@ -56,9 +55,7 @@ class DualLimits:
     max_seconds: float = np.inf
 
 
-@final
-@dataclass(frozen=True)
-class DualOutcome:
+class DualOutcome(NamedTuple):
     """What is proved about the point that a solve ended with.
 
     Parameters
@@ -129,9 +126,7 @@ class DualMachine:
             found = self._handle.solve(*arguments, steps, limits.max_seconds)
         else:
             found = compiled.core.solve_dual(self._handle, *arguments, steps, limits.max_seconds)
-        status, taken, kernel_values, gap, bias, dual_value, total, violation, scale = found
-        outcome = DualOutcome(status, taken, kernel_values, gap, bias, dual_value, total, violation, scale)
-        return outcome, values
+        return DualOutcome._make(found), values
 
 
 def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMachine:
@@ -145,8 +140,8 @@ def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMach
     >>> beta.tolist(), outcome.status == REACHED, round(outcome.bias, 6)
     ([-2.0, 2.0], True, -1.0)
     """
-    room = default_cache_bytes() if cache_bytes is None else int(cache_bytes)
     size = source.size
+    room = default_cache_bytes(size) if cache_bytes is None else int(cache_bytes)
     if not compiled.CORE_IS_COMPILED:
         return DualMachine(ReferenceMachine(source), size)
     if isinstance(source, PointKernel):
@@ -170,7 +165,7 @@ def machine_of_matrix(
     K: NDArray[Any], members: NDArray[np.int32] | None, cache_bytes: int | None = None
 ) -> DualMachine:
     """A machine over some rows and columns of a kernel matrix, or all."""
-    room = default_cache_bytes() if cache_bytes is None else int(cache_bytes)
+    room = default_cache_bytes(len(K)) if cache_bytes is None else int(cache_bytes)
     if K.dtype != np.float32:
         K = np.ascontiguousarray(K, dtype=np.float64)
     chosen = np.arange(len(K), dtype=np.int32) if members is None else np.ascontiguousarray(members, dtype=np.int32)
@@ -195,7 +190,7 @@ class LabelMachines:
 
     def __init__(self, source: PointKernel, begin: NDArray[np.int32], cache_bytes: int | None = None) -> None:
         self.source, self.begin = source, np.ascontiguousarray(begin, dtype=np.int32)
-        self.room = default_cache_bytes() if cache_bytes is None else int(cache_bytes)
+        self.room = default_cache_bytes(source.size) if cache_bytes is None else int(cache_bytes)
         self._handle: Any = None
         if compiled.CORE_IS_COMPILED:
             self._handle = compiled.core.label_machines(source.points, self.begin, *source.numbers(), self.room // 2)
@@ -209,14 +204,18 @@ class LabelMachines:
 
     def pair(self, first: int, second: int) -> DualMachine:
         """The machine over the points of two labels."""
-        members = self.members(first, second)
         if self._handle is None:
+            members = self.members(first, second)
             return DualMachine(ReferenceMachine(self.source.subset(members)), len(members))
-        return DualMachine(compiled.core.pair_machine(self._handle, first, second, self.room // 2), len(members))
+        begin = self.begin
+        size = int(begin[first + 1] - begin[first] + begin[second + 1] - begin[second])
+        return DualMachine(compiled.core.pair_machine(self._handle, first, second, self.room // 2), size)
 
 
-def default_cache_bytes() -> int:
-    """Memory for kernel rows: half of what is free, at most 2 GiB and at least 64 MiB."""
+def default_cache_bytes(size: int) -> int:
+    """Memory for the kernel rows of so many examples: half of what is free, at most 2 GiB and at least 64 MiB."""
+    if 8 * size * size <= 64 << 20:
+        return 64 << 20
     return int(min(max(_free_bytes() // 2, 64 << 20), 2 << 30))
 
 
@@ -247,8 +246,3 @@ def _row_function(source: KernelSource) -> Any:
         np.frombuffer(out, dtype=np.float64)[:] = source.block(np.array([i]), chosen)[0]
 
     return row
-
-
-def sparse_or_dense(points: Any) -> Any:
-    """Sparse rows as CSR with sorted indices; dense ones as they are."""
-    return sparse.csr_matrix(points) if sparse.issparse(points) else points

@@ -36,7 +36,7 @@ class DualProblem:
     c, lo, hi
         Linear term and box, which contains 0.
     places
-        float32 coordinates in which near examples are alike; classes are looked for in them. None: in the features.
+        float32 coordinates in which near examples are alike; classes are looked for in them. None: those of the source.
     epsilon
         Weight of the absolute values of beta.
     """
@@ -76,6 +76,8 @@ class LiftOptions:
         Memory for kernel rows; None: as :func:`relift.ml.dual_machine.default_cache_bytes`.
     expansion
         ``"support"``, ``"landmarks"`` or ``"auto"``: what the decision function is made of.
+    lift_is_exact
+        Approximate classes are not allowed.
     seed
         Of all that is drawn.
     """
@@ -90,13 +92,12 @@ class LiftOptions:
     max_seconds: float = np.inf
     cache_bytes: int | None = None
     expansion: str = "auto"
+    lift_is_exact: bool = False
     seed: int = 0
 
     def limits(self) -> DualLimits:
         """The limits of a solve over the examples."""
-        return DualLimits(
-            self.tol_gap, self.tolerance, 1e-11, self.max_steps, self.max_seconds
-        )
+        return DualLimits(self.tol_gap, self.tolerance, 1e-11, self.max_steps, self.max_seconds)
 
 
 @final

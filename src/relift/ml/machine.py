@@ -75,7 +75,8 @@ class KernelView:
         self.shift: Double | None = None
         self.dtype: Any = np.float64
         if self.is_pointwise:
-            self.shift = X.mean(axis=0) if kernel == "rbf" else None
+            # The middle of the range does not depend on how often an example is given, nor on the order.
+            self.shift = 0.5 * (X.min(axis=0) + X.max(axis=0)) if kernel == "rbf" else None
             if X.shape[0] > SMALL and kernel != "linear":
                 extent = float(np.abs(X if self.shift is None else X - self.shift).max(initial=0.0))
                 width = extent * np.sqrt(gamma) if kernel == "rbf" else 1.0
@@ -127,10 +128,10 @@ class KernelView:
         return out
 
 
-def merge_examples(view: KernelView, X: Any, lift: str, colours: list[NDArray[Any]]) -> Merged:
+def merge_examples(view: KernelView, X: Any, lift: str, colours: list[NDArray[Any]], size: int) -> Merged:
     """Merge equal examples of equal colours, unless the kernel is a matrix or nothing is to be lifted."""
     if view.kernel == "precomputed" or lift == "none":
-        everything = np.arange(X.shape[0])
+        everything = np.arange(size)
         return Merged(everything, everything)
     return merge_equal(X, colours)
 
@@ -147,7 +148,7 @@ def solve_machine(
     epsilon: float = 0.0,
 ) -> tuple[DualAnswer, Merged]:
     """Merge equal examples and solve the dual over them; see :func:`solve_merged`."""
-    merged = merge_examples(view, X, lift, [c, (hi > 0).astype(np.int64)])
+    merged = merge_examples(view, X, lift, [c, (hi > 0).astype(np.int64)], len(c))
     return solve_merged(view, X, merged, c, lo, hi, lift, options, places, epsilon), merged
 
 
@@ -206,21 +207,10 @@ def solve_over(
     machine: DualMachine | None = None,
 ) -> DualAnswer:
     """Solve the dual over the examples of a kernel source; a machine over them may be there already."""
-    if places is None and isinstance(source, PointKernel):
-        places = source.points if source.points.dtype == np.float32 else _standard(source.points)
-    elif places is None and isinstance(source, FunctionKernel) and isinstance(source.points, np.ndarray):
-        places = _standard(source.points)
     problem = DualProblem(source, c, lo, hi, places, epsilon)
     if lift == "exact":
         return solve_exact(problem, options)
     return solve_lifted(problem, options, machine)
-
-
-def _standard(points: Double) -> NDArray[np.float32]:
-    """Points moved and scaled into the range of single precision."""
-    middle = points.mean(axis=0)
-    scale = float(np.abs(points - middle).max(initial=0.0)) or 1.0
-    return np.ascontiguousarray((points - middle) / scale, dtype=np.float32)
 
 
 def spread_over_members(beta: Double, merged: Merged, bound: Double) -> Double:

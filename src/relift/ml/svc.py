@@ -11,12 +11,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from relift.ml.dual_problem import DualAnswer, LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
-from relift.ml.pairs import PairAnswer, pairs_of, solve_pairs
+from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 
 Double = NDArray[np.float64]
 
@@ -37,10 +37,17 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
         tolerance=float(estimator.tol) * (0.1 if is_exact else 5.0),
         max_steps=int(getattr(estimator, "max_iter", -1)),
         expansion=estimator.expansion if not is_exact else "support",
-        seed=int(np.random.default_rng(estimator.random_state).integers(2**31))
-        if not isinstance(estimator.random_state, np.random.RandomState)
-        else int(estimator.random_state.randint(2**31 - 1)),
+        lift_is_exact=is_exact,
+        seed=_seed(estimator.random_state),
     )
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, Integral):
+        return int(random_state) % 2**31
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return int(np.random.default_rng(random_state).integers(2**31))
 
 
 def _report(answer: DualAnswer) -> dict[str, Any]:
@@ -69,6 +76,8 @@ LIFT_CONSTRAINTS: dict[str, list[Any]] = {
 
 def checked_weights(sample_weight: Any, X: Any) -> Double:
     """Weights of the examples: ones if not given; negative ones are refused."""
+    if sample_weight is None:
+        return np.ones(X.shape[0])
     weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
     if (weights < 0).any():
         raise ValueError("Negative values in data passed to `sample_weight`.")
@@ -230,54 +239,49 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             X.sum_duplicates()
             X.eliminate_zeros()
         self.classes_, codes = np.unique(y, return_inverse=True)
-        present = np.unique(codes[weights > 0])
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
-        if len(present) < 2:
+        if sample_weight is not None and len(np.unique(codes[weights > 0])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
-        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        bound = self.C * balance[codes] * weights
+        bound = self.C * weights
+        if self.class_weight is not None:
+            bound *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X, weights)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
         n_labels = len(self.classes_)
-        coefficients = np.zeros((n_labels, X.shape[0]))  # row: the other label of the pair
-        answers = solve_pairs(self._view, X, codes, n_labels, bound, self.lift, options)
-        self._keep_answers(answers, X, coefficients)
-        self._keep_support(X, codes, coefficients)
+        found = solve_pairs(self._view, X, codes, n_labels, bound, self.lift, options)
+        self._keep_answers(found, X)
+        self._keep_support(X, codes, found.coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
         warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
         return self
 
-    def _keep_answers(self, answers: list[PairAnswer], X: Any, coefficients: Double) -> None:
-        """Intercepts, classes and reports of the pairs of labels; dual variables go to the coefficients."""
-        self.intercept_ = np.array([pair.answer.bias for pair in answers])
-        self.n_iter_ = np.array([pair.answer.iterations for pair in answers], dtype=np.int32)
-        self._landmarks: list[tuple[Any, Double] | None] = []
+    def _keep_answers(self, found: PairsAnswer, X: Any) -> None:
+        """Intercepts, classes and reports of the pairs of labels."""
+        answers, n_labels = found.answers, len(self.classes_)
+        self.intercept_ = np.array([answer.bias for answer in answers])
+        self.n_iter_ = np.array([answer.iterations for answer in answers], dtype=np.int32)
+        self._landmarks: list[tuple[Any, Double] | None] = [None] * len(answers)
         self.lift_report_: list[dict[str, Any]] = []
-        class_of_sample = np.full((X.shape[0], len(answers)), -1, dtype=np.int64)
-        n_before = 0
-        for number, pair in enumerate(answers):
-            answer = pair.answer
-            coefficients[pair.other, pair.members] = pair.beta
-            class_of_sample[pair.members, number] = pair.classes + n_before
-            n_classes = int(answer.labels.max()) + 1
-            n_before += n_classes
-            kept = None
+        self.n_classes_lifted_ = 0
+        for number, (i, j) in enumerate(pairs_of(n_labels)):
+            answer, distinct = answers[number], found.distinct[number]
             if answer.landmarks is not None and answer.coefficients is not None:
-                kept = (X[pair.distinct[answer.landmarks]], answer.coefficients)
-            self._landmarks.append(kept)
+                self._landmarks[number] = (X[distinct[answer.landmarks]], answer.coefficients)
+            n_classes = int(answer.labels.max()) + 1
+            self.n_classes_lifted_ += n_classes
             self.lift_report_.append(
                 {
-                    "pair": (self.classes_[pair.negative], self.classes_[pair.positive]),
-                    "examples": len(pair.members),
-                    "distinct": len(pair.distinct),
+                    "pair": (self.classes_[i], self.classes_[j]) if n_labels == 2 else (self.classes_[j], self.classes_[i]),
+                    "examples": found.n_members[number],
+                    "distinct": len(distinct),
                     "classes": n_classes,
                     **_report(answer),
                 }
             )
-        self.n_classes_lifted_ = n_before
-        self.class_of_sample_ = class_of_sample[:, 0] if len(answers) == 1 else class_of_sample
+        self.class_of_sample_ = found.classes[:, 0] if len(answers) == 1 else found.classes
 
     def _keep_support(self, X: Any, codes: NDArray[Any], coefficients: Double) -> None:
         """Support vectors sorted by label, and libsvm's layout of their coefficients."""
@@ -355,12 +359,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             One value for each example with two labels; otherwise a column for each label
             (``decision_function_shape="ovr"``) or each pair of labels (``"ovo"``).
         """
-        values = self._values(X)
-        if len(self.classes_) == 2:
-            return np.asarray(values[:, 0])
-        if self.decision_function_shape == "ovo":
-            return values
-        return np.asarray(_ovr_decision_function(values < 0, -values, len(self.classes_)))
+        return decisions_of(self._values(X), len(self.classes_), self.decision_function_shape)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example.
@@ -375,12 +374,6 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         values = self._values(X)
-        if n_labels == 2:
-            return np.asarray(self.classes_[(values[:, 0] > 0).astype(np.int64)])
-        if self.break_ties:
-            return np.asarray(self.classes_[_ovr_decision_function(values < 0, -values, n_labels).argmax(axis=1)])
-        votes = np.zeros((len(values), n_labels), dtype=np.int64)
-        for number, (i, j) in enumerate(pairs_of(n_labels)):
-            votes[:, i] += values[:, number] > 0
-            votes[:, j] += values[:, number] <= 0
-        return np.asarray(self.classes_[votes.argmax(axis=1)])
+        if self.break_ties and n_labels > 2:
+            return np.asarray(self.classes_[decisions_of(values, n_labels, "ovr").argmax(axis=1)])
+        return np.asarray(self.classes_[winners_of(values, n_labels)])

@@ -147,7 +147,8 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
             X.eliminate_zeros()
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X, weights)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
         members = np.flatnonzero(weights > 0)
         bound, target = self.C * weights[members], y[members]
         examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]
