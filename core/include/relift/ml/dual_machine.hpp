@@ -23,12 +23,14 @@ RELIFT_ML_INLINE Doubles load_as_double(const float* from) {
 
 // The active part of a dual, packed into whole lanes. `grow` is what v lacks of the slope of growing: -epsilon or
 // epsilon, or minus infinity where the variable cannot grow; `shrink` is the same for shrinking.
-struct ActivePart {
+template <class Real> struct ActivePart {
     std::size_t size = 0, stride = 0;
-    std::vector<double> v, grow, shrink, diagonal, beta, lo, hi, c;
+    std::vector<double> v, beta, lo, hi, c;
+    std::vector<Real> diagonal;
+    std::vector<float> grow, shrink;  // of a step's memory traffic they are a large part
 
     void resize(std::size_t new_size) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
+        constexpr float infinity = std::numeric_limits<float>::infinity();
         size = new_size;
         stride = (new_size + lane_count - 1) / lane_count * lane_count;
         for (auto* array : {&v, &beta, &lo, &hi, &c}) {
@@ -36,7 +38,7 @@ struct ActivePart {
             array->resize(stride, 0.0);
         }
         diagonal.resize(new_size);
-        diagonal.resize(stride, 1.0);
+        diagonal.resize(stride, Real(1));
         grow.resize(new_size);
         grow.resize(stride, -infinity);
         shrink.resize(new_size);
@@ -44,15 +46,22 @@ struct ActivePart {
     }
 
     void judge(std::size_t p, double epsilon) {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        grow[p] = beta[p] < 0.0 ? epsilon : beta[p] < hi[p] ? -epsilon : -infinity;
-        shrink[p] = beta[p] > 0.0 ? -epsilon : beta[p] > lo[p] ? epsilon : infinity;
+        constexpr float infinity = std::numeric_limits<float>::infinity();
+        const float width = float(epsilon);
+        grow[p] = beta[p] < 0.0 ? width : beta[p] < hi[p] ? -width : -infinity;
+        shrink[p] = beta[p] > 0.0 ? -width : beta[p] > lo[p] ? width : infinity;
     }
 
     void keep(const std::vector<std::uint32_t>& positions) {
-        for (auto* array : {&v, &grow, &shrink, &diagonal, &beta, &lo, &hi, &c})
-            for (std::size_t p = 0; p < positions.size(); ++p) (*array)[p] = (*array)[positions[p]];
+        for (auto* array : {&v, &beta, &lo, &hi, &c}) pick(*array, positions);
+        for (auto* array : {&grow, &shrink}) pick(*array, positions);
+        pick(diagonal, positions);
         resize(positions.size());
+    }
+
+private:
+    template <class Array> static void pick(Array& array, const std::vector<std::uint32_t>& positions) {
+        for (std::size_t p = 0; p < positions.size(); ++p) array[p] = array[positions[p]];
     }
 };
 
@@ -63,11 +72,11 @@ struct Extremes {
 
 // v -= moved (K_i - K_j), then the extremes.
 template <class Real>
-RELIFT_ML_INLINE Extremes update_and_find(ActivePart& part, const Real* row_i, const Real* row_j, double moved) {
+RELIFT_ML_INLINE Extremes update_and_find(ActivePart<Real>& part, const Real* row_i, const Real* row_j, double moved) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr std::size_t width = LanesOf<double>::count;
     double* v = part.v.data();
-    const double *grow = part.grow.data(), *shrink = part.shrink.data();
+    const float *grow = part.grow.data(), *shrink = part.shrink.data();
     Longs at;
     for (std::size_t lane = 0; lane < width; ++lane) at[lane] = std::int64_t(lane);
     Doubles top = all<Doubles>(-infinity), bottom = all<Doubles>(infinity);
@@ -76,7 +85,7 @@ RELIFT_ML_INLINE Extremes update_and_find(ActivePart& part, const Real* row_i, c
         Doubles value = load<Doubles>(v + k);
         value -= (load_as_double(row_i + k) - load_as_double(row_j + k)) * moved;
         store(v + k, value);
-        const Doubles up = value + load<Doubles>(grow + k), down = value + load<Doubles>(shrink + k);
+        const Doubles up = value + load_as_double(grow + k), down = value + load_as_double(shrink + k);
         const auto higher = up > top;
         top = higher ? up : top;
         top_at = higher ? at : top_at;
@@ -96,19 +105,21 @@ RELIFT_ML_INLINE Extremes update_and_find(ActivePart& part, const Real* row_i, c
 
 // The partner that gains most: (highest - down)^2 / curvature, compared without division.
 template <class Real>
-RELIFT_ML_INLINE std::size_t best_partner(const ActivePart& part, const Real* row_i, double highest, double diagonal_i,
+RELIFT_ML_INLINE std::size_t best_partner(const ActivePart<Real>& part, const Real* row_i, double highest, double diagonal_i,
                                           double least_curvature) {
     constexpr std::size_t width = LanesOf<double>::count;
-    const double *v = part.v.data(), *shrink = part.shrink.data(), *diagonal = part.diagonal.data();
+    const double* v = part.v.data();
+    const float* shrink = part.shrink.data();
+    const Real* diagonal = part.diagonal.data();
     Longs at;
     for (std::size_t lane = 0; lane < width; ++lane) at[lane] = std::int64_t(lane);
     Doubles best = {}, best_curvature = all<Doubles>(1.0);
     Longs best_at = at - at - 1;
     const Doubles least = all<Doubles>(least_curvature), zero = {};
     for (std::size_t k = 0; k < part.stride; k += width) {
-        Doubles difference = highest - (load<Doubles>(v + k) + load<Doubles>(shrink + k));
+        Doubles difference = highest - (load<Doubles>(v + k) + load_as_double(shrink + k));
         difference = difference > zero ? difference : zero;
-        Doubles curvature = load<Doubles>(diagonal + k) + diagonal_i - load_as_double(row_i + k) * 2.0;
+        Doubles curvature = load_as_double(diagonal + k) + diagonal_i - load_as_double(row_i + k) * 2.0;
         curvature = curvature > least ? curvature : least;
         const Doubles square = difference * difference;
         const auto higher = square * best_curvature > best * curvature;
@@ -134,7 +145,7 @@ RELIFT_ML_INLINE std::size_t best_partner(const ActivePart& part, const Real* ro
 struct GapAt {
     double total, slope;
 };
-RELIFT_ML_INLINE GapAt gap_at(const ActivePart& part, double b, double epsilon) {
+template <class Real> RELIFT_ML_INLINE GapAt gap_at(const ActivePart<Real>& part, double b, double epsilon) {
     constexpr std::size_t width = LanesOf<double>::count;
     Doubles total = {}, slope = {};
     const Doubles zero = {};
@@ -156,7 +167,8 @@ RELIFT_ML_INLINE GapAt gap_at(const ActivePart& part, double b, double epsilon) 
 }
 
 // The sum of max(0, hi (p - epsilon), lo (p + epsilon)) for the function scale * f + b.
-RELIFT_ML_INLINE double losses_at(const ActivePart& part, double scale, double b, double epsilon) {
+template <class Real>
+RELIFT_ML_INLINE double losses_at(const ActivePart<Real>& part, double scale, double b, double epsilon) {
     constexpr std::size_t width = LanesOf<double>::count;
     Doubles total = {};
     const Doubles zero = {};
@@ -176,7 +188,7 @@ template <class Real> class SmoMachine final : public DualMachine {
 public:
     SmoMachine(std::unique_ptr<RowSource<Real>> source, std::size_t most_bytes)
         : source_(std::move(source)), cache_(*source_, most_bytes), diagonal_(source_->size()) {
-        for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = double(source_->diagonal(i));
+        for (std::size_t i = 0; i < diagonal_.size(); ++i) diagonal_[i] = source_->diagonal(i);
     }
 
     std::size_t size() const override { return source_->size(); }
@@ -278,12 +290,12 @@ private:
                 judge_gap(found, nullptr, outcome);
                 outcome.violation = violation;
                 const bool is_late = is_out_of_time(outcome);
-                const bool is_good = outcome.gap <= share * limits_->tol_gap && violation <= limits_->enough;
+                const bool is_good = share_is_good(share, outcome);
                 if (is_good || is_settled || is_over || is_late) {
                     const bool was_whole = part_.size == size();
                     const std::size_t n_back = was_whole ? 0 : look_at_all(found, outcome);
                     is_changed = !was_whole;
-                    if (outcome.gap <= limits_->tol_gap && outcome.violation <= limits_->enough) {
+                    if (share_is_good(1.0, outcome)) {
                         outcome.status = DualStatus::gap_reached;
                         return outcome;
                     }
@@ -311,7 +323,7 @@ private:
             const std::size_t i = found.i;
             row_i = cache_.row(cache_.columns()[i]);
             const std::size_t j =
-                best_partner<Real>(part_, row_i, found.highest, part_.diagonal[i], least_curvature);
+                best_partner<Real>(part_, row_i, found.highest, double(part_.diagonal[i]), least_curvature);
             if (j >= part_.size || j == i) {
                 row_j = row_i;
                 moved = 0.0;
@@ -332,16 +344,22 @@ private:
         }
     }
 
+    // The gap is reached, and slopes agree as well; a much smaller gap does without the latter.
+    bool share_is_good(double share, const DualOutcome& outcome) const {
+        return outcome.gap <= share * limits_->tol_gap &&
+               (outcome.violation <= limits_->enough || outcome.gap <= 0.01 * share * limits_->tol_gap);
+    }
+
     // Moves as much as is best from j to i; returns how much.
     double step(std::size_t i, std::size_t j, double highest, double value_ij) {
         const double epsilon = problem_.epsilon;
-        const double curvature = std::max(part_.diagonal[i] + part_.diagonal[j] - 2.0 * value_ij, least_curvature);
+        const double curvature = std::max(double(part_.diagonal[i]) + double(part_.diagonal[j]) - 2.0 * value_ij, least_curvature);
         double &beta_i = part_.beta[i], &beta_j = part_.beta[j];
         // Where beta is zero the slope jumps by 2 epsilon: a step ends there.
         const double end_i = beta_i < 0.0 && epsilon > 0.0 ? 0.0 : part_.hi[i];
         const double end_j = beta_j > 0.0 && epsilon > 0.0 ? 0.0 : part_.lo[j];
         const double room_i = end_i - beta_i, room_j = beta_j - end_j;
-        const double difference = highest - (part_.v[j] + part_.shrink[j]);
+        const double difference = highest - (part_.v[j] + double(part_.shrink[j]));
         double moved = difference / curvature;
         const bool fills_i = moved >= room_i, empties_j = moved >= room_j;
         moved = std::min(moved, std::min(room_i, room_j));
@@ -355,7 +373,7 @@ private:
 
     // The gap for the best b between the extremes. Those outside the active part, if they are not given, are taken for
     // right where they are: they add nothing.
-    void judge_gap(const Extremes& found, const ActivePart* outside, DualOutcome& outcome) {
+    void judge_gap(const Extremes& found, const ActivePart<Real>* outside, DualOutcome& outcome) {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         const double size = std::max(std::abs(value_), 1e-12);
         double low = std::min(found.highest, found.lowest), high = std::max(found.highest, found.lowest);
@@ -393,7 +411,7 @@ private:
     }
 
     // Primal value of scale * f + b less the dual value, for epsilon = 0: the square of f is twice c'beta - value.
-    double scaled_gap(double scale, double b, const ActivePart* outside) const {
+    double scaled_gap(double scale, double b, const ActivePart<Real>* outside) const {
         double linear = 0.0, product = 0.0, sum = 0.0;
         for (std::size_t p = 0; p < part_.size; ++p) {
             linear += part_.c[p] * part_.beta[p];
@@ -436,7 +454,7 @@ private:
         // The gap of all, with the bounds of all: those that are left out still add what they add.
         load();
         measure_outside();
-        ActivePart rest;
+        ActivePart<Real> rest;
         if (cache_.columns().size() < size()) {
             std::vector<char> is_in(size(), 0);
             for (const std::uint32_t i : cache_.columns()) is_in[i] = 1;
@@ -463,13 +481,13 @@ private:
     std::int64_t patience() const {
         std::size_t n_support = 0;
         for (std::size_t p = 0; p < part_.size; ++p) n_support += part_.beta[p] != 0.0;
-        return std::max<std::int64_t>(1000, 2 * std::int64_t(n_support));
+        return std::max<std::int64_t>(300, std::int64_t(source_->cost() * double(n_support)));
     }
 
     bool leave_out(const Extremes& found) {
         std::vector<std::uint32_t> stay;
         for (std::size_t p = 0; p < part_.size; ++p)
-            if (part_.v[p] + part_.grow[p] >= found.lowest || part_.v[p] + part_.shrink[p] <= found.highest)
+            if (part_.v[p] + double(part_.grow[p]) >= found.lowest || part_.v[p] + double(part_.shrink[p]) <= found.highest)
                 stay.push_back(std::uint32_t(p));
         if (4 * stay.size() > 3 * part_.size || stay.size() < 2) return false;
         unload();
@@ -500,8 +518,8 @@ private:
 
     std::unique_ptr<RowSource<Real>> source_;
     RowCache<Real> cache_;
-    std::vector<double> diagonal_;
-    ActivePart part_;
+    std::vector<Real> diagonal_;
+    ActivePart<Real> part_;
     DualProblem problem_{};
     const DualLimits* limits_ = nullptr;
     double *beta_ = nullptr, *v_ = nullptr;

@@ -11,6 +11,8 @@ public:
     virtual ~RowSource() = default;
     virtual std::size_t size() const = 0;
     virtual Real diagonal(std::size_t i) const = 0;
+    // What a kernel value costs, roughly, in the time that a step spends on one example.
+    virtual double cost() const = 0;
     // From now on column p of every row is example columns[p].
     virtual void set_columns(const std::vector<std::uint32_t>& columns) = 0;
     // values[p] = k(example i, column p) for p from `begin` to `end`. Whole lanes around both are written, too; what is
@@ -103,6 +105,7 @@ public:
     Real diagonal(std::size_t i) const override {
         return kernel_of_itself<Real>(points_ + i * n_features_, n_features_, kernel_);
     }
+    double cost() const override { return 0.4 + 0.06 * double(n_features_); }
     void set_columns(const std::vector<std::uint32_t>& columns) override {
         columns_ = std::make_unique<PointsBy<Real>>(points_, columns.size(), n_features_,
                                                     [&](std::size_t j) { return columns[j]; });
@@ -134,6 +137,7 @@ public:
     Real diagonal(std::size_t i) const override {
         return kernel_of_itself<Real>(point(i), shared_->n_features(), shared_->kernel());
     }
+    double cost() const override { return 0.4 + 0.06 * double(shared_->n_features()); }
     void set_columns(const std::vector<std::uint32_t>& columns) override {
         is_whole_ = columns.size() == size();
         for (std::size_t p = 0; is_whole_ && p < columns.size(); ++p) is_whole_ = columns[p] == p;
@@ -196,6 +200,7 @@ public:
 
     std::size_t size() const override { return members_.size(); }
     Real diagonal(std::size_t i) const override { return row_of(i)[members_[i]]; }
+    double cost() const override { return 0.5; }
     void set_columns(const std::vector<std::uint32_t>& columns) override {
         columns_.resize(columns.size());
         for (std::size_t p = 0; p < columns.size(); ++p) columns_[p] = members_[columns[p]];
@@ -236,6 +241,7 @@ public:
 
     std::size_t size() const override { return n_; }
     Real diagonal(std::size_t i) const override { return Real(of_inner(squares_[i], i, i)); }
+    double cost() const override { return 10.0; }
     void set_columns(const std::vector<std::uint32_t>& columns) override { columns_ = columns; }
     void row(std::size_t i, std::size_t begin, std::size_t end, Real* values) override {
         for (std::int32_t at = begin_[i]; at < begin_[i + 1]; ++at) spread_[std::size_t(features_[at])] = values_[at];
@@ -292,6 +298,7 @@ public:
 
     std::size_t size() const override { return n_; }
     Real diagonal(std::size_t i) const override { return diagonal_[i]; }
+    double cost() const override { return 50.0; }
     void set_columns(const std::vector<std::uint32_t>& columns) override { columns_ = columns; }
     void row(std::size_t i, std::size_t begin, std::size_t end, Real* values) override {
         work_(i, columns_.data() + begin, end - begin, values + begin);
