@@ -6,8 +6,9 @@ VENV := .venv
 RUN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildcard core/include/relift/*/*.hpp) $(wildcard core/bindings/*.cpp)
 JOBS ?= 2
+MINUTES ?= 5
 
-.PHONY: demo test test-random test-minimal test-lowest test-python mutants sanitize check docs benchmark cvxpy-suite clean
+.PHONY: demo test test-random test-minimal test-lowest test-python mutants sanitize fuzz check docs benchmark cvxpy-suite clean
 
 demo: $(VENV)/.relift
 	$(RUN)/python examples/charging_fleet.py
@@ -52,6 +53,10 @@ docs: $(VENV)/.dev
 
 benchmark: $(VENV)/.dev
 	$(RUN)/python -m benchmarks
+
+# Random programs, files, models and answers against independent routes; goes on where the last run ended.
+fuzz: $(VENV)/.dev
+	$(RUN)/python -m tests.fuzz --minutes $(MINUTES) --jobs $(JOBS) $(FUZZ)
 
 # CVXPY's own tests, as they are and with every solve routed through relift; some minutes.
 cvxpy-suite: $(VENV)/.dev

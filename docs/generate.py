@@ -1,7 +1,8 @@
 """Fill the generated tables of README.md and the docs: ``python docs/generate.py``, or ``--check`` that they are fresh.
 
 Tables come from the registry of backends and from docs/benchmarks.json, which ``python -m benchmarks --out docs``
-writes; those of docs/paper.md from docs/paper, which ``python docs/paper_page.py results`` renews.
+writes; those of docs/paper.md from docs/paper, which ``python docs/paper_page.py results`` renews; those of
+docs/reliability.md from docs/reliability.json, which ``python -m tests.fuzz --publish`` renews.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
+from reliability_page import RELIABILITY_BLOCKS
 
 from relift.solvers.registry import backend_lines
 
@@ -134,6 +136,7 @@ TABLES = {
     "layers": layers,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
+    **RELIABILITY_BLOCKS,
 }
 
 

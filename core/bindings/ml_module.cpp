@@ -5,8 +5,10 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "relift/ml/targets.hpp"
 #include "relift/python/calls.hpp"
@@ -56,7 +58,20 @@ PyObject* none() {
 
 Kernel kernel_from(int kind, double gamma, double coef0, int degree) {
     if (kind < 0 || kind > 3) throw std::invalid_argument("the kernel is not known");
-    return {KernelKind(kind), float(gamma), float(coef0), degree};
+    return {KernelKind(kind), gamma, coef0, degree};
+}
+
+template <class Real>
+void kernel_sums_with(char letter, const Buffer& x, const Buffer& s, const double* weights, const Kernel& kernel,
+                      double* out) {
+    const std::size_t n = x.rows(), m = s.rows(), d = x.columns();
+    const Real* points = x.elements<Real>(letter, "X", n * d);
+    const Real* others = s.elements<Real>(letter, "S", m * d);
+    const WithoutLock unlocked;
+    const PointsBy<Real> by_feature(others, m, d);
+    std::vector<double> padded(by_feature.stride(), 0.0);
+    std::copy_n(weights, m, padded.begin());
+    RELIFT_ML_CALL(kernel_sums<Real>(points, n, d, by_feature, padded.data(), kernel, out));
 }
 
 PyObject* py_kernel_sums(PyObject*, PyObject* arguments) {
@@ -70,18 +85,25 @@ PyObject* py_kernel_sums(PyObject*, PyObject* arguments) {
         const Buffer x(x_given), s(s_given), weights(weights_given), sums(sums_given, true);
         const std::size_t n = x.rows(), m = s.rows(), d = x.columns();
         if (s.columns() != d || d == 0) throw std::invalid_argument("the points have different features");
-        const float* points = x.elements<float>('f', "X", n * d);
-        const float* others = s.elements<float>('f', "S", m * d);
         const double* given = weights.elements<double>('d', "weights", m);
         double* out = sums.elements<double>('d', "out", n);
         const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
-        const WithoutLock unlocked;
-        const PointsByFeature by_feature(others, m, d);
-        std::vector<float> padded(by_feature.stride(), 0.0f);
-        for (std::size_t j = 0; j < m; ++j) padded[j] = float(given[j]);
-        RELIFT_ML_CALL(kernel_sums(points, n, d, by_feature, padded.data(), kernel, out));
+        if (x.holds('f'))
+            kernel_sums_with<float>('f', x, s, given, kernel, out);
+        else
+            kernel_sums_with<double>('d', x, s, given, kernel, out);
         return none();
     });
+}
+
+template <class Real>
+void kernel_values_with(char letter, const Buffer& x, const Buffer& s, const Kernel& kernel, const Buffer& values) {
+    const std::size_t n = x.rows(), m = s.rows(), d = x.columns();
+    const Real* points = x.elements<Real>(letter, "X", n * d);
+    const Real* others = s.elements<Real>(letter, "S", m * d);
+    Real* out = values.elements<Real>(letter, "out", n * m);
+    const WithoutLock unlocked;
+    RELIFT_ML_CALL(kernel_values<Real>(points, n, d, PointsBy<Real>(others, m, d), kernel, out));
 }
 
 PyObject* py_kernel_values(PyObject*, PyObject* arguments) {
@@ -92,14 +114,13 @@ PyObject* py_kernel_values(PyObject*, PyObject* arguments) {
         if (!PyArg_ParseTuple(arguments, "OOiddiO", &x_given, &s_given, &kind, &gamma, &coef0, &degree, &out_given))
             return nullptr;
         const Buffer x(x_given), s(s_given), values(out_given, true);
-        const std::size_t n = x.rows(), m = s.rows(), d = x.columns();
-        if (s.columns() != d || d == 0) throw std::invalid_argument("the points have different features");
-        const float* points = x.elements<float>('f', "X", n * d);
-        const float* others = s.elements<float>('f', "S", m * d);
-        float* out = values.elements<float>('f', "out", n * m);
+        if (s.columns() != x.columns() || x.columns() == 0)
+            throw std::invalid_argument("the points have different features");
         const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
-        const WithoutLock unlocked;
-        RELIFT_ML_CALL(kernel_values(points, n, d, PointsByFeature(others, m, d), kernel, out));
+        if (x.holds('f'))
+            kernel_values_with<float>('f', x, s, kernel, values);
+        else
+            kernel_values_with<double>('d', x, s, kernel, values);
         return none();
     });
 }
@@ -275,6 +296,247 @@ PyObject* py_label_by_signature(PyObject*, PyObject* arguments) {
     });
 }
 
+// ---- duals that are solved with cached kernel rows ----
+
+// What a capsule holds: the machine, and the Python arrays that it reads.
+struct HeldMachine {
+    std::vector<std::unique_ptr<Buffer>> arrays;
+    PyObject* kept = nullptr;  // a function, or the capsule of the labels
+    std::unique_ptr<DualMachine> machine;
+    std::unique_ptr<PairsOfLabels> labels;
+    std::size_t n_labels = 0;
+    bool is_busy = false;
+    ~HeldMachine() {
+        machine.reset();
+        labels.reset();
+        Py_XDECREF(kept);
+    }
+};
+
+constexpr char machine_name[] = "relift.ml.machine";
+
+void destroy_machine(PyObject* capsule) {
+    delete static_cast<HeldMachine*>(PyCapsule_GetPointer(capsule, machine_name));
+}
+
+PyObject* capsule_of(std::unique_ptr<HeldMachine> held) {
+    PyObject* capsule = PyCapsule_New(held.get(), machine_name, destroy_machine);
+    if (capsule) held.release();
+    return capsule;
+}
+
+HeldMachine& held_by(PyObject* capsule) {
+    auto* held = static_cast<HeldMachine*>(PyCapsule_GetPointer(capsule, machine_name));
+    if (!held) throw PythonError();
+    return *held;
+}
+
+PyObject* py_point_machine(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* x_given;
+        int kind, degree;
+        double gamma, coef0;
+        Py_ssize_t most_bytes;
+        if (!PyArg_ParseTuple(arguments, "Oiddin", &x_given, &kind, &gamma, &coef0, &degree, &most_bytes))
+            return nullptr;
+        auto held = std::make_unique<HeldMachine>();
+        held->arrays.push_back(std::make_unique<Buffer>(x_given));
+        const Buffer& x = *held->arrays.back();
+        const std::size_t n = x.rows(), d = x.columns(), bytes = std::size_t(most_bytes);
+        if (d == 0) throw std::invalid_argument("the points have no features");
+        const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
+        if (x.holds('f'))
+            held->machine = RELIFT_ML_CALL(machine_of_points<float>(x.elements<float>('f', "X", n * d), n, d, kernel, bytes));
+        else
+            held->machine =
+                RELIFT_ML_CALL(machine_of_points<double>(x.elements<double>('d', "X", n * d), n, d, kernel, bytes));
+        return capsule_of(std::move(held));
+    });
+}
+
+PyObject* py_matrix_machine(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *K_given, *members_given;
+        Py_ssize_t most_bytes;
+        if (!PyArg_ParseTuple(arguments, "OOn", &K_given, &members_given, &most_bytes)) return nullptr;
+        auto held = std::make_unique<HeldMachine>();
+        held->arrays.push_back(std::make_unique<Buffer>(K_given));
+        const Buffer& K = *held->arrays.back();
+        const std::size_t n = K.rows(), bytes = std::size_t(most_bytes);
+        if (K.columns() != n) throw std::invalid_argument("the kernel matrix is not square");
+        const Buffer chosen(members_given);
+        const std::int32_t* numbers = chosen.elements<std::int32_t>('i', "members", chosen.size());
+        std::vector<std::uint32_t> members(chosen.size());
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (numbers[i] < 0 || std::size_t(numbers[i]) >= n) throw std::invalid_argument("a member is out of range");
+            members[i] = std::uint32_t(numbers[i]);
+        }
+        if (K.holds('f'))
+            held->machine =
+                RELIFT_ML_CALL(machine_of_matrix<float>(K.elements<float>('f', "K", n * n), n, members, bytes));
+        else
+            held->machine =
+                RELIFT_ML_CALL(machine_of_matrix<double>(K.elements<double>('d', "K", n * n), n, members, bytes));
+        return capsule_of(std::move(held));
+    });
+}
+
+PyObject* py_sparse_machine(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *values_given, *features_given, *begin_given;
+        int kind, degree;
+        double gamma, coef0;
+        Py_ssize_t n_features, most_bytes;
+        if (!PyArg_ParseTuple(arguments, "OOOniddin", &values_given, &features_given, &begin_given, &n_features, &kind,
+                              &gamma, &coef0, &degree, &most_bytes))
+            return nullptr;
+        auto held = std::make_unique<HeldMachine>();
+        for (PyObject* given : {values_given, features_given, begin_given})
+            held->arrays.push_back(std::make_unique<Buffer>(given));
+        const std::size_t n_values = held->arrays[0]->size(), n = held->arrays[2]->size() - 1;
+        const double* values = held->arrays[0]->elements<double>('d', "data", n_values);
+        const std::int32_t* features = held->arrays[1]->elements<std::int32_t>('i', "indices", n_values);
+        const std::int32_t* begin = held->arrays[2]->elements<std::int32_t>('i', "indptr", n + 1);
+        for (std::size_t i = 0; i < n; ++i)
+            if (begin[i] < 0 || begin[i] > begin[i + 1]) throw std::invalid_argument("indptr is not ascending");
+        if (std::size_t(begin[n]) != n_values) throw std::invalid_argument("indptr does not end at the last value");
+        for (std::size_t at = 0; at < n_values; ++at)
+            if (features[at] < 0 || features[at] >= n_features) throw std::invalid_argument("an index is out of range");
+        held->machine = RELIFT_ML_CALL(machine_of_sparse<float>(values, features, begin, n, std::size_t(n_features),
+                                                                kernel_from(kind, gamma, coef0, degree),
+                                                                std::size_t(most_bytes)));
+        return capsule_of(std::move(held));
+    });
+}
+
+// Holds the lock while a Python function runs inside a solve.
+class WithLock {
+public:
+    WithLock() : state_(PyGILState_Ensure()) {}
+    ~WithLock() { PyGILState_Release(state_); }
+
+private:
+    PyGILState_STATE state_;
+};
+
+PyObject* py_function_machine(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *diagonal_given, *function;
+        Py_ssize_t most_bytes;
+        if (!PyArg_ParseTuple(arguments, "OOn", &diagonal_given, &function, &most_bytes)) return nullptr;
+        auto held = std::make_unique<HeldMachine>();
+        const Buffer diagonal(diagonal_given);
+        const std::size_t n = diagonal.size();
+        const double* values = diagonal.elements<double>('d', "diagonal", n);
+        Py_INCREF(function);
+        held->kept = function;
+        auto work = [function](std::size_t i, const std::uint32_t* columns, std::size_t count, double* out) {
+            const WithLock locked;
+            PyObject* wanted = PyMemoryView_FromMemory(reinterpret_cast<char*>(const_cast<std::uint32_t*>(columns)),
+                                                       Py_ssize_t(count * sizeof(std::uint32_t)), PyBUF_READ);
+            PyObject* room = PyMemoryView_FromMemory(reinterpret_cast<char*>(out),
+                                                     Py_ssize_t(count * sizeof(double)), PyBUF_WRITE);
+            PyObject* answer = wanted && room ? PyObject_CallFunction(function, "nOO", Py_ssize_t(i), wanted, room)
+                                              : nullptr;
+            Py_XDECREF(wanted);
+            Py_XDECREF(room);
+            if (!answer) throw PythonError();
+            Py_DECREF(answer);
+        };
+        held->machine = RELIFT_ML_CALL(machine_of_function<double>(n, std::vector<double>(values, values + n), work,
+                                                                   std::size_t(most_bytes)));
+        return capsule_of(std::move(held));
+    });
+}
+
+PyObject* py_label_machines(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *x_given, *begin_given;
+        int kind, degree;
+        double gamma, coef0;
+        Py_ssize_t most_bytes;
+        if (!PyArg_ParseTuple(arguments, "OOiddin", &x_given, &begin_given, &kind, &gamma, &coef0, &degree,
+                              &most_bytes))
+            return nullptr;
+        auto held = std::make_unique<HeldMachine>();
+        held->arrays.push_back(std::make_unique<Buffer>(x_given));
+        const Buffer& x = *held->arrays.back();
+        const Buffer begin(begin_given);
+        const std::size_t n = x.rows(), d = x.columns(), bytes = std::size_t(most_bytes);
+        if (d == 0) throw std::invalid_argument("the points have no features");
+        const std::int32_t* starts = begin.elements<std::int32_t>('i', "begin", begin.size());
+        std::vector<std::size_t> from(starts, starts + begin.size());
+        if (from.size() < 2 || from.front() != 0 || from.back() != n || !std::is_sorted(from.begin(), from.end()))
+            throw std::invalid_argument("begin does not part the points");
+        held->n_labels = from.size() - 1;
+        const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
+        if (x.holds('f'))
+            held->labels = RELIFT_ML_CALL(shared_labels<float>(x.elements<float>('f', "X", n * d), d, from, kernel, bytes));
+        else
+            held->labels =
+                RELIFT_ML_CALL(shared_labels<double>(x.elements<double>('d', "X", n * d), d, from, kernel, bytes));
+        return capsule_of(std::move(held));
+    });
+}
+
+PyObject* py_pair_machine(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* capsule;
+        Py_ssize_t first, second, most_bytes;
+        if (!PyArg_ParseTuple(arguments, "Onnn", &capsule, &first, &second, &most_bytes)) return nullptr;
+        HeldMachine& labels = held_by(capsule);
+        const auto count = Py_ssize_t(labels.n_labels);
+        if (!labels.labels || first < 0 || second < 0 || first >= count || second >= count || first == second)
+            throw std::invalid_argument("this pair of labels is not there");
+        auto held = std::make_unique<HeldMachine>();
+        Py_INCREF(capsule);
+        held->kept = capsule;
+        held->machine = labels.labels->machine(std::size_t(first), std::size_t(second), std::size_t(most_bytes));
+        return capsule_of(std::move(held));
+    });
+}
+
+PyObject* py_solve_dual(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *capsule, *c_given, *lo_given, *hi_given, *beta_given, *v_given;
+        double epsilon, tol_gap, enough, tolerance, most_seconds;
+        int is_v_given;
+        long long most_steps;
+        if (!PyArg_ParseTuple(arguments, "OOOOdOOpdddLd", &capsule, &c_given, &lo_given, &hi_given, &epsilon,
+                              &beta_given, &v_given, &is_v_given, &tol_gap, &enough, &tolerance, &most_steps,
+                              &most_seconds))
+            return nullptr;
+        HeldMachine& held = held_by(capsule);
+        if (!held.machine) throw std::invalid_argument("this is not a machine");
+        if (held.is_busy) throw std::invalid_argument("this machine is solving already");
+        const std::size_t n = held.machine->size();
+        const Buffer c(c_given), lo(lo_given), hi(hi_given), beta(beta_given, true), v(v_given, true);
+        const relift::ml::DualProblem problem{c.elements<double>('d', "c", n), lo.elements<double>('d', "lo", n),
+                                              hi.elements<double>('d', "hi", n), epsilon};
+        double *point = beta.elements<double>('d', "beta", n), *values = v.elements<double>('d', "v", n);
+        bool is_error = false;
+        DualLimits limits{tol_gap, enough, tolerance, most_steps, most_seconds, [&is_error]() {
+                              const WithLock locked;
+                              is_error = PyErr_CheckSignals() != 0;
+                              return is_error;
+                          }};
+        DualOutcome outcome;
+        held.is_busy = true;
+        try {
+            const WithoutLock unlocked;
+            outcome = held.machine->solve(problem, point, values, is_v_given != 0, limits);
+        } catch (...) {
+            held.is_busy = false;
+            throw;
+        }
+        held.is_busy = false;
+        if (is_error) throw PythonError();
+        return Py_BuildValue("iLKdddddd", int(outcome.status), (long long)outcome.steps,
+                             (unsigned long long)outcome.kernel_values, outcome.gap, outcome.bias, outcome.dual_value,
+                             outcome.total, outcome.violation, outcome.scale);
+    });
+}
+
 PyMethodDef methods[] = {
     {"kernel_sums", py_kernel_sums, METH_VARARGS,
      "kernel_sums(X, S, weights, kind, gamma, coef0, degree, out): out[i] = sum_j weights[j] k(x_i, s_j)."},
@@ -285,6 +547,23 @@ PyMethodDef methods[] = {
      "k(x_i, s_j) over the points i with label c."},
     {"smo", py_smo, METH_VARARGS,
      "smo(K, lo, hi, beta, v, tolerance, most_steps): improves beta and v in place; returns (steps, violation)."},
+    {"point_machine", py_point_machine, METH_VARARGS,
+     "point_machine(X, kind, gamma, coef0, degree, most_bytes): a machine over dense points."},
+    {"matrix_machine", py_matrix_machine, METH_VARARGS, 
+     "matrix_machine(K, members, most_bytes): a machine over some rows and columns of a matrix."},
+    {"sparse_machine", py_sparse_machine, METH_VARARGS,
+     "sparse_machine(data, indices, indptr, n_features, kind, gamma, coef0, degree, most_bytes): over sparse points."},
+    {"function_machine", py_function_machine, METH_VARARGS,
+     "function_machine(diagonal, function, most_bytes): rows by function(i, columns, out), both memory views."},
+    {"label_machines", py_label_machines, METH_VARARGS,
+     "label_machines(X, begin, kind, gamma, coef0, degree, most_bytes): points of several labels, sorted by label."},
+    {"pair_machine", py_pair_machine, METH_VARARGS,
+     "pair_machine(labels, first, second, most_bytes): a machine over the points of two of them."},
+    {"solve_dual", py_solve_dual, METH_VARARGS,
+     "solve_dual(machine, c, lo, hi, epsilon, beta, v, is_v_given, tol_gap, enough, tolerance, most_steps, "
+     "most_seconds): "
+     "improves beta and v in place; returns (status, steps, kernel values, gap, bias, dual value, primal - dual, "
+     "violation, scale)."},
     {"nearest", py_nearest, METH_VARARGS,
      "nearest(X, centres, labels, squares): the nearest centre of each point and the squared distance to it."},
     {"lloyd", py_lloyd, METH_VARARGS, "lloyd(X, centres, rounds): improves the centres in place."},

@@ -168,6 +168,17 @@ void test_classes_are_the_coarsest() {
     }
 }
 
+// Sparse graphs of a few dozen vertices: cells that wait to split others fall apart themselves.
+void test_sparse_graphs() {
+    std::mt19937_64 random(99);
+    for (int k = 0; k < 6000; ++k) {
+        const u32 n = 20 + u32(random() % 42);
+        const RandomProgram<std::int32_t> program(random, n, 0, 1, 2 + u32(random() % 2), true, false);
+        const Options options{k % 4 == 0, Reading::decimal, false, random()};
+        CHECK(classes_of(program, options) == slow_classes(program, options));
+    }
+}
+
 // A row of many entries is folded on the way: in the field as slowly as can be, and by the kernel.
 void test_long_rows() {
     std::mt19937_64 random(13);
@@ -356,6 +367,7 @@ int main() {
     test_classes_are_the_coarsest<std::int32_t>();
     test_classes_are_the_coarsest<std::int64_t>();
     test_cancelled_sums_split_nothing();
+    test_sparse_graphs();
     test_long_rows();
     test_long_path();
     test_rounds_come_back();

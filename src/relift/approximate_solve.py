@@ -36,6 +36,9 @@ PROOFS = {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP, Status.INFEASIBLE, Status.U
 FOR_ROUNDS = 0.8
 """The part of the budget that rounds may take; the rest is for the bounds of the plain answer."""
 
+FEWEST_ITERATIONS = 8
+"""Interior-point methods hardly ever take fewer, each as long as the one before."""
+
 ENDED_FIRST = "the solve without it ended first"
 
 
@@ -95,6 +98,8 @@ class ApproximateSolve:
         self.began = thread_time()
         self.earned = math.inf
         self.next_step_at = -math.inf
+        self.iterations, self.first_iteration, self.foreseen = 0, 0.0, 0.0
+        self.counts_iterations = False
         self.error: BaseException | None = None
         self.exact = None if math.isinf(approximation.budget) else self._exact_lifting()
         self.rounds = Rounds(
@@ -125,10 +130,14 @@ class ApproximateSolve:
     def _plain(self, point: Solution | None) -> ApproximateResult:
         beside = self.exact is not None and not self.steps.is_finished
         lifting = self._exact_lifting() if self.exact is None else self.exact
+        self.counts_iterations = not lifting.small.is_linear and (
+            self.backend is None or self.backend.name == "clarabel"
+        )
         settings = replace(self.settings, interrupt=self._interrupt) if beside else self.settings
         run = CertifiedSolve(lifting, settings, self.start, self.progress)
         solution = run.best_answer(self.backend, self.given_point if self.given_point is not None else point)
         self.attempts += run.attempts
+        self.foreseen = 0.0
         if self.error is not None:
             raise self.error
         if beside and self._is_answered() and solution.status not in {Status.OPTIMAL, *PROOFS}:
@@ -150,6 +159,7 @@ class ApproximateSolve:
 
     def _interrupt(self) -> bool:
         """Called by the backend between iterations: take the steps that were earned; whether they gave the answer."""
+        self._foresee()
         if self.steps.is_finished or thread_time() < self.next_step_at:
             return self.error is not None or self._is_answered()
         if self.error is None:
@@ -163,12 +173,30 @@ class ApproximateSolve:
         """Take the steps that the plain solve so far allows, and work out when the next one will be."""
         self._earn(FOR_ROUNDS)
         self.steps.advance(self.earned)
-        plain = self.steps.cost_so_far_and_next / (FOR_ROUNDS * self.options.budget)
+        plain = self.steps.cost_so_far_and_next / (FOR_ROUNDS * self.options.budget) - self.foreseen
         self.next_step_at = self.began + self.steps.spent + plain
 
     def _earn(self, part: float = 1.0) -> None:
         if math.isfinite(self.options.budget):
-            self.earned = part * self.options.budget * max(0.0, thread_time() - self.began - self.steps.spent)
+            self.earned = part * self.options.budget * (self._plain_seconds() + self.foreseen)
+
+    def _plain_seconds(self) -> float:
+        """What the plain solve has taken so far."""
+        return max(0.0, thread_time() - self.began - self.steps.spent)
+
+    def _foresee(self) -> None:
+        """Count the iterations of an interior-point method: the first two tell how long those to come will take."""
+        if not self.counts_iterations:
+            return
+        self.iterations += 1
+        now = self._plain_seconds()
+        if self.iterations == 1:
+            self.first_iteration = now
+        else:
+            each = (now - self.first_iteration) / (self.iterations - 1)
+            before, self.foreseen = self.foreseen, max(0, FEWEST_ITERATIONS - self.iterations + 1) * each
+            if self.foreseen > before:
+                self.next_step_at = -math.inf
 
     def _allowance(self) -> float:
         return self.earned - self.steps.spent

@@ -40,15 +40,33 @@
     └── EmptyJoinWarning                 two tables with rows have no key in common
 
 Each says what is wrong, where, what was found and what to do. Fields are kept for programs to read; the
-text is made from them in ``__str__``, so that errors survive pickling. No text holds a password: what looks like one is
-taken out when the error is made (:mod:`relift.redaction`).
+text is made from them in ``__str__``, so that errors survive pickling. Names and lines of files are part of many texts:
+control characters in them are escaped there, since a terminal would obey them. No text holds a password: what looks
+like one is taken out when the error is made (:mod:`relift.redaction`).
 """
 
 from __future__ import annotations
 
+import re
 from typing import final
 
 from relift.redaction import redacted
+
+# Controls but for the line feed and the tab, what changes the direction of writing, other ends of lines, and halves of
+# characters, which cannot be written at all.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Text that a terminal shows and does not obey: control characters are escaped as Python writes them.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b[31mred\n\tb"))
+    a\x1b[31mred
+        b
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 class ReliftError(Exception):
@@ -69,7 +87,7 @@ class ReliftError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip()
+        return printable(f"{self.message} {self.hint}".strip())
 
 
 class ProgramError(ReliftError, ValueError):
@@ -161,7 +179,7 @@ class LanguageError(ReliftError, ValueError):
         self.excerpt = excerpt
 
     def __str__(self) -> str:
-        return "\n".join(part for part in (self.message, self.excerpt, self.hint) if part)
+        return printable("\n".join(part for part in (self.message, self.excerpt, self.hint) if part))
 
 
 @final
@@ -241,7 +259,8 @@ class SeveralErrors(LanguageError):  # noqa: N818 - it is several
         self.errors = errors
 
     def __str__(self) -> str:
-        return "\n\n".join([f"{len(self.errors)} errors in {self.file or 'the model'}", *map(str, self.errors)])
+        where = printable(self.file) or "the model"
+        return "\n\n".join([f"{len(self.errors)} errors in {where}", *map(str, self.errors)])
 
 
 @final
@@ -311,8 +330,8 @@ class DataError(ReliftError, ValueError):
 
     def __str__(self) -> str:
         if not self.excerpt:
-            return f"{self.message} {self.hint}".strip()
-        return "\n".join(part for part in (self.message, self.excerpt, self.hint) if part)
+            return printable(f"{self.message} {self.hint}".strip())
+        return printable("\n".join(part for part in (self.message, self.excerpt, self.hint) if part))
 
 
 @final

@@ -9,7 +9,7 @@
 :data:`STAGES` lists them; :func:`relift.stages.run_stages` is the loop that runs, times and announces each. The first
 five make a :class:`~relift.lifting.lifting.Lifting` (:mod:`relift.lifting.stages`); the last three are repeated, with
 harder settings and other backends, until an answer passes its check (:mod:`relift.certified_solve`). What no backend
-can certify is called ``optimal_inaccurate`` or ``failure``, never ``optimal``. Every program on the way is a
+can certify is called ``optimal_inaccurate`` (residuals up to 1e-3) or ``failure``, never ``optimal``. Every program on the way is a
 :class:`~relift.program.step.Step`: it knows how answers are expanded to the program before it.
 
 What joins here:
@@ -136,8 +136,8 @@ def solve(
     tolerance
         The largest relative residual on the original program that may be called optimal.
     time_limit
-        Seconds of wall-clock time. Backends are told what lifting has left of it; most look at the clock between
-        iterations only, so that a large factorisation can overrun it.
+        Seconds of wall-clock time. Backends are told what lifting has left of it, the first one half of that; most look
+        at the clock between iterations only, so that a large factorisation can overrun it.
     iteration_limit, threads, verbose
         Passed to the backend.
     backend_options
@@ -152,9 +152,10 @@ def solve(
     Returns
     -------
     Result
-        Status ``optimal`` only if point and dual values passed their check on the original program; ``infeasible`` and
-        ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with ``approximate``, if the point did and
-        is proved to be within the gap.
+        Status ``optimal`` only if point and dual values passed their check on the original program;
+        ``optimal_inaccurate`` if the best residual is at most 1e-3, ``failure`` without a point otherwise;
+        ``infeasible`` and ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with
+        ``approximate``, if the point did and is proved to be within the gap.
 
     Examples
     --------

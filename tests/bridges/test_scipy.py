@@ -138,7 +138,7 @@ def test_methods_and_options_are_passed_on(method: str) -> None:
         A_ub=[[1, 1]],
         b_ub=[4],
         method=method,
-        options={"disp": False, "maxiter": 100, "time_limit": 10, "presolve": None},
+        options={"disp": False, "maxiter": 100, "time_limit": 1000, "presolve": None},
     )
     assert result.status == 0
     assert result.fun == pytest.approx(-8)

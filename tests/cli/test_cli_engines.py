@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.postgres_server import Server
+from tests.waiting import wait_until
 
 from relift.cli.run import run
 
@@ -154,11 +154,9 @@ def test_ctrl_c_in_the_middle_of_grounding_leaves_no_files(engine: str, tmp_path
     environment: dict[str, Any] = {**os.environ, "TMPDIR": str(scratch)}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     try:
-        while process.poll() is None and not any(scratch.iterdir()):  # its folder for spilling
-            time.sleep(0.05)
+        assert wait_until(lambda: process.poll() is not None or any(scratch.iterdir()))  # its folder for spilling
         begun = cpu_seconds(process.pid)
-        while process.poll() is None and cpu_seconds(process.pid) < begun + 1.0:  # far into the join
-            time.sleep(0.05)
+        assert wait_until(lambda: cpu_seconds(process.pid) > begun + 1.0)  # far into the join
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=300)

@@ -6,7 +6,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 
 from tests.cli.test_cli import environment, error_of
+from tests.waiting import wait_until
 
 from relift.cli.run import run
 from relift.paper.registry import NAMES
@@ -87,6 +87,7 @@ def test_the_example_prints_its_table_and_writes_its_files(tmp_path: Path, capfd
     assert json.loads((folder / "example.json").read_text())["seed"] == 4
     assert run(["reproduce", "example", "--out", str(tmp_path / "deep" / "out"), "--seed", "4"]) == 0
     assert "4 parts, 4 of them finished before." in capfd.readouterr().err
+    assert f"Page: {folder / 'example.html'}\n" in output  # however long the path is
     victim = next((folder / "parts").glob("geometry*"))
     victim.write_text("{")
     assert run(["reproduce", "example", "--out", str(tmp_path / "deep" / "out"), "--seed", "4"]) == 0
@@ -106,8 +107,7 @@ def test_ctrl_c_keeps_finished_parts_and_the_same_command_goes_on(tmp_path: Path
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True
     )
     folder = tmp_path / "theorems" / "parts"
-    while process.poll() is None and len(list(folder.glob("*.json"))) < 2:
-        time.sleep(0.02)
+    assert wait_until(lambda: process.poll() is not None or len(list(folder.glob("*.json"))) >= 2)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 130

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.adapters.test_mps_dialects import SEEDS, number_word, read_by_highs
+from tests.formats.test_mps_dialects import SEEDS, number_word, read_by_highs
 
 from relift import Program, read_program
 from relift.errors import BoundsError, FileFormatError, FileWarning, NonConvexError
@@ -229,7 +229,8 @@ def test_integer_and_binary_variables_are_relaxed_only_when_asked() -> None:
 
 
 def test_bounds_are_read_in_every_form() -> None:
-    rest = "bounds\n a >= -inf\n 4 >= b\n c free\n d = 3\n -1 <= e <= +infinity\n 9 >= f >= 2\n g <= 1e20\n h > -1e30\n i < 5"
+    rest = "bounds\n a >= -inf\n 4 >= b\n c free\n d = 3\n -1 <= e <= +infinity\n 9 >= f >= 2\n g <= 1e20\n"
+    rest += " h > -1e30\n i < 5"
     program = read("x >= 1", "min a + b + c + d + e + f + g + h + i", rest)
     assert program.lb.tolist()[:9] == [-INF, 0, -INF, 3, -1, 2, 0, -INF, 0]
     assert program.ub.tolist()[:9] == [INF, 4, INF, 3, INF, 9, INF, INF, 5]
@@ -266,12 +267,24 @@ def test_sections_may_share_a_line_and_be_left_out() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "min\n" * 100_000, "min x\n" + " " * 1_000_000, "min " + "x[" * 100_000, "min " + "/" * 200_000, "min x[" + "a" * 500_000,
-        "\\" * 500_000, "\\*" * 100_000, "min " + "+" * 500_000, "min x + " * 50_000, "1e" * 100_000, "min " + "1." * 100_000,
-        "min " + "max " * 100_000 + "st ", "min x\n" + "st\n" * 100_000, "min\n\n" + "\n min" * 50_000, "min " + "[" * 100_000,
+        "min\n" * 100_000,
+        "min x\n" + " " * 1_000_000,
+        "min " + "x[" * 100_000,
+        "min " + "/" * 200_000,
+        "min x[" + "a" * 500_000,
+        "\\" * 500_000,
+        "\\*" * 100_000,
+        "min " + "+" * 500_000,
+        "min x + " * 50_000,
+        "1e" * 100_000,
+        "min " + "1." * 100_000,
+        "min " + "max " * 100_000 + "st ",
+        "min x\n" + "st\n" * 100_000,
+        "min\n\n" + "\n min" * 50_000,
+        "min " + "[" * 100_000,
     ],
     ids=range(15),
-)  # fmt: skip
+)
 def test_no_text_takes_more_than_linear_work(text: str) -> None:
     with pytest.raises(FileFormatError):  # a quadratic reader would take hours here
         program_from_lp(text, "m")

@@ -269,9 +269,10 @@ def refused(old: str, new: str) -> str:
 @pytest.mark.parametrize(
     "lines",
     [
-        "OBJSENSE\n    MAX\n", "OBJSENSE\n  MAXIMIZE\n", "OBJSENSE\n  maximise\n", "OBJSENSE\nMAX\n", "OBJSENSE MAX\n",
-        "OBJSENSE maximum\n", "objsense max\n", "OBJSENSE\n* really\n\n    Max\n", "MAX\n", "MAXIMIZE\n", "OBJSENSEMAX\n",
-        "OBJSENSE Maximization\n",
+        "OBJSENSE\n    MAX\n",
+        "OBJSENSE\n  MAXIMIZE\n", "OBJSENSE\n  maximise\n", "OBJSENSE\nMAX\n", "OBJSENSE MAX\n",
+        "OBJSENSE maximum\n", "objsense max\n", "OBJSENSE\n* really\n\n    Max\n", "MAX\n", "MAXIMIZE\n",
+        "OBJSENSEMAX\n", "OBJSENSE Maximization\n",
     ],
 )  # fmt: skip
 def test_the_sense_of_the_objective_is_read_in_every_spelling(lines: str) -> None:
@@ -314,7 +315,8 @@ def test_objname_of_what_is_no_free_row_is_refused() -> None:
     ("old", "new"),
     [
         (" X R2 1", " X R2 1 $ a comment"), (" X R2 1", " X R2 1 $1 each"), (" X COST 1 R1 1", " X COST 1 R1 1 $"),
-        (" UP BND X 4", " UP BND X 4 $ four of them"), (" FR BND Z", " FR BND Z $ free"), (" N COST", " N COST $ dollars"),
+        (" UP BND X 4", " UP BND X 4 $ four of them"), (" FR BND Z", " FR BND Z $ free"),
+        (" N COST", " N COST $ dollars"),
         (" RHS R2 1 R3 7", " RHS R2 1 R3 7 $ X 9"), (" RNG R1 2.5 R3 -1", " RNG R1 2.5 $ no\n RNG R3 -1 $ yes"),
     ],
 )  # fmt: skip
@@ -371,8 +373,9 @@ def test_notes_reach_the_caller_as_warnings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "side", "first", "second"),
     [
-        (" UP BND X 5\n", "upper", "4", "5"), (" FX BND X 5\n", "upper", "4", "5"), (" PL BND X\n", "upper", "4", "inf"),
-        (" LO BND Y 2\n", "lower", "-1", "2"), (" UP BND Z 3\n", "upper", "inf", "3"), (" MI BND Y\n", "lower", "-1", "-inf"),
+        (" UP BND X 5\n", "upper", "4", "5"), (" FX BND X 5\n", "upper", "4", "5"),
+        (" PL BND X\n", "upper", "4", "inf"), (" LO BND Y 2\n", "lower", "-1", "2"),
+        (" UP BND Z 3\n", "upper", "inf", "3"), (" MI BND Y\n", "lower", "-1", "-inf"),
     ],
 )  # fmt: skip
 def test_a_bound_that_is_given_twice_is_refused_unless_it_says_the_same(
@@ -455,8 +458,8 @@ def test_data_that_are_not_indented_are_read_and_never_taken_for_headings() -> N
 def test_an_indented_star_is_a_comment_but_not_when_it_could_be_data() -> None:
     assert read(" X R2 1", "   * so many\n X R2 1") == read()
     assert refused(" X R2 1", " *X R2 1") == (
-        "m, line 10: this is a comment to some readers and data of '*X' to others. A comment has its * in the first column;"
-        " a name should not begin with one."
+        "m, line 10: this is a comment to some readers and data of '*X' to others. A comment has its * in the first"
+        " column; a name should not begin with one."
     )
 
 

@@ -109,8 +109,8 @@ HEADER = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty fl
         ("a.obj", b"v 1 2 3\n\nv 1 2\n", "a.obj:3: 'v 1 2' has no three coordinates"),
         ("a.obj", b"v 1 2 x\n", "a.obj:1"),
         ("a.obj", b"f 1 2 3\n", "shape (0, 3)"),
-        ("a.npy", b"\x93NUMPY", "cannot be read as an array"),
-        ("a.npz", b"PK\x03\x04", "cannot be read as an array"),
+        ("a.npy", b"\x93NUMPY", "a.npy is damaged"),
+        ("a.npz", b"PK\x03\x04", "a.npz is no NumPy archive, or it is cut off"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(tmp_path: Path, name: str, content: bytes, message: str) -> None:

@@ -17,8 +17,8 @@ from scipy import sparse
 from tests.data import data_folder
 
 from relift import Program, read_program, write_program
+from relift.atomic import write_atomically
 from relift.errors import BoundsError, FileFormatError, NonConvexError
-from relift.formats.atomic import write_atomically
 from relift.formats.mps_reader import program_from_mps
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda v: 0.0 if abs(v) < 1e-6 else v)

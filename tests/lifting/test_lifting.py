@@ -214,6 +214,27 @@ def test_update_gives_what_a_fresh_solve_gives(seed: int, quadratic: bool, disgu
     assert abs(updated.objective - fresh.objective) <= 2e-6 * max(1.0, abs(fresh.objective))
 
 
+@pytest.mark.parametrize("backend", ["osqp", "scs", "highs"])
+def test_an_answer_with_a_ray_is_a_warm_start_too(backend: str) -> None:
+    pytest.importorskip(backend if backend != "highs" else "highspy")
+    program = Program(q=[1.0, 5.0, 5.0], lb=[-np.inf, 0.5, 0.5])  # two classes: the ray has three entries, not two
+    first = relift.solve(program, backend=backend)
+    assert (first.status, first.ray_x.size) == (Status.UNBOUNDED, 3)
+    assert relift.solve(program, backend=backend, warm_start=first).status == Status.UNBOUNDED
+
+
+def test_what_is_restricted_has_the_sizes_of_the_small_program() -> None:
+    square = np.eye(2) * 2.0
+    program = Program(
+        q=[-1.0, -1.0], lb=0, A=np.eye(2), u=[5.0, 5.0],
+        quadratic=[(np.diag([2.0, 0.0]), [0.0, 0.0], 1.0), (np.diag([0.0, 2.0]), [0.0, 0.0], 1.0), (square, [0, 0], 9)],
+    )  # fmt: skip
+    lifting = relift.lift(program, reduce=False)
+    small = lifting.restrict(relift.solve(program).solution)
+    assert (small.x.size, small.y.size, small.w.size) == (1, 1, 1)
+    assert (small.z, small.ray_x, small.ray_y, small.ray_w, small.ray_z) == (None,) * 5
+
+
 def test_update_keeps_classes_where_it_can_and_refines_where_it_must() -> None:
     program = Program(q=np.ones(6), A=np.ones((1, 6)), l=[6], lb=0)
     lifting = lift(program)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relift.ml import dual, exact
+from relift.ml import class_rounds, dual, exact
 from relift.ml.dual import DualProblem, LiftOptions, solve_lifted
 from relift.ml.exact import solve_exact
 from relift.ml.kernels import FunctionKernel, PointKernel, dense_function
@@ -49,7 +49,7 @@ def check_answer(given_problem: DualProblem, answer: dual.DualAnswer) -> None:
     slack = 1e-4 * max(1.0, abs(best))
     assert answer.dual_value <= best + slack
     assert best <= answer.primal_value + slack
-    assert best - answer.dual_value <= answer.gap * abs(answer.dual_value) + slack
+    assert best - answer.dual_value <= answer.gap * max(abs(answer.dual_value), 1e-12) + slack
     for label in np.unique(answer.labels):  # classes are label-pure
         assert len(np.unique(given_problem.c[answer.labels == label] > 0)) == 1
 
@@ -69,9 +69,9 @@ def test_the_gap_bounds_the_distance_from_the_optimum(
     check_answer(given_problem, answer)
 
 
-def test_without_rounds_and_blocks_the_gap_is_large_and_still_true() -> None:
+def test_without_rounds_and_steps_the_gap_is_large_and_still_true() -> None:
     given_problem = problem(200, 2, 1.0, 1.0, 0)
-    options = LiftOptions(n_classes=2, n_landmarks=5, tol_gap=1e-6, most_rounds=0, most_blocks=0)
+    options = LiftOptions(n_classes=2, n_landmarks=5, tol_gap=1e-6, most_rounds=0, max_steps=0)
     answer = solve_lifted(given_problem, options)
     assert answer.gap > 0.01
     check_answer(given_problem, answer)
@@ -79,7 +79,7 @@ def test_without_rounds_and_blocks_the_gap_is_large_and_still_true() -> None:
 
 def test_large_problems_are_proved_by_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dual, "SUPPORT_WORK", 0.0)
-    monkeypatch.setattr(dual, "EXTEND_FROM", 100)
+    monkeypatch.setattr(class_rounds, "EXTEND_FROM", 100)
     given_problem = problem(400, 2, 0.2, 1.0, 1)
     answer = solve_lifted(given_problem, LiftOptions(n_classes=60))
     assert answer.landmarks is not None

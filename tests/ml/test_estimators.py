@@ -218,7 +218,7 @@ def test_probabilities_are_absent() -> None:
 
 def test_an_open_gap_is_told(moons: tuple) -> None:
     with pytest.warns(ConvergenceWarning, match="the proved gap is"):
-        model = LiftedSVC(gamma=1.0, tol_gap=1e-9, max_blocks=0).fit(*moons)
+        model = LiftedSVC(gamma=1.0, tol_gap=1e-9, max_iter=0).fit(*moons)
     assert model.gap_ > 1e-9
 
 

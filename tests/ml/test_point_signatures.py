@@ -15,6 +15,10 @@ import relift
 from relift.errors import MissingPackageError, NotANumberError, OptionError, ShapeError
 from relift.ml import point_signatures
 
+needs_sklearn = pytest.mark.skipif(
+    importlib.util.find_spec("sklearn") is None, reason="without a clusterer, scikit-learn's is taken"
+)
+
 
 class FixedCentres:
     """A clusterer that takes some signatures as centres: ties and near ties are the rule."""
@@ -55,6 +59,7 @@ def test_points_on_neighbouring_numbers_are_parted() -> None:
         below = above
 
 
+@needs_sklearn
 @pytest.mark.parametrize("scale", [1e-200, 1e-12, 1.0, 1e12])
 @pytest.mark.parametrize("whiten", [False, True])
 def test_labels_equal_direct_evaluation_on_a_shape(scale: float, whiten: bool) -> None:
@@ -65,6 +70,7 @@ def test_labels_equal_direct_evaluation_on_a_shape(scale: float, whiten: bool) -
     assert found.partition.n_classes <= 4
 
 
+@needs_sklearn
 def test_points_of_one_orbit_share_a_class() -> None:
     angles = np.arange(12) * np.pi / 6
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -73,6 +79,7 @@ def test_points_of_one_orbit_share_a_class() -> None:
     assert found.partition.labels.tolist() == [0] * 12 + [1] * 12 + [2]
 
 
+@needs_sklearn
 def test_few_signatures_label_many_points() -> None:
     if not point_signatures.compiled.CORE_IS_COMPILED:
         pytest.skip("relift._ml_core is not compiled: every point is labelled directly")
@@ -81,6 +88,7 @@ def test_few_signatures_label_many_points() -> None:
     assert found.n_signatures < 15_000
 
 
+@needs_sklearn
 def test_another_clusterer_and_one_class() -> None:
     from sklearn.cluster import KMeans
 
@@ -90,6 +98,7 @@ def test_another_clusterer_and_one_class() -> None:
     assert relift.approximate_orbits(B, 1).labels.tolist() == [0] * 200
 
 
+@needs_sklearn
 def test_equal_points_have_one_label() -> None:
     found = relift.approximate_orbits(np.ones((20, 3)), 1)
     assert set(found.labels.tolist()) == {0}
@@ -116,6 +125,7 @@ def test_bad_input_is_refused_by_name() -> None:
         relift.approximate_orbits(B, 2, clusterer=Nothing())
 
 
+@needs_sklearn
 def test_without_pytorch_a_device_is_refused_and_with_it_labels_are_the_same() -> None:
     B = np.random.default_rng(0).standard_normal((300, 3))
     if importlib.util.find_spec("torch") is None:
@@ -126,6 +136,7 @@ def test_without_pytorch_a_device_is_refused_and_with_it_labels_are_the_same() -
     np.testing.assert_array_equal(quick.labels, on_device.labels)
 
 
+@needs_sklearn
 def test_bunny_labels_equal_direct_evaluation() -> None:
     B = np.load(data_folder("scans") / "bunny.npz")["points"]
     found = relift.approximate_orbits(B, 5, anchors=500)

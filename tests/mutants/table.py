@@ -183,8 +183,8 @@ CORE = _of(
     ("worklist.hpp", "if (pairs[at].sum == 0) {", "if (false) {", "test_core"),
     (
         "worklist.hpp",
-        "(cell.n_touched < cell.size && cell.sum_or_offset != 0)",
-        "(cell.n_touched < cell.size)",
+        "if (cells_[splitter].length != cells_[splitter].size) drop_those_who_left(splitter);",
+        "",
         "test_core",
     ),
     ("worklist.hpp", "if (cells_[number].is_waiting) largest = none;\n        else if", "if", "test_core"),

@@ -167,25 +167,6 @@ def test_huge_tiny_and_signed_zero_numbers_are_kept_to_the_last_bit() -> None:
 # What is copied
 
 
-@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix])
-def test_arrays_of_the_right_kind_are_not_copied(make: Any) -> None:
-    A, P = make(DENSE), make(np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 1.0]]))
-    vectors = {
-        name: np.full(size, value)
-        for name, size, value in (("q", 3, 1.0), ("l", 2, 0.0), ("u", 2, 1.0), ("lb", 3, 0.0), ("ub", 3, 1.0))
-    }
-    program = Program(P=P, A=A, **vectors)
-    for part in ("data", "indices", "indptr"):
-        assert np.shares_memory(getattr(program.A, part), getattr(A, part))
-        assert np.shares_memory(getattr(program.P, part), getattr(P, part))
-        assert getattr(A, part).flags.writeable
-        assert getattr(P, part).flags.writeable
-    for name, vector in vectors.items():
-        assert np.shares_memory(getattr(program, name), vector)
-        assert vector.flags.writeable
-        assert not getattr(program, name).flags.writeable
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_what_the_caller_gave_is_not_changed(format: str) -> None:
     A = sparse.coo_array(DENSE).asformat(format)

@@ -27,7 +27,8 @@ def test_an_answer_that_is_only_inaccurate_has_not_run_out_of_time(solver: str, 
     backend, program = f"cvxpy:{solver}", cone_program()
     for time_limit in (None, 1000.0):
         result = relift.solve(program, backend=backend, time_limit=time_limit, backend_options={option: 3})
-        assert result.status == Status.OPTIMAL_INACCURATE
+        assert result.attempts[0].status == Status.OPTIMAL_INACCURATE
+        assert result.status in {Status.OPTIMAL_INACCURATE, Status.FAILURE}  # by its residual
     assert relift.solve(program, backend=backend, time_limit=1000.0, iteration_limit=3).status == Status.ITERATION_LIMIT
     assert relift.solve(program, backend=backend, time_limit=1000.0).status == Status.OPTIMAL
 

@@ -1,7 +1,7 @@
 r"""How much time approximate lifting may take: never more than a share of what the plain solve has taken so far.
 
 Nobody knows beforehand how long a solver will take: two linear programs of one size can be a factor of a hundred apart.
-So nothing is predicted. The plain solve runs, and looks up between its iterations
+So little is predicted. The plain solve runs, and looks up between its iterations
 (:attr:`~relift.settings.SolverSettings.interrupt`); whenever approximate lifting has earned its next step it takes it,
 there and then, in the same thread. It earns ``share`` seconds for each second of the plain solve. If it proves the gap
 first the plain solve is interrupted; if the plain solve ends first it has cost at most ``share`` more than it would

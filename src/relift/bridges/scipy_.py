@@ -19,6 +19,7 @@ from scipy import sparse
 from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedError
 from relift.program.program import Program, Vector
 from relift.program.solution import Status
+from relift.program.sparse_structure import checked_sparse
 from relift.settings import LiftMethod, check_choice
 from relift.solvers.highs_ import refused_options
 
@@ -194,9 +195,11 @@ def _program(c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) ->
 
 
 def _numbers(name: str, given: Any) -> NDArray[np.float64]:
+    if np.ma.is_masked(given):
+        raise NotNumbersError(f"{name} has masked entries.", "Fill them with numbers.", name)
     try:
         return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise NotNumbersError(f"{name} cannot be read as an array of numbers: {error}.", argument=name) from error
 
 
@@ -207,8 +210,9 @@ def _rows(matrix_name: str, vector_name: str, matrix: Any, vector: Any, n: int) 
         if right.size:
             raise ShapeError(f"{vector_name} is given, but {matrix_name} is not.", "Give both or none.", matrix_name)
         return sparse.csc_array((0, n)), np.zeros(0)
-    block: Any = matrix
-    if not sparse.issparse(matrix):
+    if sparse.issparse(matrix):
+        block: Any = checked_sparse(matrix_name, matrix)
+    else:
         block = np.atleast_2d(_numbers(matrix_name, matrix))
     if block.ndim != 2 or block.shape[1] != n:
         raise ShapeError(
@@ -250,7 +254,8 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
     code, message = _CODES.get(status, _CODES[Status.FAILURE])
     x = y = w = None
     if result is not None and status.has_point:
-        x, y, w = result.x, result.y, result.w
+        # Copies: the arrays of a result are read-only, those of SciPy are not.
+        x, y, w = (None if vector is None else np.array(vector) for vector in (result.x, result.y, result.w))
     activity = None if x is None else np.asarray(program.A @ x)
     slack = None if activity is None else program.u[:n_inequalities] - activity[:n_inequalities]
     con = None if activity is None else program.u[n_inequalities:] - activity[n_inequalities:]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.errors import MissingPackageError
-from relift.formats.npz import program_from_parts
+from relift.program.arrays import as_floats
 from relift.program.program import Program, Vector
 from relift.program.solution import Solution, Status
 
@@ -86,7 +86,7 @@ def solve_qp(
     result = _solve(program_from_parts(P, q, G, h, A, b, lb, ub), solver, initvals, verbose, kwargs)
     if result.status == Status.OPTIMAL_INACCURATE:
         warnings.warn(f"no answer passed its check: {result.message or result.certificate}", stacklevel=2)
-    return result.x if result.status == Status.OPTIMAL else None
+    return np.array(result.x) if result.status == Status.OPTIMAL else None
 
 
 def _solve(program: Program, solver: str | None, initvals: Any, verbose: bool, words: dict[str, Any]) -> Result:
@@ -96,7 +96,7 @@ def _solve(program: Program, solver: str | None, initvals: Any, verbose: bool, w
     if words:
         own["backend_options"] = {**(own.get("backend_options") or {}), **words}
     if initvals is not None:
-        own["warm_start"] = Solution(Status.OPTIMAL_INACCURATE, x=np.asarray(initvals, dtype=np.float64).ravel())
+        own["warm_start"] = Solution(Status.OPTIMAL_INACCURATE, x=as_floats("initvals", initvals).ravel())
     return solve(program, backend=_backend_name(solver), verbose=verbose, **own)
 
 
@@ -160,9 +160,11 @@ def solve_problem(
         return solution
     n_inequalities = 0 if problem.G is None else int(result.program.n_rows - _n_equalities(problem))
     y: Vector | None = result.y
-    solution.x, solution.obj, solution.z_box = result.x, result.objective, result.w
+    # Copies: the arrays of a result are read-only, those of qpsolvers are not.
+    solution.x, solution.obj = np.array(result.x), result.objective
+    solution.z_box = None if result.w is None else np.array(result.w)
     if y is not None:
-        solution.z, solution.y = y[:n_inequalities], y[n_inequalities:]
+        solution.z, solution.y = np.array(y[:n_inequalities]), np.array(y[n_inequalities:])
     solution.solve_time = result.timings.get("solve")
     solution.build_time = sum(result.timings.values()) - result.timings.get("solve", 0.0)
     return solution

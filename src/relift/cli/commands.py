@@ -33,6 +33,7 @@ from relift.cli.options import (
     JsonOption,
     LiftChoice,
     LiftOption,
+    MaxBytesOption,
     ModelArgument,
     NoReduceOption,
     NoScaleRowsOption,
@@ -134,6 +135,7 @@ def solve_command(
         typer.Option("--approximate", help="Merge what is nearly alike, to a proved relative gap.", metavar="GAP"),
     ] = None,
     relax: RelaxOption = False,
+    max_bytes: MaxBytesOption = None,
     compare: Annotated[bool, typer.Option("--compare", help="Also solve without lifting, and compare.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Let the solver print its log.")] = False,
     as_json: JsonOption = False,
@@ -178,7 +180,7 @@ def solve_command(
         model, data=data, param=param, out=out, limit=limit, engine=engine, schema=schema, header=header
     )
     with prints_on_stderr():
-        program, read_seconds = read_model(model, relax, quiet)
+        program, read_seconds = read_model(model, relax, quiet, max_bytes)
         from relift.pipeline import solve
 
         if compare:
@@ -206,7 +208,7 @@ def solve_command(
 
         console().print(summary(result, timings, comparison))
         if output is not None:
-            console().print(f"solution written to {output}")
+            console().print(f"solution written to {output}", soft_wrap=True)  # a broken path is no path
     _leave(_exit_code(result.status))
 
 
@@ -279,6 +281,7 @@ def lift_command(
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
     relax: RelaxOption = False,
+    max_bytes: MaxBytesOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -289,7 +292,7 @@ def lift_command(
 
     if output is not None:
         check_output(output, SUFFIXES)
-    program, read_seconds = read_model(model, relax, quiet)
+    program, read_seconds = read_model(model, relax, quiet, max_bytes)
     lifting = lift_model(program, lift_words(lift, values, digits, no_reduce, no_scale_rows), quiet)
     notes = list(lifting.notes)
     if output is not None:
@@ -314,7 +317,7 @@ def lift_command(
         screen.print(sizes_table(program, lifting), "", times_table(timings), "", sep="\n")
         for path, what in ((output, "small model"), (map_file, "map")):
             if path is not None:
-                screen.print(f"{what} written to {path}")
+                screen.print(f"{what} written to {path}", soft_wrap=True)
         for note in notes:
             screen.print(f"note: {note}")
 
@@ -339,6 +342,7 @@ def expand_command(
     no_scale_rows: NoScaleRowsOption = False,
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
+    max_bytes: MaxBytesOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -363,9 +367,9 @@ def expand_command(
         if lifting_map.model is None:
             raise FileFormatError(f"{model} does not tell which model it belongs to.", "Give the model instead.")
         words = {name: getattr(lifting_map.settings, name) for name in words}
-        program, read_seconds = read_model(lifting_map.model, lifting_map.relax_integers, quiet)
+        program, read_seconds = read_model(lifting_map.model, lifting_map.relax_integers, quiet, max_bytes)
     else:
-        program, read_seconds = read_model(model, relax, quiet)
+        program, read_seconds = read_model(model, relax, quiet, max_bytes)
     lifting = lift_model(program, words, quiet)
     if lifting_map is not None:
         lifting_map.check(lifting, str(model))
@@ -405,6 +409,7 @@ def check_command(
     header: HeaderOption = None,
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
+    max_bytes: MaxBytesOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -433,7 +438,7 @@ def check_command(
     from relift.settings import SolverSettings
 
     SolverSettings(tol)
-    program, _ = read_model(model, relax, quiet)
+    program, _ = read_model(model, relax, quiet, max_bytes)
     answer = with_bound_multipliers(program, read_solution(solution, program))
     certificate = certify(program, answer, tol)
     passed, what = _verdict(answer, certificate)
@@ -488,12 +493,13 @@ def inspect_command(
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
     relax: RelaxOption = False,
+    max_bytes: MaxBytesOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show sizes, ranges of numbers, classes by each method, and the largest classes of a model."""
     from relift.cli.inspection import inspection, show_inspection
 
-    program, read_seconds = read_model(model, relax, as_json)
+    program, read_seconds = read_model(model, relax, as_json, max_bytes)
     document = inspection(program, values, digits, no_reduce, no_scale_rows, as_json)
     document["timings"]["read"] = read_seconds
     if as_json:

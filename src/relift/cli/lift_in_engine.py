@@ -87,7 +87,7 @@ def solve_in_engine(
     files = [] if out is None else _written(answer, out)
     document = _document(answer, files)
     if out is not None:
-        from relift.formats.atomic import write_atomically
+        from relift.atomic import write_atomically
 
         with write_atomically(out / "solution.json") as file:
             file.write(json.dumps(document, allow_nan=False, indent=1).encode())
@@ -144,7 +144,7 @@ def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet:
 
 def _written(answer: EngineModelResult, folder: Path) -> list[str]:
     """A table for each variable and the duals of each constraint; batches are fetched one after the other."""
-    from relift.formats.atomic import write_atomically
+    from relift.atomic import write_atomically
 
     if not answer.status.has_point:
         folder.mkdir(parents=True, exist_ok=True)

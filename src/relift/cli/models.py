@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
+from relift.cli.screen import print_source
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
 from relift.tables.postgres.address import is_address
@@ -193,8 +194,9 @@ def checked_model(path: Path) -> CheckedModel:
     """Read and check a model."""
     from relift.language.checks.check_model import check_text
     from relift.language.syntax.parser import decode
+    from relift.read_bytes import read_bytes
 
-    return check_text(decode(path.read_bytes(), str(path)), str(path))
+    return check_text(decode(read_bytes(path), str(path)), str(path))
 
 
 def ground_words(
@@ -344,16 +346,16 @@ def fmt_command(
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
     from relift.cli.run import EXIT_FAILURE
-    from relift.formats.atomic import write_atomically
     from relift.language.syntax.parser import decode
     from relift.language.syntax.printer import format_text
+    from relift.read_bytes import read_bytes
 
     if write and check:
         raise OptionError("--write and --check contradict each other.", "Leave one of them out.")
     changed = []
     for path in models:
         need_relational(path)
-        text = decode(path.read_bytes(), str(path))
+        text = decode(read_bytes(path), str(path))
         formatted = format_text(text, str(path)) + "\n"
         if formatted != text:
             changed.append(path)
@@ -365,7 +367,7 @@ def fmt_command(
             for line in lines:
                 print(line)
         elif not write and not check:
-            print(formatted, end="")
+            print_source(formatted)
     for path in changed if write or check else ():
         print(f"{'changed' if write else 'would change'}: {path}")
     if check and changed:

@@ -35,6 +35,10 @@ ModelArgument = Annotated[
     typer.Argument(metavar="MODEL", help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file.", show_default=False),
 ]
 RelaxOption = Annotated[bool, typer.Option("--relax", help="Read integer variables as continuous ones.")]
+MaxBytesOption = Annotated[
+    int | None,
+    typer.Option("--max-bytes", help="How large the model may be, decompressed; default 2 GiB.", metavar="N"),
+]
 LiftOption = Annotated[
     LiftChoice,
     typer.Option("--lift", help="equitable, counting, orbits or none.", metavar="METHOD"),

@@ -86,7 +86,7 @@ def _reproduce_all(experiments: list[Experiment], requests: list[Request], out: 
     if written:
         page = write_common_page(written, out)
         if not quiet:
-            console().print(f"all on one page: {page}")
+            console().print(f"all on one page: {page}", soft_wrap=True)
     if failed:
         _say(f"not done: {', '.join(failed)}.")
         raise typer.Exit(EXIT_FAILURE)
@@ -141,7 +141,7 @@ def _print(experiment: Experiment, outcome: Outcome, report: Report, written: Wr
     screen.print()
     for paragraph in report.text:
         screen.print(_plain(paragraph))
-    screen.print(f"\n{outcome.n_parts} parts in {duration(outcome.seconds)}. Page: {written.page}")
+    screen.print(f"\n{outcome.n_parts} parts in {duration(outcome.seconds)}. Page: {written.page}", soft_wrap=True)
 
 
 def _rich_table(title: str, columns: list[str], rows: Any, right: tuple[str, ...] = ()) -> Any:

@@ -5,14 +5,26 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import shutil
+import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from relift.cli.closed_pipes import survive_closed_pipes
-from relift.errors import BackendError, EngineError, LanguageError, OptionError, ReliftError, ReliftWarning
+from relift.cli.screen import escaped_output
+from relift.errors import (
+    BackendError,
+    EmptyJoinWarning,
+    EngineError,
+    FileWarning,
+    LanguageError,
+    OptionError,
+    ReliftError,
+)
 from relift.redaction import redacted
 
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
@@ -20,6 +32,11 @@ EXIT_INTERRUPTED = 130
 
 COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
 """The first word; any other is a model to solve."""
+
+_NO_MEMORY = "there is not enough memory for this model."
+
+_terminated: list[int] = []
+"""The signals that asked this process to end, SIGTERM or SIGHUP."""
 
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 
@@ -75,21 +92,38 @@ def run(given: Sequence[str]) -> int:
     given
         The words after ``relift``.
     """
+    with escaped_output(), warnings.catch_warnings():
+        _print_warnings()
+        return _run(given)
+
+
+def _print_warnings() -> None:
+    """Print what a file holds and is not used as a note; commands print empty joins themselves, with the answer."""
+    show = warnings.showwarning
+
+    def say(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        if issubclass(category, FileWarning):
+            _say(f"note: {message}")
+        else:
+            show(message, category, *where)
+
+    warnings.simplefilter("ignore", EmptyJoinWarning)
+    warnings.simplefilter("always", FileWarning)
+    warnings.showwarning = say
+
+
+def _run(given: Sequence[str]) -> int:
     from relift.cli.commands import app
 
-    warnings.simplefilter("ignore", ReliftWarning)  # commands print them in their own form
     try:
         if not given:
             app(["--help"], standalone_mode=False, prog_name="relift")
             return EXIT_USAGE
         code = int(app(_arguments(given), standalone_mode=False, prog_name="relift") or 0)
         sys.stdout.flush()
-        if code == EXIT_INTERRUPTED:  # the parser of the command line has caught Ctrl-C
-            _say("interrupted.")
-        return code
+        return _interrupted() if code == EXIT_INTERRUPTED else code  # the parser of the words has caught Ctrl-C
     except KeyboardInterrupt:
-        _say("interrupted.")
-        return EXIT_INTERRUPTED
+        return _interrupted()
     except (BackendError, EngineError) as error:
         _say(str(error))
         return EXIT_FAILURE
@@ -100,10 +134,31 @@ def run(given: Sequence[str]) -> int:
         _say(_sentence(error))
         return EXIT_USAGE
     except MemoryError:
-        _say("there is not enough memory for this model.")
+        _say(_NO_MEMORY)
         return EXIT_FAILURE
     except Exception as error:  # noqa: BLE001 - the last resort: a sentence, no traceback
         return _other_error(error, "--debug" in given)
+
+
+def _interrupted() -> int:
+    _say("terminated." if _terminated else "interrupted.")
+    return 128 + _terminated[0] if _terminated else EXIT_INTERRUPTED
+
+
+def _end_like_control_c() -> None:
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does: statements are stopped, temporary files removed.
+
+    A signal that the caller ignores (``nohup``) stays ignored.
+    """
+
+    def handle(number: int, _: object) -> None:
+        _terminated.append(number)
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, handle)
 
 
 def _other_error(error: Exception, debug: bool) -> int:
@@ -114,10 +169,12 @@ def _other_error(error: Exception, debug: bool) -> int:
             _say(f"{message.rstrip('.')}. Try 'relift --help'.")
         return int(getattr(error, "exit_code", EXIT_USAGE))
     if type(error).__name__ == "Abort":
-        _say("interrupted.")
-        return EXIT_INTERRUPTED
+        return _interrupted()
     if isinstance(getattr(error, "exit_code", None), int):
         return int(error.exit_code)  # type: ignore[attr-defined]
+    if isinstance(error, ImportError) and "failed to map segment" in str(error):
+        _say(_NO_MEMORY)  # for the code of a library
+        return EXIT_FAILURE
     if debug:
         import traceback
 
@@ -132,6 +189,8 @@ def _other_error(error: Exception, debug: bool) -> int:
 def main() -> NoReturn:
     """Run the command line of this process."""
     survive_closed_pipes()
+    _end_like_control_c()
+    temporary = _own_temporary_folder()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -139,7 +198,27 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if sys.stderr is not None:
         sys.stderr.flush()
+    _remove(temporary)
     # A solver may still be at work in the other thread after Ctrl-C: do not wait for it.
-    if code == EXIT_INTERRUPTED:
+    if code == EXIT_INTERRUPTED or _terminated:
         os._exit(code)
     sys.exit(code)
+
+
+def _own_temporary_folder() -> str | None:
+    """Make one folder for all temporary files of this process.
+
+    The thread that is left behind after Ctrl-C cannot tidy up any more: what it has made, and what it still makes, is
+    removed from here.
+    """
+    try:
+        tempfile.tempdir = tempfile.mkdtemp(prefix="relift-")
+    except OSError:  # most commands need none; the others will say so
+        return None
+    return tempfile.tempdir
+
+
+def _remove(folder: str | None) -> None:
+    for _ in range(3):  # a thread may write into it meanwhile
+        if folder is not None and os.path.isdir(folder):
+            shutil.rmtree(folder, ignore_errors=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from relift.cli.screen import escaped_console
 from relift.errors import ProgramError
 
 if TYPE_CHECKING:
@@ -28,9 +29,7 @@ SECONDS_TO_STOP = 3.0
 
 def console() -> Console:
     """Make a console for results: stdout, plain when that is no terminal."""
-    from rich.console import Console
-
-    return Console(highlight=False, markup=False, soft_wrap=False)
+    return escaped_console()
 
 
 def print_json(document: dict[str, Any]) -> None:
@@ -38,20 +37,22 @@ def print_json(document: dict[str, Any]) -> None:
     print(json.dumps(document, allow_nan=False))
 
 
-def read_model(model: Path, relax: bool, quiet: bool) -> tuple[Program, float]:
-    """Read a model and take the time; errors in its numbers name the file."""
+def read_model(model: Path, relax: bool, quiet: bool, max_bytes: int | None = None) -> tuple[Program, float]:
+    """Read a model and take the time; errors in its numbers name the file, and what is not used is told on stderr."""
     start = time.perf_counter()
 
-    def job(_: Callable[[Progress], None]) -> Program:
-        from relift.formats.program_files import read_program
+    def job(_: Callable[[Progress], None]) -> tuple[Program, tuple[str, ...]]:
+        from relift.formats.program_files import read_program_with_notes
 
         try:
-            return read_program(model, relax_integers=relax)
+            return read_program_with_notes(model, relax, max_bytes)
         except ProgramError as error:
             error.message = f"{model}: {error.message}"
             raise
 
-    program = run_beside(job, quiet, f"reading {model.name}")
+    program, notes = run_beside(job, quiet, f"reading {model.name}")
+    for note in () if quiet else notes:
+        print(f"relift: note: {model}: {note}", file=sys.stderr, flush=True)
     return program, time.perf_counter() - start
 
 
@@ -136,9 +137,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
         from rich.text import Text
 
         if not spinner:
-            from rich.console import Console
-
-            spinner.append(Console(stderr=True, highlight=False, markup=False).status(Text(message)))
+            spinner.append(escaped_console(stderr=True).status(Text(message)))
             spinner[0].start()
         spinner[0].update(Text(f"{message} ({time.perf_counter() - start:.0f} s)"))
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from relift.atomic import write_atomically
 from relift.errors import FileFormatError
-from relift.formats.atomic import write_atomically
 from relift.formats.names import names_for_lp, names_for_mps
 from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
 from relift.program.program import Program
 from relift.program.solution import Solution
+from relift.read_bytes import brief, read_bytes
 from relift.settings import LiftSettings
 
 if TYPE_CHECKING:
@@ -58,22 +59,25 @@ class LiftingMap:
             )
 
 
-def read_lifting_map(path: str | Path) -> LiftingMap:
+def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingMap:
     """Read what :func:`write_lifting_map` wrote.
 
     Parameters
     ----------
     path
         The file.
+    max_bytes
+        How large it may be; None for 2 GiB.
 
     Raises
     ------
     FileFormatError
-        If it is no map.
+        If it is no map, too large, or no regular file.
     """
     source, folder = str(path), Path(path).resolve().parent
+    data = read_bytes(path, max_bytes)
     try:
-        document = json.loads(Path(path).read_bytes())
+        document = json.loads(data)
         if document["format"] != "relift-map" or document["version"] != VERSION:
             raise ValueError("another format or version")
         return LiftingMap(
@@ -85,7 +89,7 @@ def read_lifting_map(path: str | Path) -> LiftingMap:
         )
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileFormatError(
-            f"{source} is no map of a small model ({error}).", "relift lift --map writes them."
+            f"{source} is no map of a small model ({brief(error)}).", "relift lift --map writes them."
         ) from None
 
 

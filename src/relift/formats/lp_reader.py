@@ -1,8 +1,8 @@
 r"""LP-format text to a program (stage 0); :mod:`relift.formats.lp_writer` is the way back.
 
-The dialect is that of CPLEX and Gurobi without what is not continuous and convex; docs/files.md describes it. It is read
-strictly: what is not part of it (two numbers in a row, variables on both sides, a name used twice for rows, a bound
-given twice) is an error with its line. Terms of one variable in a row add up, as decimals: .1 x + .2 x is .3 x.
+The dialect is that of CPLEX and Gurobi without what is not continuous and convex; docs/files.md describes it. It is
+read strictly: what is not part of it (two numbers in a row, variables on both sides, a name used twice for rows, a
+bound given twice) is an error with its line. Terms of one variable in a row add up, as decimals: .1 x + .2 x is .3 x.
 """
 
 from __future__ import annotations
@@ -273,8 +273,15 @@ class _Reader:
     def _ends_expression(self, k: int) -> bool:
         return self.words.section_at(k) is not None or self.words.words[k + 1] == ":"
 
+    def _number(self, k: int) -> float:
+        """The number at word k, which begins like one."""
+        try:
+            return float(self.words.words[k])
+        except ValueError:
+            raise self.words.fail(k, f"{quoted(self.words.words[k])} is not a number.") from None
+
     def _coefficient(self, k: int) -> float:
-        value = float(self.words.words[k])
+        value = self._number(k)
         if not math.isfinite(value):
             raise self.words.fail(k, f"the coefficient {quoted(self.words.words[k])} is no finite number.")
         return value
@@ -301,7 +308,7 @@ class _Reader:
                 k += words[k] == "*"
             first = self._variable(k)
             if words[k + 1] == "^":
-                if not words[k + 2] or words[k + 2][0] not in _NUMBER_STARTS or float(words[k + 2]) != 2.0:
+                if not words[k + 2] or words[k + 2][0] not in _NUMBER_STARTS or self._number(k + 2) != 2.0:
                     raise self.words.fail(k + 2, "the exponent must be 2.")
                 second = first
             elif words[k + 1] == "*":
@@ -327,7 +334,7 @@ class _Reader:
             self.k += 1
         word = words[self.k]
         if word and word[0] in _NUMBER_STARTS:
-            value = float(word)
+            value = self._number(self.k)
         elif word.lower() in _INFINITIES:
             value = math.inf
         else:

@@ -17,8 +17,8 @@ Section = Literal["min", "max", "rows", "bounds", "integers", "binaries", "semic
 # alternative begins with another sign and none can match in two ways, so that the time is linear in the text.
 _NAME_SIGN = r"[^\s+\-*/^<>=:\[\]\\]"
 _WORD = re.compile(
-    r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-    rf"|(?![\d.]){_NAME_SIGN}+(?:(?:/(?={_NAME_SIGN})|\[[^\s\[\]]*\]){_NAME_SIGN}*)*"
+    r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    rf"|(?![0-9.]){_NAME_SIGN}+(?:(?:/(?={_NAME_SIGN})|\[[^\s\[\]]*\]){_NAME_SIGN}*)*"
     r"|<=|=<|>=|=>|->|::|[^\s]"
 )
 _COMMENT = re.compile(r"\\\*(?![^\n]*\*\\)")

@@ -24,7 +24,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from relift.formats.atomic import write_atomically
+from relift.atomic import write_atomically
 from relift.formats.solutions import json_from_result, number_for_json
 from relift.modelling.model_result import ModelResult
 from relift.modelling.result_table import ResultTable

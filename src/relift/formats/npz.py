@@ -30,12 +30,12 @@ import numpy as np
 from scipy import sparse
 
 from relift.errors import FileFormatError, ProgramError, ReliftError
-from relift.formats.read_bytes import Growth, checked_limit
 from relift.program.arrays import as_floats
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.sparse_structure import compressed
+from relift.read_bytes import Growth, brief, checked_limit
 
 FORMAT = 1
 """Version of relift's own layout."""
@@ -80,7 +80,7 @@ def program_from_npz(file: BinaryIO, source: str, max_bytes: int | None = None) 
     source
         How to call the file in messages.
     max_bytes
-        How much all arrays may decompress to; see :func:`relift.formats.read_bytes.decompressed`.
+        How much all arrays may decompress to; see :func:`relift.read_bytes.decompressed`.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def program_from_npz(file: BinaryIO, source: str, max_bytes: int | None = None) 
     >>> program_from_npz(file, "tiny.npz")
     Program(LP, max, 1 variables, 0 rows, 0 nonzeros)
     """
-    arrays = _arrays(file, source, max_bytes)
+    arrays = numpy_arrays(file, source, max_bytes)
     try:
         if "relift_format" in arrays:
             return _own(arrays, source)
@@ -106,7 +106,7 @@ def program_from_npz(file: BinaryIO, source: str, max_bytes: int | None = None) 
     except ReliftError:
         raise
     except _DAMAGE as error:  # arrays of other types than any of the layouts has
-        raise FileFormatError(f"{source} is damaged ({error}).", "Copy or write the file again.") from None
+        raise FileFormatError(f"{source} is damaged ({brief(error)}).", "Copy or write the file again.") from None
     raise FileFormatError(
         f"{source} is an archive without a program: its keys are {_listed(arrays)}.",
         "Write programs with relift.write_program or qpsolvers' Problem.save.",
@@ -118,7 +118,8 @@ def _listed(keys: Mapping[str, Any]) -> str:
     return ", ".join([*shown, *(["..."] if len(keys) > 20 else [])]) or "none"
 
 
-def _arrays(file: BinaryIO, source: str, max_bytes: int | None) -> dict[str, Any]:
+def numpy_arrays(file: BinaryIO, source: str, max_bytes: int | None = None) -> dict[str, Any]:
+    """All arrays of an archive by name; see :func:`program_from_npz`."""
     limit = checked_limit(max_bytes)
     arrays: dict[str, Any] = {}
     try:
@@ -133,18 +134,19 @@ def _arrays(file: BinaryIO, source: str, max_bytes: int | None) -> dict[str, Any
                 name = member.filename.removesuffix(".npy")
                 if name in arrays:
                     raise FileFormatError(f"{source} has two arrays {name!r}.", "Write the file again.")
-                arrays[name] = _array(data, source, member.filename)
+                arrays[name] = numpy_array(data, source, member.filename)
     except FileFormatError:
         raise
     except _DAMAGE as error:
         raise FileFormatError(
-            f"{source} is no NumPy archive, or it is cut off or damaged ({error}).",
+            f"{source} is no NumPy archive, or it is cut off or damaged ({brief(error)}).",
             "Copy or write the file again.",
         ) from None
     return arrays
 
 
-def _array(data: bytes, source: str, name: str) -> Any:
+def numpy_array(data: bytes, source: str, name: str) -> Any:
+    """The array in the bytes of an ``.npy`` file, called by a name in messages; None where one was pickled."""
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
@@ -169,8 +171,10 @@ def _array(data: bytes, source: str, name: str) -> Any:
             f"{source}: {name} holds a pickled {error}, which is not read because it could run code.",
             "Write the program with relift.write_program.",
         ) from None
-    except (*_DAMAGE, SyntaxError, RecursionError, MemoryError) as error:
-        raise FileFormatError(f"{source}: {name} is damaged ({error}).", "Copy or write the file again.") from None
+    except Exception as error:  # noqa: BLE001 - tokenizers, dtypes, pickles: no list of what they raise is complete
+        raise FileFormatError(
+            f"{source}: {name} is damaged ({brief(error)}).", "Copy or write the file again."
+        ) from None
 
 
 def _plain(value: Any, n_bytes: int, source: str, name: str) -> Any:
@@ -235,9 +239,10 @@ def _shape(arrays: Mapping[str, Any], source: str) -> tuple[int, int]:
 
 def _own(arrays: Mapping[str, Any], source: str) -> Program:
     version = np.asarray(arrays["relift_format"])
+    found = version.ravel()[:4].tolist() if version.ndim else version.item()
     if version.size != 1 or version.dtype.kind not in "iu" or int(version.ravel()[0]) != FORMAT:
         raise FileFormatError(
-            f"{source} has layout {version.ravel()[:4].tolist() if version.ndim else version.item()}, but this version of relift reads layout {FORMAT}.",
+            f"{source} has layout {found}, but this version of relift reads layout {FORMAT}.",
             "Update relift.",
         )
     _need(arrays, ("shape", "q", "l", "u", "lb", "ub", "r", "sense"), source)

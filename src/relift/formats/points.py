@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -14,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.errors import FileFormatError
+from relift.formats.npz import numpy_array, numpy_arrays
+from relift.read_bytes import decompressed, read_bytes
 
 Points = NDArray[np.float64]
 
@@ -28,7 +27,7 @@ _TYPES = {
 LONGEST_HEADER = 1 << 20
 
 
-def read_points(path: str | Path) -> Points:
+def read_points(path: str | Path, max_bytes: int | None = None) -> Points:
     r"""Read the points of a file, one in each row.
 
     Parameters
@@ -36,6 +35,8 @@ def read_points(path: str | Path) -> Points:
     path
         PLY: the properties x, y, z of the element ``vertex``. OBJ: the lines ``v x y z``. NPY: a matrix. NPZ: the
         array ``points``, or the only one.
+    max_bytes
+        How large the file may be, and what it decompresses to; None for 2 GiB.
 
     Raises
     ------
@@ -56,9 +57,9 @@ def read_points(path: str | Path) -> Points:
     if not name.endswith(SUFFIXES):
         raise FileFormatError(f"{where}: the end of the name tells no point set.", f"Known are {', '.join(SUFFIXES)}.")
     if name.endswith((".npy", ".npz")):
-        points = _from_numpy(where)
+        points = _from_numpy(where, max_bytes)
     else:
-        content = _content(where)
+        content = _content(where, max_bytes)
         points = _from_ply(content, where) if ".ply" in name[-7:] else _from_obj(content, where)
     if points.ndim != 2 or points.shape[1] not in (2, 3) or len(points) == 0:
         raise FileFormatError(f"{where} holds an array of shape {points.shape}.", "Points have two or three columns.")
@@ -68,30 +69,29 @@ def read_points(path: str | Path) -> Points:
     return points
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, max_bytes: int | None) -> bytes:
+    data = read_bytes(path, max_bytes)
+    if path.suffix.lower() != ".gz":
+        return data
     try:
-        return gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{path} is no whole gzip file ({error}).") from None
+        return decompressed(data, str(path), max_bytes)
+    except FileFormatError as error:
+        if "too large" in error.message or "times its size" in error.message:
+            raise
+        raise FileFormatError(f"{path} is no whole gzip file ({error.message}).") from None
 
 
-def _from_numpy(path: Path) -> Points:
-    try:
-        loaded = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise FileFormatError(f"{path} cannot be read as an array of numbers ({error}).") from None
-    if isinstance(loaded, np.ndarray):
-        return _numbers(loaded, path)
-    with loaded as archive:
-        name = "points" if "points" in archive.files else archive.files[0] if len(archive.files) == 1 else ""
-        if not name:
-            raise FileFormatError(
-                f"{path} holds the arrays {', '.join(archive.files) or '(none)'}.", "Name the one to use 'points'."
-            )
-        try:
-            return _numbers(archive[name], path)
-        except (ValueError, zipfile.BadZipFile, zlib.error) as error:
-            raise FileFormatError(f"{path}: the array {name!r} cannot be read ({error}).") from None
+def _from_numpy(path: Path, max_bytes: int | None) -> Points:
+    data = read_bytes(path, max_bytes)
+    if path.suffix.lower() == ".npy":
+        return _numbers(numpy_array(data, str(path), path.name), path)
+    arrays = numpy_arrays(io.BytesIO(data), str(path), max_bytes)
+    name = "points" if "points" in arrays else next(iter(arrays)) if len(arrays) == 1 else ""
+    if not name:
+        raise FileFormatError(
+            f"{path} holds the arrays {', '.join(sorted(arrays)[:20]) or '(none)'}.", "Name the one to use 'points'."
+        )
+    return _numbers(np.asarray(arrays[name]), path)
 
 
 def _numbers(array: NDArray[Any], path: Path) -> Points:

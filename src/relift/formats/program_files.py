@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+from relift.atomic import write_atomically
 from relift.errors import FileFormatError, FileWarning
-from relift.formats.atomic import write_atomically
 from relift.formats.lp_reader import program_from_lp_with_notes
 from relift.formats.lp_writer import lp_lines
 from relift.formats.mps_reader import program_from_mps_with_notes
 from relift.formats.mps_writer import count_rounded_ranges, mps_lines
 from relift.formats.names import names_for_lp, names_for_mps
 from relift.formats.npz import program_from_npz, write_npz
-from relift.formats.read_bytes import decompressed, read_bytes
 from relift.program.program import Program
+from relift.read_bytes import decompressed, read_bytes
 
 SUFFIXES = (".mps", ".qps", ".lp", ".npz", ".mps.gz", ".qps.gz", ".lp.gz")
 """The ends of file names that are known; capital letters make no difference."""
@@ -30,8 +30,8 @@ _ZIP_MAGIC = b"PK"
 def read_program(path: str | Path, relax_integers: bool = False, max_bytes: int | None = None) -> Program:
     """Read a program from an MPS, QPS, LP or NumPy file; MPS, QPS and LP may be compressed by gzip.
 
-    docs/files.md says which dialects are read. What a file holds and is not used (a second set of right-hand sides, text
-    after the end) is told by a warning, :class:`relift.errors.FileWarning`.
+    docs/files.md says which dialects are read. What a file holds and is not used (a second set of right-hand sides,
+    text after the end) is told by a warning, :class:`relift.errors.FileWarning`.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def read_program(path: str | Path, relax_integers: bool = False, max_bytes: int 
     relax_integers
         Read integer variables as continuous ones instead of refusing them.
     max_bytes
-        How large the file may be, and how large what it decompresses to; None for 2 GiB, and for not more than 250 times
-        the size of a compressed file.
+        How large the file may be, and how large what it decompresses to; None for 2 GiB, and for not more than 250
+        times the size of a compressed file.
 
     Returns
     -------

@@ -36,11 +36,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from relift.atomic import write_atomically
 from relift.errors import FileFormatError
-from relift.formats.atomic import write_atomically
 from relift.formats.mps_writer import decimal
 from relift.program.program import Program, Vector
 from relift.program.solution import Solution, Status
+from relift.read_bytes import brief, read_bytes
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
@@ -235,7 +236,7 @@ def _quoted(name: str) -> str:
     return name if is_plain else json.dumps(name)
 
 
-def read_solution(path: str | Path, program: Program) -> Solution:
+def read_solution(path: str | Path, program: Program, max_bytes: int | None = None) -> Solution:
     """Read an answer for a program, written by :func:`write_solution` or by another tool.
 
     JSON needs the key ``x``: a list in the order of the program, or an object from names to numbers; ``y``
@@ -248,16 +249,18 @@ def read_solution(path: str | Path, program: Program) -> Solution:
         A ``.json``, ``.txt`` or ``.sol`` file.
     program
         The program it answers.
+    max_bytes
+        How large the file may be; None for 2 GiB.
 
     Raises
     ------
     FileFormatError
-        If the file is no solution, or one of another program.
+        If the file is no solution, is one of another program, is too large, or is no regular file.
     OSError
         If there is no such file, or it may not be read.
     """
     path = Path(path)
-    data = path.read_bytes()
+    data = read_bytes(path, max_bytes)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -272,14 +275,15 @@ def read_solution(path: str | Path, program: Program) -> Solution:
 def _solution_from_json(text: str, source: str, program: Program) -> Solution:
     try:
         document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise FileFormatError(f"{source} is not valid JSON ({error}).") from None
+    except (ValueError, RecursionError) as error:  # also a whole number of more digits than Python reads
+        raise FileFormatError(f"{source} is not valid JSON ({brief(error)}).") from None
     if not isinstance(document, dict):
         raise FileFormatError(f"{source} holds no JSON object.", "A solution is an object with at least the key 'x'.")
     if document.get("format", "relift-solution") != "relift-solution":
-        raise FileFormatError(f"{source} is a {document['format']!r} file, not a solution.")
+        raise FileFormatError(f"{source} is a {str(document['format'])[:40]!r} file, not a solution.")
     if document.get("version", VERSION) != VERSION:
-        raise FileFormatError(f"{source} has version {document['version']!r}, but {VERSION} is read.", "Update relift.")
+        found = str(document["version"])[:40]
+        raise FileFormatError(f"{source} has version {found}, but {VERSION} is read.", "Update relift.")
     status = _status(document.get("status", "optimal"), source)
     vectors: dict[str, Any] = {
         name: _vector(document.get(name), document.get(f"{kind}_names"), name, kind, source, program)
@@ -300,7 +304,7 @@ def _status(word: Any, source: str) -> Status:
         return Status(word)
     except ValueError:
         raise FileFormatError(
-            f"{source}: the status {word!r} is not known.", f"Known are {', '.join(Status)}."
+            f"{source}: the status {str(word)[:40]!r} is not known.", f"Known are {', '.join(Status)}."
         ) from None
 
 
@@ -311,7 +315,10 @@ def _float(value: Any, name: str, source: str) -> float:
         return float(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise FileFormatError(f"{source}: {name} holds {str(value)[:40]!r}, which is not a number.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        raise FileFormatError(f"{source}: {name} holds a number that is too large.") from None
 
 
 def _vector(given: Any, names: Any, key: str, kind: str, source: str, program: Program) -> Vector | None:

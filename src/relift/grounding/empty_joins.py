@@ -77,9 +77,9 @@ class EmptyJoins:
         """
         found = Join(lookup.left, lookup.right, "semi")
         if _is_empty_join(work, found):
-            self._tell(work, statement, found)
+            self._tell(work, statement, found, "the default is taken everywhere")
 
-    def _tell(self, work: Workspace, statement: str, join: Join) -> None:
+    def _tell(self, work: Workspace, statement: str, join: Join, so: str = "it finds nothing") -> None:
         left, right = (_names(work, side, join.on) for side in (join.left, join.right))
         if not left or not right or left == right:
             return
@@ -88,7 +88,7 @@ class EmptyJoins:
         examples = " and ".join(
             f"{names} has {_example(work, side, join.on)}" for names, side in ((left, join.left), (right, join.right))
         )
-        note = f"{statement}: no tuple of {left} agrees with one of {right}{on}, so that it finds nothing ({examples})."
+        note = f"{statement}: no tuple of {left} agrees with one of {right}{on}, so that {so} ({examples})."
         if note not in self.notes.get(statement, ()):
             self.notes[statement] = (*self.notes.get(statement, ()), note)
             warnings.warn(note, EmptyJoinWarning, stacklevel=2)
@@ -119,15 +119,14 @@ def _hanging(plan: Plan) -> Iterator[Plan]:
 
 def _names(work: Workspace, plan: Plan, on: tuple[str, ...]) -> str:
     """What the model calls the tables whose columns are compared."""
-    known = {table.name: name for name, table in (*work.tables.items(), *work.unknowns.items())}
-    found = [
-        known[node.table]
-        for node in nodes(plan)
-        if isinstance(node, Scan) and node.table in known and not node.columns.keys().isdisjoint(on)
-    ]
-    if not found:
-        found = [known[node.table] for node in nodes(plan) if isinstance(node, Scan) and node.table in known]
-    return " and ".join(repr(name) for name in dict.fromkeys(found))
+    scans = [node for node in nodes(plan) if isinstance(node, Scan)]
+    for tables in (work.tables, work.unknowns):
+        known = {table.name: name for name, table in tables.items()}
+        named = [scan for scan in scans if scan.table in known]
+        compared = [scan for scan in named if not scan.columns.keys().isdisjoint(on)]
+        if named:
+            return " and ".join(repr(known[scan.table]) for scan in compared or named)
+    return ""
 
 
 def _example(work: Workspace, plan: Plan, on: tuple[str, ...]) -> str:

@@ -94,7 +94,8 @@ class PointCheck:
             "of_fixed": ("quick sum", column("fixed") * (0.5 * column("of_fixed") + _Q)),
             "largest": ("max", terms),
         })  # fmt: skip
-        scale = formulas.scale_of_objective(found["objective"] - found["of_fixed"], found["largest"])
+        value, constant = found["objective"] - found["of_fixed"], found["of_fixed"] + self.program.r
+        scale = formulas.scale_of_objective(value, constant, found["largest"])
         own = column("unit")
         if self.has_multipliers:
             own = formulas.affordable_unit(OPS, own, OPS.where(OPS.is_finite(_W), _W, 0.0), scale)
@@ -132,7 +133,8 @@ class PointCheck:
             return with_columns(columns, {"lower": _LB, "upper": _UB})
         bounds = self._implied_bounds(project(columns, "column", "lb", "ub"), project(rows, "row", "l", "u"))
         joined = joined_or(columns, bounds, {"implied_lower": -np.inf, "implied_upper": np.inf})
-        lower, upper = OPS.maximum(_LB, column("implied_lower")), OPS.minimum(_UB, column("implied_upper"))
+        lower = OPS.where(asks, OPS.maximum(_LB, column("implied_lower")), _LB)
+        upper = OPS.where(asks, OPS.minimum(_UB, column("implied_upper")), _UB)
         return self.scratch.store("columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper}))
 
     def _implied_bounds(self, columns: Plan, rows: Plan) -> Plan:

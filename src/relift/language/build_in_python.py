@@ -63,10 +63,10 @@ from relift.language.expressions_in_python import (
     true,
 )
 from relift.language.messages import did_you_mean
-from relift.language.syntax import nodes as n
 from relift.language.syntax.parser import decode, parse_text
 from relift.language.syntax.printer import print_model
 from relift.language.syntax.syntax_errors import RESERVED
+from relift.read_bytes import read_bytes
 
 Rows: TypeAlias = Iterable[Any] | Mapping[Any, float]
 """Facts: tuples (or single constants) for a relation, a mapping from them to numbers for a param."""
@@ -126,7 +126,7 @@ class Model:
         LanguageError
             If it is not UTF-8 or does not follow the grammar.
         """
-        return cls.from_text(decode(Path(path).read_bytes(), str(path)), str(path))
+        return cls.from_text(decode(read_bytes(path), str(path)), str(path))
 
     def add_text(self, text: str) -> None:
         """Add statements that are written as text."""

@@ -3,8 +3,9 @@ r"""Is this answer right? Computed on the ground program alone, trusting neither
 Every residual is relative to what stands in its own row or column, so that neither a row multiplied by a factor, nor a
 rescaled variable or objective, changes what it says (:mod:`~relift.lifting.certificate_formulas` has the formulas,
 ``docs/decisions/0004-certificate-norms.md`` the reasons). With c_j the size of a variable (|x_j|, or its unit,
-:mod:`relift.program.units`, as far as that costs no more than S), S = |objective without its constant| + 1 (or less
-where no term of the objective can reach 1), and multipliers that press on infinite bounds counted as 0:
+:mod:`relift.program.units`, as far as that costs no more than S), S = |objective|, with or without its constant,
+whichever is less, + 1 (or less where no term of the objective can reach 1), and multipliers that press on infinite
+bounds counted as 0:
 
 - *primal residual*: how far x breaks a row or bound, relative to the larger of that bound and the largest product
   |a_ij| c_j of the row;
@@ -222,10 +223,11 @@ class _Point:
         is_fixed = program.lb == program.ub
         fixed = np.where(is_fixed, x, 0.0)
         of_fixed = np.zeros_like(x) if program.P is None else program.P @ fixed
-        value = float(x @ (0.5 * self.Px + program.q)) - float(fixed @ (0.5 * of_fixed + program.q))
+        constant = float(fixed @ (0.5 * of_fixed + program.q))
+        value = float(x @ (0.5 * self.Px + program.q)) - constant
         gradient = np.maximum(np.abs(program.q), np.abs(self.Px))
         terms = np.where(is_fixed, 0.0, gradient * formulas.size(ARRAYS, x, self.units.of_variables))
-        return formulas.scale_of_objective(value, float(terms.max(initial=0.0)))
+        return formulas.scale_of_objective(value, constant + program.r, float(terms.max(initial=0.0)))
 
     def primal_residual(self) -> float:
         if not self.is_finite:
@@ -298,9 +300,8 @@ class _Point:
         """The bounds up to which each variable may go; implied ones only where a gradient asks for them."""
         program = self.program
         end = np.where(rho > 0, program.lb, program.ub)
-        if np.any(np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)):
-            return implied_bounds(program)
-        return program.lb, program.ub
+        asks = np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)
+        return implied_bounds(program, asks) if asks.any() else (program.lb, program.ub)
 
     def _dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
         """How far v is from the dual cones; what cones add to the gap."""

@@ -66,9 +66,9 @@ def affordable_unit(ops: Operations, own_unit: Quantity, price: Quantity, scale:
     return ops.where(cost * own_unit > scale, scale / ops.where(cost > 0.0, cost, 1.0), own_unit)
 
 
-def scale_of_objective(value: float, largest_term: float) -> float:
-    """S: the part of the objective that is not constant, by size, plus 1, or less if no term of it can reach 1."""
-    return abs(value) + (min(1.0, largest_term) if largest_term > 0 else 1.0)
+def scale_of_objective(value: float, constant: float, largest_term: float) -> float:
+    """S: the objective by size, with or without its constant, whichever is less, plus 1 (less if no term reaches 1)."""
+    return min(abs(value), abs(value + constant)) + (min(1.0, largest_term) if largest_term > 0 else 1.0)
 
 
 def admissible(ops: Operations, multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:

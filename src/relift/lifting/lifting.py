@@ -137,7 +137,10 @@ class Lifting:
         return expanded
 
     def restrict(self, solution: Solution) -> Solution:
-        """From a point of the ground program to one of the small program, by averages: for a warm start."""
+        """From a point of the original program to one of the small program, by averages: for a warm start.
+
+        Rays and the dual values of quadratic constraints are left out: no backend starts from them.
+        """
         n, m, k = self.program.n_variables, self.program.n_rows, self.program.conic.n_rows
         given = (("x", solution.x, n), ("y", solution.y, m), ("w", solution.w, n), ("v", solution.v, k))
         for name, vector, size in given:
@@ -145,7 +148,8 @@ class Lifting:
                 raise ShapeError(
                     f"{name} of the warm start has {vector.size} entries, but {size} are needed.", "", name
                 )
-        return restrict_through(self.steps, solution)
+        point = Solution(solution.status, solution.x, solution.y, solution.w, solution.objective, v=solution.v)
+        return restrict_through(self.steps, point)
 
     def update(
         self,

@@ -25,26 +25,31 @@ Double = NDArray[np.float64]
 Labels = NDArray[np.int32]
 KernelName = Literal["rbf", "poly", "linear", "sigmoid"]
 
-_KINDS: dict[str, int] = {"rbf": 0, "poly": 1, "linear": 2, "sigmoid": 3}
+KINDS: dict[str, int] = {"rbf": 0, "poly": 1, "linear": 2, "sigmoid": 3}
+"""Kernels as the compiled part knows them."""
 
 
-def kernel_sums(X: Single, S: Single, weights: Double, kernel: str, gamma: float, coef0: float, degree: int) -> Double:
-    """Sums over the points of S of weight times kernel value, one for each point of X."""
+def kernel_sums(
+    X: NDArray[Any], S: NDArray[Any], weights: Double, kernel: str, gamma: float, coef0: float, degree: int
+) -> Double:
+    """Sums over the points of S of weight times kernel value, one for each point of X; both float32 or both float64."""
     if not len(S):
         return np.zeros(len(X))
     if not CORE_IS_COMPILED:
         return reference.kernel_sums(X, S, weights, kernel, gamma, coef0, degree)
     out = np.empty(len(X))
-    core.kernel_sums(X, S, weights, _KINDS[kernel], gamma, coef0, degree, out)
+    core.kernel_sums(X, S, weights, KINDS[kernel], gamma, coef0, degree, out)
     return out
 
 
-def kernel_values(X: Single, S: Single, kernel: str, gamma: float, coef0: float, degree: int) -> Single:
-    """The kernel between each point of X and each of S."""
+def kernel_values(
+    X: NDArray[Any], S: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int
+) -> NDArray[Any]:
+    """The kernel between each point of X and each of S, in their precision; both float32 or both float64."""
     if not CORE_IS_COMPILED:
-        return reference.kernel_values(X, S, kernel, gamma, coef0, degree)
-    out = np.empty((len(X), len(S)), dtype=np.float32)
-    core.kernel_values(X, S, _KINDS[kernel], gamma, coef0, degree, out)
+        return reference.kernel_values(X, S, kernel, gamma, coef0, degree, X.dtype)
+    out = np.empty((len(X), len(S)), dtype=X.dtype)
+    core.kernel_values(X, S, KINDS[kernel], gamma, coef0, degree, out)
     return out
 
 
@@ -63,7 +68,7 @@ def class_sums(
     if not CORE_IS_COMPILED:
         return reference.class_sums(X, S, weights, labels, n_classes, kernel, gamma, coef0, degree)
     out = np.empty((n_classes, len(S)))
-    core.class_sums(X, S, weights, labels, _KINDS[kernel], gamma, coef0, degree, out)
+    core.class_sums(X, S, weights, labels, KINDS[kernel], gamma, coef0, degree, out)
     return out
 
 

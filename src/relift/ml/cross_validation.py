@@ -1,76 +1,78 @@
 r"""A whole grid of gamma and C for the price of a few fits: :class:`LiftedSVCCV`.
 
-What a grid search over an RBF machine repeats need not be repeated. Clusters of examples depend on neither gamma nor
-C, landmarks on gamma alone. A fold takes its held-out examples out of the sums of its classes, so that the kernel
-between classes of the training part is exact for the features and knows nothing of the held-out ones. Values of C
-start from the solution of the one before, which scaled by the ratio of the two is feasible; folds and gammas start
-from their neighbours.
-
-Only which parameters win is decided by these small duals. The winner is fitted by :class:`~relift.ml.LiftedSVC` with
-its proved gap.
+Folds and values of C share their kernel rows, and values of C start from one another; see :mod:`relift.ml.fold_search`.
+Each machine of the search is solved up to the gap that a fit would have, so that each score is that of such a fit. The
+winner is fitted by :class:`~relift.ml.LiftedSVC` with its proved gap.
 """
 
 from __future__ import annotations
 
+import warnings
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.model_selection import check_cv, cross_val_score
-from sklearn.utils._param_validation import StrOptions
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import check_scoring
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from relift.ml import compiled
-from relift.ml.dual import DualProblem, class_totals, cluster_by_side
-from relift.ml.kernels import PointKernel
-from relift.ml.landmarks import Landmarks, choose_landmarks, padded
+from relift.ml.dual import uses_classes_for
+from relift.ml.dual_machine import default_cache_bytes
+from relift.ml.fold_search import FoldSearch, Split
 from relift.ml.machine import KernelView
-from relift.ml.small_dual import balanced, best_bias
+from relift.ml.pairs import decisions_of, winners_of
 from relift.ml.svc import LIFT_CONSTRAINTS, LiftedSVC, checked_weights, options_of
 
 Double = NDArray[np.float64]
-Single = NDArray[np.float32]
-Index = NDArray[np.int64]
-Split = tuple[Index, Index]
-
-
-N_LANDMARKS = 160
-"""Landmarks at most for the kernel between classes while searching."""
-
-SEARCH_LIMIT = 0.2
-"""As SPREAD_LIMIT for a fit; looser, since only the order of the parameters counts."""
 
 
 class LiftedSVCCV(ClassifierMixin, BaseEstimator):
-    """RBF support vector classifier with gamma and C chosen by cross-validation on lifted machines.
+    """Support vector classifier with gamma and C chosen by cross-validation on machines that share their work.
 
-    Does what ``GridSearchCV(SVC(), {"C": Cs, "gamma": gammas}, cv=cv)`` does, in a small part of its time; the chosen
-    machine is a :class:`~relift.ml.LiftedSVC` with its proved gap. With more than two labels, or few or sparse
-    examples, the grid is searched by plain fits of LiftedSVC.
+    Does what ``GridSearchCV(SVC(), {"C": Cs, "gamma": gammas}, cv=cv)`` does, in a small part of its time: every score is
+    that of a machine with a proved gap, and the chosen machine is a :class:`~relift.ml.LiftedSVC`. Linear and callable
+    kernels, a ``scoring`` that is a function or wants probabilities, and so many examples that
+    classes pay are searched by fits of LiftedSVC one by one.
 
     Parameters
     ----------
     gammas
-        Values of gamma to try, numbers.
+        Values of gamma to try, numbers; without meaning for ``kernel="linear"``.
     Cs
         Values of C to try.
     cv
         Number of folds, splitter or iterable of splits, as in ``GridSearchCV``.
-    lift, n_classes, n_landmarks, tol_gap, solver, tol, class_weight, decision_function_shape, max_blocks, expansion, \
+    kernel, degree, coef0
+        As in :class:`~relift.ml.LiftedSVC`.
+    scoring
+        Name of a score, a function ``(estimator, X, y)``, or None for accuracy, as in ``GridSearchCV``.
+    n_jobs
+        Kernels that are searched at the same time, in threads; as in ``GridSearchCV``.
+    refit
+        Whether the best parameters are fitted to all examples; without it nothing can be predicted.
+    return_train_score
+        Whether ``cv_results_`` has scores of the training examples.
+    lift, n_classes, n_landmarks, tol_gap, solver, tol, class_weight, decision_function_shape, max_iter, expansion, \
 random_state
-        As in :class:`~relift.ml.LiftedSVC`, for the last fit; ``n_classes``, ``n_landmarks`` and ``random_state`` also
-        for the search.
+        As in :class:`~relift.ml.LiftedSVC`; machines of the search have the same ``tol_gap`` and ``tol``.
 
     Attributes
     ----------
     best_params_, best_score_, best_index_, cv_results_
         As in ``GridSearchCV``; parameters in the same order, ties go to the first.
     best_estimator_
-        The machine fitted to all examples.
-    classes_, n_features_in_, feature_names_in_, gap_
+        The machine fitted to all examples, if ``refit``.
+    search_gap_
+        The largest proved gap of the machines of the search; None where these were fits one by one.
+    classes_, n_features_in_, feature_names_in_, gap_, n_iter_
         Those of the best estimator.
 
     Examples
@@ -86,6 +88,13 @@ random_state
         "gammas": ["array-like"],
         "Cs": ["array-like"],
         "cv": ["cv_object"],
+        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "scoring": [str, callable, None],
+        "n_jobs": [Integral, None],
+        "refit": ["boolean"],
+        "return_train_score": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         **LIFT_CONSTRAINTS,
@@ -97,6 +106,13 @@ random_state
         gammas: Any = (0.25, 0.5, 1.0, 2.0, 4.0),
         Cs: Any = (0.5, 1.0, 2.0),
         cv: Any = 5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        coef0: float = 0.0,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: bool = True,
+        return_train_score: bool = False,
         lift: str = "approximate",
         n_classes: int | None = None,
         n_landmarks: int | None = None,
@@ -105,13 +121,20 @@ random_state
         tol: float = 1e-3,
         class_weight: Any = None,
         decision_function_shape: str = "ovr",
-        max_blocks: int = 2000,
+        max_iter: int = -1,
         expansion: str = "auto",
         random_state: Any = 0,
     ) -> None:
         self.gammas = gammas
         self.Cs = Cs
         self.cv = cv
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.scoring = scoring
+        self.n_jobs = n_jobs
+        self.refit = refit
+        self.return_train_score = return_train_score
         self.lift = lift
         self.n_classes = n_classes
         self.n_landmarks = n_landmarks
@@ -120,7 +143,7 @@ random_state
         self.tol = tol
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
-        self.max_blocks = max_blocks
+        self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
 
@@ -155,58 +178,146 @@ random_state
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
-        options = options_of(self, X.shape[0])
-        splits = [(train, test) for train, test in check_cv(self.cv, y, classifier=True).split(X, y)]
-        view = KernelView("rbf", max(gammas), 0.0, 3, X)
-        is_quick = len(self.classes_) == 2 and view.is_single and min(np.bincount(codes)) > 4 * options.n_classes
-        if is_quick and self.lift == "approximate":
-            balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-            search = _Search(view.single(X), np.where(codes == 1, 1.0, -1.0), balance[codes] * weights, options)
-            scores = search.run(gammas, Cs, splits)
+        options_of(self, X.shape[0])  # refuses what it has to
+        splits = [
+            (np.asarray(train), np.asarray(test)) for train, test in check_cv(self.cv, y, classifier=True).split(X, y)
+        ]
+        parameters = [{"C": C} for C in Cs] if self.kernel == "linear" else None
+        if parameters is None:
+            parameters = [{"C": C, "gamma": gamma} for C in Cs for gamma in gammas]
+        scorer = check_scoring(LiftedSVC(), self.scoring)
+        if self._is_quick(X, scorer):
+            test, train = self._shared_scores(X, y, codes, weights, gammas, Cs, splits, scorer)
         else:
-            scores = self._plain_scores(X, y, weights, gammas, Cs, splits)
-        self._keep(scores, gammas, Cs)
-        self.best_estimator_ = self._machine(**self.best_params_).fit(X, y, weights)
-        self.gap_ = self.best_estimator_.gap_
+            test, train = self._plain_scores(X, y, weights, parameters, splits, scorer)
+        self._keep(parameters, test, train)
+        if self.refit:
+            self.best_estimator_ = self._machine(**self.best_params_).fit(X, y, weights)
+            self.gap_ = self.best_estimator_.gap_
+            self.n_iter_ = self.best_estimator_.n_iter_
         return self
 
-    def _machine(self, C: float, gamma: float) -> LiftedSVC:
+    def _machine(self, **parameters: float) -> LiftedSVC:
         names = LiftedSVC._parameter_constraints
         given = {key: value for key, value in self.get_params(deep=False).items() if key in names}
-        return LiftedSVC(C=C, gamma=gamma, **given)
+        return LiftedSVC(**{**given, **parameters})
+
+    def _is_quick(self, X: Any, scorer: Any) -> bool:
+        """Whether folds can share machines: the kernel has rows to share, and the scorer wants what these give."""
+        if callable(self.kernel) or self.kernel == "linear" or self.solver != "smo":
+            return False
+        if self.scoring is not None and not isinstance(scorer, _BaseScorer):
+            return False
+        wanted = getattr(scorer, "_response_method", "predict")
+        if "predict_proba" in ((wanted,) if isinstance(wanted, str) else tuple(wanted))[:1]:
+            return False
+        source = KernelView(self.kernel, 1.0, 0.0, 3, X).source(X[:1])
+        return self.lift != "approximate" or not uses_classes_for(source, X.shape[0], options_of(self, X.shape[0]))
+
+    def _shared_scores(
+        self,
+        X: Any,
+        y: Any,
+        codes: NDArray[Any],
+        weights: Double,
+        gammas: list[float],
+        Cs: list[float],
+        splits: list[Split],
+        scorer: Any,
+    ) -> tuple[Double, Double | None]:
+        """Scores of machines that share their kernel rows; one kernel after the other, or several at a time."""
+        n_labels, options = len(self.classes_), options_of(self, X.shape[0])
+        search = FoldSearch(X, codes, n_labels, self.lift, options)
+        bounds = [self._balance(y, weights, train) for train, _ in splits]
+        test = np.empty((len(Cs), len(gammas), len(splits)))
+        train = np.empty_like(test) if self.return_train_score else None
+        gaps = np.empty_like(test)
+
+        def search_one(j: int) -> None:
+            view = KernelView(self.kernel, gammas[j], self.coef0, self.degree, X)
+            for found in search.run(view, Cs, splits, bounds, self.return_train_score):
+                at, (members, held) = (found.C_number, j, found.fold), splits[found.fold]
+                gaps[at] = found.gap
+                test[at] = _scored(self, scorer, found.test, X[held], y[held])
+                if train is not None and found.train is not None:
+                    train[at] = _scored(self, scorer, found.train, X[members], y[members])
+
+        jobs = min(effective_n_jobs(self.n_jobs), len(gammas))
+        if jobs > 1:
+            search.share_memory(default_cache_bytes(X.shape[0]) // jobs)
+            Parallel(n_jobs=jobs, prefer="threads")(delayed(search_one)(j) for j in range(len(gammas)))
+        else:
+            for j in range(len(gammas)):
+                search_one(j)
+        self.search_gap_ = float(gaps.max())
+        self._warn_of_open(gaps, search.limits.tol_gap, Cs, gammas)
+        flat = (len(Cs) * len(gammas), len(splits))
+        return test.reshape(flat), None if train is None else train.reshape(flat)
+
+    def _warn_of_open(self, gaps: Double, tol_gap: float, Cs: list[float], gammas: list[float]) -> None:
+        is_open = (gaps > tol_gap).any(axis=2)
+        if is_open.any():
+            i, j = np.unravel_index(int(gaps.max(axis=2).argmax()), is_open.shape)
+            warnings.warn(
+                f"LiftedSVCCV: {int(is_open.sum())} of {is_open.size} points of the grid have machines whose proved gap is "
+                f"above {tol_gap:.3g}; the worst is {gaps.max():.3g} at C={Cs[i]:g}, gamma={gammas[j]:g}. Their scores may "
+                "be off. Raise max_iter or tol_gap, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _balance(self, y: Any, weights: Double, train: Any) -> Double:
+        """Bounds of training examples for C = 1; as in a fit, class_weight sees the training examples only."""
+        part = y[train]
+        if self.class_weight is None:
+            return np.asarray(weights[train])
+        labels, codes = np.unique(part, return_inverse=True)
+        given = self.class_weight
+        if isinstance(given, dict):
+            given = {label: weight for label, weight in given.items() if label in labels}
+        return np.asarray(weights[train] * compute_class_weight(given, classes=labels, y=part)[codes])
 
     def _plain_scores(
-        self, X: Any, y: Any, weights: Double, gammas: list[float], Cs: list[float], splits: list[Split]
-    ) -> Double:
-        scores = np.empty((len(Cs), len(gammas), len(splits)))
-        for i, C in enumerate(Cs):
-            for j, gamma in enumerate(gammas):
-                machine = self._machine(C, gamma)
-                if len(np.unique(weights)) == 1:
-                    scores[i, j] = cross_val_score(machine, X, y, cv=splits)
-                else:
-                    for number, (train, test) in enumerate(splits):
-                        machine.fit(X[train], y[train], weights[train])
-                        scores[i, j, number] = machine.score(X[test], y[test])
-        return scores
+        self, X: Any, y: Any, weights: Double, parameters: list[dict[str, float]], splits: list[Split], scorer: Any
+    ) -> tuple[Double, Double | None]:
+        self.search_gap_ = None
 
-    def _keep(self, scores: Double, gammas: list[float], Cs: list[float]) -> None:
+        def fit_one(given: dict[str, float], train: Any, test: Any) -> tuple[float, float]:
+            machine = self._machine(**given).fit(X[train], y[train], weights[train])
+            on_train = scorer(machine, X[train], y[train]) if self.return_train_score else np.nan
+            return float(scorer(machine, X[test], y[test])), float(on_train)
+
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(fit_one)(given, train, test) for given in parameters for train, test in splits
+        )
+        scores = np.array(found).reshape(len(parameters), len(splits), 2)
+        return scores[:, :, 0], scores[:, :, 1] if self.return_train_score else None
+
+    def _keep(self, parameters: list[dict[str, float]], test: Double, train: Double | None) -> None:
         """The results in the words and order of GridSearchCV."""
-        flat = scores.reshape(len(Cs) * len(gammas), -1)
-        parameters = [{"C": C, "gamma": gamma} for C in Cs for gamma in gammas]
-        mean = flat.mean(axis=1)
+        mean = test.mean(axis=1)
         self.cv_results_ = {
             "params": parameters,
-            "param_C": np.array([p["C"] for p in parameters]),
-            "param_gamma": np.array([p["gamma"] for p in parameters]),
-            **{f"split{k}_test_score": flat[:, k] for k in range(flat.shape[1])},
+            **{f"param_{name}": np.array([p[name] for p in parameters]) for name in parameters[0]},
+            **{f"split{k}_test_score": test[:, k] for k in range(test.shape[1])},
             "mean_test_score": mean,
-            "std_test_score": flat.std(axis=1),
+            "std_test_score": test.std(axis=1),
             "rank_test_score": np.array([1 + int((mean > value).sum()) for value in mean], dtype=np.int32),
         }
+        if train is not None:
+            self.cv_results_ |= {f"split{k}_train_score": train[:, k] for k in range(train.shape[1])}
+            self.cv_results_ |= {"mean_train_score": train.mean(axis=1), "std_train_score": train.std(axis=1)}
         self.best_index_ = int(np.argmax(mean))
         self.best_score_ = float(mean[self.best_index_])
         self.best_params_ = parameters[self.best_index_]
+
+    def _refitted(self, method: str) -> LiftedSVC:
+        check_is_fitted(self, "best_params_")
+        if not self.refit:
+            raise AttributeError(
+                f"This LiftedSVCCV was fitted with refit=False: {method} needs the best parameters fitted to all examples."
+            )
+        return self.best_estimator_
 
     def decision_function(self, X: Any) -> Double:
         """Decision values of the best estimator.
@@ -216,11 +327,11 @@ random_state
         X
             Examples.
         """
-        check_is_fitted(self)
+        machine = self._refitted("decision_function")
         X = validate_data(
             self, X, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
         )
-        return np.asarray(self.best_estimator_.decision_function(X))
+        return np.asarray(machine.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels by the best estimator.
@@ -230,11 +341,11 @@ random_state
         X
             Examples.
         """
-        check_is_fitted(self)
+        machine = self._refitted("predict")
         X = validate_data(
             self, X, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
         )
-        return np.asarray(self.best_estimator_.predict(X))
+        return np.asarray(machine.predict(X))
 
 
 def _positive(name: str, values: Any, *, zero: bool) -> list[float]:
@@ -244,115 +355,23 @@ def _positive(name: str, values: Any, *, zero: bool) -> list[float]:
     return numbers
 
 
-class _Search:
-    """The grid on two labels and dense points."""
+class _Scored(ClassifierMixin, BaseEstimator):
+    """What a scorer sees of a machine of the search: the labels, and the decision values of the examples it asks for."""
 
-    def __init__(self, points: Single, sign: Double, weights: Double, options: Any) -> None:
-        self.points, self.sign, self.weights, self.options = points, sign, weights, options
-        lo, hi = np.where(sign < 0, -weights, 0.0), np.where(sign > 0, weights, 0.0)
-        problem = DualProblem(PointKernel(points, "rbf", 1.0, 0.0, 3), sign, lo, hi, points)
-        # Without refinement the classes have to be finer than a fit would start from.
-        self.labels = cluster_by_side(problem, points, 2 * options.n_classes, options.seed)
-        self.n_classes = int(self.labels.max()) + 1
-        self.side = np.zeros(self.n_classes)
-        self.side[self.labels] = sign
+    def __init__(self, classes: NDArray[Any] | None = None, values: Double | None = None, shape: str = "ovr") -> None:
+        self.classes, self.values, self.shape = classes, values, shape
+        self.classes_ = classes
 
-    def run(self, gammas: list[float], Cs: list[float], splits: list[Split]) -> Double:
-        scores = np.empty((len(Cs), len(gammas), len(splits)))
-        order = np.argsort(Cs)
-        everything = np.arange(len(self.sign))
-        total = class_totals(self.labels, self.weights, self.n_classes)
-        start = np.zeros(self.n_classes)
-        for j, gamma in enumerate(gammas):
-            source = PointKernel(self.points, "rbf", gamma, 0.0, 3)
-            random = np.random.default_rng(self.options.seed)
-            n_landmarks = min(N_LANDMARKS, self.options.n_landmarks)
-            landmarks = choose_landmarks(source, random, n_landmarks, sample=400)
-            sums = source.class_sums(everything, landmarks.index, self.weights, self.labels, self.n_classes)
-            z = landmarks.features(sums / np.maximum(total, 1e-300)[:, None])
-            spread = 1.0 - float((total * (z**2).sum(axis=1)).sum()) / float(total.sum())
-            if spread <= SEARCH_LIMIT:
-                for k, split in enumerate(splits):
-                    scores[order, j, k], start = self._by_classes(source, landmarks, sums, total, split, Cs, start)
-            else:
-                more = choose_landmarks(source, random, self.options.n_landmarks, sample=500)
-                self._by_features(source, more, Cs, splits, scores[:, j])
-        return scores
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The labels of the examples, whatever X is."""
+        assert self.classes is not None and self.values is not None and len(self.values) == X.shape[0]  # noqa: PT018
+        return np.asarray(self.classes[winners_of(self.values, len(self.classes))])
 
-    def _by_classes(
-        self,
-        source: PointKernel,
-        landmarks: Landmarks,
-        sums: Double,
-        total: Double,
-        split: Split,
-        Cs: list[float],
-        start: Double,
-    ) -> tuple[list[float], Double]:
-        """Accuracies of one split, C ascending; and the solution of the smallest C, divided by it."""
-        train, test = split
-        is_held = np.ones(len(self.sign), dtype=bool)
-        is_held[train] = False
-        held = np.flatnonzero(is_held)
-        weight = total - np.bincount(self.labels[held], self.weights[held], self.n_classes)
-        weight[weight < 1e-9 * total] = 0.0
-        rows = sums - source.class_sums(held, landmarks.index, self.weights[held], self.labels[held], self.n_classes)
-        used = np.flatnonzero(weight)
-        z = landmarks.features((rows[used] / weight[used, None]).astype(np.float32))
-        K = z @ z.T
-        c, bound = self.side[used], weight[used]
-        low, high = np.where(c < 0, -bound, 0.0), np.where(c > 0, bound, 0.0)
-        accuracies, first, before = [], None, None
-        coefficients, biases = [], []
-        for C in sorted(Cs):
-            if before is None:
-                point = balanced(np.clip(start[used], low, high)) * C
-            else:
-                point = before[0] * (C / before[1])
-            beta = point.astype(np.float32)
-            lo, hi = (C * low).astype(np.float32), (C * high).astype(np.float32)
-            np.clip(beta, lo, hi, out=beta)
-            v = (c - K @ beta).astype(np.float32)
-            compiled.smo(K, lo, hi, beta, v, self.options.tolerance, 20_000)
-            before = (beta.astype(np.float64), C)
-            if first is None:
-                first = np.zeros(self.n_classes)
-                first[used] = before[0] / C
-            coefficients.append(landmarks.coefficients((beta @ z).astype(np.float64)))
-            biases.append(best_bias(v.astype(np.float64), C * low, C * high))
-        values = source.single_block(test, landmarks.index) @ np.array(coefficients, dtype=np.float32).T
-        truth = self.sign[test] > 0
-        accuracies = [float(((values[:, k] + biases[k] > 0) == truth).mean()) for k in range(len(Cs))]
-        assert first is not None
-        return accuracies, first
+    def decision_function(self, X: Any) -> Double:
+        """Their decision values."""
+        assert self.classes is not None and self.values is not None and len(self.values) == X.shape[0]  # noqa: PT018
+        return decisions_of(self.values, len(self.classes), self.shape)
 
-    def _by_features(
-        self, source: PointKernel, landmarks: Landmarks, Cs: list[float], splits: list[Split], scores: Double
-    ) -> None:
-        """Every example a class: K ~ ZZ' + what each example has of its own."""
-        rows = source.single_block(np.arange(len(self.sign)), landmarks.index)
-        features = landmarks.features(rows)
-        rest = np.maximum(1.0 - np.einsum("ij,ij->i", features, features), 0.0)
-        Z = padded(features, 1)
-        Z[:, features.shape[1]] = 1.0
-        c = self.sign.astype(np.float32)
-        order = np.argsort(Cs)
-        unit = self.weights.astype(np.float32)
-        for k, (train, test) in enumerate(splits):
-            moving = train[self.weights[train] > 0].astype(np.int32)
-            beta, w = np.zeros(len(c), dtype=np.float32), np.zeros(Z.shape[1], dtype=np.float32)
-            before = None
-            part = Z[test]
-            for position in order:
-                C = np.float32(Cs[position])
-                if before is not None:
-                    beta *= C / before
-                    w *= C / before
-                before = C
-                lo, hi = (
-                    np.where(c < 0, -C * unit, 0).astype(np.float32),
-                    np.where(c > 0, C * unit, 0).astype(np.float32),
-                )
-                np.clip(beta, lo, hi, out=beta)
-                compiled.coordinate_ascent(Z, rest, c, lo, hi, moving, beta, w, 0.05, 12, self.options.seed)
-                scores[position, k] = float(((part @ w > 0) == (c[test] > 0)).mean())
+
+def _scored(owner: LiftedSVCCV, scorer: Any, values: Double, X: Any, y: Any) -> float:
+    return float(scorer(_Scored(owner.classes_, values, owner.decision_function_shape), X, y))

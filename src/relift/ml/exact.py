@@ -12,11 +12,15 @@ are equal. The gap of the answer is proved on the ground dual, independent of th
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.ml.dual import DualAnswer, DualProblem, LiftOptions, class_totals, solve_lifted
-from relift.ml.small_dual import balanced, best_bias, gap_terms, solve_small
+from relift.ml.dual import solve_lifted
+from relift.ml.dual_machine import STEP_LIMIT, machine_of_matrix
+from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions, class_totals
+from relift.ml.small_dual import balanced, best_bias_of, gap_terms, solve_small
 from relift.symmetry.colour_refinement import colour_refinement
 
 Double = NDArray[np.float64]
@@ -44,7 +48,7 @@ def solve_exact(problem: DualProblem, options: LiftOptions) -> DualAnswer:
     """
     size = len(problem.c)
     if size > KERNEL_LIMIT:
-        # Every example its own class, solved by blocks with the true kernel.
+        # Every example its own class.
         return solve_lifted(problem, options)
     everything = np.arange(size)
     K = problem.source.block(everything, everything)
@@ -59,14 +63,29 @@ def solve_exact(problem: DualProblem, options: LiftOptions) -> DualAnswer:
     means = (small / counts).T / counts
     lo, hi = class_totals(labels, problem.lo, n_classes), class_totals(labels, problem.hi, n_classes)
     c = np.bincount(labels, problem.c) / counts
-    found, steps = solve_small(
-        0.5 * (means + means.T), c, lo, hi, np.zeros(n_classes), options.solver, options.tolerance, options.seed
-    )
+    means = np.ascontiguousarray(0.5 * (means + means.T))
+    if options.solver == "smo":
+        found, limits = np.zeros(n_classes), options.limits()
+        if getattr(problem.source, "kernel", None) == "linear":
+            limits = replace(limits, max_steps=min(limits.max_steps % 2**62, 100 * n_classes + 20_000))
+        outcome, _ = machine_of_matrix(means, None).solve(c, lo, hi, problem.epsilon, found, None, limits)
+        steps = outcome.steps
+        if outcome.status == STEP_LIMIT and steps != options.max_steps:
+            return solve_lifted(problem, options)
+    else:
+        if problem.epsilon:
+            raise ValueError(
+                f"solver={options.solver!r} cannot be combined with lift='exact' in regression; use 'smo'."
+            )
+        found, steps = solve_small(
+            means, c, lo, hi, np.zeros(n_classes), options.solver, options.tolerance, options.seed
+        )
     beta = balanced((found / counts)[labels])
     v = problem.c - K @ beta
-    bias = best_bias(v, problem.lo, problem.hi)
-    total = max(0.0, float(gap_terms(v, bias, beta, problem.lo, problem.hi).sum()))
-    dual = float(problem.c @ beta) - 0.5 * float(beta @ (problem.c - v))
+    bias = best_bias_of(v, problem.lo, problem.hi, problem.epsilon)
+    terms = gap_terms(v, bias, beta, problem.lo, problem.hi, problem.epsilon)
+    total = max(0.0, float(terms.sum()))
+    dual = 0.5 * float(beta @ (problem.c + v)) - problem.epsilon * float(np.abs(beta).sum())
     gap = total / max(abs(dual), 1e-12)
     line = {"stage": "exact", "classes": n_classes, "gap": gap, "proved": True, "seconds": 0.0}
     return DualAnswer(beta, bias, gap, dual, dual + total, labels.astype(np.int32), steps, rounds=[line])

@@ -72,12 +72,12 @@ class KernelSource(ABC):
 
 @final
 class PointKernel(KernelSource):
-    """A kernel of scikit-learn's names on dense points, in single precision.
+    """A kernel of scikit-learn's names on dense points, in the precision of the points.
 
     Parameters
     ----------
     points
-        float32, one point in each row.
+        float32 or float64, one point in each row.
     kernel, gamma, coef0, degree
         As in ``sklearn.svm.SVC``; gamma is a number here.
 
@@ -88,19 +88,24 @@ class PointKernel(KernelSource):
     [0.632121, -0.632121]
     """
 
-    def __init__(self, points: NDArray[np.float32], kernel: str, gamma: float, coef0: float, degree: int) -> None:
-        self.points = np.ascontiguousarray(points, dtype=np.float32)
+    def __init__(self, points: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int) -> None:
+        self.points = np.ascontiguousarray(points, dtype=np.float64 if points.dtype == np.float64 else np.float32)
         self.size = len(self.points)
         self.kernel = kernel
         self.parameters = (kernel, float(gamma), float(coef0), int(degree))
 
+    def numbers(self) -> tuple[int, float, float, int]:
+        """The kernel as the compiled part takes it."""
+        return (compiled.KINDS[self.kernel], *self.parameters[1:])
+
     def block(self, rows: Index, columns: Index) -> Double:
         """The kernel between two lists of points."""
-        return self.single_block(rows, columns).astype(np.float64)
+        return compiled.kernel_values(self.points[rows], self.points[columns], *self.parameters).astype(np.float64)
 
     def single_block(self, rows: Index, columns: Index) -> NDArray[np.float32]:
         """The same block in single precision."""
-        return compiled.kernel_values(self.points[rows], self.points[columns], *self.parameters)
+        values = compiled.kernel_values(self.points[rows], self.points[columns], *self.parameters)
+        return values.astype(np.float32, copy=False)
 
     def diagonal(self) -> Double:
         """The kernel of each point with itself."""
@@ -127,9 +132,8 @@ class PointKernel(KernelSource):
     ) -> Double:
         """Rows of the kernel matrix, weighted and added up over classes."""
         points = self.points if len(rows) == self.size else self.points[rows]
-        return compiled.class_sums(
-            points, self.points[columns], np.ascontiguousarray(weights), labels, n_classes, *self.parameters
-        )
+        points, others = (array.astype(np.float32, copy=False) for array in (points, self.points[columns]))
+        return compiled.class_sums(points, others, np.ascontiguousarray(weights), labels, n_classes, *self.parameters)
 
 
 @final
@@ -151,6 +155,41 @@ class MatrixKernel(KernelSource):
     def subset(self, index: Index) -> MatrixKernel:
         """The same kernel on some of the points."""
         return MatrixKernel(self.matrix[np.ix_(index, index)])
+
+
+@final
+class SparseKernel(KernelSource):
+    """A kernel of scikit-learn's names on sparse points, in canonical CSR form."""
+
+    def __init__(self, points: Any, kernel: str, gamma: float, coef0: float, degree: int) -> None:
+        self.points = sparse.csr_matrix(points)
+        self.size = points.shape[0]
+        self.kernel = kernel
+        self.parameters = (kernel, float(gamma), float(coef0), int(degree))
+        self.function = dense_function(*self.parameters)
+
+    def numbers(self) -> tuple[int, float, float, int]:
+        """The kernel as the compiled part takes it."""
+        return (compiled.KINDS[self.kernel], *self.parameters[1:])
+
+    def block(self, rows: Index, columns: Index) -> Double:
+        """The kernel between two lists of points."""
+        return self.function(self.points[rows], self.points[columns])
+
+    def diagonal(self) -> Double:
+        """The kernel of each point with itself."""
+        name, gamma, coef0, degree = self.parameters
+        squares = np.asarray(self.points.multiply(self.points).sum(axis=1), dtype=np.float64).ravel()
+        if name == "rbf":
+            return np.ones(self.size)
+        if name == "linear":
+            return squares
+        inner = gamma * squares + coef0
+        return np.asarray(inner**degree if name == "poly" else np.tanh(inner))
+
+    def subset(self, index: Index) -> SparseKernel:
+        """The same kernel on some of the points."""
+        return SparseKernel(self.points[index], *self.parameters)
 
 
 @final

@@ -269,7 +269,8 @@ class _LinearMachine:
 
     def _cluster(self) -> None:
         n_classes = self.owner.n_classes or 100
-        from relift.ml.dual import DualProblem, cluster_by_side
+        from relift.ml.class_rounds import cluster_by_side
+        from relift.ml.dual_problem import DualProblem
         from relift.ml.kernels import FunctionKernel
 
         points = self.points

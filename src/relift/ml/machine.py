@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from relift.ml.dual import DualAnswer, DualProblem, LiftOptions, solve_lifted
+from relift.ml import compiled
+from relift.ml.dual import solve_lifted
+from relift.ml.dual_machine import DualMachine
+from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions
 from relift.ml.exact import solve_exact
 from relift.ml.kernels import (
     KERNELS,
@@ -18,6 +21,7 @@ from relift.ml.kernels import (
     KernelSource,
     MatrixKernel,
     PointKernel,
+    SparseKernel,
     dense_function,
 )
 from relift.ml.merging import Merged, merge_equal
@@ -67,45 +71,56 @@ class KernelView:
 
     def __init__(self, kernel: Any, gamma: float, coef0: float, degree: int, X: Any) -> None:
         self.kernel, self.parameters = kernel, (gamma, coef0, degree)
+        self.is_pointwise = isinstance(kernel, str) and kernel in KERNELS and not sparse.issparse(X)
         self.shift: Double | None = None
-        self.is_single = False
-        if kernel in KERNELS and not sparse.issparse(X) and X.shape[0] > SMALL:
-            shift = X.mean(axis=0) if kernel == "rbf" else np.zeros(X.shape[1])
-            extent = float(np.abs(X - shift).max(initial=0.0))
-            width = extent * np.sqrt(gamma) if kernel == "rbf" else 1.0
-            if width <= SINGLE_RANGE and extent < 1e9:
-                self.is_single, self.shift = True, shift
+        self.dtype: Any = np.float64
+        if self.is_pointwise:
+            # The middle of the range does not depend on how often an example is given, nor on the order.
+            self.shift = 0.5 * (X.min(axis=0) + X.max(axis=0)) if kernel == "rbf" else None
+            if X.shape[0] > SMALL and kernel != "linear":
+                extent = float(np.abs(X if self.shift is None else X - self.shift).max(initial=0.0))
+                width = extent * np.sqrt(gamma) if kernel == "rbf" else 1.0
+                if width <= SINGLE_RANGE and extent < 1e9:
+                    self.dtype = np.float32
 
-    def single(self, X: Any) -> NDArray[np.float32]:
+    def placed(self, X: Any) -> NDArray[Any]:
         """Points as the compiled part takes them."""
-        return np.ascontiguousarray(X - self.shift, dtype=np.float32)
+        return np.ascontiguousarray(X if self.shift is None else X - self.shift, dtype=self.dtype)
 
     def source(self, X: Any) -> KernelSource:
         """The kernel among training points."""
         if self.kernel == "precomputed":
             return MatrixKernel(X.toarray() if sparse.issparse(X) else X)
-        if self.is_single:
-            return PointKernel(self.single(X), self.kernel, *self.parameters)
+        if self.is_pointwise:
+            return PointKernel(self.placed(X), self.kernel, *self.parameters)
+        if sparse.issparse(X) and not callable(self.kernel):
+            return SparseKernel(X, self.kernel, *self.parameters)
         return FunctionKernel(X, self.function())
 
     def function(self) -> Any:
         """The kernel as a function of two lists of points, in double precision."""
         return self.kernel if callable(self.kernel) else dense_function(self.kernel, *self.parameters)
 
+    def values(self, X: Any, others: Any) -> NDArray[Any]:
+        """The kernel between new points and training points, in the precision of the machine."""
+        if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(others):
+            return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
+        return np.asarray(self.function()(X, others))
+
     def sums(self, X: Any, support: Any, weights: Double, columns: NDArray[Any] | None = None) -> Double:
         """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel."""
         if self.kernel == "precomputed":
             part = X[:, columns]
             return np.asarray(part @ weights).ravel()
-        if self.is_single and not sparse.issparse(X) and not sparse.issparse(support):
-            from relift.ml import compiled
-
+        if not len(weights):
+            return np.zeros(X.shape[0])
+        if self.kernel == "linear":
+            return np.asarray(X @ np.asarray(support.T @ weights).ravel()).ravel()
+        if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(support):
             return compiled.kernel_sums(
-                self.single(X), self.single(support), np.ascontiguousarray(weights), self.kernel, *self.parameters
+                self.placed(X), self.placed(support), np.ascontiguousarray(weights), self.kernel, *self.parameters
             )
         out = np.zeros(X.shape[0])
-        if not len(weights):
-            return out
         size = max(1, (1 << 21) // len(weights))
         function = self.function()
         for begin in range(0, X.shape[0], size):
@@ -113,10 +128,43 @@ class KernelView:
         return out
 
 
+def merge_examples(view: KernelView, X: Any, lift: str, colours: list[NDArray[Any]], size: int) -> Merged:
+    """Merge equal examples of equal colours, unless the kernel is a matrix or nothing is to be lifted."""
+    if view.kernel == "precomputed" or lift == "none":
+        everything = np.arange(size)
+        return Merged(everything, everything)
+    return merge_equal(X, colours)
+
+
 def solve_machine(
-    view: KernelView, X: Any, c: Double, lo: Double, hi: Double, lift: str, options: LiftOptions, places: Any = None
+    view: KernelView,
+    X: Any,
+    c: Double,
+    lo: Double,
+    hi: Double,
+    lift: str,
+    options: LiftOptions,
+    places: Any = None,
+    epsilon: float = 0.0,
 ) -> tuple[DualAnswer, Merged]:
-    """Merge equal examples, solve the dual lifted, and return the answer for the merged ones with the merging.
+    """Merge equal examples and solve the dual over them; see :func:`solve_merged`."""
+    merged = merge_examples(view, X, lift, [c, (hi > 0).astype(np.int64)], len(c))
+    return solve_merged(view, X, merged, c, lo, hi, lift, options, places, epsilon), merged
+
+
+def solve_merged(
+    view: KernelView,
+    X: Any,
+    merged: Merged,
+    c: Double,
+    lo: Double,
+    hi: Double,
+    lift: str,
+    options: LiftOptions,
+    places: Any = None,
+    epsilon: float = 0.0,
+) -> DualAnswer:
+    """Solve the dual over merged examples.
 
     Parameters
     ----------
@@ -124,6 +172,8 @@ def solve_machine(
         The kernel.
     X
         The examples; for a precomputed kernel its matrix.
+    merged
+        Which of them are one.
     c, lo, hi
         Linear term and box of each example.
     lift
@@ -132,36 +182,35 @@ def solve_machine(
         Of the lifting.
     places
         Coordinates for classes; the points themselves if None.
+    epsilon
+        Weight of the absolute values of the dual variables.
     """
     check_solver(options.solver)
-    side = (hi > 0).astype(np.int64)
-    if view.kernel == "precomputed" or lift == "none":
-        everything = np.arange(len(c))
-        merged = Merged(everything, everything)
-    else:
-        merged = merge_equal(X, [c, side])
     first = merged.first
-    small_c, small_lo, small_hi = c[first], merged.total(lo), merged.total(hi)
     if view.kernel == "precomputed":
         source: KernelSource = MatrixKernel(X.toarray() if sparse.issparse(X) else X)
     else:
         source = view.source(X[first])
     coordinates = None if places is None else np.ascontiguousarray(places[first], dtype=np.float32)
-    if coordinates is None and isinstance(source, PointKernel):
-        coordinates = source.points
-    elif coordinates is None and isinstance(source, FunctionKernel) and isinstance(source.points, np.ndarray):
-        coordinates = _standard(source.points)
-    problem = DualProblem(source, small_c, small_lo, small_hi, coordinates)
+    return solve_over(source, c[first], merged.total(lo), merged.total(hi), lift, options, coordinates, epsilon)
+
+
+def solve_over(
+    source: KernelSource,
+    c: Double,
+    lo: Double,
+    hi: Double,
+    lift: str,
+    options: LiftOptions,
+    places: NDArray[np.float32] | None = None,
+    epsilon: float = 0.0,
+    machine: DualMachine | None = None,
+) -> DualAnswer:
+    """Solve the dual over the examples of a kernel source; a machine over them may be there already."""
+    problem = DualProblem(source, c, lo, hi, places, epsilon)
     if lift == "exact":
-        return solve_exact(problem, options), merged
-    return solve_lifted(problem, options), merged
-
-
-def _standard(points: Double) -> NDArray[np.float32]:
-    """Points moved and scaled into the range of single precision."""
-    middle = points.mean(axis=0)
-    scale = float(np.abs(points - middle).max(initial=0.0)) or 1.0
-    return np.ascontiguousarray((points - middle) / scale, dtype=np.float32)
+        return solve_exact(problem, options)
+    return solve_lifted(problem, options, machine)
 
 
 def spread_over_members(beta: Double, merged: Merged, bound: Double) -> Double:
@@ -175,8 +224,7 @@ def warn_if_open(gap: float, tol_gap: float, name: str) -> None:
     """Tell that the proved gap is larger than asked for."""
     if gap > tol_gap:
         warnings.warn(
-            f"{name}: the proved gap is {gap:.3g}, not {tol_gap:.3g}. Raise max_blocks, n_landmarks or tol_gap, "
-            "or scale the features.",
+            f"{name}: the proved gap is {gap:.3g}, not {tol_gap:.3g}. Raise max_iter or tol_gap, or scale the features.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -7,6 +7,7 @@ the examples, nor on whether an example is given twice or with weight 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -55,15 +56,18 @@ def merge_equal(X: Any, colours: list[NDArray[Any]]) -> Merged:
     >>> len(merged.first), bool(merged.labels[0] == merged.labels[2]), merged.total(np.ones(4)).max()
     (3, True, np.float64(2.0))
     """
-    random = np.random.default_rng(20160613)
-    factors = random.uniform(1.0, 2.0, X.shape[1])
+    factors = _factors(X.shape[1])
     if sparse.issparse(X):
         words = np.zeros(X.shape[0])
         np.add.at(words, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data * factors[X.indices])
     else:
+        # Column by column: equal rows get equal words wherever they stand, which a matrix product does not promise.
         words = np.zeros(len(X))
-        for feature in range(X.shape[1]):
-            words += X[:, feature] * factors[feature]
+        if X.size <= 1 << 16:
+            words = (X * factors).sum(axis=1)
+        else:
+            for feature in range(X.shape[1]):
+                words += X[:, feature] * factors[feature]
     order = np.argsort(words)
     before, after = order[:-1], order[1:]
     if not (words[before] == words[after]).any():  # nothing is the same, and the order is that of the words
@@ -91,6 +95,11 @@ def merge_equal(X: Any, colours: list[NDArray[Any]]) -> Merged:
     labels[order] = numbers
     starts = np.concatenate([[True], ~is_same]) if len(order) else np.zeros(0, dtype=bool)
     return Merged(order[starts], labels)
+
+
+@lru_cache(maxsize=8)
+def _factors(n_features: int) -> Double:
+    return np.random.default_rng(20160613).uniform(1.0, 2.0, n_features)
 
 
 def _rows_equal(X: Any, left: Index, right: Index) -> NDArray[np.bool_]:

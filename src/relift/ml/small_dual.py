@@ -61,10 +61,23 @@ def best_bias(v: Double, lo: Double, hi: Double) -> float:
     return 0.5 * float(v[order[at]] + v[order[until]])
 
 
-def gap_terms(v: Double, bias: float, beta: Double, lo: Double, hi: Double) -> Double:
+def best_bias_of(v: Double, lo: Double, hi: Double, epsilon: float) -> float:
+    """The same with a band of width epsilon in which nothing is lost: max(0, hi (v - b - eps), lo (v - b + eps))."""
+    if epsilon == 0.0:
+        return best_bias(v, lo, hi)
+    nothing = np.zeros_like(v)
+    return best_bias(
+        np.concatenate([v - epsilon, v + epsilon]), np.concatenate([nothing, lo]), np.concatenate([hi, nothing])
+    )
+
+
+def gap_terms(v: Double, bias: float, beta: Double, lo: Double, hi: Double, epsilon: float = 0.0) -> Double:
     """What each variable adds to the duality gap; never negative, up to rounding."""
     push = v - bias
-    return np.asarray(np.maximum(hi * push, lo * push) - beta * push)
+    if epsilon == 0.0:
+        return np.asarray(np.maximum(hi * push, lo * push) - beta * push)
+    gain = np.maximum(np.maximum(hi * (push - epsilon), lo * (push + epsilon)), 0.0)
+    return np.asarray(gain - beta * push + epsilon * np.abs(beta))
 
 
 def balanced(beta: Double) -> Double:

@@ -11,11 +11,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from relift.ml.dual import LiftOptions
-from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
+from relift.ml.dual_problem import DualAnswer, LiftOptions
+from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
+from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 
 Double = NDArray[np.float64]
 
@@ -29,22 +30,35 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
         raise ValueError(f"n_samples={n_examples} should be >= n_classes={n_classes}.")
     is_exact = estimator.lift != "approximate"
     return LiftOptions(
-        n_classes=10**9 if is_exact else 100 if n_classes is None else int(n_classes),
+        n_classes=None if n_classes is None or is_exact else int(n_classes),
         n_landmarks=256 if estimator.n_landmarks is None else int(estimator.n_landmarks),
         tol_gap=1e-4 if is_exact else float(estimator.tol_gap),
         solver=estimator.solver,
-        tolerance=float(estimator.tol) * (0.1 if is_exact else 10.0),
-        most_blocks=int(estimator.max_blocks),
+        tolerance=float(estimator.tol) * (0.1 if is_exact else 5.0),
+        max_steps=int(getattr(estimator, "max_iter", -1)),
         expansion=estimator.expansion if not is_exact else "support",
-        seed=int(np.random.default_rng(estimator.random_state).integers(2**31))
-        if not isinstance(estimator.random_state, np.random.RandomState)
-        else int(estimator.random_state.randint(2**31 - 1)),
+        lift_is_exact=is_exact,
+        seed=_seed(estimator.random_state),
     )
 
 
-def _pairs(n_labels: int) -> list[tuple[int, int]]:
-    """Pairs of labels in the order of SVC's one-vs-one."""
-    return [(i, j) for i in range(n_labels) for j in range(i + 1, n_labels)]
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, Integral):
+        return int(random_state) % 2**31
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return int(np.random.default_rng(random_state).integers(2**31))
+
+
+def _report(answer: DualAnswer) -> dict[str, Any]:
+    return {
+        "gap": answer.gap,
+        "dual_value": answer.dual_value,
+        "primal_value": answer.primal_value,
+        "scale": answer.scale,
+        "expansion": "support" if answer.landmarks is None else "landmarks",
+        "rounds": answer.rounds,
+    }
 
 
 LIFT_CONSTRAINTS: dict[str, list[Any]] = {
@@ -54,7 +68,7 @@ LIFT_CONSTRAINTS: dict[str, list[Any]] = {
     "tol_gap": [Interval(Real, 0.0, None, closed="neither")],
     "solver": [str],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
-    "max_blocks": [Interval(Integral, 0, None, closed="left")],
+    "max_iter": [Interval(Integral, -1, None, closed="left")],
     "expansion": [StrOptions({"auto", "support", "landmarks"})],
     "random_state": ["random_state"],
 }
@@ -62,6 +76,8 @@ LIFT_CONSTRAINTS: dict[str, list[Any]] = {
 
 def checked_weights(sample_weight: Any, X: Any) -> Double:
     """Weights of the examples: ones if not given; negative ones are refused."""
+    if sample_weight is None:
+        return np.ones(X.shape[0])
     weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
     if (weights < 0).any():
         raise ValueError("Negative values in data passed to `sample_weight`.")
@@ -104,7 +120,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         As in ``SVC``: None, a mapping or ``"balanced"``.
     decision_function_shape, break_ties
         As in ``SVC``.
-    max_blocks
+    max_iter
         How many blocks of violators may be solved with the true kernel at the end.
     expansion
         What the decision function is made of: ``"support"`` vectors, as in SVC; ``"landmarks"``, a few hundred points
@@ -166,7 +182,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        max_blocks: int = 2000,
+        max_iter: int = -1,
         expansion: str = "auto",
         random_state: Any = 0,
     ) -> None:
@@ -184,7 +200,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
-        self.max_blocks = max_blocks
+        self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
 
@@ -223,68 +239,51 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             X.sum_duplicates()
             X.eliminate_zeros()
         self.classes_, codes = np.unique(y, return_inverse=True)
-        present = np.unique(codes[weights > 0])
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
-        if len(present) < 2:
+        if sample_weight is not None and len(np.unique(codes[weights > 0])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
-        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        bound = self.C * balance[codes] * weights
+        bound = self.C * weights
+        if self.class_weight is not None:
+            bound *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X, weights)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
         n_labels = len(self.classes_)
-        pairs = _pairs(n_labels)
-        coefficients = np.zeros((n_labels, X.shape[0]))  # row: the other label of the pair
-        self.intercept_ = np.zeros(len(pairs))
-        self.n_iter_ = np.zeros(len(pairs), dtype=np.int32)
+        found = solve_pairs(self._view, X, codes, n_labels, bound, self.lift, options)
+        self._keep_answers(found, X)
+        self._keep_support(X, codes, found.coefficients)
+        self.gap_ = max(report["gap"] for report in self.lift_report_)
+        warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
+        return self
+
+    def _keep_answers(self, found: PairsAnswer, X: Any) -> None:
+        """Intercepts, classes and reports of the pairs of labels."""
+        answers, n_labels = found.answers, len(self.classes_)
+        self.intercept_ = np.array([answer.bias for answer in answers])
+        self.n_iter_ = np.array([answer.iterations for answer in answers], dtype=np.int32)
+        self._landmarks: list[tuple[Any, Double] | None] = [None] * len(answers)
         self.lift_report_: list[dict[str, Any]] = []
-        class_of_sample = np.full((X.shape[0], len(pairs)), -1, dtype=np.int64)
-        self._landmarks: list[tuple[Any, Double] | None] = []
-        n_before = 0
-        for number, (i, j) in enumerate(pairs):
-            # As in SVC the first label of a pair is the positive one, the second if there is only one pair.
-            positive, negative = (j, i) if n_labels == 2 else (i, j)
-            members = np.flatnonzero(((codes == i) | (codes == j)) & (bound > 0))
-            sign = np.where(codes[members] == positive, 1.0, -1.0)
-            part = bound[members]
-            examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]
-            answer, merged = solve_machine(
-                self._view, examples, sign, np.where(sign < 0, -part, 0.0), np.where(sign > 0, part, 0.0),
-                self.lift, options,
-            )  # fmt: skip
-            beta = spread_over_members(answer.beta, merged, part)
-            other = np.where(codes[members] == positive, negative, positive)
-            coefficients[other, members] = beta
-            self.intercept_[number] = answer.bias
-            self.n_iter_[number] = answer.iterations
-            classes = answer.labels[merged.labels]
-            class_of_sample[members, number] = classes + n_before
-            n_before += int(answer.labels.max()) + 1
+        self.n_classes_lifted_ = 0
+        for number, (i, j) in enumerate(pairs_of(n_labels)):
+            answer, distinct = answers[number], found.distinct[number]
             if answer.landmarks is not None and answer.coefficients is not None:
-                self._landmarks.append((examples[merged.first[answer.landmarks]], answer.coefficients))
-            else:
-                self._landmarks.append(None)
+                self._landmarks[number] = (X[distinct[answer.landmarks]], answer.coefficients)
+            n_classes = int(answer.labels.max()) + 1
+            self.n_classes_lifted_ += n_classes
             self.lift_report_.append(
                 {
-                    "pair": (self.classes_[negative], self.classes_[positive]),
-                    "examples": len(members),
-                    "distinct": len(merged.first),
-                    "classes": int(answer.labels.max()) + 1,
-                    "gap": answer.gap,
-                    "dual_value": answer.dual_value,
-                    "primal_value": answer.primal_value,
-                    "expansion": "support" if answer.landmarks is None else "landmarks",
-                    "rounds": answer.rounds,
+                    "pair": (self.classes_[i], self.classes_[j])
+                    if n_labels == 2
+                    else (self.classes_[j], self.classes_[i]),
+                    "examples": found.n_members[number],
+                    "distinct": len(distinct),
+                    "classes": n_classes,
+                    **_report(answer),
                 }
             )
-        self._keep_support(X, codes, coefficients)
-        self.gap_ = max(report["gap"] for report in self.lift_report_)
-        self.n_classes_lifted_ = n_before
-        self.class_of_sample_ = class_of_sample[:, 0] if len(pairs) == 1 else class_of_sample
-        if self.lift == "approximate":
-            warn_if_open(self.gap_, self.tol_gap, type(self).__name__)
-        return self
+        self.class_of_sample_ = found.classes[:, 0] if len(answers) == 1 else found.classes
 
     def _keep_support(self, X: Any, codes: NDArray[Any], coefficients: Double) -> None:
         """Support vectors sorted by label, and libsvm's layout of their coefficients."""
@@ -324,7 +323,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
     def _pair(self, number: int) -> tuple[NDArray[Any], Double]:
         """Positions of the support vectors of a pair of labels, and their coefficients."""
         n_labels = len(self.classes_)
-        i, j = _pairs(n_labels)[number]
+        i, j = pairs_of(n_labels)[number]
         of_i, of_j = np.flatnonzero(self._support_labels == i), np.flatnonzero(self._support_labels == j)
         columns = np.concatenate([of_i, of_j])
         weights = np.concatenate([self.dual_coef_[j - 1, of_i], self.dual_coef_[i, of_j]])
@@ -362,12 +361,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             One value for each example with two labels; otherwise a column for each label
             (``decision_function_shape="ovr"``) or each pair of labels (``"ovo"``).
         """
-        values = self._values(X)
-        if len(self.classes_) == 2:
-            return np.asarray(values[:, 0])
-        if self.decision_function_shape == "ovo":
-            return values
-        return np.asarray(_ovr_decision_function(values < 0, -values, len(self.classes_)))
+        return decisions_of(self._values(X), len(self.classes_), self.decision_function_shape)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each example.
@@ -382,12 +376,6 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         values = self._values(X)
-        if n_labels == 2:
-            return np.asarray(self.classes_[(values[:, 0] > 0).astype(np.int64)])
-        if self.break_ties:
-            return np.asarray(self.classes_[_ovr_decision_function(values < 0, -values, n_labels).argmax(axis=1)])
-        votes = np.zeros((len(values), n_labels), dtype=np.int64)
-        for number, (i, j) in enumerate(_pairs(n_labels)):
-            votes[:, i] += values[:, number] > 0
-            votes[:, j] += values[:, number] <= 0
-        return np.asarray(self.classes_[votes.argmax(axis=1)])
+        if self.break_ties and n_labels > 2:
+            return np.asarray(self.classes_[decisions_of(values, n_labels, "ovr").argmax(axis=1)])
+        return np.asarray(self.classes_[winners_of(values, n_labels)])

@@ -5,11 +5,13 @@ The dual of epsilon-insensitive regression has two variables for each example, o
 .. math:: \max\; \sum_i (z_i - \varepsilon)\beta_i^+ + (z_i + \varepsilon)\beta_i^- - \tfrac12\beta^\top K\beta,\quad
    0 \le \beta^+ \le C,\; -C \le \beta^- \le 0,\; \beta = \beta^+ + \beta^-,\; \textstyle\sum\beta_i = 0,
 
-the form of :mod:`relift.ml.dual` with every example twice. Classes join examples near in features and target.
+that is beta in [-C, C] with a price of epsilon for its absolute value: the form of :mod:`relift.ml.dual_problem`.
+Classes join examples near in features and target.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -20,10 +22,17 @@ from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from relift.ml.dual_problem import LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
 from relift.ml.svc import LIFT_CONSTRAINTS, checked_weights, options_of
 
 Double = NDArray[np.float64]
+
+
+def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
+    """Slopes are in the units of the target: what they may differ by follows its spread."""
+    spread = float(target.std()) if len(target) else 0.0
+    return replace(options, tolerance=options.tolerance * spread) if spread > 0 else options
 
 
 class LiftedSVR(RegressorMixin, BaseEstimator):
@@ -37,7 +46,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         As in ``SVR``.
     epsilon
         Errors up to this cost nothing.
-    lift, n_classes, n_landmarks, tol_gap, solver, tol, max_blocks, expansion, random_state
+    lift, n_classes, n_landmarks, tol_gap, solver, tol, max_iter, expansion, random_state
         As in :class:`~relift.ml.LiftedSVC`.
 
     Attributes
@@ -80,7 +89,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         tol_gap: float = 1e-2,
         solver: str = "smo",
         tol: float = 1e-3,
-        max_blocks: int = 2000,
+        max_iter: int = -1,
         expansion: str = "auto",
         random_state: Any = 0,
     ) -> None:
@@ -96,7 +105,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.tol_gap = tol_gap
         self.solver = solver
         self.tol = tol
-        self.max_blocks = max_blocks
+        self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
 
@@ -138,20 +147,17 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
             X.eliminate_zeros()
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X, weights)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
         members = np.flatnonzero(weights > 0)
         bound, target = self.C * weights[members], y[members]
-        twice = np.concatenate([members, members])
-        examples = X[np.ix_(twice, twice)] if self.kernel == "precomputed" else X[twice]
-        c = np.concatenate([target - self.epsilon, target + self.epsilon])
-        nothing = np.zeros(len(members))
+        examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]
         answer, merged = solve_machine(
-            self._view, examples, c, np.concatenate([nothing, -bound]), np.concatenate([bound, nothing]),
-            self.lift, options, self._places(examples, np.concatenate([target, target])),
+            self._view, examples, target, -bound, bound, self.lift, _scaled(options, target),
+            self._places(examples, target), self.epsilon,
         )  # fmt: skip
-        both = spread_over_members(answer.beta, merged, np.concatenate([bound, bound]))
         beta = np.zeros(X.shape[0])
-        beta[members] = both[: len(members)] + both[len(members) :]
+        beta[members] = spread_over_members(answer.beta, merged, bound)
         self.support_ = np.flatnonzero(beta).astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if self.kernel == "precomputed" else X[self.support_]
         self.dual_coef_ = beta[self.support_][None, :]
@@ -160,7 +166,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.gap_ = answer.gap
         self.n_classes_lifted_ = int(answer.labels.max()) + 1
         self.class_of_sample_ = np.full(X.shape[0], -1, dtype=np.int64)
-        self.class_of_sample_[members] = answer.labels[merged.labels][: len(members)]
+        self.class_of_sample_[members] = answer.labels[merged.labels]
         self._landmarks = None
         if answer.landmarks is not None and answer.coefficients is not None:
             self._landmarks = (examples[merged.first[answer.landmarks]], answer.coefficients)
@@ -172,12 +178,12 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
                 "gap": answer.gap,
                 "dual_value": answer.dual_value,
                 "primal_value": answer.primal_value,
+                "scale": answer.scale,
                 "expansion": "support" if answer.landmarks is None else "landmarks",
                 "rounds": answer.rounds,
             }
         ]
-        if self.lift == "approximate":
-            warn_if_open(self.gap_, self.tol_gap, type(self).__name__)
+        warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
         return self
 
     def _places(self, examples: Any, target: Double) -> NDArray[np.float32] | None:

@@ -36,7 +36,7 @@ from relift.modelling.solve_in_engine import (
 )
 from relift.pipeline import solve
 from relift.program.program import Program
-from relift.result import Result
+from relift.read_bytes import read_bytes
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
@@ -70,7 +70,7 @@ def solve_model(
         A :class:`relift.Model`, the text of a model, or the path of a file.
     data
         Tables by the names of relations and params (pandas, Polars, Arrow, NumPy, dicts, lists, paths of CSV and
-        Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources.table`), a folder with a
+        Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources.table.table.table.table`), a folder with a
         file for each, or a server with a table for each (``"postgresql://…"``, or ``ServerTables``). If nothing is
         given and the engine is a server, tables are looked for there.
     params
@@ -280,7 +280,7 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | Non
     if isinstance(model, CheckedModel):
         return model, {}, None
     if isinstance(model, Path):
-        return check_text(decode(model.read_bytes(), str(model)), str(model)), {}, model.parent
+        return check_text(decode(read_bytes(model), str(model)), str(model)), {}, model.parent
     if isinstance(model, str):
         return check_text(model), {}, None
     if isinstance(model, Model):

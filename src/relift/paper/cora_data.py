@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from relift.atomic import write_atomically
 from relift.errors import DataError
-from relift.formats.atomic import write_atomically
 from relift.paper.svm_learners import Network
 
 ADDRESS = "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz"

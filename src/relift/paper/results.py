@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import final
 
-from relift.formats.atomic import write_atomically
+from relift.atomic import write_atomically
 from relift.paper.figures import picture_bytes
 from relift.paper.framework import Experiment, Json, Report, Row
 from relift.paper.page import page_from_sections, section_from_result

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from relift.formats.atomic import write_atomically
+from relift.atomic import write_atomically
 from relift.paper.framework import Experiment, Json, Part, Row, Setup
 from relift.paper.versions import deciding_versions
 

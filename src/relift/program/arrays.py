@@ -20,8 +20,8 @@ _OWN = (list, tuple, int, float, np.generic)
 def as_matrix(name: str, given: Any) -> Any:
     """CSC or CSR array of float64 without duplicates or non-finite numbers; the caller's arrays are not kept.
 
-    A CSC or CSR matrix of float64 costs one copy of its three arrays, 12 or 16 bytes for each entry, and no copy of those
-    that are read-only and own their data. Anything else is converted, which makes new arrays.
+    A CSC or CSR matrix of float64 costs one copy of its three arrays, 12 or 16 bytes for each entry, and no copy of
+    those that are read-only and own their data. Anything else is converted, which makes new arrays.
 
     Parameters
     ----------

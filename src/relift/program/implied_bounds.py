@@ -14,13 +14,15 @@ from relift.program.program import Program
 from relift.program.solution import Vector
 
 
-def implied_bounds(program: Program) -> tuple[Vector, Vector]:
+def implied_bounds(program: Program, wanted: NDArray[np.bool_] | None = None) -> tuple[Vector, Vector]:
     """The tightest bounds of each variable: its own, or one that a linear row implies.
 
     Parameters
     ----------
     program
         Any program; only its linear rows and bounds are read.
+    wanted
+        For which variables to look; the others keep their own bounds. None for all.
 
     Examples
     --------
@@ -28,17 +30,21 @@ def implied_bounds(program: Program) -> tuple[Vector, Vector]:
     >>> [bounds.tolist() for bounds in implied_bounds(program)]
     [[-9.0, 0.0], [0.0, 9.0]]
     """
-    entries = program.A.tocoo()
-    stored = entries.data != 0
-    i, j, a = entries.coords[0][stored], entries.coords[1][stored], entries.data[stored]
-    up, down = a > 0, a < 0
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = _of_others(i, np.where(up, a * program.ub[j], a * program.lb[j]), program.n_rows)
-        smallest = _of_others(i, np.where(up, a * program.lb[j], a * program.ub[j]), program.n_rows)
-        from_lower, from_upper = (program.l[i] - largest) / a, (program.u[i] - smallest) / a
+    A, l, u = program.A.tocsr(), program.l, program.u
+    if wanted is not None:
+        rows = np.unique(program.A.tocsc()[:, np.flatnonzero(wanted)].indices)
+        A, l, u = A[rows], l[rows], u[rows]
+    entries = A.tocoo()
+    i, j, a = entries.coords[0], entries.coords[1], entries.data
+    up = a > 0
+    with np.errstate(all="ignore"):
+        largest = _of_others(i, np.where(up, a * program.ub[j], a * program.lb[j]), l.size)
+        smallest = _of_others(i, np.where(up, a * program.lb[j], a * program.ub[j]), l.size)
+        from_lower, from_upper = (l[i] - largest) / a, (u[i] - smallest) / a
     lower, upper = program.lb.copy(), program.ub.copy()
-    for side, at_least, bounds in ((program.l[i], up, from_lower), (program.u[i], down, from_upper)):
-        known = np.isfinite(side) & np.isfinite(bounds)
+    looked_for = (a != 0) if wanted is None else (a != 0) & wanted[j]
+    for side, at_least, bounds in ((l[i], up, from_lower), (u[i], ~up, from_upper)):
+        known = looked_for & np.isfinite(side) & np.isfinite(bounds)
         np.maximum.at(lower, j[known & at_least], bounds[known & at_least])
         np.minimum.at(upper, j[known & ~at_least], bounds[known & ~at_least])
     return lower, upper

@@ -17,6 +17,15 @@ def largest_by_group(groups: NDArray[Any], values: Vector, n_groups: int) -> Vec
     return largest
 
 
+def largest_of_segments(starts: NDArray[Any], values: Vector) -> Vector:
+    """The largest of ``values[starts[i] : starts[i + 1]]`` for each i, 0 where there is none; not negative."""
+    largest = np.zeros(starts.size - 1)
+    filled = np.flatnonzero(np.diff(starts))
+    if filled.size:
+        largest[filled] = np.maximum.reduceat(values, starts[filled])
+    return largest
+
+
 def largest_of_rows(matrix: Any, sizes: Vector | None = None) -> Vector:
     """The largest absolute entry of each row of a sparse matrix, 0 where there is none.
 
@@ -35,12 +44,12 @@ def largest_of_rows(matrix: Any, sizes: Vector | None = None) -> Vector:
     >>> largest_of_rows(sparse.csc_array([[1.0, -3.0], [0.0, 0.0]]), np.array([9.0, 2.0])).tolist()
     [9.0, 0.0]
     """
-    entries = matrix.tocoo()
-    products = np.abs(entries.data)
+    rows = matrix.tocsr()
+    products = np.abs(rows.data)
     if sizes is not None:
         with np.errstate(over="ignore"):
-            products = products * sizes[entries.coords[1]]
-    return largest_by_group(entries.coords[0], products, matrix.shape[0])
+            products = products * sizes[rows.indices]
+    return largest_of_segments(rows.indptr, products)
 
 
 def largest_of_columns(matrix: Any, sizes: Vector | None = None) -> Vector:

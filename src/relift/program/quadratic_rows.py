@@ -77,6 +77,10 @@ class QuadraticRows:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor: a restored array could be written.
+        return QuadraticRows, (self.owner, self.first, self.second, self.values, self.q, self.r)
+
     @classmethod
     def none(cls, n_variables: int) -> QuadraticRows:
         """No constraint at all."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, final
 
@@ -97,6 +97,10 @@ class Solution:
             vector = getattr(self, name)
             if type(vector) is np.ndarray:
                 object.__setattr__(self, name, kept(vector))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor: a restored array could be written.
+        return Solution, tuple(getattr(self, part.name) for part in fields(self))
 
 
 VECTORS = ("x", "y", "w", "z", "v", "ray_y", "ray_w", "ray_z", "ray_v", "ray_x")

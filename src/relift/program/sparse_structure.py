@@ -44,8 +44,8 @@ def checked_sparse(name: str, given: Any) -> Any:
     >>> A.indices[1] = 7
     >>> checked_sparse("A", A)
     Traceback (most recent call last):
-    relift.errors.ShapeError: A has an entry in column 7, but only 2 columns. The indices of the sparse matrix are damaged:
-    make it anew.
+    relift.errors.ShapeError: A has an entry in column 7, but only 2 columns. The indices of the sparse matrix are
+    damaged: make it anew.
     """
     try:
         shape = tuple(int(size) for size in given.shape)
@@ -63,8 +63,7 @@ def checked_sparse(name: str, given: Any) -> Any:
             case "dok":
                 return _from_keys(name, dict(given.items()), shape)
             case "bsr":
-                given.check_format(full_check=True)
-                listed = given.tocoo()
+                return _from_blocks(name, given.data, given.indices, given.indptr, shape)
             case "dia":
                 offsets, data = np.asarray(given.offsets), np.asarray(given.data)
                 if offsets.dtype.kind not in "iu" or data.ndim != 2 or offsets.shape != data.shape[:1]:
@@ -113,6 +112,21 @@ def compressed(
     kind = np.int32 if minor.dtype == starts.dtype == np.int32 else np.int64
     make = sparse.csr_array if order == "csr" else sparse.csc_array
     return make((values, minor.astype(kind, copy=False), starts.astype(kind, copy=False)), shape=shape)
+
+
+def _from_blocks(name: str, data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> Any:
+    blocks = np.asarray(data)
+    if blocks.ndim != 3 or 0 in blocks.shape[1:] or shape[0] % blocks.shape[1] or shape[1] % blocks.shape[2]:
+        raise ShapeError(f"the blocks of {name} do not fit its shape.", _HINT, name)
+    height, width = blocks.shape[1:]
+    # The places of the blocks are a smaller matrix; its numbers are the blocks, one after the other.
+    order = np.arange(len(blocks), dtype=np.float64)
+    places = compressed(name, "csr", order, indices, indptr, (shape[0] // height, shape[1] // width)).tocoo()
+    kept = np.asarray(places.data, dtype=np.int64)
+    values = data[kept]  # a masked array stays one
+    rows = places.coords[0][:, None, None] * height + np.arange(height)[:, None] + np.zeros((1, width), np.int64)
+    columns = places.coords[1][:, None, None] * width + np.arange(width) + np.zeros((height, 1), np.int64)
+    return _from_triples(name, values.ravel(), rows.astype(np.int64).ravel(), columns.astype(np.int64).ravel(), shape)
 
 
 def numbers(name: str, data: Any) -> NDArray[np.float64]:

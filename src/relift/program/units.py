@@ -17,7 +17,7 @@ from typing import Any, final
 
 import numpy as np
 
-from relift.program.magnitudes import largest_by_group
+from relift.program.magnitudes import largest_by_group, largest_of_segments
 from relift.program.program import Program
 from relift.program.solution import Vector
 
@@ -75,11 +75,10 @@ def _finite(bounds: Vector) -> Vector:
 
 def _ratios(matrix: Any, sides: Vector) -> Vector:
     """The largest |b_i| / |a_ij| of each column."""
-    entries = matrix.tocoo()
-    stored = entries.data != 0
-    with np.errstate(over="ignore"):
-        ratios = sides[entries.coords[0][stored]] / np.abs(entries.data[stored])
-    return largest_by_group(entries.coords[1][stored], ratios, matrix.shape[1])
+    columns = matrix.tocsc()
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        ratios = np.where(columns.data != 0, sides[columns.indices] / np.abs(columns.data), 0.0)
+    return largest_of_segments(columns.indptr, ratios)
 
 
 def _of_quadratic_rows(program: Program) -> Vector:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from relift.atomic import write_atomically
 from relift.errors import MissingPackageError, OptionError, ShapeError
 
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222255", "#994455", "#44aa99")
@@ -95,7 +96,8 @@ def _write_picture(points: Any, colours: Any, title: str, path: Path, elevation:
         axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_title(title)
-    figure.savefig(path, bbox_inches="tight")
+    with write_atomically(path) as file:
+        figure.savefig(file, format=path.suffix[1:], bbox_inches="tight")
 
 
 def _write_page(points: Any, colours: Any, title: str, path: Path) -> None:
@@ -112,4 +114,5 @@ def _write_page(points: Any, colours: Any, title: str, path: Path) -> None:
     figure.update_layout(title=title, showlegend=False)
     if points.shape[1] == 3:
         figure.update_layout(scene={"aspectmode": "data", "xaxis": hidden, "yaxis": hidden, "zaxis": hidden})
-    figure.write_html(path, include_plotlyjs="cdn")
+    with write_atomically(path) as file:
+        file.write(figure.to_html(include_plotlyjs="cdn").encode())

@@ -47,7 +47,8 @@ REGULARISATION = 1e-14
 
 _STATUS = {
     "Solved": Status.OPTIMAL,
-    "AlmostSolved": Status.OPTIMAL_INACCURATE,
+    # It is asked for far more than the user wants, and cannot always give that; "almost" is still ten times as much.
+    "AlmostSolved": Status.OPTIMAL,
     "PrimalInfeasible": Status.INFEASIBLE,
     "AlmostPrimalInfeasible": Status.INFEASIBLE,
     "DualInfeasible": Status.UNBOUNDED,
@@ -177,6 +178,7 @@ def _settings(clarabel: Any, settings: SolverSettings) -> Any:
     tolerance = max(1e-11, min(1e-8, settings.tolerance * 1e-4))
     own.verbose = bool(settings.verbose)
     own.tol_gap_abs = own.tol_gap_rel = own.tol_feas = tolerance
+    own.reduced_tol_gap_abs = own.reduced_tol_gap_rel = own.reduced_tol_feas = max(tolerance, 0.1 * settings.tolerance)
     own.static_regularization_constant = REGULARISATION
     if settings.time_limit is not None:
         own.time_limit = float(settings.time_limit)

@@ -25,6 +25,7 @@ from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
 from relift.settings import SolverSettings
 from relift.solvers.answers import ask
+from relift.solvers.forms import infeasible
 from relift.solvers.registry import get_backend
 
 
@@ -74,11 +75,8 @@ def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
         return Solution(Status.FAILURE, backend=found.backend, message=found.message)
     if float(found.x[n:].sum()) <= 0.0:
         return replace(found, x=found.x[:n], w=None if found.w is None else found.w[:n], objective=0.0)
-    y = np.where((found.y > 0) & np.isinf(program.u) | (found.y < 0) & np.isinf(program.l), 0.0, found.y)
-    return Solution(
-        Status.INFEASIBLE, x=found.x[:n], objective=np.inf, ray_y=y, ray_w=-(program.A.T @ y), backend=found.backend,
-        message=found.message,
-    )  # fmt: skip
+    claim = infeasible(program, found.backend, (found.y, -(program.A.T @ found.y)), message=found.message)
+    return replace(claim, x=found.x[:n])
 
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:

@@ -79,7 +79,7 @@ def run_in_rounds(
         if status != "kTimeLimit" or _left(limit, start) <= 0:
             break
         options = {**settings.options, "solver": "ipm", "run_crossover": "off"}
-        seconds = min(2.0 * budget, _left(limit, start))
+        seconds = max(min(2.0 * budget, _left(limit, start)), 1e-3)
         interior = load(replace(settings, time_limit=seconds, options=options))
         status_of_interior = run(interior)
         if status_of_interior == "kOptimal":

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import NotANumberError, OptionError, ShapeError
+from relift.program.sparse_structure import checked_sparse
 from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
@@ -169,8 +170,8 @@ def refine(
     """
     check_choice("mode", mode, get_args(Mode))
     check_choice("values", reading, get_args(Reading))
-    A = _compressed(A)
-    P = None if P is None or P.nnz == 0 else P if P.format in ("csc", "csr") else P.tocsc()
+    A = _compressed("A", A)
+    P = None if P is None or P.nnz == 0 else _compressed("P", P)
     n_rows, n_variables = A.shape
     if P is not None and P.shape != (n_variables, n_variables):
         raise ShapeError(f"P has shape {P.shape} beside A of shape {A.shape}.", argument="P")
@@ -362,9 +363,10 @@ def _matrix_of(graph: Any) -> Any:
             weights = graph.es["weight"] if graph.is_weighted() else [1.0] * len(ends)
             return _matrix_of_edges(graph.vcount(), ends, weights, graph.is_directed())
         case _:
-            if hasattr(graph, "tocsr"):
-                _real_numbers("the matrix", graph.data)
-                return graph if graph.format in ("csc", "csr") else _stacked(graph.tocoo())
+            if sparse.issparse(graph):
+                matrix = checked_sparse("the matrix", graph)
+                _real_numbers("the matrix", matrix.data)
+                return matrix
             dense = _real_numbers("the matrix", graph)
             if dense.ndim != 2:
                 raise ShapeError(f"the matrix has {dense.ndim} dimensions.", "Give one of two.")
@@ -373,6 +375,8 @@ def _matrix_of(graph: Any) -> Any:
 
 def _real_numbers(what: str, given: Any) -> NDArray[np.float64]:
     """Take numbers as floats; what is none, or not finite, is refused."""
+    if np.ma.is_masked(given):
+        raise NotANumberError(f"{what} has masked entries.", "Give numbers alone.")
     array = np.asarray(given)
     try:
         floats = np.asarray(array, dtype=np.float64) if array.dtype.kind in "fiubO" else None
@@ -412,8 +416,10 @@ def _colour_words(name: str, colours: Iterable[Hashable], size: int) -> Words:
     return words
 
 
-def _compressed(matrix: Any) -> Any:
-    return matrix if matrix.format in ("csc", "csr") else matrix.tocsc()
+def _compressed(name: str, matrix: Any) -> Any:
+    """CSC and CSR arrays as they are, since the core checks them; other formats are checked here."""
+    is_plain = matrix.format in ("csc", "csr") and field.CORE_IS_COMPILED
+    return matrix if is_plain else checked_sparse(name, matrix)
 
 
 def _index_type(*matrices: Any) -> type[np.int32] | type[np.int64]:

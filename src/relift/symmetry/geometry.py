@@ -30,6 +30,8 @@ from relift.errors import (
     PartitionError,
     ShapeError,
 )
+from relift.program.arrays import as_floats
+from relift.program.sparse_structure import checked_sparse
 from relift.settings import check_choice
 from relift.symmetry.colour_refinement import colour_refinement
 from relift.symmetry.partition import Partition
@@ -313,7 +315,7 @@ def _largest(values: Matrix) -> float:
 
 
 def _matrix(given: Any, name: str) -> Matrix:
-    dense = np.asarray(given.toarray() if sparse.issparse(given) else given, dtype=np.float64)
+    dense = checked_sparse(name, given).toarray() if sparse.issparse(given) else as_floats(name, given)
     if dense.ndim != 2:
         raise ShapeError(f"{name} has {dense.ndim} dimensions.", "A matrix has two.", name)
     if not np.isfinite(dense).all():

@@ -25,6 +25,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from relift.errors import NotANumberError, OptionError, ShapeError
+from relift.program.arrays import as_floats
+from relift.program.sparse_structure import checked_sparse
 from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import colour_refinement
@@ -178,9 +180,7 @@ def _renumbered(words: NDArray[Any]) -> Matrix:
 
 
 def _as_points(X: ArrayLike) -> Matrix:
-    if sparse.issparse(X):
-        X = X.toarray()  # type: ignore[union-attr]
-    points = np.asarray(X, dtype=np.float64)
+    points = checked_sparse("X", X).toarray() if sparse.issparse(X) else as_floats("X", X)
     if points.ndim != 2:
         raise ShapeError(f"X has {points.ndim} dimensions.", "Give a matrix with one point in each row.", "X")
     if not np.isfinite(points).all():

@@ -52,6 +52,9 @@ class Partition:
             )
         object.__setattr__(self, "labels", kept(labels, is_ours=labels is not self.labels))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Partition, (self.labels,)  # through the constructor: a restored array could be written
+
     @classmethod
     def from_labels(cls, labels: ArrayLike) -> Partition:
         """Renumber any integer labels by smallest member, in O(n log n)."""

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from relift.tables.sources.table.table import source_from_data
 from tests.postgres_server import PASSWORD, Server
+from tests.waiting import wait_until
 
 import relift
 from relift.cli.run import run
@@ -27,7 +28,6 @@ from relift.tables.memory.engine import MemoryEngine
 from relift.tables.open_engine import open_engine
 from relift.tables.postgres.engine import PostgresEngine
 from relift.tables.postgres.session import PostgresSession
-from relift.tables.sources.table import source_from_data
 
 psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("adbc_driver_postgresql")
@@ -65,15 +65,6 @@ def sessions(connection: Any) -> int:
     return int(
         connection.execute("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'relift'").fetchone()[0]
     )
-
-
-def wait_until(is_true: Callable[[], bool], seconds: float = 300) -> bool:
-    deadline = time.monotonic() + seconds
-    while not is_true():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def is_joining(connection: Any) -> bool:

@@ -6,4 +6,7 @@
 #include "coordinate.hpp"
 #include "pivots.hpp"
 #include "signatures.hpp"
+#include "rows.hpp"
+#include "row_cache.hpp"
+#include "dual_machine.hpp"
 #undef RELIFT_ML_INLINE

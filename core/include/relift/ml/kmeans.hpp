@@ -15,9 +15,9 @@ inline void nearest_centres(const float* x, std::size_t n, std::size_t n_feature
         Ints best_at = first, at = first;
         for (std::size_t j = 0; j < centres.stride(); j += lane_count) {
             Floats square = {};
-            const float* feature = centres.feature(0) + j;
-            for (std::size_t k = 0; k < n_features; ++k, feature += centres.stride())
-                square = accumulate<KernelKind::rbf>(square, all<Floats>(x[i * n_features + k]), load<Floats>(feature));
+            const float* feature = centres.at(j);
+            for (std::size_t k = 0; k < n_features; ++k, feature += lane_count)
+                square = accumulate<KernelKind::rbf, Floats>(square, all<Floats>(x[i * n_features + k]), load<Floats>(feature));
             const auto nearer = (square < best) & (at < std::int32_t(centres.size()));
             best = nearer ? square : best;
             best_at = nearer ? at : best_at;

@@ -101,8 +101,8 @@ private:
                 most = std::max(most, points_[i * n_features_ + f]);
             }
             for (std::size_t a = 0; a < n_anchors_; ++a) {
-                least = std::min(least, anchors_.feature(f)[a]);
-                most = std::max(most, anchors_.feature(f)[a]);
+                least = std::min(least, anchors_.at(a)[f * lane_count]);
+                most = std::max(most, anchors_.at(a)[f * lane_count]);
             }
             square += (double(most) - double(least)) * (double(most) - double(least));
         }
@@ -114,7 +114,7 @@ private:
         for (std::size_t j = 0; j < stride_; j += lane_count) {
             Floats square = {};
             for (std::size_t f = 0; f < n_features_; ++f)
-                square = accumulate<KernelKind::rbf>(square, all<Floats>(x[f]), load<Floats>(anchors_.feature(f) + j));
+                square = accumulate<KernelKind::rbf>(square, all<Floats>(x[f]), load<Floats>(anchors_.at(j) + f * lane_count));
             const Floats rounded = square_root(square) * scale + 0.5f;
             store(&numbers_[j], __builtin_convertvector(rounded, Ints));
         }
@@ -143,7 +143,7 @@ private:
         for (std::size_t j = 0; j < stride_; j += lane_count) {
             Floats square = {};
             for (std::size_t f = 0; f < n_features_; ++f)
-                square = accumulate<KernelKind::rbf>(square, all<Floats>(x[f]), load<Floats>(anchors_.feature(f) + j));
+                square = accumulate<KernelKind::rbf>(square, all<Floats>(x[f]), load<Floats>(anchors_.at(j) + f * lane_count));
             const Floats distance = square_root(square) * scale;
             const Ints number = __builtin_convertvector(distance + 0.5f, Ints);
             const Floats moved = distance - __builtin_convertvector(number, Floats);

@@ -201,9 +201,9 @@ class Lifted(ConicSolver):
         if status in words.ERROR or (status in words.SOLUTION_PRESENT and answer.x is None):
             raise SolverError(f"{self.name()} found no answer: {answer.message or answer.status}.")
         duals = self._dual_values(outcome, inverse_data)
-        if status in words.SOLUTION_PRESENT:
+        if status in words.SOLUTION_PRESENT and answer.x is not None:
             value = answer.objective + inverse_data[words.OFFSET]
-            return CvxpySolution(status, value, {inverse_data[self.VAR_ID]: answer.x}, duals, attributes)
+            return CvxpySolution(status, value, {inverse_data[self.VAR_ID]: answer.x.copy()}, duals, attributes)
         failure = failure_solution(status, attributes)
         failure.dual_vars = duals
         return failure

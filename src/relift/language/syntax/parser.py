@@ -21,10 +21,10 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 from relift.errors import EncodingError, LanguageError, ModelSyntaxError
 from relift.language.checked_model import FileSource
 from relift.language.messages import at, raise_all
-from relift.language.syntax import nodes as n
 from relift.language.syntax.comments import remarks_from_text
 from relift.language.syntax.source import Source, Span
 from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token
+from relift.read_bytes import read_bytes
 
 _MOST_ERRORS = 20
 
@@ -67,7 +67,7 @@ def parse_file(path: str | Path) -> n.ModelText:
     LanguageError
         If it is not UTF-8 or does not follow the grammar.
     """
-    return parse_text(decode(Path(path).read_bytes(), str(path)), str(path))
+    return parse_text(decode(read_bytes(path), str(path)), str(path))
 
 
 def decode(content: bytes, name: str = "<model>") -> str:

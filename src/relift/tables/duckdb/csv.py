@@ -14,15 +14,15 @@ from typing import Any, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
-from relift.tables.sources.canonical import refuse_key, rounded_text
-from relift.tables.sources.contents import File
-from relift.tables.sources.csv_layout import NUMBER, has_header, layout_of
-from relift.tables.sources.file_patterns import other_columns
-from relift.tables.sources.table import Source
+from relift.tables.sources.table.canonical import refuse_key, rounded_text
+from relift.tables.sources.table.contents import File
+from relift.tables.sources.table.csv_layout import NUMBER, has_header, layout_of
+from relift.tables.sources.table.file_patterns import other_columns
+from relift.tables.sources.table.table import Source
 from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "duckdb"
-_WHOLE = r"[+-]?(0|[1-9][0-9]*)"
+_WHOLE = r"[+-]?(0|[1-9][0-9]*)(\.0*)?"
 _DAY, _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _SAMPLE = 200
 
@@ -74,7 +74,7 @@ _LOOKS = (
 )  # fmt: skip
 _TEXT = _Look("text", ".*", Type.TEXT, "{}")
 _NUMBERS = {
-    Type.INTEGER: _Look("number", _WHOLE, Type.INTEGER, "CAST(trim({}) AS BIGINT)"),
+    Type.INTEGER: _Look("number", _WHOLE, Type.INTEGER, "CAST(split_part(trim({}), '.', 1) AS BIGINT)"),
     Type.REAL: _Look("number", NUMBER, Type.REAL, "CAST(trim({}) AS DOUBLE)"),
 }
 
@@ -215,7 +215,7 @@ class CsvReader:
         if look.name != "number":
             return look
         if look.type == Type.INTEGER:
-            is_long = f"TRY_CAST(trim({column}) AS BIGINT) IS NULL AND {column} IS NOT NULL"
+            is_long = f"TRY_CAST(split_part(trim({column}), '.', 1) AS BIGINT) IS NULL AND {column} IS NOT NULL"
             if not self._run(f"SELECT 1 FROM {raw} WHERE {is_long} LIMIT 1"):
                 return look
             return _TEXT if source.is_key(position) else _NUMBERS[Type.REAL]

@@ -17,7 +17,7 @@ from relift.errors import EngineError
 from relift.tables.postgres.copy_binary import columns_from_copy
 from relift.tables.postgres.errors import in_our_words
 from relift.tables.postgres.server_tables import ServerTable, find_table
-from relift.tables.sources.table import Source, Stored
+from relift.tables.sources.table.table import Source, Stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,6 +28,8 @@ _IS_PLAIN = (
     "AND current_setting('transaction_isolation') = 'read committed')::int"
 )
 """Whether a transaction has written nothing, sees what is committed meanwhile, and is in the role that logged in."""
+_SETTINGS = ("SET LOCAL DateStyle = 'ISO, YMD'", "SET LOCAL extra_float_digits = 1")
+"""How values look as text, until the transaction or savepoint is rolled back."""
 _SCHEMAS = "SELECT unnest(current_schemas(true))::text"
 
 
@@ -78,7 +80,6 @@ def _psycopg(connection: Any, label: str) -> Iterator[_Borrowed]:
             return list(cursor.execute(query).fetchall())
 
         def fetch(self, table: ServerTable) -> pa.Table:
-            cursor.execute("SET LOCAL DateStyle = 'ISO, YMD'")
             with cursor.copy(f"COPY ({table.query()}) TO STDOUT (FORMAT binary)") as copy:
                 columns = columns_from_copy([bytes(piece) for piece in copy], table.types)
             return pa.table({f"c{k}": column for k, column in enumerate(columns)})
@@ -86,6 +87,8 @@ def _psycopg(connection: Any, label: str) -> Iterator[_Borrowed]:
     try:
         rows = psycopg.rows.tuple_row
         with connection.transaction(force_rollback=True), connection.cursor(row_factory=rows) as cursor:
+            for setting in _SETTINGS:
+                cursor.execute(setting)
             yield Borrowed()
     except psycopg.Error as error:
         raise in_our_words(error, _SERVER, label, 0) from error
@@ -109,7 +112,6 @@ def _adbc(connection: Any, label: str) -> Iterator[_Borrowed]:
             return list(zip(*(column.to_pylist() for column in table_of(query).columns), strict=True))
 
         def fetch(self, table: ServerTable) -> pa.Table:
-            run("SET LOCAL DateStyle = 'ISO, YMD'")
             return table_of(table.query())
 
     try:
@@ -122,6 +124,8 @@ def _adbc(connection: Any, label: str) -> Iterator[_Borrowed]:
             run("BEGIN")
             end = ["ROLLBACK"]
         try:
+            for setting in _SETTINGS:
+                run(setting)
             yield Borrowed()
         finally:
             for statement in end:

@@ -403,10 +403,10 @@ def _is_finite(parts: list[exp.Expr]) -> exp.Expr:
 
 
 def _is_whole(parts: list[exp.Expr]) -> exp.Expr:
-    return exp.and_(
-        exp.EQ(this=exp.Floor(this=parts[0].copy()), expression=parts[0].copy()),
-        exp.LTE(this=exp.Abs(this=parts[0].copy()), expression=_signed(repr(LARGEST_WHOLE))),
-    )
+    """Looked at only where it is small: Spark's floor is a whole number of 64 bits."""
+    is_large = exp.GT(this=exp.Abs(this=parts[0].copy()), expression=_signed(repr(LARGEST_WHOLE)))
+    is_floor = exp.EQ(this=exp.Floor(this=parts[0].copy()), expression=parts[0].copy())
+    return exp.Case(ifs=[exp.If(this=is_large, true=exp.false())], default=is_floor)
 
 
 def _cast_to(kind: Type) -> Callable[[list[exp.Expr]], exp.Expr]:

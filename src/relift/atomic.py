@@ -1,18 +1,25 @@
-"""Files that appear all at once, or not at all."""
+"""Files that appear all at once, or not at all: everything that relift writes goes through here."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+_OF_WRITING = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+"""What can go wrong when bytes are written to a file that is open."""
+
 
 @contextlib.contextmanager
 def write_atomically(path: str | Path) -> Iterator[BinaryIO]:
     """Write beside the target and rename at the end; on any failure the target stays as it was.
+
+    Errors of the file system (no space left, a quota, a size limit) name the target. A process that is killed leaves
+    the old file or the new one; what it had written so far stays beside it as ``.<name>.<letters>.part``.
 
     Parameters
     ----------
@@ -33,25 +40,35 @@ def write_atomically(path: str | Path) -> Iterator[BinaryIO]:
     if target.is_dir():
         raise IsADirectoryError(21, "Is a directory", str(path))
     if target.exists() and not target.is_file():
-        with target.open("wb") as file:
+        with _naming(path), target.open("wb") as file:
             yield cast("BinaryIO", file)
         return
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-    try:
+    with _naming(path):
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from None
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield cast("BinaryIO", file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(temporary, mode)
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+@contextlib.contextmanager
+def _naming(path: str | Path) -> Iterator[None]:
+    """Let errors of the file system name the file that was asked for, not the one beside it or none."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield cast("BinaryIO", file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+        yield
+    except OSError as error:
+        is_ours = isinstance(error.filename, str) and error.filename.endswith(".part")
+        if not is_ours and (error.filename is not None or error.errno not in _OF_WRITING):
+            raise  # of something else that was done in the meantime
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 def _umask() -> int:

@@ -179,6 +179,12 @@ class Growth:
         return b"".join(parts)
 
 
+def brief(error: Exception) -> str:
+    """What another module says is wrong, in one line that is not endless: some quote all that they have read."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 160 else f"{text[:157]}..."
+
+
 def damaged(source: str, reason: str) -> FileFormatError:
     """The error for a file that was once right."""
     return FileFormatError(f"{source} is cut off or damaged ({reason}).", "Copy or write the file again.")

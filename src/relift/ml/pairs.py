@@ -1,0 +1,177 @@
+"""One machine for each pair of labels, as in SVC; what the pairs have in common is computed once.
+
+Equal examples are merged once for all pairs, and kernel rows inside a label are shared by all pairs in which the label
+takes part: half of all kernel values. Everything is laid out by label, so that a pair is two slices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import _ovr_decision_function
+
+from relift.ml.dual import solve_one, uses_classes_for
+from relift.ml.dual_machine import LabelMachines
+from relift.ml.dual_problem import DualAnswer, LiftOptions
+from relift.ml.kernels import KernelSource, PointKernel
+from relift.ml.machine import KernelView, merge_examples, solve_over
+from relift.ml.small_dual import check_solver
+
+Double = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PairsAnswer:
+    """The machines of all pairs of labels, in the order of SVC's one-vs-one.
+
+    Parameters
+    ----------
+    answers
+        The proved answer of each pair, over its distinct examples.
+    distinct
+        For each pair one example of each merged group.
+    n_members
+        For each pair the number of its examples.
+    coefficients
+        Dual variables: row r of an example is that against label r.
+    classes
+        The class of each example, a column for each pair; -1 where it takes no part.
+    """
+
+    answers: list[DualAnswer]
+    distinct: list[Index]
+    n_members: list[int]
+    coefficients: Double
+    classes: NDArray[np.int64]
+
+
+def pairs_of(n_labels: int) -> list[tuple[int, int]]:
+    """Pairs of labels in the order of SVC's one-vs-one."""
+    return [(i, j) for i in range(n_labels) for j in range(i + 1, n_labels)]
+
+
+def decisions_of(values: Double, n_labels: int, shape: str) -> Double:
+    """Decision values of pairs, one column each, in the shape of SVC's decision function."""
+    if n_labels == 2:
+        return np.asarray(values[:, 0])
+    if shape == "ovo":
+        return values
+    return np.asarray(_ovr_decision_function(values < 0, -values, n_labels))
+
+
+def winners_of(values: Double, n_labels: int) -> NDArray[np.int64]:
+    """The label that most pairs vote for; the first of those with equal votes."""
+    if n_labels == 2:
+        return (values[:, 0] > 0).astype(np.int64)
+    votes = np.zeros((len(values), n_labels), dtype=np.int64)
+    for number, (i, j) in enumerate(pairs_of(n_labels)):
+        votes[:, i] += values[:, number] > 0
+        votes[:, j] += values[:, number] <= 0
+    return np.asarray(votes.argmax(axis=1))
+
+
+def solve_pairs(
+    view: KernelView, X: Any, codes: NDArray[Any], n_labels: int, bound: Double, lift: str, options: LiftOptions
+) -> PairsAnswer:
+    """Solve the machine of every pair of labels.
+
+    Parameters
+    ----------
+    view
+        The kernel.
+    X
+        The examples; for a precomputed kernel its matrix.
+    codes, n_labels
+        The label of each example, and how many labels there are.
+    bound
+        Upper bound of the dual variable of each example; those with 0 take no part.
+    lift, options
+        How the machines are lifted.
+    """
+    check_solver(options.solver)
+    there = np.flatnonzero(bound > 0)
+    is_all = len(there) == len(codes)
+    labels, bounds = (codes, bound) if is_all else (codes[there], bound[there])
+    merged = merge_examples(view, X if is_all or view.kernel == "precomputed" else X[there], lift, [labels], len(there))
+    # Distinct examples, sorted by label; those of a label keep the order of the merging.
+    order = np.argsort(labels[merged.first], kind="stable")
+    first = merged.first[order]
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    group = place[merged.labels]
+    distinct = there[first]
+    total = bounds[first] if len(first) == len(there) else np.bincount(group, bounds, len(first))
+    begin = np.searchsorted(labels[first], np.arange(n_labels + 1)).astype(np.int32)
+    found = _Pairs(view, X, distinct, begin, total, lift, options).solve()
+    share = found.coefficients / total
+    coefficients = np.zeros((n_labels, len(codes)))
+    coefficients[:, there] = share[:, group] * bounds
+    classes = np.full((len(codes), len(found.answers)), -1, dtype=np.int64)
+    classes[there] = found.classes[group]
+    counts = np.bincount(labels, minlength=n_labels)
+    n_members = [int(counts[i] + counts[j]) for i, j in pairs_of(n_labels)]
+    return PairsAnswer(found.answers, found.distinct, n_members, coefficients, classes)
+
+
+class _Pairs:
+    """The pairs over distinct examples, sorted by label."""
+
+    def __init__(
+        self,
+        view: KernelView,
+        X: Any,
+        distinct: Index,
+        begin: NDArray[np.int32],
+        total: Double,
+        lift: str,
+        options: LiftOptions,
+    ) -> None:
+        self.distinct, self.begin, self.total, self.lift, self.options = distinct, begin, total, lift, options
+        self.n_labels = len(begin) - 1
+        self.source = view.source(X[np.ix_(distinct, distinct)] if view.kernel == "precomputed" else X[distinct])
+        self.limits = options.limits()
+        self.is_linear = getattr(self.source, "kernel", None) == "linear"
+        self.shared: LabelMachines | None = None
+        if self.n_labels > 2 and isinstance(self.source, PointKernel) and lift != "exact":
+            self.shared = LabelMachines(self.source, begin, options.cache_bytes)
+
+    def solve(self) -> PairsAnswer:
+        n, pairs = len(self.distinct), pairs_of(self.n_labels)
+        coefficients = np.zeros((self.n_labels, n))
+        classes = np.full((n, len(pairs)), -1, dtype=np.int64)
+        answers, distinct, n_before = [], [], 0
+        for number, (i, j) in enumerate(pairs):
+            at_i = slice(int(self.begin[i]), int(self.begin[i + 1]))
+            at_j = slice(int(self.begin[j]), int(self.begin[j + 1]))
+            n_i = at_i.stop - at_i.start
+            # As in SVC the first label of a pair is the positive one, the second if there is only one pair.
+            sign = 1.0 if self.n_labels > 2 else -1.0
+            answer = self._solve_pair(i, j, at_i, at_j, sign)
+            coefficients[j, at_i], coefficients[i, at_j] = answer.beta[:n_i], answer.beta[n_i:]
+            classes[at_i, number] = answer.labels[:n_i] + n_before
+            classes[at_j, number] = answer.labels[n_i:] + n_before
+            n_before += int(answer.labels.max()) + 1
+            answers.append(answer)
+            distinct.append(np.concatenate([self.distinct[at_i], self.distinct[at_j]]))
+        return PairsAnswer(answers, distinct, [], coefficients, classes)
+
+    def _solve_pair(self, i: int, j: int, at_i: slice, at_j: slice, sign: float) -> DualAnswer:
+        n_i = at_i.stop - at_i.start
+        size = n_i + at_j.stop - at_j.start
+        c, lo, hi = np.full(size, -sign), np.zeros(size), np.zeros(size)
+        c[:n_i] = sign
+        (hi if sign > 0 else lo)[:n_i] = sign * self.total[at_i]
+        (lo if sign > 0 else hi)[n_i:] = -sign * self.total[at_j]
+        machine = None if self.shared is None else self.shared.pair(i, j)
+        if machine is not None and not self.is_linear and not uses_classes_for(self.source, len(c), self.options):
+            return solve_one(machine, c, lo, hi, self.limits)
+        source = self.source if self.n_labels == 2 else self._part(at_i, at_j)
+        return solve_over(source, c, lo, hi, self.lift, self.options, machine=machine)
+
+    def _part(self, at_i: slice, at_j: slice) -> KernelSource:
+        return self.source.subset(np.r_[at_i, at_j])

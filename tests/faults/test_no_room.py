@@ -1,0 +1,96 @@
+"""No room on the disk and no room in memory: one sentence with the name of the file, the old file, nothing left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.faults.children import Children
+
+import relift
+
+OLD = b"an older file\n"
+WRITERS = {
+    "old.json": ("solve", "model.mps", "-o", "old.json"),
+    "old.txt": ("solve", "model.mps", "-o", "old.txt"),
+    "old.mps": ("lift", "model.mps", "-o", "old.mps"),
+    "old.mps.gz": ("lift", "model.mps", "-o", "old.mps.gz"),
+    "old.npz": ("lift", "model.mps", "-o", "old.npz"),
+    "old.lp": ("lift", "model.mps", "-o", "old.lp"),
+    "map.json": ("lift", "model.mps", "--map", "map.json"),
+    "old/ship.csv": ("solve", "model.rlp", "--data", "tables", "--out", "old"),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_that_grows_too_large_is_told_by_name_and_the_old_one_stays(
+    name: str, children: Children, place: Path
+) -> None:
+    (place / name).parent.mkdir(exist_ok=True)
+    (place / name).write_bytes(OLD)
+    before = {path for path in place.rglob("*") if path.is_file()}
+    ended = children.run(*WRITERS[name], file_bytes=20, folder=str(place))
+    assert (ended.code, ended.out, ended.err) == (2, "", f"relift: {name}: File too large.\n")
+    assert (place / name).read_bytes() == OLD
+    assert {path for path in place.rglob("*") if path.is_file()} == before
+    assert ended.temporary == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB, where the machine lets us make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, text=True, check=False
+    )
+    if made.returncode:
+        pytest.skip(f"a small file system cannot be made here: {made.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_told_by_name_and_the_old_file_stays(children: Children, place: Path, small_disk: Path) -> None:
+    target = small_disk / "old.json"
+    target.write_bytes(OLD)
+    (small_disk / "filler").write_bytes(b"x" * 61_000)
+    n = 3000
+    relift.write_program(relift.Program(q=np.arange(1.0, n + 1), lb=0.25), place / "wide.npz")
+    ended = children.run("solve", "wide.npz", "-o", str(target), folder=str(place))
+    assert (ended.code, ended.out, ended.err) == (2, "", f"relift: {target}: No space left on device.\n")
+    assert target.read_bytes() == OLD
+    assert sorted(os.listdir(small_disk)) == ["filler", "old.json"]
+
+
+@pytest.mark.parametrize("words", [("solve", "model.mps"), ("solve", "model.mps", "--json"), ("inspect", "model.mps")])
+def test_output_that_cannot_be_printed_is_an_error(words: tuple[str, ...], children: Children, place: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    ended = children.run(*words, stdout="/dev/full", folder=str(place))
+    assert (ended.code, ended.err) == (2, "relift: No space left on device.\n")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of a million entries, which needs some hundred MB on its way."""
+    folder = tmp_path_factory.mktemp("large")
+    n, each = 60_000, 16
+    random = np.random.default_rng(0)
+    rows, columns = np.repeat(np.arange(n), each), random.integers(0, n, n * each)
+    A = sparse.csc_array((np.ones(n * each), (rows, columns)), shape=(n, n))
+    relift.write_program(relift.Program(q=random.random(n).round(3), A=A, l=np.ones(n), lb=0), folder / "large.npz")
+    return folder
+
+
+@pytest.mark.parametrize("megabytes", [8, 32, 80, 160])
+def test_too_little_memory_is_a_sentence_and_never_a_crash(megabytes: int, children: Children, large: Path) -> None:
+    ended = children.run("lift", "large.npz", "--json", memory_bytes=megabytes << 20, folder=str(large))
+    if ended.code == 0:
+        pytest.skip(f"{megabytes} MB are enough here")
+    assert (ended.code, ended.out) == (6, "")
+    assert ended.err == "relift: there is not enough memory for this model.\n"

@@ -1,0 +1,127 @@
+"""Is what relift says wrong? It is if two independent routes contradict it, and for LPs exact arithmetic does too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from tests.fuzz.calls import Verdict
+from tests.fuzz.draft import Draft
+from tests.fuzz.exact_simplex import exact_optimum
+from tests.fuzz.margins import with_margin
+from tests.fuzz.routes import HUGE, Found, Route, routes_for
+
+CLOSE = 2e-5
+"""Objectives that differ by less, relative to max(1, |objective without its constant|), agree."""
+LARGEST_EXACT = 60
+"""Rows and columns together up to which the exact simplex method is asked."""
+
+
+def wrong_verdict(draft: Draft, verdict: Verdict, ask_exactly: bool = False) -> tuple[str, str]:
+    """A sentence about what is wrong, or an empty one; and one word: agreed, undecided, borderline or wrong."""
+    if verdict.broken:
+        return verdict.broken, "wrong"
+    claims = _claims(draft, verdict)
+    if not claims:
+        return "", "no answer"
+    if ask_exactly and _is_small_and_linear(draft):
+        if not _is_contradicted(claims, exact_optimum(draft)):
+            return "", "agreed"
+        return _at_the_border(draft, verdict, [exact_optimum])
+    founds: list[tuple[Route, Found]] = []
+    for route in routes_for(draft):
+        found = route(draft)
+        if not _counts(draft, verdict, found):
+            continue
+        if not _is_contradicted(claims, found):
+            return "", "agreed"
+        founds.append((route, found))
+        agreeing = [other for other, said in founds[:-1] if _agree(found, said)]
+        if agreeing:
+            routes = [exact_optimum] if _is_small_and_linear(draft) else [agreeing[0], route]
+            return _at_the_border(draft, verdict, routes)
+    return "", "undecided"
+
+
+def _is_small_and_linear(draft: Draft) -> bool:
+    return draft.is_linear and draft.n + draft.m <= LARGEST_EXACT
+
+
+def _counts(draft: Draft, verdict: Verdict, found: Found) -> bool:
+    """A ray of the objective alone does not show that there is a point; bounds that were left out may stop it."""
+    if found.status == "unbounded" and (_has_huge_bounds(draft) or verdict.status == "infeasible"):
+        return found.route in {"exact", "highs"} and not _has_huge_bounds(draft)
+    return found.is_decided
+
+
+Claim = Callable[[Found], bool]
+
+
+def _claims(draft: Draft, verdict: Verdict) -> list[Claim]:
+    """What the answer says about the optimum; each is a test that a right route passes."""
+    r, status = draft.r, verdict.status
+    if status in {"infeasible", "unbounded"}:
+        return [lambda found: found.status == status]
+    claims: list[Claim] = []
+    if status == "optimal":
+        value = verdict.objective - r
+        claims.append(lambda found: found.status == "optimal" and _close(value, found.objective))
+    if np.isfinite(verdict.lower) or np.isfinite(verdict.upper):
+
+        def within(found: Found) -> bool:
+            room = CLOSE * max(1.0, abs(found.objective))
+            ends = sorted([verdict.lower - r, verdict.upper - r])
+            return found.status != "optimal" or ends[0] - room <= found.objective <= ends[1] + room
+
+        claims.append(within)
+    return claims
+
+
+def _is_contradicted(claims: list[Claim], found: Found) -> bool:
+    return any(not claim(found) for claim in claims)
+
+
+def _close(one: float, other: float) -> bool:
+    return bool(abs(one - other) <= CLOSE * max(1.0, abs(one), abs(other)))
+
+
+def _agree(one: Found, other: Found) -> bool:
+    return one.status == other.status and (one.status != "optimal" or _close(one.objective, other.objective))
+
+
+def _has_huge_bounds(draft: Draft) -> bool:
+    bounds = np.concatenate([draft.l, draft.u, draft.lb, draft.ub])
+    return bool(np.any((np.abs(bounds) >= HUGE) & np.isfinite(bounds)))
+
+
+def _at_the_border(draft: Draft, verdict: Verdict, routes: list[Route]) -> tuple[str, str]:
+    """Wrong only if it is also wrong for nearly the same program: rows wider by 1e-5, or narrower by 1e-6."""
+    if verdict.status == "infeasible":
+        founds = [route(with_margin(draft, -1e-6)) for route in routes]
+        if not all(found.status in {"optimal", "unbounded"} and _counts(draft, verdict, found) for found in founds):
+            return "", "borderline"
+        return f"{_text(verdict)}, but narrower by 1e-6 it is {', '.join(map(_said, founds))}", "wrong"
+    claims, founds = _claims(draft, verdict), []
+    for route in routes:
+        tight, loose = route(with_margin(draft, 1e-9)), route(with_margin(draft, 1e-5))
+        if not all(_counts(draft, verdict, found) for found in (tight, loose)):
+            return "", "undecided"
+        between = [tight, loose]
+        if "optimal" == tight.status == loose.status:
+            ends = sorted([tight.objective, loose.objective])
+            between.append(replace(tight, objective=float(np.clip(verdict.objective - draft.r, *ends))))
+        if any(not _is_contradicted(claims, found) for found in between):
+            return "", "borderline"
+        founds.append(tight)
+    return f"{_text(verdict)}, but {' and '.join(map(_said, founds))}", "wrong"
+
+
+def _text(verdict: Verdict) -> str:
+    bounds = f", bounds [{verdict.lower:.9g}, {verdict.upper:.9g}]" if np.isfinite(verdict.lower) else ""
+    return f"relift says {verdict.status} {verdict.objective:.9g}{bounds}"
+
+
+def _said(found: Found) -> str:
+    value = f" {found.objective:.9g} (without the constant)" if found.status == "optimal" else ""
+    return f"{found.route}: {found.status}{value}"

@@ -1,0 +1,50 @@
+"""The same program with every inequality a little wider or narrower: what only holds there is borderline, not wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from tests.fuzz.draft import Draft
+
+from relift.program.cones import Exponential, SecondOrder
+
+
+def with_margin(draft: Draft, share: float) -> Draft:
+    """Rows, bounds and cones wider by that share of their numbers; narrower if it is negative.
+
+    Equalities become wider, but never narrower; bounds that would cross meet in the middle.
+    """
+    largest = np.abs(draft.A).max(1, initial=0.0)
+    l, u = _moved(draft.l, draft.u, share, largest)
+    lb, ub = _moved(draft.lb, draft.ub, share, np.ones(draft.n))
+    quadratic = tuple((P, q, r + share * max(1.0, abs(r))) for P, q, r in draft.quadratic)
+    cones = tuple((cone, C, b + share * _outwards(cone) * np.maximum(1.0, np.abs(b))) for cone, C, b in draft.cones)
+    return replace(draft, l=l, u=u, lb=lb, ub=ub, quadratic=quadratic, cones=cones)
+
+
+def _moved(lower: Any, upper: Any, share: float, sizes: Any) -> tuple[Any, Any]:
+    room = share * np.maximum(np.maximum(_finite(lower), _finite(upper)), sizes)
+    if share < 0:
+        room = np.where(lower == upper, 0.0, room)
+    low, high = lower - room, upper + room
+    crossed = low > high
+    middle = np.where(crossed, 0.5 * (np.where(crossed, lower, 0.0) + np.where(crossed, upper, 0.0)), 0.0)
+    return np.where(crossed, middle, low), np.where(crossed, middle, high)
+
+
+def _finite(values: Any) -> Any:
+    return np.where(np.isfinite(values), np.abs(values), 0.0)
+
+
+def _outwards(cone: Any) -> Any:
+    """Where the slack of a cone must go to be further inside."""
+    direction = np.zeros(cone.n_rows)
+    if isinstance(cone, SecondOrder):
+        direction[0] = 1.0
+    elif isinstance(cone, Exponential):
+        direction[2] = 1.0
+    else:
+        direction[:-1] = 1.0
+    return direction

@@ -1,0 +1,64 @@
+"""What HiGHS reads from a model file, to be compared with what relift reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from relift import Program
+
+DROPPED = 1e-12
+"""HiGHS leaves out smaller entries."""
+
+
+def difference_from_highs(path: Path, program: Program) -> str:
+    """The first thing that HiGHS reads in another way, or an empty text; also where HiGHS reads nothing, or warns."""
+    import highspy
+
+    highs = highspy.Highs()
+    for name, value in (("output_flag", False), ("small_matrix_value", 1e-12), ("large_matrix_value", 1e300)):
+        highs.setOptionValue(name, value)
+    if highs.readModel(str(path)) != highspy.HighsStatus.kOk or len(program.quadratic):
+        return ""
+    model = highs.getModel()
+    lp = model.lp_
+    if (lp.num_col_, lp.num_row_) != (program.n_variables, program.n_rows):
+        return f"HiGHS reads {lp.num_col_} columns and {lp.num_row_} rows, relift {program}"
+    sense = "max" if lp.sense_ == highspy.ObjSense.kMaximize else "min"
+    if sense != program.sense:
+        return f"HiGHS reads {sense}, relift {program.sense}"
+    if lp.offset_ != program.r:
+        return f"HiGHS reads the constant {lp.offset_}, relift {program.r}"
+    for name, theirs in (("q", lp.col_cost_), ("lb", lp.col_lower_), ("ub", lp.col_upper_),
+                         ("l", lp.row_lower_), ("u", lp.row_upper_)):  # fmt: skip
+        ours = getattr(program, name)
+        theirs = _bounds(theirs) if name != "q" else np.asarray(theirs)
+        ours = _bounds(ours) if name != "q" else ours
+        if not np.array_equal(ours, theirs):
+            at = int(np.flatnonzero(ours != theirs)[0])
+            return f"{name}[{at}] is {theirs[at]!r} for HiGHS, {ours[at]!r} for relift"
+    A = _matrix(lp.a_matrix_, lp.num_row_, lp.num_col_, lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise)
+    if (abs(A - program.A) > DROPPED).nnz:
+        return f"A differs: HiGHS {A.toarray().tolist()}, relift {program.A.toarray().tolist()}"
+    P = np.zeros((lp.num_col_, lp.num_col_))
+    if model.hessian_.dim_:
+        L = _matrix(model.hessian_, lp.num_col_, lp.num_col_, True).toarray()
+        P = L if model.hessian_.format_ != highspy.HessianFormat.kTriangular else L + np.tril(L, -1).T
+    ours_P = np.zeros_like(P) if program.P is None else program.P.toarray()
+    if np.abs(P - ours_P).max(initial=0.0) > DROPPED:
+        return f"P differs: HiGHS {P.tolist()}, relift {ours_P.tolist()}"
+    return ""
+
+
+def _bounds(values: Any) -> Any:
+    bounds = np.asarray(values, dtype=float)
+    return np.where(np.abs(bounds) >= 1e20, np.copysign(np.inf, bounds), bounds)
+
+
+def _matrix(stored: Any, m: int, n: int, is_columnwise: bool) -> Any:
+    kind = sparse.csc_array if is_columnwise else sparse.csr_array
+    parts = np.asarray(stored.value_), np.asarray(stored.index_), np.asarray(stored.start_)
+    return kind(parts, shape=(m, n)).tocsc()
