@@ -109,7 +109,11 @@ class AnswerWork:
         return Attempt(self.backend.name, self.said, self.seconds, residual, note)
 
 
-@stage("solve", says=lambda work: f"{work.backend.name}: {work.run.lifting.small}")
+def _who_solves_what(work: AnswerWork) -> str:
+    return f"{work.backend.name}: {work.run.lifting.small}"
+
+
+@stage("solve", says=_who_solves_what)
 def solve_small(work: AnswerWork) -> None:
     """Ask a backend to solve the small program; complete a claim of infeasibility by the ray that proves it."""
     run, start = work.run, perf_counter()

@@ -42,9 +42,10 @@ from relift.result import Result
 from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
+from relift.stages import Stage
 from relift.symmetry.partition import Partition
 
-STAGES = (*LIFTING, *ANSWERING)
+STAGES: tuple[Stage[Any], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
 
 

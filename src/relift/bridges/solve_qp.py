@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.errors import MissingPackageError
+from relift.formats.npz import program_from_parts
 from relift.program.arrays import as_floats
 from relift.program.program import Program, Vector
 from relift.program.solution import Solution, Status

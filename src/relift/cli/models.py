@@ -345,6 +345,7 @@ def fmt_command(
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
+    from relift.atomic import write_atomically
     from relift.cli.run import EXIT_FAILURE
     from relift.language.syntax.parser import decode
     from relift.language.syntax.printer import format_text

@@ -101,11 +101,13 @@ def _print_warnings() -> None:
     """Print what a file holds and is not used as a note; commands print empty joins themselves, with the answer."""
     show = warnings.showwarning
 
-    def say(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    def say(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any, **more: Any
+    ) -> None:
         if issubclass(category, FileWarning):
             _say(f"note: {message}")
         else:
-            show(message, category, *where)
+            show(message, category, filename, lineno, *rest, **more)
 
     warnings.simplefilter("ignore", EmptyJoinWarning)
     warnings.simplefilter("always", FileWarning)

@@ -19,10 +19,10 @@ from relift.grounding.workspace import Workspace
 from relift.language.checked_model import CheckedModel, Facts, FileSource, Relation, Value
 from relift.language.syntax.source import NOWHERE, Span
 from relift.tables.load import StoredTable, load_table, store_truth
-from relift.tables.sources.table.contents import Columns
-from relift.tables.sources.table.file_patterns import files
-from relift.tables.sources.table.match_columns import Wanted
-from relift.tables.sources.table.table import Source, Table, source_from_data
+from relift.tables.sources.contents import Columns
+from relift.tables.sources.file_patterns import files
+from relift.tables.sources.match_columns import Wanted
+from relift.tables.sources.table import Source, Table, source_from_data
 
 
 def known_names(model: CheckedModel) -> dict[str, int]:

@@ -38,7 +38,7 @@ from relift.settings import Progress, ProgressCallback, Reading, check_choice
 from relift.symmetry.partition import Partition
 from relift.tables.algebra import Aggregate, Column, Distinct, Plan, Project, Scan, call, literal, nodes, project
 from relift.tables.engine import Engine
-from relift.tables.sources.table.table import TableLike
+from relift.tables.sources.table import TableLike
 
 PREFIX = "relift_lift"
 MOST_SEEDS = 20

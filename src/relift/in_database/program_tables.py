@@ -42,7 +42,7 @@ from relift.tables.algebra import (
     project,
 )
 from relift.tables.engine import Engine
-from relift.tables.sources.table.table import Columns, Source, TableLike, source_from_data
+from relift.tables.sources.table import Columns, Source, TableLike, source_from_data
 
 LARGEST_NUMBER = 2**31 - 1
 """Rows and columns are numbered by 32-bit integers."""
@@ -119,7 +119,7 @@ def program_from_tables(
         Where to work.
     columns, rows, entries, quadratic
         Tables with the columns of the header of this module, matched by position: anything that
-        :mod:`relift.tables.sources.table.table` reads. Numbers run from 0 without gaps; missing bounds are infinities, not NULL; no
+        :mod:`relift.tables.sources.table` reads. Numbers run from 0 without gaps; missing bounds are infinities, not NULL; no
         entry is given twice; ``quadratic`` holds both triangles.
     r, sense
         Constant and sense of the objective.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from relift.errors import OptionError
 from relift.tables.algebra import Plan, Scan, Type
 from relift.tables.engine import Engine
-from relift.tables.sources.table.table import Columns, Source
+from relift.tables.sources.table import Columns, Source
 
 MOST_INTERRUPTS = 100
 

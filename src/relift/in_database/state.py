@@ -22,7 +22,7 @@ from relift.in_database.scratch import Scratch, drop_surely
 from relift.symmetry import finite_field as field
 from relift.tables.algebra import Aggregate, Column, Filter, Limit, Project, Scan, Type, Union, call, literal
 from relift.tables.engine import Engine
-from relift.tables.sources.table.table import Columns, Source
+from relift.tables.sources.table import Columns, Source
 
 SEED = 0x5EED5EED
 _JOURNAL = dict.fromkeys(("round", "rows", "columns", "fingerprint"), Type.INTEGER)

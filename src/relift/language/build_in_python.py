@@ -63,6 +63,7 @@ from relift.language.expressions_in_python import (
     true,
 )
 from relift.language.messages import did_you_mean
+from relift.language.syntax import nodes as n
 from relift.language.syntax.parser import decode, parse_text
 from relift.language.syntax.printer import print_model
 from relift.language.syntax.syntax_errors import RESERVED

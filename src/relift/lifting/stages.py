@@ -87,7 +87,11 @@ class LiftWork:
         return self.earlier[1]
 
 
-@stage("snap", applies=lambda work: work.settings.digits is not None)
+def _has_digits(work: LiftWork) -> bool:
+    return work.settings.digits is not None
+
+
+@stage("snap", applies=_has_digits)
 def snap(work: LiftWork) -> None:
     """Make numbers equal that differ in their last digits, where ``digits`` asks for it."""
     assert work.settings.digits is not None
@@ -111,7 +115,11 @@ def find_classes(work: LiftWork) -> None:
         work._symmetry = _find(work, work.settings, 0)
 
 
-@stage("verify", applies=lambda work: not work.is_verified)
+def _is_open(work: LiftWork) -> bool:
+    return not work.is_verified
+
+
+@stage("verify", applies=_is_open)
 def verify(work: LiftWork) -> None:
     """Check the classes on the floats, by code that shares nothing with the search; try others if they fail."""
     for attempt, how in _ways(work.settings):

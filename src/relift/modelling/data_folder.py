@@ -12,7 +12,7 @@ from typing import Any, final
 from relift.errors import DataError
 from relift.grounding.load_data import known_names
 from relift.language.checked_model import CheckedModel
-from relift.tables.sources.table.table import FILE_KINDS, Table
+from relift.tables.sources.table import FILE_KINDS, Table
 
 SCALARS = "params.csv"
 """The file with the values of params without arguments: columns ``name`` and ``value``."""

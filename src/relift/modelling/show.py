@@ -11,7 +11,7 @@ from relift.modelling.result_table import aligned
 from relift.settings import Progress, ProgressCallback
 from relift.tables.algebra import Plan, Type
 from relift.tables.engine import Arrays, Engine
-from relift.tables.sources.table.table import Source, Stored
+from relift.tables.sources.table import Source, Stored
 
 
 @final

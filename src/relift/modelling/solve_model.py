@@ -37,6 +37,7 @@ from relift.modelling.solve_in_engine import (
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.read_bytes import read_bytes
+from relift.result import Result
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
@@ -70,7 +71,7 @@ def solve_model(
         A :class:`relift.Model`, the text of a model, or the path of a file.
     data
         Tables by the names of relations and params (pandas, Polars, Arrow, NumPy, dicts, lists, paths of CSV and
-        Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources.table.table.table.table`), a folder with a
+        Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources.table.table.table`), a folder with a
         file for each, or a server with a table for each (``"postgresql://…"``, or ``ServerTables``). If nothing is
         given and the engine is a server, tables are looked for there.
     params

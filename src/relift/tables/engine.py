@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from relift.errors import SizeLimitError
 from relift.settings import Progress, ProgressCallback
 from relift.tables.algebra import Distinct, Plan, Type
-from relift.tables.sources.table.table import Source
+from relift.tables.sources.table import Source
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """Columns by name: int64, float64, bool, int32 for numbers of rows, and object (of str) for text."""

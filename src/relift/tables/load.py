@@ -27,9 +27,9 @@ from relift.tables.algebra import (
     project,
 )
 from relift.tables.engine import Engine
-from relift.tables.sources.table.contents import Columns
-from relift.tables.sources.table.match_columns import Wanted
-from relift.tables.sources.table.table import Source
+from relift.tables.sources.contents import Columns
+from relift.tables.sources.match_columns import Wanted
+from relift.tables.sources.table import Source
 
 
 @final

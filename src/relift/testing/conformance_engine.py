@@ -45,7 +45,7 @@ from relift.tables.algebra import (
 )
 from relift.tables.engine import Engine
 from relift.tables.load import load_table
-from relift.tables.sources.table.table import source_from_data
+from relift.tables.sources.table import source_from_data
 
 STRANGE = [
     "it's",

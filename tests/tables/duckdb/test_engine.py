@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from relift.tables.sources.table.table import source_from_data
 
 from relift.errors import EngineError
 from relift.tables.algebra import Column, Join, Project, Scan, Type
 from relift.tables.duckdb.engine import DuckDBEngine
+from relift.tables.sources.table import source_from_data
 from relift.testing.conformance_engine import CASES, Case
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relift.tables.sources.table.table import source_from_data
 
 from relift.errors import DataError, EngineError, SizeLimitError
 from relift.tables import compiled as kernels
@@ -30,6 +29,7 @@ from relift.tables.algebra import (
 from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
 from relift.tables.memory.engine import MemoryEngine
+from relift.tables.sources.table import source_from_data
 from relift.testing.conformance_engine import CASES, Case
 
 NAMES = "XYZW"

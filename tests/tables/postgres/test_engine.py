@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from relift.tables.sources.table.table import Table, source_from_data
 from tests.postgres_server import PASSWORD, Server
 
 import relift
@@ -21,6 +20,7 @@ from relift.tables.load import load_table
 from relift.tables.memory.engine import MemoryEngine
 from relift.tables.open_engine import open_engine
 from relift.tables.postgres.engine import PostgresEngine
+from relift.tables.sources.table import Table, source_from_data
 from relift.testing.conformance_engine import CASES, Case
 
 adbc = pytest.importorskip("adbc_driver_postgresql.dbapi")

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from relift.tables.sources.table.table import source_from_data
 from tests.postgres_server import PASSWORD, Server
 from tests.waiting import wait_until
 
@@ -28,6 +27,7 @@ from relift.tables.memory.engine import MemoryEngine
 from relift.tables.open_engine import open_engine
 from relift.tables.postgres.engine import PostgresEngine
 from relift.tables.postgres.session import PostgresSession
+from relift.tables.sources.table import source_from_data
 
 psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("adbc_driver_postgresql")

@@ -9,7 +9,6 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from relift.tables.sources.table.table import Columns, Table, source_from_data
 from scipy import sparse
 
 from relift.errors import DataError
@@ -18,6 +17,7 @@ from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
 from relift.tables.load import StoredTable, load_table
 from relift.tables.memory.engine import MemoryEngine
+from relift.tables.sources.table import Columns, Table, source_from_data
 
 pd, pl, pa = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
 FRAME = pd.DataFrame({"from": ["a", "b"], "to": [1, 2], "cost": [0.5, 2.0]})

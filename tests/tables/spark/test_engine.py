@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from relift.tables.sources.table.table import Table, source_from_data
 from tests.data import ROOT
 from tests.grounding import programs as p
 from tests.grounding.random_models import data, models
@@ -33,6 +32,7 @@ from relift.tables.algebra import Column, Filter, Join, Limit, Project, Scan, Ty
 from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
 from relift.tables.load import load_table
+from relift.tables.sources.table import Table, source_from_data
 from relift.tables.spark import engine as engine_spark
 from relift.tables.spark.engine import SparkEngine
 from relift.testing.conformance_engine import CASES, Case

@@ -21,6 +21,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 from relift.errors import EncodingError, LanguageError, ModelSyntaxError
 from relift.language.checked_model import FileSource
 from relift.language.messages import at, raise_all
+from relift.language.syntax import nodes as n
 from relift.language.syntax.comments import remarks_from_text
 from relift.language.syntax.source import Source, Span
 from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token

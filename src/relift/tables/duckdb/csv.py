@@ -14,11 +14,11 @@ from typing import Any, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
-from relift.tables.sources.table.canonical import refuse_key, rounded_text
-from relift.tables.sources.table.contents import File
-from relift.tables.sources.table.csv_layout import NUMBER, has_header, layout_of
-from relift.tables.sources.table.file_patterns import other_columns
-from relift.tables.sources.table.table import Source
+from relift.tables.sources.canonical import refuse_key, rounded_text
+from relift.tables.sources.contents import File
+from relift.tables.sources.csv_layout import NUMBER, has_header, layout_of
+from relift.tables.sources.file_patterns import other_columns
+from relift.tables.sources.table import Source
 from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "duckdb"

@@ -23,9 +23,9 @@ from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
 from relift.tables.duckdb.errors import first_line, in_our_words
 from relift.tables.duckdb.reader import DuckDBReader
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
-from relift.tables.sources.table.columns_from_objects import none_where_masked
-from relift.tables.sources.table.contents import File, Stored
-from relift.tables.sources.table.table import Source
+from relift.tables.sources.columns_from_objects import none_where_masked
+from relift.tables.sources.contents import File, Stored
+from relift.tables.sources.table import Source
 from relift.tables.sql.write import count_from_plan, name_in, select_from_plan, text_in
 
 DIALECT = "duckdb"
@@ -61,7 +61,7 @@ class DuckDBEngine(Engine):
     Examples
     --------
     >>> from relift.tables.algebra import Scan, Type
-    >>> from relift.tables.sources.table.table import source_from_data
+    >>> from relift.tables.sources.table import source_from_data
     >>> with DuckDBEngine() as engine:
     ...     columns = engine.attach("edge", source_from_data("edge", [(1, 2), (2, 3)]))
     ...     engine.count(Scan("edge", {"X": ("c0", columns["c0"])}), cap=10)

@@ -15,11 +15,11 @@ from relift.errors import DataError
 from relift.tables.algebra import Type
 from relift.tables.duckdb.csv import CsvReader
 from relift.tables.duckdb.errors import first_line
-from relift.tables.sources.table.canonical import TEMPORAL, refuse_key, refuse_moment
-from relift.tables.sources.table.columns_from_objects import none_where_masked
-from relift.tables.sources.table.contents import Columns, Distributed, File, Frame, Stored
-from relift.tables.sources.table.file_patterns import literal_pattern, other_columns
-from relift.tables.sources.table.table import Source
+from relift.tables.sources.canonical import TEMPORAL, refuse_key, refuse_moment
+from relift.tables.sources.columns_from_objects import none_where_masked
+from relift.tables.sources.contents import Columns, Distributed, File, Frame, Stored
+from relift.tables.sources.file_patterns import literal_pattern, other_columns
+from relift.tables.sources.table import Source
 from relift.tables.sql.canonical import Reading, duckdb_reading
 from relift.tables.sql.write import name_in, text_in
 

@@ -21,9 +21,9 @@ from relift.tables.memory.columns import ARRAY_OF, Relation, Vector
 from relift.tables.memory.evaluate import Evaluator
 from relift.tables.memory.scalars import NotInMemoryError
 from relift.tables.memory.string_ids import Texts
-from relift.tables.sources.table.canonical import refuse_key
-from relift.tables.sources.table.contents import Columns, Frame
-from relift.tables.sources.table.table import Source
+from relift.tables.sources.canonical import refuse_key
+from relift.tables.sources.contents import Columns, Frame
+from relift.tables.sources.table import Source
 from relift.tables.sql.write import select_from_plan
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class MemoryEngine(Engine):
 
     Examples
     --------
-    >>> from relift.tables.sources.table.table import source_from_data
+    >>> from relift.tables.sources.table import source_from_data
     >>> with MemoryEngine() as engine:
     ...     columns = engine.attach("edge", source_from_data("edge", [(1, 2), (2, 3)]))
     ...     engine.count(Scan("edge", {"X": ("c0", columns["c0"])}), cap=10)

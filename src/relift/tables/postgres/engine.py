@@ -28,7 +28,7 @@ from relift.tables.postgres.schema import OwnSchema
 from relift.tables.postgres.server_tables import SQL_TYPES, ServerTable, find_table, visible_tables
 from relift.tables.postgres.session import DIALECT, PostgresSession
 from relift.tables.postgres.user_connections import look_up
-from relift.tables.sources.table.table import Source, Stored
+from relift.tables.sources.table import Source, Stored
 from relift.tables.sql.dialects import short_name
 from relift.tables.sql.write import count_from_plan, name_in, select_from_plan
 

@@ -10,7 +10,7 @@ from relift.tables.postgres.address import is_address
 from relift.tables.postgres.server_tables import find_table
 from relift.tables.postgres.session import PostgresSession
 from relift.tables.postgres.user_connections import look_up
-from relift.tables.sources.table.table import Source, Stored
+from relift.tables.sources.table import Source, Stored
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
-from relift.tables.sources.table.canonical import TEMPORAL, refuse_key, refuse_moment
-from relift.tables.sources.table.table import Source
+from relift.tables.sources.canonical import TEMPORAL, refuse_key, refuse_moment
+from relift.tables.sources.table import Source
 from relift.tables.sql.canonical import Reading, postgres_reading
 from relift.tables.sql.write import name_in, text_in
 

@@ -17,7 +17,7 @@ from relift.errors import EngineError
 from relift.tables.postgres.copy_binary import columns_from_copy
 from relift.tables.postgres.errors import in_our_words
 from relift.tables.postgres.server_tables import ServerTable, find_table
-from relift.tables.sources.table.table import Source, Stored
+from relift.tables.sources.table import Source, Stored
 
 if TYPE_CHECKING:
     import pyarrow as pa

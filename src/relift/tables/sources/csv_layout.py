@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import final
 
 from relift.errors import DataError
-from relift.tables.sources.table.match_columns import Wanted
+from relift.tables.sources.match_columns import Wanted
 
 _HEAD = 1 << 20
 _SAMPLE = 1000

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, final
 from relift.errors import DataError
 
 if TYPE_CHECKING:
-    from relift.tables.sources.table.contents import Shape
+    from relift.tables.sources.contents import Shape
 
 _NUMBER = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]*)?\s*")
 
@@ -91,7 +91,7 @@ def order_of_columns(label: str, found: Sequence[str], shape: Shape, wanted: Wan
 
     Examples
     --------
-    >>> from relift.tables.sources.table.contents import Shape
+    >>> from relift.tables.sources.contents import Shape
     >>> cap = Wanted(2, True, (("X", "Y"), ("X", None)), frozenset({"cap", "value"}))
     >>> [order_of_columns("t", names, Shape(), cap) for names in (["from", "to", "mw"], ["y", "x", "mw"])]
     [[0, 1, 2], [1, 0, 2]]

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from relift.errors import DataError
 from relift.settings import check_choice
-from relift.tables.sources.table.columns_from_objects import content_of_object
-from relift.tables.sources.table.contents import Columns
+from relift.tables.sources.columns_from_objects import content_of_object
+from relift.tables.sources.contents import Columns
 
 Missing: TypeAlias = Literal["refuse", "skip"]
 

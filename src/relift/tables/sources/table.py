@@ -25,8 +25,8 @@ Spark DataFrame, ``(session, "table")``   `Distributed`: read by Spark where it 
 ========================================  ==============================================================
 
 Columns are matched with arguments by the names that the model uses for these, where they carry them, else by position
-with the value of a param last (:mod:`relift.tables.sources.table.match_columns`). Keys have one form, wherever they come from
-(:mod:`relift.tables.sources.table.canonical`). A column must not mix text and numbers.
+with the value of a param last (:mod:`relift.tables.sources.match_columns`). Keys have one form, wherever they come from
+(:mod:`relift.tables.sources.canonical`). A column must not mix text and numbers.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from typing import Any, TypeAlias, final
 
 from relift.errors import DataError
 from relift.tables.postgres.address import is_address, shown_address
-from relift.tables.sources.table.canonical import refuse_key
-from relift.tables.sources.table.columns_from_objects import content_of_object, none_where_masked
-from relift.tables.sources.table.contents import Columns, Distributed, File, Frame, Shape, Stored
-from relift.tables.sources.table.file_patterns import Files
-from relift.tables.sources.table.match_columns import Wanted, order_of_columns
-from relift.tables.sources.table.matrix import Matrix
+from relift.tables.sources.canonical import refuse_key
+from relift.tables.sources.columns_from_objects import content_of_object, none_where_masked
+from relift.tables.sources.contents import Columns, Distributed, File, Frame, Shape, Stored
+from relift.tables.sources.file_patterns import Files
+from relift.tables.sources.match_columns import Wanted, order_of_columns
+from relift.tables.sources.matrix import Matrix
 
 __all__ = [
     "FILE_KINDS",

@@ -46,7 +46,7 @@ from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.join_order import linked_first
 from relift.tables.row_bounds import row_bounds
-from relift.tables.sources.table.table import Distributed, Source, Stored
+from relift.tables.sources.table import Distributed, Source, Stored
 from relift.tables.spark.errors import is_cancelled, translated
 from relift.tables.spark.kept_tables import kept_tables
 from relift.tables.spark.keys import settled_types

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relift.tables.algebra import Type
-from relift.tables.sources.table.canonical import TEMPORAL, refuse_key, refuse_moment
+from relift.tables.sources.canonical import TEMPORAL, refuse_key, refuse_moment
 from relift.tables.sql.canonical import Reading
 
 

@@ -1,4 +1,4 @@
-"""Canonical keys (see `relift.tables.sources.table.canonical`) in the words of DuckDB, PostgreSQL and Spark: one row for each type.
+"""Canonical keys (see `relift.tables.sources.canonical`) in the words of DuckDB, PostgreSQL and Spark: one row for each type.
 
 A column of decimals or of whole numbers of more than 64 bits is `wide`: only its values tell what it can be read as.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 from relift.tables.algebra import Type
-from relift.tables.sources.table.canonical import refuse_kind
+from relift.tables.sources.canonical import refuse_kind
 
 MOST_DIGITS = 15
 """Decimals of so many digits are all different as doubles, and are read back as they were."""
