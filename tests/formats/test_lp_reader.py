@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.formats.test_mps_dialects import SEEDS, number_word, read_by_highs
+from tests.formats.test_mps_reader import SEEDS, number_word, read_by_highs
 
 from relift import Program, read_program
 from relift.errors import BoundsError, FileFormatError, FileWarning, NonConvexError

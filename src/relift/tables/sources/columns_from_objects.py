@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import DataError
+from relift.tables.sources import canonical
 from relift.tables.sources.contents import UNNAMED, Columns, Frame, Shape
-from relift.tables.sources.table import canonical
 
 _ROUND = 2**53
 """Whole numbers beyond it may be rounded by a double."""
