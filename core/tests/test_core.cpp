@@ -158,7 +158,7 @@ Classes slow_classes(const RandomProgram<Index>& program, const Options& options
 template <class Index>
 void test_classes_are_the_coarsest() {
     std::mt19937_64 random(11);
-    for (int k = 0; k < 600; ++k) {
+    for (int k = 0; k < 300; ++k) {
         const bool is_large = k % 60 == 0;
         const u32 n = u32(random() % (is_large ? 400 : 24)), m = u32(random() % (is_large ? 400 : 24));
         const RandomProgram<Index> program(random, n, m, is_large ? 2 : 5, 2 + u32(random() % 4), k % 3, k % 2);
@@ -171,7 +171,7 @@ void test_classes_are_the_coarsest() {
 // Sparse graphs of a few dozen vertices: cells that wait to split others fall apart themselves.
 void test_sparse_graphs() {
     std::mt19937_64 random(99);
-    for (int k = 0; k < 6000; ++k) {
+    for (int k = 0; k < 2000; ++k) {
         const u32 n = 20 + u32(random() % 42);
         const RandomProgram<std::int32_t> program(random, n, 0, 1, 2 + u32(random() % 2), true, false);
         const Options options{k % 4 == 0, Reading::decimal, false, random()};

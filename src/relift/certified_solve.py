@@ -267,7 +267,7 @@ class CertifiedSolve:
             return answer
         settings = replace(settings, options={}, time_limit=_least(left, settings.time_limit))
         point = None
-        for found in points_or_proofs(small, settings):
+        for found in self._points_or_proofs(settings):
             if found.status == Status.INFEASIBLE and certify(small, found, tolerance).is_proved:
                 rays = {name: getattr(found, name) for name in ("ray_y", "ray_w", "ray_z", "ray_v")}
                 return replace(answer, status=Status.INFEASIBLE, x=None, ray_x=None, **rays)
@@ -282,7 +282,17 @@ class CertifiedSolve:
         answer = replace(answer, x=point)
         if certify(small, answer, tolerance).is_proved:
             return answer
-        return replace(answer, ray_x=find_recession_direction(small, settings))
+        answer = replace(answer, ray_x=find_recession_direction(small, settings))
+        if certify(small, answer, tolerance).is_proved or (units := rescaled(small)) is None:
+            return answer
+        direction = find_recession_direction(units.program, settings)
+        return answer if direction is None else replace(answer, ray_x=direction * units.columns)
+
+    def _points_or_proofs(self, settings: SolverSettings) -> Iterator[Solution]:
+        """Points, or rays that say that there is none, that the small program may have: found in other units, too."""
+        yield from points_or_proofs(self.lifting.small, settings)
+        if (units := rescaled(self.lifting.small)) is not None:
+            yield from map(units.to_original, points_or_proofs(units.program, settings))
 
     def judged(self, answer: Solution, certificate: Certificate) -> Solution:
         """Give the answer the status that its certificate deserves."""

@@ -120,6 +120,8 @@ def _child(case: Case, out: int, err: int, temporary: str) -> None:
     os.dup2(err, 2)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.chdir(case.folder)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.environ["TMPDIR"] = tempfile.tempdir = temporary
     code = 99
     try:

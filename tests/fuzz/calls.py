@@ -93,7 +93,7 @@ def _backends(draft: Draft) -> list[str]:
         return ["clarabel"] * 9 + ["scs"]
     if draft.quadratic:
         return ["clarabel"]
-    return ["highs"] * 6 + ["clarabel"] * 6 + ["piqp"] * 6 + ["osqp", "scs"]
+    return ["highs"] * 6 + ["clarabel"] * 6 + ["piqp"] * 6 + ["osqp", "osqp", "scs", "scs"]
 
 
 def _of_result(result: Any) -> Verdict:

@@ -203,3 +203,27 @@ def test_small_numbers_beside_an_unrelated_unit_still_count_where_they_cost_some
     )
     assert not certify(program, nothing).is_optimal
     assert relift.solve(program).objective == pytest.approx(5 / 6 + 1, rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS)
+def test_a_solve_has_the_same_verdict_in_every_scale(seed: int) -> None:
+    program, random = small_program(seed)
+    if random.random() < 0.2:
+        program = program.replace(lb=np.where(random.random(program.n_variables) < 0.5, -np.inf, program.lb))
+    if random.random() < 0.2:
+        program = program.replace(l=np.concatenate([[1e3], program.l[1:]]), u=np.full(program.n_rows, np.inf))
+    before = solve(program, lift="none", reduce=False)
+    scales = (
+        10.0 ** random.uniform(-12, 12, program.n_rows),
+        10.0 ** random.uniform(-4, 4, program.n_variables),
+        10.0 ** random.uniform(-6, 6),
+    )
+    nothing = Solution(
+        Status.OPTIMAL, *(np.zeros(size) for size in program.A.shape[::-1]), np.zeros(program.n_variables)
+    )
+    other, _ = rescaled(program, nothing, *scales)
+    after = solve(other)
+    assert after.status == before.status
+    if before.status == Status.OPTIMAL:
+        assert after.objective / scales[2] == pytest.approx(before.objective, rel=1e-5, abs=1e-5)

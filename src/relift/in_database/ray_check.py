@@ -6,11 +6,11 @@ from typing import final
 
 import numpy as np
 
-from relift.in_database.products import VALUE, TableSums, joined_or, with_columns
-from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
-from relift.in_database.table_expressions import EXPRESSIONS as OPS
-from relift.in_database.table_expressions import Expression, column
+from relift.engine_lifting.products import VALUE, Outputs, TableSums, joined_or, with_columns
+from relift.engine_lifting.program_tables import EngineProgram
+from relift.engine_lifting.scratch import Scratch
+from relift.engine_lifting.table_expressions import EXPRESSIONS as OPS
+from relift.engine_lifting.table_expressions import Expression, column
 from relift.lifting import certificate_formulas as formulas
 from relift.lifting.ray_residuals import DUST_OF_RAYS
 from relift.tables.algebra import Join, Plan, project
@@ -78,25 +78,32 @@ class RayCheck:
         return max(of_columns["left"] / beta, of_columns["per_size"] / largest if largest else 0.0)
 
     def unboundedness(self) -> float:
-        """How far x is from a direction in which the objective is unbounded."""
-        sums = self.sums.over_entries(self.direction, "row", {
-            "along": ("quick sum", VALUE * _X), "largest_entry": ("max", OPS.absolute(VALUE)),
-        })  # fmt: skip
-        rows = joined_or(self.program.rows, sums, {"along": 0.0, "largest_entry": 0.0})
-        of_rows = self.sums.summary(rows, {"out": ("max", _ratio(_outwards(column("along"), _L, _U), _ENTRY))})
-        of_P = self.sums.over_quadratic(self.direction, {
-            "bent": ("quick sum", VALUE * _X), "largest_entry": ("max", OPS.absolute(VALUE)),
-        })  # fmt: skip
-        columns = joined_or(Join(self.program.columns, self.direction), of_P, {"bent": 0.0, "largest_entry": 0.0})
+        """How far x is from a direction in which the objective is unbounded, as it is or without its dust."""
+        as_given = self._unboundedness(self.direction)
+        if as_given == 0.0:
+            return as_given
+        length = self.sums.summary(self.direction, {"length": ("max", OPS.absolute(_X))})["length"]
+        cleared = OPS.where(OPS.absolute(_X) <= DUST_OF_RAYS * length, 0.0, _X)
+        return min(as_given, self._unboundedness(with_columns(self.direction, {"x": cleared})))
+
+    def _unboundedness(self, direction: Plan) -> float:
+        products: Outputs = {"along": ("quick sum", VALUE * _X), "largest": ("max", OPS.absolute(VALUE * _X))}
+        nothing = {"along": 0.0, "largest": 0.0}
+        rows = joined_or(self.program.rows, self.sums.over_entries(direction, "row", products), nothing)
+        leaves = _ratio(_outwards(column("along"), _L, _U), column("largest"))
+        of_rows = self.sums.summary(rows, {"out": ("max", leaves)})
+        of_P = self.sums.over_quadratic(direction, products)
+        columns = joined_or(Join(self.program.columns, direction), of_P, nothing)
         of_columns = self.sums.summary(columns, {
             "fall": ("quick sum", -(_Q * _X)), "terms": ("quick sum", OPS.absolute(_Q * _X)),
-            "largest": ("max", OPS.absolute(_Q * _X)), "length": ("max", OPS.absolute(_X)),
-            "out": ("max", _outwards(_X, _LB, _UB)), "bent": ("max", _ratio(OPS.absolute(column("bent")), _ENTRY)),
+            "largest": ("max", OPS.absolute(_Q * _X)),
+            "out": ("max", _ratio(_outwards(_X, _LB, _UB), OPS.absolute(_X))),
+            "bent": ("max", _ratio(OPS.absolute(column("along")), column("largest"))),
         })  # fmt: skip
         fall = of_columns["fall"]
         if not fall > formulas.ROUNDING * of_columns["terms"]:
             return float("inf")
-        worst = max(of_rows["out"], of_columns["out"], of_columns["bent"]) / of_columns["length"]
+        worst = max(of_rows["out"], of_columns["out"], of_columns["bent"])
         return float(worst * max(1.0, of_columns["largest"] / fall))
 
 

@@ -11,7 +11,8 @@ reason alone, prove nothing. Solvers leave dust on multipliers that have no part
 is no small number: the ray without its dust is tried by the same test (every ray that passes is a proof).
 
 For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0: each up to what is small
-beside the largest product in its row, and beside :math:`|q^\top d|` relative to the largest product in it.
+beside the largest product in its row, and beside :math:`|q^\top d|` relative to the largest product in it. It is tried
+without its dust, too.
 
 β and q'd must be more than what rounding leaves of their terms.
 """
@@ -112,24 +113,32 @@ def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
     """How far a direction is from a proof that the objective is unbounded; infinite if it proves nothing."""
     if ray_x is None or not np.isfinite(ray_x).all():
         return float("inf")
+    as_given = _residual_of_direction(program, ray_x)
+    if as_given == 0.0:
+        return as_given
+    cleared = np.where(np.abs(ray_x) <= DUST_OF_RAYS * _largest(ray_x), 0.0, ray_x)
+    return min(as_given, _residual_of_direction(program, cleared))
+
+
+def _residual_of_direction(program: Program, ray_x: Vector) -> float:
     terms = np.abs(program.q * ray_x)
     fall = -float(program.q @ ray_x)
     if not fall > ROUNDING * float(terms.sum()):
         return float("inf")
-    length, rows = _largest(ray_x), program.quadratic
+    lengths, rows = np.abs(ray_x), program.quadratic
     parts = [
-        (_outwards(program.A @ ray_x, program.l, program.u), largest_of_rows(program.A)),
-        (_outwards(ray_x, program.lb, program.ub), np.ones(ray_x.size)),
-        (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q)),
+        (_outwards(program.A @ ray_x, program.l, program.u), largest_of_rows(program.A, lengths)),
+        (_outwards(ray_x, program.lb, program.ub), lengths),
+        (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q, lengths)),
     ]
     if len(program.conic):
-        along, sizes = -(program.conic.A @ ray_x), largest_of_cones(program.conic, largest_of_rows(program.conic.A))
+        along = -(program.conic.A @ ray_x)
         push, _ = pushed_into(program.conic, along, np.ones(along.size))
-        parts.append((push, sizes))
+        parts.append((push, largest_of_cones(program.conic, largest_of_rows(program.conic.A, lengths))))
     for curved in (program.P, rows.stacked_matrices() if len(rows) else None):
         if curved is not None:
-            parts.append((np.abs(curved @ ray_x), largest_of_rows(curved)))
-    worst = max(_worst_ratio(wrong, entries * length) for wrong, entries in parts)
+            parts.append((np.abs(curved @ ray_x), largest_of_rows(curved, lengths)))
+    worst = max(_worst_ratio(wrong, products) for wrong, products in parts)
     return worst * max(1.0, _largest(terms) / fall)
 
 
