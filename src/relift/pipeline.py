@@ -75,12 +75,12 @@ class Result:
 
     @property
     def lower_bound(self) -> float:
-        """Proved lower bound on the optimum, of approximate lifting; NaN otherwise."""
+        """Lower bound on the optimum, of approximate lifting; NaN otherwise."""
         return float("nan") if self.approximation is None else self.approximation.lower_bound
 
     @property
     def upper_bound(self) -> float:
-        """Proved upper bound on the optimum, of approximate lifting; NaN otherwise."""
+        """Upper bound on the optimum, of approximate lifting; NaN otherwise."""
         return float("nan") if self.approximation is None else self.approximation.upper_bound
 
     @property
@@ -244,8 +244,10 @@ def solve(
     lift, values, digits, scale_rows, reduce
         How classes are looked for; see :func:`lift`.
     approximate
-        Merge what is nearly alike and stop at a proved gap: a gap such as 1e-3, classes to start from, or an
-        :class:`~relift.Approximation`. ``result.lower_bound`` and ``result.upper_bound`` enclose the optimum.
+        Merge what is nearly equal and stop at a proved gap: a gap such as 1e-3, classes to start from, or an
+        :class:`~relift.Approximation`. ``result.lower_bound`` and ``result.upper_bound`` enclose the optimum. Where
+        this takes more than a share of the plain solve, the plain answer is returned, and
+        ``result.approximation.given_up`` says why.
     backend
         ``"auto"`` (HiGHS for LPs, Clarabel for QPs and cones, others if these fail), or a name of ``relift backends``.
     tolerance
