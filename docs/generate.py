@@ -107,22 +107,70 @@ def all_benchmarks() -> str:
     return "\n".join(lines)
 
 
-def approximate() -> str:
-    """The table of docs/approximate.json, which ``python -m benchmarks.approximate`` writes."""
+def _approximate_measurements() -> list[dict[str, Any]]:
     found = json.loads((ROOT / "docs" / "approximate.json").read_text(encoding="utf-8"))
+    return [m for m in found if m["ratio"] is not None]
+
+
+def approximate_summary() -> str:
+    """What docs/approximate.json comes to, for each collection of programs and each noise."""
     lines = [
-        "| program | noise | variables | classes | rounds | gap | true error | ground s | approximate s | speed-up |",
+        "| programs | noise | measured | gap reached | speed-up: median | most | elsewhere, ratio: median | worst |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    found = _approximate_measurements()
+    for collection, words in (
+        ("families", "families of `benchmarks`"),
+        ("lp_symmetric", "symmetric LPs"),
+        ("maros_meszaros", "Maros-Mészáros QPs"),
+    ):
+        for noise in sorted({m["noise"] for m in found}, reverse=True):
+            chosen = [m for m in found if (m["collection"], m["noise"]) == (collection, noise)]
+            if not chosen:
+                continue
+            won = sorted(1 / m["ratio"] for m in chosen if m["status"] == "optimal_within_gap")
+            lost = sorted(m["ratio"] for m in chosen if m["status"] != "optimal_within_gap")
+            gains = f"{median(won):.2g}× | {won[-1]:.2g}×" if won else "– | –"
+            losses = f"{median(lost):.2f} | {lost[-1]:.2f}" if lost else "– | –"
+            lines.append(f"| {words} | {noise:.0e} | {len(chosen)} | {len(won)} | {gains} | {losses} |")
+    return "\n".join(lines)
+
+
+def approximate() -> str:
+    """The programs of docs/approximate.json on which the gap was reached, and those on which most was lost."""
+    lines = [
+        "| program | noise | variables | classes | gap | true error | plain s | approximate s | ratio | no budget s |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for m in found:
-        classes = f"{m['first_classes']:,}" + (f" → {m['last_classes']:,}" if m["rounds"] > 1 else "")
+    found = _approximate_measurements()
+    won = sorted((m for m in found if m["status"] == "optimal_within_gap"), key=lambda m: m["ratio"])
+    lost = sorted((m for m in found if m["status"] != "optimal_within_gap"), key=lambda m: -m["ratio"])[:10]
+    for m in [*won, *lost]:
+        classes = f"{m['classes']:,}" if m["classes"] else "–"
         error = "–" if m["true_error"] is None else f"{m['true_error']:.0e}"
-        ground = "–" if m["ground_seconds"] is None else f"{m['ground_seconds']:.3f}"
-        seconds = f"({m['refused']})" if m["approximate_seconds"] is None else f"{m['approximate_seconds']:.3f}"
-        ratio = "–" if m["speed_up"] is None else f"{m['speed_up']:.2g}×"
+        unhurried = "–" if m["unhurried_seconds"] is None else f"{m['unhurried_seconds']:.3f}"
         lines.append(
-            f"| {m['program']} | {m['noise']:.0e} | {m['n_variables']:,} | {classes} | {m['rounds']}, {m['kind']} "
-            f"| {m['gap']:.0e} | {error} | {ground} | {seconds} | {ratio} |"
+            f"| {m['program']} | {m['noise']:.0e} | {m['n_variables']:,} | {classes} | {m['gap']:.0e} | {error} "
+            f"| {m['plain_seconds']:.3f} | {m['approximate_seconds']:.3f} | {m['ratio']:.2f} | {unhurried} |"
+        )
+    return "\n".join(lines)
+
+
+def approximate_before() -> str:
+    """Ratios before and after there was a budget, from docs/approximate_before.json."""
+    before = json.loads((ROOT / "docs" / "approximate_before.json").read_text(encoding="utf-8"))
+    after = {(m["program"], m["noise"]): m for m in _approximate_measurements()}
+    lines = [
+        "| program | noise | plain s | before s | before, ratio | status | now, ratio | status |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for m in before:
+        now = after.get((m["program"], m["noise"]))
+        if now is None:
+            continue
+        lines.append(
+            f"| {m['program']} | {m['noise']:.0e} | {m['plain']:.3f} | {m['approximate']:.3f} "
+            f"| {m['approximate'] / m['plain']:.2g} | `{m['status']}` | {now['ratio']:.2f} | `{now['status']}` |"
         )
     return "\n".join(lines)
 
@@ -130,6 +178,8 @@ def approximate() -> str:
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
+    "approximate_before": approximate_before,
+    "approximate_summary": approximate_summary,
     "backends": backends,
     "benchmarks": benchmarks,
     "first_figures": first_figures,

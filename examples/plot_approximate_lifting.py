@@ -69,7 +69,7 @@ def main() -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
     program = with_noise(membrane(), 1e-3)
     optimum = relift.solve(program, lift="none").objective
-    result = relift.solve(program, approximate=relift.Approximation(gap=2e-3, classes=6))
+    result = relift.solve(program, approximate=relift.Approximation(gap=2e-3, classes=6, budget=np.inf))
     classes = [line.classes for line in result.rounds]
     left.loglog(
         classes, [r.upper - optimum for r in result.rounds], "o-", color="#D55E00", label="upper bound - optimum"
@@ -86,7 +86,7 @@ def main() -> None:
     for (name, build), colour in zip(PROGRAMS.items(), ("#0072B2", "#D55E00", "#009E73"), strict=True):
         gaps = []
         for level in levels:
-            options = relift.Approximation(gap=1e-9, tolerance=min(0.3, 10 * level), max_rounds=1)
+            options = relift.Approximation(gap=1e-9, tolerance=min(0.3, 10 * level), max_rounds=1, budget=np.inf)
             gaps.append(relift.solve(with_noise(build(), level), approximate=options).gap)
         right.loglog(levels, gaps, "o-", color=colour, label=name)
         print(name, " ".join(f"{level:.0e}: {gap:.1e}" for level, gap in zip(levels, gaps, strict=True)))

@@ -120,7 +120,7 @@ class ApproximateSolve:
                 return self._of_rounds(answer)
             return self._plain(self.rounds.warm_start())
         self._advance()
-        if self._is_answered() and self.options.finish == "gap":
+        if self._may_interrupt():
             assert self.steps.outcome is not None
             return self._of_rounds(self.steps.outcome)
         return self._plain(self.rounds.warm_start())
@@ -140,16 +140,14 @@ class ApproximateSolve:
         self.foreseen = 0.0
         if self.error is not None:
             raise self.error
-        if beside and self._is_answered() and solution.status not in {Status.OPTIMAL, *PROOFS}:
+        if beside and self._may_interrupt() and solution.status not in PROOFS:
             assert self.steps.outcome is not None
-            if self.options.finish == "gap":
-                return self._of_rounds(self.steps.outcome, run.seconds)
-            return self._plain(self.rounds.warm_start())
+            return self._of_rounds(self.steps.outcome, run.seconds)
         self.steps.close()
         if solution.status == Status.TIME_LIMIT and self.rounds.state.x is not None:
             return self._of_rounds(self.rounds.stopped(Status.TIME_LIMIT, solution.message), run.seconds)
         if not self._is_answered():
-            self.rounds.given_up = self._why_given_up()
+            self.rounds.given_up = self._why_given_up(solution)
         self._earn()
         answer = self.rounds.solved_without(solution, lifting)
         return ApproximateResult(
@@ -161,13 +159,13 @@ class ApproximateSolve:
         """Called by the backend between iterations: take the steps that were earned; whether they gave the answer."""
         self._foresee()
         if self.steps.is_finished or thread_time() < self.next_step_at:
-            return self.error is not None or self._is_answered()
+            return self.error is not None or self._may_interrupt()
         if self.error is None:
             try:
                 self._advance()
             except BaseException as error:  # noqa: BLE001 (no exception may travel through the code of a solver)
                 self.error = error
-        return self.error is not None or self._is_answered()
+        return self.error is not None or self._may_interrupt()
 
     def _advance(self) -> None:
         """Take the steps that the plain solve so far allows, and work out when the next one will be."""
@@ -206,11 +204,16 @@ class ApproximateSolve:
         outcome = self.steps.outcome
         return outcome is not None and outcome.solution.status in PROOFS
 
-    def _why_given_up(self) -> str:
+    def _may_interrupt(self) -> bool:
+        """Whether the plain solve need not go on."""
+        return self._is_answered() and self.options.finish == "gap"
+
+    def _why_given_up(self, plain: Solution) -> str:
         outcome = self.steps.outcome
         if outcome is not None:
             return outcome.solution.message
-        return self.rounds.given_up or ENDED_FIRST
+        late = "the time limit ended first" if plain.status == Status.TIME_LIMIT else ENDED_FIRST
+        return self.rounds.given_up or late
 
     # Parts
 

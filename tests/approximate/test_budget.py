@@ -159,6 +159,22 @@ def test_rounds_that_prove_the_gap_interrupt_the_plain_solve(quadratic: bool, mo
     assert result.lower_bound <= truth <= result.upper_bound
 
 
+def test_finishing_on_the_program_itself_lets_the_plain_solve_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(relift.approximate_solve, "thread_time", clock)
+
+    def told(event: Progress) -> None:
+        if event.stage == "solve":
+            clock.now = 1e6
+
+    options = relift.Approximation(gap=1e-2, finish="ground")
+    result = relift.solve(noisy_cover(), approximate=options, progress=told)
+    assert result.status == Status.OPTIMAL
+    assert [line.kind for line in result.rounds] == ["restriction", "ground"]
+    assert result.approximation is not None
+    assert result.approximation.given_up == ""
+
+
 def test_an_error_between_iterations_reaches_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     monkeypatch.setattr(relift.approximate_solve, "thread_time", clock)
@@ -211,6 +227,9 @@ def test_the_time_limit_holds_before_and_between_rounds(budget: float) -> None:
     assert result.x is None
     assert result.upper_bound == math.inf
     assert result.attempts == ()
+    if math.isfinite(budget):
+        assert result.approximation is not None
+        assert result.approximation.given_up == "the time limit ended first"
 
 
 def test_finishing_on_the_program_itself_is_certified_with_a_budget_too() -> None:

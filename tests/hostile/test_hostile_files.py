@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from relift.adapters.lifting_map import read_lifting_map, write_lifting_map
-from relift.adapters.point_files import read_points
-from relift.adapters.solution_files import read_solution, write_solution
 from scipy import sparse
 
 import relift
 from relift import Program, Solution, Status, read_program, write_program
 from relift.errors import BoundsError, FileFormatError, OptionError, ReliftError, printable
+from relift.formats.lifting_map import read_lifting_map, write_lifting_map
+from relift.formats.points import read_points
+from relift.formats.solutions import read_solution, write_solution
 from relift.modelling.model import Model
 from relift.read_bytes import FREE_GROWTH, MOST_BYTES, MOST_GROWTH, decompressed, read_bytes
 

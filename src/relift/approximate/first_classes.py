@@ -8,7 +8,7 @@ Nothing here is proved: any classes will do as a start, since every round proves
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -107,12 +107,29 @@ def _clustering_seconds(program: Program, n_classes: int) -> float:
 def _given_classes(
     program: Program, given: Partition | ArrayLike, kept: NDArray[np.int64], n_ground: int, tolerance: float
 ) -> Symmetry:
-    labels = given.labels if isinstance(given, Partition) else np.asarray(given)
-    if labels.shape != (n_ground,):
-        raise PartitionError(
-            f"the partition has {labels.size} elements, but the program has {n_ground} variables.",
-            "Give one label for each variable.",
-        )
+    labels = labels_of(given, n_ground)
     variables = Partition.from_labels(labels[kept])
     rows = rows_of_variables(program, variables, tolerance)
     return Symmetry(variables, rows, np.ones(program.n_rows), "partition as given")
+
+
+def labels_of(given: Partition | ArrayLike, n_variables: int) -> NDArray[Any]:
+    """Return one label for each variable, from a partition or labels.
+
+    Raises
+    ------
+    PartitionError
+        If there are more or fewer of them than variables.
+
+    Examples
+    --------
+    >>> labels_of([0, 1, 0], 3).tolist()
+    [0, 1, 0]
+    """
+    labels = given.labels if isinstance(given, Partition) else np.asarray(given)
+    if labels.shape != (n_variables,):
+        raise PartitionError(
+            f"the partition has {labels.size} elements, but the program has {n_variables} variables.",
+            "Give one label for each variable.",
+        )
+    return labels

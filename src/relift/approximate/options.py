@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relift.approximate.first_classes import COARSEST, first_classes
+from relift.approximate.first_classes import COARSEST, first_classes, labels_of
 from relift.approximate.near_equal import Clusterer
 from relift.approximate.restriction import restrict
 from relift.errors import OptionError
@@ -85,6 +86,11 @@ class Approximation:
     def __post_init__(self) -> None:
         check_choice("rows", self.rows, get_args(RowHandling))
         check_choice("finish", self.finish, get_args(Finish))
+        for name in ("gap", "tolerance", "classes", "max_classes", "max_rounds", "radius", "budget"):
+            value = getattr(self, name)
+            is_number = isinstance(value, Real) and not isinstance(value, bool)
+            is_optional = name not in {"gap", "max_rounds", "budget"}
+            _check(is_number or (value is None and is_optional), name, value, "a number")
         _check(self.gap > 0 and math.isfinite(self.gap), "gap", self.gap, "a positive number, such as 1e-3")
         _check(
             self.tolerance is None or 0 < self.tolerance < 1,
@@ -161,17 +167,21 @@ class Approximation:
         return Lifting(program, reduction, alone, settings, clock.seconds, approximation=self)
 
     def check(self, program: Program) -> None:
-        """Refuse programs that approximate lifting does not take.
+        """Refuse programs that approximate lifting does not take, and classes that do not fit.
 
         Raises
         ------
         OptionError
             If the program has quadratic constraints or cones.
+        PartitionError
+            If a partition of another size than the program was given.
         """
         if len(program.quadratic):
             raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
         if len(program.conic):
             raise OptionError("approximate lifting does not take cones.", "Leave approximate out.")
+        if self.partition is not None:
+            labels_of(self.partition, program.n_variables)
 
 
 def approximation_from(given: Any) -> Approximation:

@@ -6,11 +6,11 @@ from typing import final
 
 import numpy as np
 
-from relift.engine_lifting.products import VALUE, Outputs, TableSums, joined_or, with_columns
-from relift.engine_lifting.program_tables import EngineProgram
-from relift.engine_lifting.scratch import Scratch
-from relift.engine_lifting.table_expressions import EXPRESSIONS as OPS
-from relift.engine_lifting.table_expressions import Expression, column
+from relift.in_database.products import VALUE, Outputs, TableSums, joined_or, with_columns
+from relift.in_database.program_tables import EngineProgram
+from relift.in_database.scratch import Scratch
+from relift.in_database.table_expressions import EXPRESSIONS as OPS
+from relift.in_database.table_expressions import Expression, column
 from relift.lifting import certificate_formulas as formulas
 from relift.lifting.ray_residuals import DUST_OF_RAYS
 from relift.tables.algebra import Join, Plan, project

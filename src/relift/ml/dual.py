@@ -37,7 +37,7 @@ FEATURES_LIMIT = 12
 SUPPORT_WORK = 2.5e8
 """Kernel values up to which the decision function is expanded in support vectors rather than landmarks."""
 
-LINEAR_STEPS = 20
+LINEAR_STEPS = 3
 """Steps for each example after which a linear kernel is handed to the interior point method."""
 
 

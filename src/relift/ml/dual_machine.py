@@ -39,7 +39,7 @@ class DualLimits:
     tol_gap
         Relative gap to reach.
     enough
-        Largest difference of two slopes that could be exchanged, to reach as well; or a hundredth of the gap.
+        Largest difference of two slopes that could be exchanged, to reach as well.
     floor
         Difference below which nothing can be improved any more.
     max_steps

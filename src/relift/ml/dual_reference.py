@@ -63,7 +63,7 @@ class ReferenceMachine:
                 bias = best_bias_of(v, lo, hi, epsilon)
                 total = max(0.0, float(gap_terms(v, bias, beta, lo, hi, epsilon).sum()))
                 gap = total / max(abs(value), 1e-12)
-                is_reached = gap <= tol_gap and (violation <= enough or gap <= 0.01 * tol_gap)
+                is_reached = gap <= tol_gap and violation <= enough
                 if is_reached or violation <= floor or taken >= most_steps or is_late:
                     status = 0 if is_reached else 1 if violation <= floor else 2 if taken >= most_steps else 3
                     return status, taken, K.size, gap, bias, value, total, violation, 1.0

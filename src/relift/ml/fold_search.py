@@ -6,8 +6,6 @@ What a grid search repeats need not be repeated:
   the bounds 0 and takes no part, but :math:`v_i = c_i - f(x_i)` is kept for it, which is its decision value.
 - Values of C start from the solution of the one before. Scaled by any number between 1 and the ratio of the two it is
   feasible; the best such number is known, and v scales with it.
-- A fold starts from the solution of the fold before for the smallest C: examples that are held out now give back what
-  they had, which changes v by as many kernel rows.
 
 Every solve ends with the gap that a fit would end with, so that scores are those of such fits.
 """
@@ -104,6 +102,10 @@ class FoldSearch:
         states = [_PairState(self, source, machine, pair) for machine, pair in machines]
         for fold, (train, test) in enumerate(splits):
             total = np.bincount(self.group[train], bounds[fold], len(self.distinct))
+            if len(np.unique(self.codes[train][bounds[fold] > 0])) < 2:
+                raise ValueError(
+                    f"The training examples of fold {fold} belong to the same class. Use stratified folds."
+                )
             for state in states:
                 state.set_bounds(total)
             for number in order:
@@ -156,17 +158,17 @@ class FoldSearch:
 
 
 class _PairState:
-    """The machine of two labels on the training examples of one fold, and its solutions for every C so far."""
+    """The machine of two labels on the training examples of one fold, and its solution for the last C."""
 
     def __init__(self, search: FoldSearch, source: KernelSource, machine: DualMachine, pair: tuple[int, int]) -> None:
         i, j = pair
         begin = search.begin
         n_i, n_j = int(begin[i + 1] - begin[i]), int(begin[j + 1] - begin[j])
-        self.machine, self.source = machine, source
+        self.machine = machine
         self.members = search.members(pair)
         sign = 1.0 if search.n_labels > 2 else -1.0
         self.c = np.concatenate([np.full(n_i, sign), np.full(n_j, -sign)])
-        self.kept: tuple[Double, Double] | None = None
+        self.is_convex = getattr(source, "kernel", None) != "sigmoid"
 
     def set_bounds(self, total: Double) -> None:
         """A new fold: bounds of all distinct examples for C = 1, 0 for those that are held out."""
@@ -176,40 +178,20 @@ class _PairState:
         self.before = 0.0
 
     def solve(self, C: float, limits: DualLimits) -> float:
-        """Solve for C, from the fold before or from the C before; returns the gap."""
+        """Solve for C from the solution for the one before; returns the gap."""
         lo, hi = C * self.lo, C * self.hi
         if not (lo < 0).any() or not (hi > 0).any():
             self.beta, self.v = np.zeros(len(self.c)), self.c.copy()
             self.bias = float(np.sign(self.hi.sum() + self.lo.sum()))
             return 0.0
-        start: Double | None = self.v
-        is_first = self.before == 0.0
-        if is_first and self.kept is not None:
-            start = self._start_from_other_bounds(*self.kept, lo, hi)
-        elif not is_first:
+        start = self.v
+        if not self.is_convex:  # there are many stationary points: as in a fit, the one that zero leads to
+            self.beta, start = np.zeros(len(self.c)), self.c.copy()
+        elif self.before > 0:
             square = float(self.beta @ (self.c - self.v))
             scale = float(np.clip(float(self.c @ self.beta) / max(square, 1e-300), 1.0, C / self.before))
             self.beta = np.clip(scale * self.beta, lo, hi)
             start = self.c - scale * (self.c - self.v)
         outcome, self.v = self.machine.solve(self.c, lo, hi, 0.0, self.beta, start, limits)
         self.before, self.bias = C, outcome.bias
-        if is_first:
-            self.kept = (self.beta.copy(), self.v.copy())
         return outcome.gap
-
-    def _start_from_other_bounds(self, beta: Double, v: Double, lo: Double, hi: Double) -> Double | None:
-        """A feasible point near a solution for other bounds; returns its v, or None where computing it anew is as quick."""
-        start = np.clip(beta, lo, hi)
-        surplus = float(start.sum())
-        # The heavier side gives back; first those whose slopes say that they have too much.
-        side = np.flatnonzero(start > 0 if surplus > 0 else start < 0)
-        side = side[np.argsort(v[side] if surplus > 0 else -v[side])]
-        size = np.abs(start[side])
-        taken = np.clip(abs(surplus) - (np.cumsum(size) - size), 0.0, size)
-        start[side] -= np.sign(surplus) * taken
-        changed = np.flatnonzero(start != beta)
-        self.beta = start
-        if 2 * len(changed) > np.count_nonzero(start):
-            return None
-        change = (start - beta)[changed]
-        return np.asarray(v - self.source.sums(self.members, self.members[changed], change))

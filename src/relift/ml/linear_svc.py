@@ -28,12 +28,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relift.ml import compiled
 from relift.ml.landmarks import padded
+from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights
 
 Double = NDArray[np.float64]
 Labels = NDArray[np.int32]
+
+
+PATIENCE = 100
+"""Passes of coordinate ascent after which the interior point method is tried."""
+
+NO_PATIENCE = 10**9
 
 
 class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
@@ -60,7 +67,7 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
     class_weight
         None, a mapping or ``"balanced"``.
     max_iter
-        Passes of coordinate ascent over the classes, in all rounds together.
+        Passes of coordinate ascent over the classes and iterations of the interior point method, all together.
     random_state
         Seed of the order of the coordinates.
 
@@ -246,7 +253,7 @@ class _LinearMachine:
     def run(self) -> None:
         if self.owner.lift == "approximate":
             self._cluster()
-        tolerance = 0.1
+        tolerance, is_tried = 0.1, False
         for _ in range(200):
             self._solve_classes(tolerance)
             g = self._judge()
@@ -263,9 +270,55 @@ class _LinearMachine:
             if self.gap <= self.owner.tol_gap or self.passes >= self.owner.max_iter:
                 return
             if not self._split(g):
+                if self.passes >= PATIENCE and not is_tried:
+                    is_tried = True
+                    if self._by_interior_points():
+                        return
                 tolerance *= 0.2
                 if tolerance < 1e-13:
                     return
+
+    def _by_interior_points(self) -> bool:
+        """Solve over the examples themselves; coordinate ascent gets slow as C grows, this does not."""
+        n, d = self.points.shape
+        if d > FEATURES_LIMIT or n * d > MOST_ENTRIES:
+            return False
+        dense = self.points.toarray() if sparse.issparse(self.points) else self.points
+        A = np.column_stack([dense, np.full(n, self.scale)]) * self.sign[:, None]
+        if self.scale == 0.0:
+            A = A[:, :-1]
+        bound = np.full(n, np.inf) if self.is_squared else self.bound
+        extra = 0.5 / self.bound if self.is_squared else np.zeros(n)
+        before, best = (self.alpha, self.labels), None
+        self.labels = np.arange(n, dtype=np.int32)
+        for state in interior_points(A, np.ones(n), bound, extra, np.ones(A.shape[1])):
+            self.passes += 1
+            for share in (0.0, 1e-2, 1e-4):  # examples near a bound are put on it if the gap allows
+                self.alpha = state.alpha if share == 0.0 else state.put_on_bounds(A, share)
+                self._judge()
+                if best is None or self.gap <= max(best[0], 0.5 * self.owner.tol_gap):
+                    best = (self.gap, self.alpha)
+                if share == 0.0 and self.gap > self.owner.tol_gap:
+                    break
+            if best is not None and best[0] <= self.owner.tol_gap:
+                break
+            if self.passes >= self.owner.max_iter:
+                break
+        if best is None:
+            self.alpha, self.labels = before
+            return False
+        self.alpha = best[1]
+        self._judge()
+        self.rounds.append(
+            {
+                "stage": "interior point",
+                "classes": n,
+                "gap": self.gap,
+                "proved": True,
+                "seconds": perf_counter() - self.start,
+            }
+        )
+        return self.gap <= self.owner.tol_gap
 
     def _cluster(self) -> None:
         n_classes = self.owner.n_classes or 100
@@ -314,7 +367,8 @@ class _LinearMachine:
             lo, hi = np.where(sign > 0, 0.0, -total), np.where(sign > 0, total, 0.0)
         w = np.ascontiguousarray(Z.T @ beta)
         order32 = np.arange(n_classes, dtype=np.int32)
-        left = max(1, self.owner.max_iter - self.passes)
+        is_first = n_classes == len(self.sign) and self.passes < PATIENCE
+        left = max(1, min(self.owner.max_iter - self.passes, PATIENCE if is_first else NO_PATIENCE))
         passes, _ = compiled.coordinate_ascent(
             Z, extra, sign, lo, hi, order32, beta, w, tolerance, left, self.owner._seed
         )

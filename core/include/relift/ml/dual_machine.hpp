@@ -344,10 +344,9 @@ private:
         }
     }
 
-    // The gap is reached, and slopes agree as well; a much smaller gap does without the latter.
+    // The gap is reached, and slopes agree: with few free variables the gap hardly depends on b, the slopes do.
     bool share_is_good(double share, const DualOutcome& outcome) const {
-        return outcome.gap <= share * limits_->tol_gap &&
-               (outcome.violation <= limits_->enough || outcome.gap <= 0.01 * share * limits_->tol_gap);
+        return outcome.gap <= share * limits_->tol_gap && outcome.violation <= limits_->enough;
     }
 
     // Moves as much as is best from j to i; returns how much.
