@@ -292,7 +292,7 @@ class CertifiedSolve:
         """Points, or rays that say that there is none, that the small program may have: found in other units, too."""
         yield from points_or_proofs(self.lifting.small, settings)
         if (units := rescaled(self.lifting.small)) is not None:
-            yield from map(units.to_original, points_or_proofs(units.program, settings))
+            yield from map(units.expand, points_or_proofs(units.program, settings))
 
     def judged(self, answer: Solution, certificate: Certificate) -> Solution:
         """Give the answer the status that its certificate deserves."""

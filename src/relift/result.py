@@ -46,12 +46,12 @@ class Result:
 
     @property
     def lower_bound(self) -> float:
-        """Proved lower bound on the optimum, of approximate lifting; NaN otherwise."""
+        """Lower bound on the optimum, of approximate lifting; NaN otherwise."""
         return float("nan") if self.approximation is None else self.approximation.lower_bound
 
     @property
     def upper_bound(self) -> float:
-        """Proved upper bound on the optimum, of approximate lifting; NaN otherwise."""
+        """Upper bound on the optimum, of approximate lifting; NaN otherwise."""
         return float("nan") if self.approximation is None else self.approximation.upper_bound
 
     @property
