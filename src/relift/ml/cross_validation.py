@@ -260,9 +260,9 @@ random_state
         if is_open.any():
             i, j = np.unravel_index(int(gaps.max(axis=2).argmax()), is_open.shape)
             warnings.warn(
-                f"LiftedSVCCV: {int(is_open.sum())} of {is_open.size} points of the grid have machines whose proved gap "
-                f"is above {tol_gap:.3g}; the worst is {gaps.max():.3g} at C={Cs[i]:g}, gamma={gammas[j]:g}. Their scores "
-                "may be off. Raise max_iter or tol_gap, or scale the features.",
+                f"LiftedSVCCV: {int(is_open.sum())} of {is_open.size} points of the grid have machines whose proved "
+                f"gap is above {tol_gap:.3g}; the worst is {gaps.max():.3g} at C={Cs[i]:g}, gamma={gammas[j]:g}. Their "
+                "scores may be off. Raise max_iter or tol_gap, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
