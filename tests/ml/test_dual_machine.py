@@ -58,7 +58,9 @@ def test_the_answer_is_feasible_proved_and_that_of_the_twin(
     beta, other = np.zeros(n), np.zeros(n)
     limits = DualLimits(1e-4)
     outcome, v = machine_of(source, cache_bytes).solve(c, lo, hi, epsilon, beta, None, limits)
-    found = ReferenceMachine(source).solve(c, lo, hi, epsilon, other, c.copy(), True, 1e-4, np.inf, 1e-11, 10**7, np.inf)
+    found = ReferenceMachine(source).solve(
+        c, lo, hi, epsilon, other, c.copy(), True, 1e-4, np.inf, 1e-11, 10**7, np.inf
+    )
     assert outcome.status == REACHED
     assert (lo <= beta).all()
     assert (beta <= hi).all()
@@ -208,7 +210,7 @@ def test_a_machine_over_members_of_a_matrix_is_that_of_the_submatrix() -> None:
 
 @needs_core
 def test_wrong_arrays_are_refused_by_the_compiled_part() -> None:
-    core = compiled.core
+    core = dual_machine.core()
     with pytest.raises(ValueError, match="no features"):
         core.point_machine(np.zeros((3, 0)), 0, 1.0, 0.0, 3, 1 << 20)
     with pytest.raises(ValueError, match="not square"):

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from relift.ml import compiled
 from relift.ml.dual_problem import DualProblem, LiftOptions, class_totals
-from relift.ml.kernels import Index
 from relift.ml.landmarks import Landmarks, choose_landmarks
 from relift.ml.small_dual import balanced, best_bias, gap_terms, solve_small
 

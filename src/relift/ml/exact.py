@@ -74,7 +74,9 @@ def solve_exact(problem: DualProblem, options: LiftOptions) -> DualAnswer:
             return solve_lifted(problem, options)
     else:
         if problem.epsilon:
-            raise ValueError(f"solver={options.solver!r} cannot be combined with lift='exact' in regression; use 'smo'.")
+            raise ValueError(
+                f"solver={options.solver!r} cannot be combined with lift='exact' in regression; use 'smo'."
+            )
         found, steps = solve_small(
             means, c, lo, hi, np.zeros(n_classes), options.solver, options.tolerance, options.seed
         )

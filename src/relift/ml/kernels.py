@@ -133,9 +133,7 @@ class PointKernel(KernelSource):
         """Rows of the kernel matrix, weighted and added up over classes."""
         points = self.points if len(rows) == self.size else self.points[rows]
         points, others = (array.astype(np.float32, copy=False) for array in (points, self.points[columns]))
-        return compiled.class_sums(
-            points, others, np.ascontiguousarray(weights), labels, n_classes, *self.parameters
-        )
+        return compiled.class_sums(points, others, np.ascontiguousarray(weights), labels, n_classes, *self.parameters)
 
 
 @final

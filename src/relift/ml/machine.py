@@ -224,7 +224,8 @@ def warn_if_open(gap: float, tol_gap: float, name: str) -> None:
     """Tell that the proved gap is larger than asked for."""
     if gap > tol_gap:
         warnings.warn(
-            f"{name}: the proved gap is {gap:.3g}, not {tol_gap:.3g}. Raise max_iter or tol_gap, or scale the features.",
+            f"{name}: the proved gap is {gap:.3g}, not {tol_gap:.3g}. Raise max_iter or tol_gap, or scale the "
+            "features.",
             ConvergenceWarning,
             stacklevel=3,
         )

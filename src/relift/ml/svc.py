@@ -274,7 +274,9 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             self.n_classes_lifted_ += n_classes
             self.lift_report_.append(
                 {
-                    "pair": (self.classes_[i], self.classes_[j]) if n_labels == 2 else (self.classes_[j], self.classes_[i]),
+                    "pair": (self.classes_[i], self.classes_[j])
+                    if n_labels == 2
+                    else (self.classes_[j], self.classes_[i]),
                     "examples": found.n_members[number],
                     "distinct": len(distinct),
                     "classes": n_classes,
