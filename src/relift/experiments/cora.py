@@ -195,6 +195,7 @@ EXPERIMENT = Experiment(
     parts=parts,
     run=run,
     report=report,
+    revision=2,
     takes=is_cora_folder,
     data_help=DATA_HELP,
 )

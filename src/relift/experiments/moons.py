@@ -125,4 +125,5 @@ EXPERIMENT = Experiment(
     parts=parts,
     run=run,
     report=report,
+    revision=2,
 )
