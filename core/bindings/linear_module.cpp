@@ -1,4 +1,5 @@
-// The Python module relift._linear_core, against the limited API: coordinate descent for linear models.
+// The Python module relift._linear_core, against the limited API: coordinate descent for linear models, and
+// the duals of nu-machines.
 //
 // The caller is relift/ml/descent.py, which makes arrays of the right type; sizes are checked again here so that no
 // array can crash the process.
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "relift/linear/descent.hpp"
+#include "relift/linear/group_smo.hpp"
 #include "relift/python/calls.hpp"
 
 namespace {
@@ -107,15 +109,48 @@ PyObject* py_by_columns(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_group_smo(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *K_given, *example_given, *sign_given, *group_given, *u_given, *a_given, *v_given;
+        int n_groups;
+        double tolerance;
+        long long most;
+        if (!PyArg_ParseTuple(arguments, "OOOOOiOOdL", &K_given, &example_given, &sign_given, &group_given, &u_given,
+                              &n_groups, &a_given, &v_given, &tolerance, &most))
+            return nullptr;
+        const Buffer K_buffer(K_given), example_buffer(example_given), sign_buffer(sign_given),
+            group_buffer(group_given), u_buffer(u_given), a_buffer(a_given, true), v_buffer(v_given, true);
+        const size_t n = a_buffer.size();
+        size_t n_examples = 0;
+        while (n_examples * n_examples < K_buffer.size()) ++n_examples;
+        const double *K = K_buffer.doubles("K", n_examples * n_examples), *sign = sign_buffer.doubles("sign", n);
+        const int32_t *example = example_buffer.integers("example", n), *group = group_buffer.integers("group", n);
+        const double* u = u_buffer.doubles("u", n);
+        double *a = a_buffer.doubles("a", n), *v = v_buffer.doubles("v", n);
+        for (size_t i = 0; i < n; ++i)
+            if (example[i] < 0 || size_t(example[i]) >= n_examples)
+                throw std::invalid_argument("an example lies outside of the kernel");
+        Steps found;
+        {
+            const WithoutLock unlocked;
+            found = group_smo(K, n_examples, example, sign, group, u, n, n_groups, a, v, tolerance, most);
+        }
+        return Py_BuildValue("Ld", static_cast<long long>(found.steps), found.violation);
+    });
+}
+
 PyMethodDef methods[] = {
     {"by_matrix", py_by_matrix, METH_VARARGS,
      "by_matrix(G, l1, is_positive, w, g, tolerance, most): moves w and g = Gw - c; returns passes and violation."},
     {"by_columns", py_by_columns, METH_VARARGS,
      "by_columns(starts, rows, values, h, l1, l2, has_intercept, is_positive, w, r, tolerance, most): moves w and "
      "r = z - Xw; returns passes, violation and the intercept."},
+    {"group_smo", py_group_smo, METH_VARARGS,
+     "group_smo(K, example, sign, group, u, n_groups, a, v, tolerance, most): moves a and v; returns steps and "
+     "violation."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_linear_core", "Coordinate descent for linear models.", -1,
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_linear_core", "Coordinate descent for linear models, and the duals of nu-machines.", -1,
                           methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace

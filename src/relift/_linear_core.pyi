@@ -18,3 +18,16 @@ def by_columns(
     most: int,
     /,
 ) -> tuple[int, float, float]: ...
+def group_smo(
+    K: Any,
+    example: Any,
+    sign: Any,
+    group: Any,
+    u: Any,
+    n_groups: int,
+    a: Any,
+    v: Any,
+    tolerance: float,
+    most: int,
+    /,
+) -> tuple[int, float]: ...

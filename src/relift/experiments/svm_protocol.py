@@ -224,8 +224,8 @@ def choose(network: Network, learner: Learner, split: Split, grid: Grid, *, comp
     best = int(np.argmin(np.round(means, 12)))
     compared = compare and not learner.is_linear
     return Choice(
-        points[best], float(means[best]), tuple(map(float, on_test[best])), errors.size, lifted_seconds, ground_seconds if compared else None,
-        changes if compared else None,
+        points[best], float(means[best]), tuple(map(float, on_test[best])), errors.size, lifted_seconds,
+        ground_seconds if compared else None, changes if compared else None,
     )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """Lifted machine learning, as scikit-learn estimators.
 
-Support vector machines: ``LiftedSVC``, ``LiftedSVR``, ``LiftedLinearSVC``, ``LPSVC`` and ``LiftedSVCCV``. Linear models
-for data with repeated rows: ``LiftedLogisticRegression``, ``LiftedPoissonRegressor``, ``LiftedQuantileRegressor``,
-``LiftedLasso`` and ``LiftedElasticNet``. :func:`approximate_orbits` for points.
+Support vector machines: ``LiftedSVC``, ``LiftedSVR``, ``LiftedLinearSVC``, ``LiftedNuSVC``, ``LiftedNuSVR``,
+``LiftedOneClassSVM``, ``LPSVC`` and ``LiftedSVCCV``. Linear models for data with repeated rows:
+``LiftedLogisticRegression``, ``LiftedPoissonRegressor``, ``LiftedQuantileRegressor``, ``LiftedLasso`` and
+``LiftedElasticNet``. :func:`approximate_orbits` for points.
 Needs scikit-learn (``pip install relift[ml]``), except for what is used by :mod:`relift` itself.
 """
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from relift.ml.linear_svc import LiftedLinearSVC
     from relift.ml.logistic import LiftedLogisticRegression
     from relift.ml.lp_svc import LPSVC
+    from relift.ml.nu_machines import LiftedNuSVC, LiftedNuSVR, LiftedOneClassSVM
     from relift.ml.point_signatures import PointClasses, approximate_orbits
     from relift.ml.poisson import LiftedPoissonRegressor
     from relift.ml.quantile import LiftedQuantileRegressor
@@ -31,6 +33,9 @@ _HOME = {
     "LiftedLasso": "elastic_net",
     "LiftedLinearSVC": "linear_svc",
     "LiftedLogisticRegression": "logistic",
+    "LiftedNuSVC": "nu_machines",
+    "LiftedNuSVR": "nu_machines",
+    "LiftedOneClassSVM": "nu_machines",
     "LiftedPoissonRegressor": "poisson",
     "LiftedQuantileRegressor": "quantile",
     "LiftedSVC": "svc",
@@ -46,6 +51,9 @@ __all__ = [
     "LiftedLasso",
     "LiftedLinearSVC",
     "LiftedLogisticRegression",
+    "LiftedNuSVC",
+    "LiftedNuSVR",
+    "LiftedOneClassSVM",
     "LiftedPoissonRegressor",
     "LiftedQuantileRegressor",
     "LiftedSVC",

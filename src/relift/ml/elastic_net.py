@@ -131,7 +131,7 @@ class LiftedElasticNet(RegressorMixin, LiftedLinearModel):
         assert self._encoder is not None
         matrix = self._encoder.matrix(rows.columns)
         self._fit_means(Design(matrix, rows.weight, rows.target[:, None], -0.5 * rows.square, rows.n_rows))
-        vars(self).pop("class_of_sample_", None)
+        self.__dict__.pop("class_of_sample_", None)
         return self
 
     def _fit_means(self, design: Design) -> None:

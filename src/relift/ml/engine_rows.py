@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +164,9 @@ def _numbers(values: NDArray[Any]) -> Double:
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     """Masked arrays (with NULL) become arrays with None."""
     if isinstance(values, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(values), None, values.data.astype(object))
+        plain = np.asarray(values.data).astype(object)
+        plain[np.ma.getmaskarray(values)] = None
+        return plain
     return values
 
 

@@ -151,7 +151,7 @@ def _missing(name: str, count: int, size: int, what: str = "missing values") -> 
 def _pandas_kind(dtype: Any, series: Any) -> str:
     if str(dtype) == "category" or str(dtype).startswith(("string", "str")):
         return "category"
-    if dtype == object:
+    if getattr(dtype, "kind", "") == "O":
         import pandas as pd
 
         return "category" if pd.api.types.infer_dtype(series, skipna=True) == "string" else "number"

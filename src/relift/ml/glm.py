@@ -221,7 +221,7 @@ class _Run:
         self.has_l1 = bool(problem.l1.any()) or problem.is_positive
         self.is_dense = solver == "newton-cholesky" or (solver == "auto" and self.p * self.K <= MATRIX_LIMIT)
         self.columns: Any = None
-        self.flat_steps = 0
+        self.flat_steps: int = 0
 
     def run(self, start: tuple[Double, Double] | None) -> LinearAnswer:
         self.b = self.loss.null_scores() if self.problem.has_intercept else np.zeros(self.K)
@@ -275,9 +275,9 @@ class _Run:
             # Below the rounding of the objective the slopes, and with them the gap, still improve for some steps.
             is_flat = -slope < noise and value <= self.value + noise
             if value <= self.value + 1e-4 * step * slope or is_flat:
-                self.flat_steps += is_flat
+                self.flat_steps += int(is_flat)
                 self.W, self.b, self.scores, self.value = W, self.b + step * db, scores, value
-                return self.flat_steps <= FLAT_STEPS * self.K
+                return bool(self.flat_steps <= FLAT_STEPS * self.K)
             step *= 0.5
         return False
 
@@ -384,7 +384,27 @@ class _Run:
         is_moved = False
         for k in range(self.K):
             is_moved = self._proximal_output(k, gap) or is_moved
+        if self.K > 1 and not self.problem.is_positive:
+            self._shift_outputs()
         return is_moved
+
+    def _shift_outputs(self) -> None:
+        """Add to the coefficients of each column the constant that costs least: the loss of labels does not see it.
+
+        Steps in one output at a time would take long to find it.
+        """
+        W, l1, l2 = self.W, self.problem.l1[:, None], self.problem.l2[:, None]
+        candidates = [np.zeros((self.p, 1)), -W]
+        if self.problem.l2.all():
+            signs = np.arange(-self.K, self.K + 1, 2)
+            candidates.append(-W.mean(axis=1, keepdims=True) - l1 * signs / (self.K * l2))
+        shifts = np.concatenate(candidates, axis=1)
+        moved = W[:, None, :] + shifts[:, :, None]
+        prices = 0.5 * l2 * (moved**2).sum(axis=2) + l1 * np.abs(moved).sum(axis=2)
+        best = shifts[np.arange(self.p), prices.argmin(axis=1)]
+        self.W = W + best[:, None]
+        self.scores = self.scores + np.asarray(self.X @ best)[:, None]
+        self.value = self.loss.value(self.scores) + self.problem.penalty(self.W)
 
     def _proximal_output(self, k: int, gap: float) -> bool:
         problem, loss = self.problem, self.loss

@@ -118,8 +118,8 @@ def codes_of(values: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
         numbers, first = group(np.ascontiguousarray(words).view(np.int64))
         distinct = values[first]
     else:
-        distinct, numbers = np.unique(values, return_inverse=True)
-        return numbers.astype(np.int32).ravel(), distinct
+        distinct, places = np.unique(values, return_inverse=True)
+        return places.astype(np.int32).ravel(), distinct
     order = np.argsort(distinct, kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -171,16 +171,14 @@ def _sparse_hashes(X: Any, random: np.random.Generator) -> Hashes:
     entries *= start
     entries ^= entries >> np.uint64(32)
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
-    return total[X.indptr[1:]] - total[X.indptr[:-1]]
+    return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])
 
 
 def _agree(X: Any, groups: RowGroups) -> bool:
     """Whether each row is equal to the first one of its number."""
     if not sparse.issparse(X):
-        for part in _blocks(X.shape[0]):
-            if not np.array_equal(X[part], X[groups.first[groups.labels[part]]]):
-                return False
-        return True
+        parts = _blocks(X.shape[0])
+        return all(np.array_equal(X[part], X[groups.first[groups.labels[part]]]) for part in parts)
     lengths = np.diff(X.indptr)
     leaders = groups.first[groups.labels]
     if not np.array_equal(lengths, lengths[leaders]):

@@ -102,6 +102,7 @@ class LiftedLinearModel(BaseEstimator):
     """Base of the lifted linear models; see its subclasses."""
 
     _is_by_target: ClassVar[bool] = False
+    _encoder: Encoder | None
     _is_regressor: ClassVar[bool] = True
 
     lift: str
@@ -132,7 +133,7 @@ class LiftedLinearModel(BaseEstimator):
         members = None if (weights > 0).all() else np.flatnonzero(weights > 0)
         if members is not None:
             X, y, weights = X[members], y[members], weights[members]
-        n_rows = len(y) if members is None else int(len(sample_weight))
+        n_rows = len(y) if members is None else len(sample_weight)
         groups = _alone(len(y)) if self.lift == "none" else group_rows(X)
         distinct = X if groups.size == len(y) and self.lift == "none" else X[groups.first]
         distinct = sparse.csr_array(distinct) if sparse.issparse(distinct) else np.asarray(distinct)
@@ -162,7 +163,7 @@ class LiftedLinearModel(BaseEstimator):
         return ReadRows(matrix, groups, weights, y, len(place), members)
 
     def _keep_columns(self, names: list[str], encoder: Encoder) -> None:
-        self._encoder: Encoder | None = encoder
+        self._encoder = encoder
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.asarray(names, dtype=object)
 
@@ -228,7 +229,7 @@ class LiftedLinearModel(BaseEstimator):
             first = np.zeros(len(sizes), dtype=np.int64)
             first[symmetry.columns] = np.arange(len(symmetry.columns))
             l1s, l2s = l1s[first] * sizes, l2s[first] * sizes
-            total = np.bincount(symmetry.rows, weight)
+            total = np.bincount(symmetry.rows, weight).astype(np.float64, copy=False)
             mean = np.column_stack([np.bincount(symmetry.rows, weight * m) / total for m in mean.T])
             weight = total
         problem = LinearProblem(small, make_loss(weight, mean), l1s, l2s, self.fit_intercept, is_positive)
@@ -313,7 +314,7 @@ class LiftedLinearModel(BaseEstimator):
         """Fit the model."""
 
     def _scores(self, X: Any) -> Double:
-        return np.asarray(self._matrix(X) @ np.atleast_2d(self.coef_).T) + self.intercept_
+        return np.asarray(self._matrix(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
     def _labels_of(self, rows: ReadRows) -> NDArray[Any]:
         """The distinct row of each original row; -1 for rows of weight 0."""

@@ -22,10 +22,10 @@ Double = NDArray[np.float64]
 class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
     r"""Logistic regression (two labels or several) that solves one problem for all equal rows, up to a proved gap.
 
-    Takes the place of ``sklearn.linear_model.LogisticRegression``: the same objective, parametrisation and defaults, and
-    its answer. Equal rows become one with the counts of their labels, equal and proportional columns one (both exact),
-    and the small problem is solved by Newton's method. Rows may come as an array, a sparse matrix, a data frame with
-    categories (see :meth:`fit`) or from a table that an engine groups (:meth:`fit_table`).
+    Takes the place of ``sklearn.linear_model.LogisticRegression``: the same objective, parametrisation and defaults,
+    and its answer. Equal rows become one with the counts of their labels, equal and proportional columns one (both
+    exact), and the small problem is solved by Newton's method. Rows may come as an array, a sparse matrix, a data frame
+    with categories (see :meth:`fit`) or from a table that an engine groups (:meth:`fit_table`).
 
     Parameters
     ----------
@@ -170,7 +170,8 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         weight
             A column of weights.
         engine
-            A DuckDB connection or database file, ``"postgresql://…"``, a psycopg or ADBC connection, or a Spark session.
+            A DuckDB connection or database file, ``"postgresql://…"``, a psycopg or ADBC connection, or a Spark
+            session.
 
         Returns
         -------
@@ -185,7 +186,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         matrix = self._encoder.matrix(rows.columns, groups.first)
         read = ReadRows(matrix, groups, rows.weight, rows.target, rows.n_rows, None)
         self._fit_counts(matrix, _counts(read, codes, len(self.classes_)), rows.n_rows)
-        vars(self).pop("class_of_sample_", None)
+        self.__dict__.pop("class_of_sample_", None)
         return self
 
     def _fit_counts(self, X: Any, counts: Double, n_rows: int) -> None:
@@ -276,5 +277,5 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
 def _counts(rows: ReadRows, codes: NDArray[Any], n_labels: int) -> Double:
     """Weight of each label in each distinct row."""
     places = rows.groups.labels.astype(np.int64) * n_labels + codes.ravel()
-    found = np.bincount(places, rows.weights, rows.groups.size * n_labels)
+    found = np.bincount(places, rows.weights, rows.groups.size * n_labels).astype(np.float64, copy=False)
     return found.reshape(rows.groups.size, n_labels)

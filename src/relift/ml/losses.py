@@ -178,7 +178,7 @@ class Logistic(Loss):
 
     def curvature(self, scores: Double) -> Double:
         """Weighted p (1 - p)."""
-        return self.weight[:, None] * expit(scores) * expit(-scores)
+        return np.asarray(self.weight[:, None] * expit(scores) * expit(-scores))
 
     def conjugate(self, means: Double) -> float:
         """The weighted entropy."""
@@ -190,7 +190,7 @@ class Logistic(Loss):
         both = np.column_stack([1.0 - means[:, 0], means[:, 0]])
         share = self.mean[:, 0]
         totals = np.array([self.weight @ (1.0 - share), self.weight @ share])
-        return _mixed_to_total(self.weight, both, totals)[:, 1:]
+        return np.asarray(_mixed_to_total(self.weight, both, totals)[:, 1:])
 
     def null_scores(self) -> Double:
         """The log odds of all rows."""

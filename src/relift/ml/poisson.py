@@ -131,7 +131,7 @@ class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):
         matrix = self._encoder.matrix(rows.columns)
         floor = float(rows.weight @ rows.target) - rows.loglike
         self._fit_means(Design(matrix, rows.weight, rows.target[:, None], floor, rows.n_rows), rows.least_target)
-        vars(self).pop("class_of_sample_", None)
+        self.__dict__.pop("class_of_sample_", None)
         return self
 
     def _fit_means(self, design: Design, least: float) -> None:

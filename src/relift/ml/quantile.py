@@ -39,8 +39,8 @@ SMALL = 2000
 class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
     """Linear quantile regression with L1 penalty that solves one linear program for all equal rows.
 
-    Takes the place of ``sklearn.linear_model.QuantileRegressor``: the same objective, parametrisation and defaults. Rows
-    with equal features and equal target become one. The optimum of quantile regression need not be unique; the
+    Takes the place of ``sklearn.linear_model.QuantileRegressor``: the same objective, parametrisation and defaults.
+    Rows with equal features and equal target become one. The optimum of quantile regression need not be unique; the
     objective is scikit-learn's, and its gap is proved.
 
     Parameters
@@ -52,9 +52,9 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
     fit_intercept
         Whether to have an intercept, which has no price.
     solver
-        ``"frisch-newton"`` (interior point, own), ``"highs"`` (simplex or interior point, as HiGHS decides), ``"highs-ds"`` (simplex), ``"highs-ipm"`` (interior
-        point), another backend of :func:`relift.solve`, such as ``"clarabel"``, or ``"auto"``: HiGHS up to 2000 distinct
-        pairs of row and target, Frisch and Newton's method above.
+        ``"frisch-newton"`` (an interior point method of relift), ``"highs"`` (as HiGHS decides), ``"highs-ds"``
+        (simplex), ``"highs-ipm"`` (interior point), another backend of :func:`relift.solve`, such as ``"clarabel"``, or
+        ``"auto"``: HiGHS up to 2000 distinct pairs of row and target, ``"frisch-newton"`` above.
     solver_options
         Further options of the backend.
     lift, verbose
@@ -167,7 +167,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
             raise ValueError(f"the target {target!r} has NaN or infinite values.")
         assert self._encoder is not None
         self._fit_pairs(self._encoder.matrix(rows.columns), numbers, rows.weight, rows.n_rows)
-        vars(self).pop("class_of_sample_", None)
+        self.__dict__.pop("class_of_sample_", None)
         return self
 
     def _fit_pairs(self, X: Any, y: Double, weight: Double, n_rows: int) -> None:
