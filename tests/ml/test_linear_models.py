@@ -99,7 +99,9 @@ def test_coordinate_descent_agrees_with_its_twin(seed: int, positive: bool, inte
     columns, found = sparse.csc_array(X), []
     for by in (by_columns, by_columns_reference):
         w, r = np.zeros(4), z.copy()
-        _, _, b = by(columns, h, l1, l2, w, r, has_intercept=intercept, tolerance=1e-10, most=5000, is_positive=positive)
+        _, _, b = by(
+            columns, h, l1, l2, w, r, has_intercept=intercept, tolerance=1e-10, most=5000, is_positive=positive
+        )
         np.testing.assert_allclose(r, z - X @ w, atol=1e-9)
         found.append(np.append(w, b))
     np.testing.assert_allclose(found[0], found[1], atol=1e-8)
@@ -112,10 +114,14 @@ def test_coordinate_descent_agrees_with_its_twin(seed: int, positive: bool, inte
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("lift", ["exact", "rows", "symmetry", "none"])
-def test_logistic_regression_is_that_of_scikit_learn(n_labels: int, l1_ratio: float, intercept: bool, lift: str) -> None:
+def test_logistic_regression_is_that_of_scikit_learn(
+    n_labels: int, l1_ratio: float, intercept: bool, lift: str
+) -> None:
     X, random, weights = repeated(n_labels)
     y = np.array(["no", "yes", "why"])[np.clip((X[:, 0] + random.integers(-1, 2, len(X))).astype(int), 0, n_labels - 1)]
-    model = LiftedLogisticRegression(C=0.5, l1_ratio=l1_ratio, fit_intercept=intercept, lift=lift, max_iter=500, tol=1e-11)
+    model = LiftedLogisticRegression(
+        C=0.5, l1_ratio=l1_ratio, fit_intercept=intercept, lift=lift, max_iter=500, tol=1e-11
+    )
     model.fit(X, y, weights)
     times = weights.astype(int)  # SAGA does not converge with weights
     expected = LogisticRegression(
@@ -227,7 +233,9 @@ def test_proportional_columns_share_as_the_penalty_wants() -> None:
     y = X[:, 0] - X[:, 1] + random.standard_normal(len(X))
     for l1_ratio in (0.0, 0.5):
         model = LiftedElasticNet(alpha=0.1, l1_ratio=l1_ratio, tol=1e-12).fit(X, y, weights)
-        alone = LiftedElasticNet(alpha=0.1, l1_ratio=l1_ratio, lift="rows", max_iter=20_000, tol=1e-12).fit(X, y, weights)
+        alone = LiftedElasticNet(alpha=0.1, l1_ratio=l1_ratio, lift="rows", max_iter=20_000, tol=1e-12).fit(
+            X, y, weights
+        )
         np.testing.assert_allclose(model.coef_, alone.coef_, atol=1e-5)
         assert model.lift_report_["solved_columns"] == (6 if l1_ratio == 0.0 else 7)
     lasso, expected = LiftedLasso(alpha=0.1, tol=1e-12).fit(X, y), Lasso(alpha=0.1, tol=1e-12, max_iter=10**5).fit(X, y)

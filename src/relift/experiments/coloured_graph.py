@@ -33,7 +33,10 @@ def draw_coloured_graph(program: Program) -> Any:
     counting = lift(program, method="counting", reduce=False)
     labels = counting.variables.labels, counting.rows.labels
     _draw(panels[1], program, *labels, "counting: two colours each")
-    for axes, method, title in ((panels[2], "counting", "its quotient"), (panels[3], "equitable", "the quotient by sums")):
+    for axes, method, title in (
+        (panels[2], "counting", "its quotient"),
+        (panels[3], "equitable", "the quotient by sums"),
+    ):
         lifting = lift(program, method=method, reduce=False)  # type: ignore[arg-type]
         small = lifting.small
         _draw(axes, small, np.arange(small.n_variables), np.arange(small.n_rows), title)
