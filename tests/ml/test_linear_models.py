@@ -372,7 +372,7 @@ def test_missing_numbers_and_negative_weights_are_refused() -> None:
         LiftedLasso().fit([[np.nan], [1.0]], [0.0, 1.0])
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         LiftedLasso().fit([[0.0], [1.0]], [0.0, 1.0], [-1.0, 1.0])
-    with pytest.raises(ValueError, match="at least one non-zero number|zero or negative weights"):
+    with pytest.raises(ValueError, match=r"at least one non-zero number|zero or negative weights"):
         LiftedLasso().fit([[0.0], [1.0]], [0.0, 1.0], [0.0, 0.0])
 
 

@@ -45,7 +45,8 @@ TEXT = (
     "given and with B and the part itself unlabelled. The final fit is given all labels of L and judged on B. All of "
     "it is repeated with five random splits. The paper says that its experiment was repeated once for each part of C, "
     "and not with which labels the selected prices were evaluated on B: the second table of accuracies is for the "
-    "other reading, the five fits of the search at the selected prices, judged on B. The grid is ours (see the settings): prices of the quadratic "
+    "other reading, the five fits of the search at the selected prices, judged on B. The grid is ours (see the "
+    "settings): prices of the quadratic "
     "programs are c1 and c2 of the listing, those of the linear ones follow from ν as c1 = 1 / (ν (|L| + (c2/c1) "
     "links)).",
     "The quadratic programs are solved in the **dual**. There a class of n merged links is one point of weight n, and "

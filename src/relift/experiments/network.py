@@ -1,7 +1,7 @@
 """The experiment on Cora with any other network of the same form: ``relift reproduce network --data DIR``.
 
-CiteSeer, the universities of WebKB and others come as a pair of files (:mod:`relift.experiments.network_data`). Learners,
-protocol and grid are those of :mod:`relift.experiments.cora`; the page takes its words from the data.
+CiteSeer, the universities of WebKB and others come as a pair of files (:mod:`relift.experiments.network_data`).
+Learners, protocol and grid are those of :mod:`relift.experiments.cora`; the page takes its words from the data.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ def _text(found: ReadNetwork, name: str, setup: Setup) -> list[str]:
     return [
         f"{name} has {_things(found)}, of {found.n_subjects} subjects; the task is the largest, {found.subject} "
         f"({positive:,} examples), against the rest. {found.note}".strip(),
-        f"Learners and protocol are those of the experiment `cora`: L, a share of the examples, is labelled and split in "
-        f"half into A and C, C into five parts; prices are chosen by the mean error on the parts of C, and the final "
-        f"fit is given all of L. {setup['splits']} random "
+        f"Learners and protocol are those of the experiment `cora`: L, a share of the examples, is labelled and split "
+        f"in half into A and C, C into five parts; prices are chosen by the mean error on the parts of C, and the "
+        f"final fit is given all of L. {setup['splits']} random "
         f"{'split' if setup['splits'] == 1 else 'splits'}; points of the grid: {sizes}. The grid was chosen for Cora.",
     ]
 

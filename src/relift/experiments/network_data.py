@@ -1,4 +1,4 @@
-"""Citation networks as the LINQS group distributes them: ``NAME.content`` and ``NAME.cites``, plain or packed (``.gz``).
+"""Citation networks as the LINQS group distributes them: ``NAME.content`` and ``NAME.cites``, plain or packed.
 
 A line of the content file is the name of an example, its attributes (0, 1 or other numbers), and its subject, separated
 by tabs; a line of the cites file names the cited and the citing example. Links that name an example without content,
@@ -145,7 +145,7 @@ def read_network(files: NetworkFiles, *, drops: bool = True) -> ReadNetwork:
     DataError
         If a line is not what it should be; the file and the line are named.
     """
-    content, cites = f"{files.name}.content", f"{files.name}.cites"
+    content, _cites = f"{files.name}.content", f"{files.name}.cites"
     number: dict[str, int] = {}
     subjects: list[str] = []
     rows: list[np.ndarray] = []

@@ -141,7 +141,8 @@ SLIPS: dict[str, Slip] = {
         "RBF kernel, exponent of the cross term",
         "slip",
         "The RBF kernel expands with the cross term exp(−γ²⟨x,y⟩).",
-        "The cross term of exp(−2γ²‖x−y‖²) is exp(+4γ²⟨x,y⟩): another sign and another factor. What follows from it, that the kernel is a function of "
+        "The cross term of exp(−2γ²‖x−y‖²) is exp(+4γ²⟨x,y⟩): another sign and another factor. What "
+        "follows from it, that the kernel is a function of "
         "the inner products, is right.",
         "x = y = (1,0), γ = ½: the kernel is 1; with the term as printed one gets 0.287.",
         _rbf_cross_term,

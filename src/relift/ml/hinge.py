@@ -4,8 +4,8 @@ r"""Cutting planes and stochastic gradients on the quotient of a program with hi
 quotient by a first-order method, expands the answer and checks it on the program as given:
 
 ``"cutting_plane"``
-    the sum of hinges is replaced by the largest of a bundle of planes that touch it from below [1]_ [2]_; each plane is a
-    dual point, and the best combination of them, a small quadratic program, gives the next weights and a lower bound.
+    the sum of hinges is replaced by the largest of a bundle of planes that touch it from below [1]_ [2]_; each plane is
+    a dual point, and the best combination of them, a small quadratic program, gives the next weights and a lower bound.
 ``"sgd"``
     steps 1/t along subgradients of batches of rows [3]_; the average of the subgradients is a dual point.
 

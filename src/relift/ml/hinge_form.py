@@ -2,9 +2,9 @@ r"""Programs with hinge structure: a quadratic function of weights plus priced s
 
 .. math:: \min_w\; \tfrac12 w^\top P w + q^\top w + \sum_r c_r\,\max(0,\, l_r - a_r^\top w - s_r b)
 
-written as a program with a slack variable for each hinge. Support vector machines have it, and so have ranking, structured
-and transductive ones, robust fits with absolute errors, and the quotients of all of them: there a row that stands for
-n of them has n times the price. The dual has a box and, with a bias, one equality,
+written as a program with a slack variable for each hinge. Support vector machines have it, and so have ranking,
+structured and transductive ones, robust fits with absolute errors, and the quotients of all of them: there a row that
+stands for n of them has n times the price. The dual has a box and, with a bias, one equality,
 
 .. math:: \max\; l^\top\alpha - \tfrac12 (A^\top\alpha - q)^\top P^{-1} (A^\top\alpha - q),\quad 0 \le \alpha \le c,\;
    s^\top\alpha = 0 .
