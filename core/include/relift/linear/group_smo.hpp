@@ -60,6 +60,7 @@ inline Steps group_smo(const double* K, std::size_t n_examples, const std::int32
         double step = (v[first] - v[second]) / bend;
         const double room = u[first] - a[first];
         if (step >= a[second] || step >= room) step = a[second] < room ? a[second] : room;
+        if (a[first] + step == a[first] && a[second] - step == a[second]) return result;  // below rounding
         a[first] = step == room ? u[first] : a[first] + step;
         a[second] = step == a[second] ? 0 : a[second] - step;
         const double moved = sign[first] * step;
