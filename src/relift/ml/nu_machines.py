@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
-from relift.ml.svc import LiftedSVC, _pairs, checked_weights
+from relift.ml.pairs import pairs_of
+from relift.ml.svc import LiftedSVC, checked_weights
 
 Double = NDArray[np.float64]
 
@@ -495,7 +496,7 @@ class LiftedNuSVC(LiftedSVC):
         self._gamma = number_for_gamma(self.gamma, X)
         self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
         n_labels = len(self.classes_)
-        pairs = _pairs(n_labels)
+        pairs = pairs_of(n_labels)
         coefficients = np.zeros((n_labels, X.shape[0]))
         self.intercept_ = np.zeros(len(pairs))
         self.n_iter_ = np.zeros(len(pairs), dtype=np.int32)

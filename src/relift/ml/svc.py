@@ -130,9 +130,9 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         Parameters of the kernel, as in ``SVC``; ``gamma="scale"`` does not count weights of examples either.
     lift
         ``"approximate"``; ``"exact"`` merges duplicates and, up to 3000 distinct examples, the counting partition of
-        the labelled kernel, and solves to ``tol``; ``"none"`` solves the ground dual.
+        the labelled kernel, and solves to ``tol``; ``"none"`` solves the original dual.
     n_classes
-        Clusters for each label to start from; 100 (or all examples) if None.
+        Clusters for each label to start from; None for clusters only where they pay.
     n_landmarks
         Landmarks for the kernel between classes; 256 if None.
     tol_gap
@@ -146,7 +146,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
     decision_function_shape, break_ties
         As in ``SVC``.
     max_iter
-        How many blocks of violators may be solved with the true kernel at the end.
+        Most steps of the solver; -1 for no limit.
     expansion
         What the decision function is made of: ``"support"`` vectors, as in SVC; ``"landmarks"``, a few hundred points
         whose combination has the proved gap and predicts much quicker; ``"auto"`` takes landmarks when there are more
@@ -157,9 +157,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         Whether to fit probabilities as ``SVC(probability=True)`` does: Platt's sigmoids on decision values of a 5-fold
         cross-validation, which takes five more fits for each pair of labels.
     cache_size
-        Megabytes for kernel rows.
-    max_iter
-        Most steps of the solver; -1 for no limit.
+        Megabytes for kernel rows; None for as much as pays: the whole kernel of up to 20,000 distinct examples.
     shrinking
         Accepted as in ``SVC``: whether bounded variables are set aside is left to the solver, and changes no answer.
     verbose
