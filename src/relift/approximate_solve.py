@@ -39,6 +39,9 @@ FOR_ROUNDS = 0.8
 FEWEST_ITERATIONS = 8
 """Interior-point methods hardly ever take fewer, each as long as the one before."""
 
+SIMPLEX_ITERATIONS = 8
+"""The clock is looked at once in so many of them."""
+
 ENDED_FIRST = "the solve without it ended first"
 
 
@@ -98,6 +101,7 @@ class ApproximateSolve:
         self.began = thread_time()
         self.earned = math.inf
         self.next_step_at = -math.inf
+        self.asked = 0
         self.iterations, self.first_iteration, self.foreseen = 0, 0.0, 0.0
         self.counts_iterations = False
         self.error: BaseException | None = None
@@ -149,7 +153,7 @@ class ApproximateSolve:
         if not self._is_answered():
             self.rounds.given_up = self._why_given_up(solution)
         self._earn()
-        answer = self.rounds.solved_without(solution, lifting)
+        answer = self.rounds.solved_without(solution, lifting, run.certificate.is_feasible)
         return ApproximateResult(
             solution, run.certificate, answer.lifting, self._timings(lifting, run.seconds), tuple(self.attempts),
             answer.report,
@@ -157,7 +161,11 @@ class ApproximateSolve:
 
     def _interrupt(self) -> bool:
         """Called by the backend between iterations: take the steps that were earned; whether they gave the answer."""
-        self._foresee()
+        self.asked += 1
+        if self.counts_iterations:
+            self._foresee()
+        elif self.asked % SIMPLEX_ITERATIONS:  # they are many and short
+            return False
         if self.steps.is_finished or thread_time() < self.next_step_at:
             return self.error is not None or self._may_interrupt()
         if self.error is None:
@@ -184,8 +192,6 @@ class ApproximateSolve:
 
     def _foresee(self) -> None:
         """Count the iterations of an interior-point method: the first two tell how long those to come will take."""
-        if not self.counts_iterations:
-            return
         self.iterations += 1
         now = self._plain_seconds()
         if self.iterations == 1:
