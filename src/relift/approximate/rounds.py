@@ -52,6 +52,12 @@ SmallSolver = Callable[[Program, Solution | None, float], Solution]
 DISCRETE = 0.5
 """Once this part of the variables is a class by itself, the program itself is the shorter way."""
 
+MANY = 0.25
+"""With a budget, this part is enough."""
+
+FEW = 0.1
+"""Classes are so few, against the variables, that a round is likely to pay."""
+
 CORRECTIONS = 3
 """How often dual values are corrected by least squares in a round."""
 
@@ -189,6 +195,12 @@ class Rounds:
         return math.isfinite(self.options.budget)
 
     @property
+    def is_promising(self) -> bool:
+        """Whether classes were found, and are few."""
+        variables = self.symmetry.variables
+        return self.has_classes and variables.n_classes <= FEW * variables.size
+
+    @property
     def prover(self) -> BoundProver:
         """The prover of lower bounds, made when it is first needed."""
         if self._prover is None:
@@ -200,8 +212,9 @@ class Rounds:
 
     def steps(self) -> Steps[ApproximateAnswer | None]:
         """Rounds, in steps; None if the program should be solved without classes, and :attr:`given_up` says why."""
-        # Nothing is begun that could not end: classes, a small program, a point and a bound.
-        yield FIRST_ROUND_CALLS * CALL_SECONDS + self.estimated_seconds(100)
+        # Nothing is begun that could not end: classes, a small program, a point and a bound. Half of what these take is
+        # enough to begin with, since few classes double what is earned.
+        yield 0.5 * (FIRST_ROUND_CALLS * CALL_SECONDS + self.estimated_seconds(100))
         if not self.has_classes:
             self.symmetry = yield from search_first_classes(
                 self.program, self.options, self.lifting.reduction.variables, self.lifting.program.n_variables,
@@ -259,8 +272,10 @@ class Rounds:
     def _is_nearly_discrete(self) -> bool:
         """Whether classes are so many that the program itself is the shorter way."""
         variables = self.symmetry.variables
-        if self.has_budget or self.options.max_classes is None:
-            return variables.n_classes > DISCRETE * variables.size and (self.has_budget or bool(self.state.rounds))
+        if self.has_budget:
+            return variables.n_classes > MANY * variables.size
+        if self.options.max_classes is None and self.state.rounds:
+            return variables.n_classes > DISCRETE * variables.size
         return variables.is_discrete
 
     def _is_hopeless(self) -> bool:
