@@ -60,5 +60,20 @@ setup(
             py_limited_api=True,
             optional=True,
         ),
+        Extension(
+            "relift._linear_core",
+            sources=["core/bindings/linear_module.cpp"],
+            include_dirs=["core/include"],
+            depends=sorted(
+                path.as_posix()
+                for part in ("linear", "python")
+                for path in Path("core/include/relift", part).glob("*.hpp")
+            ),
+            language="c++",
+            extra_compile_args=["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+            optional=True,
+        ),
     ],
 )

@@ -175,6 +175,14 @@ def approximate_before() -> str:
     return "\n".join(lines)
 
 
+def repeated_rows() -> str:
+    """The table of docs/repeated_rows.json, which ``python -m benchmarks.repeated_rows --out`` writes."""
+    sys.path.insert(0, str(ROOT))
+    from benchmarks.repeated_rows import table
+
+    return table(json.loads((ROOT / "docs" / "repeated_rows.json").read_text(encoding="utf-8")))
+
+
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
@@ -184,6 +192,7 @@ TABLES = {
     "benchmarks": benchmarks,
     "first_figures": first_figures,
     "layers": layers,
+    "repeated_rows": repeated_rows,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
     **RELIABILITY_BLOCKS,

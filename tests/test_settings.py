@@ -54,13 +54,12 @@ def test_backends_that_cannot_be_stopped_by_time_are_left_out_of_a_timed_search(
     pytest.importorskip("piqp", reason="the backend that has no time limit is PIQP")
     asked: list[str] = []
 
-    def fail(self: CertifiedSolve, backend: Any, settings: SolverSettings, start: Any) -> Any:
+    def fail(backend: Any, program: Program, settings: SolverSettings, start: Any) -> Solution:
         asked.append(backend.name)
         assert backend.has_time_limit or settings.time_limit is None
-        self.attempts.append(None)  # type: ignore[arg-type]
-        return Solution(Status.FAILURE), self.certificate
+        return Solution(Status.FAILURE)
 
-    monkeypatch.setattr(CertifiedSolve, "_ask", fail)
+    monkeypatch.setattr("relift.certified_solve.ask", fail)
     program = Program(P=[[1.0]], q=[1.0])
     assert relift.solve(program, time_limit=60).status == Status.FAILURE
     assert "piqp" not in asked
@@ -72,7 +71,7 @@ def test_backends_that_cannot_be_stopped_by_time_are_left_out_of_a_timed_search(
 def test_a_failure_has_no_objective() -> None:
     lifting = lift(Program(q=[1.0], lb=0))
     run = CertifiedSolve(lifting, SolverSettings(iteration_limit=1), 0.0, None)
-    answer, _ = run._ask(_Liar(), SolverSettings(), None)
+    answer = run.best_answer(_Liar(), None)
     assert answer.status == Status.FAILURE
     assert answer.objective != answer.objective
 

@@ -33,11 +33,17 @@ from relift.solvers.registry import get_backend
 PROOFS = {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP, Status.INFEASIBLE, Status.UNBOUNDED}
 """What the rounds may end with so that the plain solve need not go on."""
 
-FOR_ROUNDS = 0.8
-"""The part of the budget that rounds may take; the rest is for the bounds of the plain answer."""
+UNTRIED = 0.5
+"""The part of the budget that may be spent before classes are known to be few, and where they are not."""
 
 FEWEST_ITERATIONS = 8
 """Interior-point methods hardly ever take fewer, each as long as the one before."""
+
+FEWEST_SIMPLEX_ITERATIONS = 0.25
+"""Simplex hardly ever takes fewer, as a part of the smaller of rows and variables."""
+
+SIMPLEX_ITERATIONS = 8
+"""The clock is looked at once in so many of them."""
 
 ENDED_FIRST = "the solve without it ended first"
 
@@ -98,8 +104,9 @@ class ApproximateSolve:
         self.began = thread_time()
         self.earned = math.inf
         self.next_step_at = -math.inf
-        self.iterations, self.first_iteration, self.foreseen = 0, 0.0, 0.0
-        self.counts_iterations = False
+        self.asked, self.fewest_iterations, self.is_interior_point = 0, 0.0, False
+        self.first_iteration: float | None = None
+        self.foreseen = 0.0
         self.error: BaseException | None = None
         self.exact = None if math.isinf(approximation.budget) else self._exact_lifting()
         self.rounds = Rounds(
@@ -130,9 +137,11 @@ class ApproximateSolve:
     def _plain(self, point: Solution | None) -> ApproximateResult:
         beside = self.exact is not None and not self.steps.is_finished
         lifting = self._exact_lifting() if self.exact is None else self.exact
-        self.counts_iterations = not lifting.small.is_linear and (
-            self.backend is None or self.backend.name == "clarabel"
-        )
+        small = lifting.small
+        self.is_interior_point = not small.is_linear and (self.backend is None or self.backend.name == "clarabel")
+        self.fewest_iterations = FEWEST_SIMPLEX_ITERATIONS * min(small.n_variables, small.n_rows)
+        if self.is_interior_point:
+            self.fewest_iterations = FEWEST_ITERATIONS
         settings = replace(self.settings, interrupt=self._interrupt) if beside else self.settings
         run = CertifiedSolve(lifting, settings, self.start, self.progress)
         solution = run.best_answer(self.backend, self.given_point if self.given_point is not None else point)
@@ -148,8 +157,8 @@ class ApproximateSolve:
             return self._of_rounds(self.rounds.stopped(Status.TIME_LIMIT, solution.message), run.seconds)
         if not self._is_answered():
             self.rounds.given_up = self._why_given_up(solution)
-        self._earn()
-        answer = self.rounds.solved_without(solution, lifting)
+        self._earn(self.options.budget)
+        answer = self.rounds.solved_without(solution, lifting, run.certificate.is_feasible)
         return ApproximateResult(
             solution, run.certificate, answer.lifting, self._timings(lifting, run.seconds), tuple(self.attempts),
             answer.report,
@@ -157,44 +166,52 @@ class ApproximateSolve:
 
     def _interrupt(self) -> bool:
         """Called by the backend between iterations: take the steps that were earned; whether they gave the answer."""
-        self._foresee()
-        if self.steps.is_finished or thread_time() < self.next_step_at:
-            return self.error is not None or self._may_interrupt()
-        if self.error is None:
+        if self.error is None and not self.steps.is_finished:
+            self.asked += 1
+            if not self.is_interior_point and self.asked % SIMPLEX_ITERATIONS:  # they are many and short
+                return False
             try:
-                self._advance()
+                self._foresee()
+                if thread_time() >= self.next_step_at:
+                    self._advance()
             except BaseException as error:  # noqa: BLE001 (no exception may travel through the code of a solver)
                 self.error = error
         return self.error is not None or self._may_interrupt()
 
     def _advance(self) -> None:
         """Take the steps that the plain solve so far allows, and work out when the next one will be."""
-        self._earn(FOR_ROUNDS)
-        self.steps.advance(self.earned)
-        plain = self.steps.cost_so_far_and_next / (FOR_ROUNDS * self.options.budget) - self.foreseen
-        self.next_step_at = self.began + self.steps.spent + plain
+        while not self.steps.is_finished:
+            share = self._share()
+            self._earn(share)
+            self.steps.advance(self.earned)
+            plain = self.steps.cost_so_far_and_next / share - self.foreseen
+            self.next_step_at = self.began + self.steps.spent + plain
+            if self._share() == share:
+                break
 
-    def _earn(self, part: float = 1.0) -> None:
-        if math.isfinite(self.options.budget):
-            self.earned = part * self.options.budget * (self._plain_seconds() + self.foreseen)
+    def _share(self) -> float:
+        """How much of the time of the plain solve the rounds may take now."""
+        return self.options.budget * (1.0 if self.rounds.is_promising else UNTRIED)
+
+    def _earn(self, share: float) -> None:
+        if math.isfinite(share):
+            self.earned = share * (self._plain_seconds() + self.foreseen)
 
     def _plain_seconds(self) -> float:
         """What the plain solve has taken so far."""
         return max(0.0, thread_time() - self.began - self.steps.spent)
 
     def _foresee(self) -> None:
-        """Count the iterations of an interior-point method: the first two tell how long those to come will take."""
-        if not self.counts_iterations:
-            return
-        self.iterations += 1
+        """Foresee how long iterations to come will take at least, from those that were."""
         now = self._plain_seconds()
-        if self.iterations == 1:
-            self.first_iteration = now
+        if self.first_iteration is None:
+            self.first_iteration, self.asked = now, 1
+        elif self.asked > self.fewest_iterations:
+            self.foreseen = 0.0
         else:
-            each = (now - self.first_iteration) / (self.iterations - 1)
-            before, self.foreseen = self.foreseen, max(0, FEWEST_ITERATIONS - self.iterations + 1) * each
-            if self.foreseen > before:
-                self.next_step_at = -math.inf
+            each = (now - self.first_iteration) / (self.asked - 1)
+            before, self.foreseen = self.foreseen, (self.fewest_iterations - self.asked + 1) * each
+            self.next_step_at += before - self.foreseen
 
     def _allowance(self) -> float:
         return self.earned - self.steps.spent

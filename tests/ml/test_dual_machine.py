@@ -210,7 +210,7 @@ def test_a_machine_over_members_of_a_matrix_is_that_of_the_submatrix() -> None:
 
 @needs_core
 def test_wrong_arrays_are_refused_by_the_compiled_part() -> None:
-    core = compiled.core
+    core = dual_machine.core()
     with pytest.raises(ValueError, match="no features"):
         core.point_machine(np.zeros((3, 0)), 0, 1.0, 0.0, 3, 1 << 20)
     with pytest.raises(ValueError, match="not square"):

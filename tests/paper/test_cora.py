@@ -52,16 +52,16 @@ def test_files_are_read_and_the_largest_subject_is_label_1(tmp_path: Path, packe
 @pytest.mark.parametrize(
     ("file", "line", "text", "message"),
     [
-        ("cora.content", 3, "p2\t1\t0", "cora.content, line 3: not 25 entries 0 or 1"),
-        ("cora.content", 1, "p0\t7\t0\tNets", "cora.content, line 1: entries other than 0 and 1"),
-        ("cora.content", 2, "alone", "cora.content, line 2: no paper, words and subject"),
+        ("cora.content", 3, "p2\t1\t0", "cora.content, line 3: 1 attributes, not 25"),
+        ("cora.content", 1, "p0\tx\t0\tNets", "cora.content, line 1: attributes that are not numbers"),
+        ("cora.content", 2, "alone", "cora.content, line 2: no example, attributes and subject"),
         (
             "cora.content",
             2,
             "p0" + "\t1" * 25 + "\tNets",
-            "line 2: no paper, words and subject, or a paper a second time",
+            "line 2: no example, attributes and subject, or an example a second time",
         ),
-        ("cora.cites", 5, "p1\tnobody", "cora.cites, line 5: not the names of two papers"),
+        ("cora.cites", 5, "p1\tnobody", "cora.cites, line 5: not the names of two examples"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, file: str, line: int, text: str, message: str) -> None:

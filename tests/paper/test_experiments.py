@@ -142,7 +142,7 @@ def test_theorems_hold_and_slips_are_confirmed(tmp_path: Path) -> None:
     assert all(row["holds"] for row in rows if row["kind"] == "proposition")
     assert all(row["confirmed"] for row in rows if row["kind"] == "slip")
     assert [line.what for line in report.comparisons if line.cells()[3] == "differs"] == [
-        "RBF kernel, sign of the cross term",
+        "RBF kernel, exponent of the cross term",
         "sorted distances, 'only if'",
         "Theorem 2, full rank and idempotence",
     ]

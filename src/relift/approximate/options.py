@@ -81,7 +81,7 @@ class Approximation:
     max_rounds: int = 50
     radius: float | None = None
     finish: Finish = "gap"
-    budget: float = 0.25
+    budget: float = 0.35
 
     def __post_init__(self) -> None:
         check_choice("rows", self.rows, get_args(RowHandling))
@@ -100,7 +100,7 @@ class Approximation:
             value = getattr(self, name)
             _check(value is None or (value == int(value) and value >= 1), name, value, "a positive whole number")
         _check(self.max_rounds >= 1, "max_rounds", self.max_rounds, "a positive whole number")
-        _check(self.budget > 0, "budget", self.budget, "a positive number, such as 0.25, or math.inf")
+        _check(self.budget > 0, "budget", self.budget, "a positive number, such as 0.35, or math.inf")
         _check(self.radius is None or self.radius > 0, "radius", self.radius, "a positive number, or math.inf")
         ways = [name for name in ("tolerance", "classes", "partition") if getattr(self, name) is not None]
         if len(ways) > 1:

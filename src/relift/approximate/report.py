@@ -48,7 +48,8 @@ class ApproximationReport:
     ----------
     lower_bound, upper_bound
         They enclose the optimum of the original program, in its own sense. The bound that no point can beat is proved,
-        rounding included; the other is what :mod:`relift.approximate.upper_bound` says of a point.
+        rounding included; the other is what :mod:`relift.approximate.upper_bound` says of a point. Infinite where the
+        plain solve answered so quickly that a proof would have taken longer than the budget allows.
     gap
         Their distance relative to max(1, |objective|).
     asked
@@ -86,6 +87,8 @@ class ApproximationReport:
     def __str__(self) -> str:
         last = f"{self.rounds[-1].classes} classes" if self.rounds else "no round"
         text = f"[{self.lower_bound:.9g}, {self.upper_bound:.9g}], gap {self.gap:.2g}"
+        if math.isinf(self.lower_bound) and math.isinf(self.upper_bound) and self.lower_bound < self.upper_bound:
+            text = "no bounds"
         text = f"{text}, {len(self.rounds)} rounds, {last}"
         return f"{text}; approximation given up: {self.given_up}" if self.given_up else text
 

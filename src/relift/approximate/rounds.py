@@ -52,6 +52,12 @@ SmallSolver = Callable[[Program, Solution | None, float], Solution]
 DISCRETE = 0.5
 """Once this part of the variables is a class by itself, the program itself is the shorter way."""
 
+MANY = 0.25
+"""With a budget, this part is enough."""
+
+FEW = 0.1
+"""Classes are so few, against the variables, that a round is likely to pay."""
+
 CORRECTIONS = 3
 """How often dual values are corrected by least squares in a round."""
 
@@ -78,6 +84,9 @@ CALL_SECONDS = 5e-4
 
 FIRST_ROUND_CALLS = 8
 """How many steps the first round has."""
+
+BOUNDS_SECONDS = 2e-3
+"""What the bounds of the plain answer take on the smallest program."""
 
 FLOPS_PER_SECOND = 1e9
 """Of factorisations, at least."""
@@ -186,6 +195,12 @@ class Rounds:
         return math.isfinite(self.options.budget)
 
     @property
+    def is_promising(self) -> bool:
+        """Whether classes were found, and are few."""
+        variables = self.symmetry.variables
+        return self.has_classes and variables.n_classes <= FEW * variables.size
+
+    @property
     def prover(self) -> BoundProver:
         """The prover of lower bounds, made when it is first needed."""
         if self._prover is None:
@@ -197,8 +212,9 @@ class Rounds:
 
     def steps(self) -> Steps[ApproximateAnswer | None]:
         """Rounds, in steps; None if the program should be solved without classes, and :attr:`given_up` says why."""
-        # Nothing is begun that could not end: classes, a small program, a point and a bound.
-        yield FIRST_ROUND_CALLS * CALL_SECONDS + self.estimated_seconds(100)
+        # Nothing is begun that could not end: classes, a small program, a point and a bound. Half of what these take is
+        # enough to begin with, since few classes double what is earned.
+        yield 0.5 * (FIRST_ROUND_CALLS * CALL_SECONDS + self.estimated_seconds(100))
         if not self.has_classes:
             self.symmetry = yield from search_first_classes(
                 self.program, self.options, self.lifting.reduction.variables, self.lifting.program.n_variables,
@@ -256,8 +272,10 @@ class Rounds:
     def _is_nearly_discrete(self) -> bool:
         """Whether classes are so many that the program itself is the shorter way."""
         variables = self.symmetry.variables
-        if self.has_budget or self.options.max_classes is None:
-            return variables.n_classes > DISCRETE * variables.size and (self.has_budget or bool(self.state.rounds))
+        if self.has_budget:
+            return variables.n_classes > MANY * variables.size
+        if self.options.max_classes is None and self.state.rounds:
+            return variables.n_classes > DISCRETE * variables.size
         return variables.is_discrete
 
     def _is_hopeless(self) -> bool:
@@ -530,7 +548,7 @@ class Rounds:
         point = Solution(status, x=state.x, y=y, w=w, backend=self.backend, message=message)
         return self.lifting.reduction.expand(point)
 
-    def solved_without(self, answer: Solution, lifting: Lifting) -> ApproximateAnswer:
+    def solved_without(self, answer: Solution, lifting: Lifting, is_feasible: bool) -> ApproximateAnswer:
         """The answer of the plain solve, with the bounds that follow from it and from the rounds before.
 
         Parameters
@@ -539,14 +557,16 @@ class Rounds:
             For the original program.
         lifting
             The exact lifting that it came from.
+        is_feasible
+            Whether its certificate says that the point keeps rows and bounds.
         """
         lower, point, radius = -math.inf, None, math.inf
         if answer.status == Status.INFEASIBLE:
             lower, point = math.inf, UpperBound(math.inf, np.zeros(0), 0.0, True)
         elif answer.status == Status.UNBOUNDED:
             point = UpperBound(-math.inf, np.zeros(0), 0.0, True)
-        elif answer.x is not None and answer.y is not None:
-            found, point = self._bounds_of(answer.x, answer.y)
+        elif answer.x is not None and answer.y is not None and self._may_bound():
+            found, point = self._bounds_of(answer.x, answer.y, is_feasible)
             lower, radius = found.value, found.radius
         if self.state.lower is not None and self.lifting.reduction.is_trivial and self.state.lower.value > lower:
             lower, radius = self.state.lower.value, self.state.lower.radius
@@ -555,12 +575,15 @@ class Rounds:
         report = self._report(lower, point, radius)
         return ApproximateAnswer(answer, replace(lifting, approximation=self.options), report)
 
-    def _bounds_of(self, x: Vector, y: Vector) -> tuple[LowerBound, UpperBound | None]:
+    def _may_bound(self) -> bool:
+        return self.allowance() > BOUNDS_SECONDS + self.estimated_seconds(20)
+
+    def _bounds_of(self, x: Vector, y: Vector, is_feasible: bool) -> tuple[LowerBound, UpperBound | None]:
         """What point and dual values of the original program prove; more of it where there is time."""
         ground = self.lifting.program.minimisation()
-        has_time = self.allowance() > self.estimated_seconds(100)
+        has_time = self.allowance() > FIRST_ROUND_CALLS * CALL_SECONDS + self.estimated_seconds(100)
         point = None
-        if violation(ground, x) <= self.tolerance:
+        if is_feasible:
             point = upper_bound(ground, x, y, search=has_time and self._may_search())
             if math.isinf(point.value) and has_time:
                 flops = self._flops(0.3) if self.has_budget else FLOPS
@@ -568,9 +591,13 @@ class Rounds:
                 if repaired is not None:
                     point = upper_bound(ground, repaired, y, search=self._may_search())
         prover = BoundProver(ground, passes=2 if has_time else 0, flops=self._flops(0.3) if has_time else 1e6)
-        upper = math.inf if point is None else point.value
+        # The cutoff makes boxes smaller, which costs more than all the rest.
+        upper = math.inf if point is None or not has_time else point.value
         known = self.options.radius is not None
-        return prover.prove(x, y, upper, self._radius(x), radius_is_known=known), point
+        found = prover.prove(x, y, upper, self._radius(x), radius_is_known=known)
+        if point is not None and found.value > point.value:  # by rounding: each holds by itself
+            found = replace(found, value=point.value)
+        return found, point
 
     def _bounds_on_the_ground(self) -> tuple[float, UpperBound, float]:
         """Lower and upper bound, proved again on the program as given if presolve changed anything."""

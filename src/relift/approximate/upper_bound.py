@@ -44,7 +44,7 @@ PRICE_FACTOR = 10.0
 FEASIBLE = 1e-12
 """What a row may be broken by, relative to the sum of the magnitudes in it, so that its violation may be paid for."""
 
-FEW_ENTRIES = 2000
+FEW_ENTRIES = 300
 """Rows with at most so many entries together may be added in rational arithmetic."""
 
 FEW_ROWS = 300
@@ -108,7 +108,7 @@ def upper_bound(program: Program, x: Vector, y: Vector | None = None, *, search:
     x = np.clip(x, program.lb, program.ub)
     broken, sizes = possible_violations(program, x)
     wrong = np.flatnonzero(broken)
-    if wrong.size and program.A.nnz <= FEW_ENTRIES:
+    if wrong.size <= FEW_ENTRIES and np.diff(program.A.tocsr().indptr)[wrong].sum() <= FEW_ENTRIES:
         broken = _exact_violations(program, x, broken, wrong)
         wrong = np.flatnonzero(broken)
     relative = float((broken[wrong] / sizes[wrong]).max(initial=0.0))

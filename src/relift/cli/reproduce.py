@@ -40,10 +40,10 @@ def reproduce_command(
     quiet: QuietOption = False,
 ) -> None:
     """Run an experiment of the paper again and compare; stopped and started again, it goes on where it was."""
-    from relift.paper.framework import Request
-    from relift.paper.registry import NAMES, check_packages, get_experiment
+    from relift.experiments.framework import Request
+    from relift.experiments.registry import FURTHER, NAMES, check_packages, get_experiment
 
-    if name is not None and name != "all" and name not in NAMES:
+    if name is not None and name != "all" and name not in (*NAMES, *FURTHER):
         get_experiment(name)  # says what there is
     check_packages()
     if name is None:
@@ -127,7 +127,8 @@ def _announce(plan: Plan) -> None:
 
 def _print(experiment: Experiment, outcome: Outcome, report: Report, written: Written) -> None:
     screen = console()
-    title = f"{experiment.title} (quick)" if outcome.setup.request.quick else experiment.title
+    title = report.title or experiment.title
+    title = f"{title} (quick)" if outcome.setup.request.quick else title
     if report.comparisons:
         notes = any(line.note for line in report.comparisons)
         columns = ["", "paper", "ours", "ratio", *(["remark"] if notes else [])]
@@ -162,15 +163,17 @@ def _plain(text: str) -> str:
 
 
 def _list() -> None:
-    from relift.paper.registry import NAMES, get_experiment
+    from relift.experiments.registry import FURTHER, NAMES, get_experiment
 
     experiments = [get_experiment(name) for name in NAMES]
     rows = [[each.name, each.shows, duration(each.full_seconds), duration(each.quick_seconds)] for each in experiments]
     full, quick = (sum(getattr(each, f"{kind}_seconds") for each in experiments) for kind in ("full", "quick"))
     rows.append(["all", "All of them, and one page with everything.", duration(full), duration(quick)])
+    further = [get_experiment(name) for name in FURTHER]
+    rows += [[each.name, each.shows, duration(each.full_seconds), duration(each.quick_seconds)] for each in further]
     screen = console()
     screen.print(_rich_table("relift reproduce NAME", ["NAME", "what it shows", "takes about", "--quick"], rows))
-    for each in experiments:
+    for each in [*experiments, *further]:
         if each.data_help:
             screen.print(f"--data for {each.name}: {each.data_help}.")
 

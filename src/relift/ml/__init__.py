@@ -1,6 +1,9 @@
 """Lifted machine learning, as scikit-learn estimators.
 
-``LiftedSVC``, ``LiftedSVR``, ``LiftedLinearSVC``, ``LPSVC`` and ``LiftedSVCCV``; :func:`approximate_orbits` for points.
+Support vector machines: ``LiftedSVC``, ``LiftedSVR``, ``LiftedLinearSVC``, ``LiftedNuSVC``, ``LiftedNuSVR``,
+``LiftedOneClassSVM``, ``LPSVC`` and ``LiftedSVCCV``. Linear models for data with repeated rows:
+``LiftedLogisticRegression``, ``LiftedPoissonRegressor``, ``LiftedQuantileRegressor``, ``LiftedLasso`` and
+``LiftedElasticNet``. :func:`approximate_orbits` for points.
 Needs scikit-learn (``pip install relift[ml]``), except for what is used by :mod:`relift` itself.
 """
 
@@ -13,15 +16,28 @@ from relift.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from relift.ml.cross_validation import LiftedSVCCV
+    from relift.ml.elastic_net import LiftedElasticNet, LiftedLasso
     from relift.ml.linear_svc import LiftedLinearSVC
+    from relift.ml.logistic import LiftedLogisticRegression
     from relift.ml.lp_svc import LPSVC
+    from relift.ml.nu_machines import LiftedNuSVC, LiftedNuSVR, LiftedOneClassSVM
     from relift.ml.point_signatures import PointClasses, approximate_orbits
+    from relift.ml.poisson import LiftedPoissonRegressor
+    from relift.ml.quantile import LiftedQuantileRegressor
     from relift.ml.svc import LiftedSVC
     from relift.ml.svr import LiftedSVR
 
 _HOME = {
     "LPSVC": "lp_svc",
+    "LiftedElasticNet": "elastic_net",
+    "LiftedLasso": "elastic_net",
     "LiftedLinearSVC": "linear_svc",
+    "LiftedLogisticRegression": "logistic",
+    "LiftedNuSVC": "nu_machines",
+    "LiftedNuSVR": "nu_machines",
+    "LiftedOneClassSVM": "nu_machines",
+    "LiftedPoissonRegressor": "poisson",
+    "LiftedQuantileRegressor": "quantile",
     "LiftedSVC": "svc",
     "LiftedSVCCV": "cross_validation",
     "LiftedSVR": "svr",
@@ -31,7 +47,15 @@ _HOME = {
 
 __all__ = [
     "LPSVC",
+    "LiftedElasticNet",
+    "LiftedLasso",
     "LiftedLinearSVC",
+    "LiftedLogisticRegression",
+    "LiftedNuSVC",
+    "LiftedNuSVR",
+    "LiftedOneClassSVM",
+    "LiftedPoissonRegressor",
+    "LiftedQuantileRegressor",
     "LiftedSVC",
     "LiftedSVCCV",
     "LiftedSVR",

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
@@ -22,6 +22,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relift.ml.dual import uses_classes_for
@@ -37,10 +38,10 @@ Double = NDArray[np.float64]
 class LiftedSVCCV(ClassifierMixin, BaseEstimator):
     """Support vector classifier with gamma and C chosen by cross-validation on machines that share their work.
 
-    Does what ``GridSearchCV(SVC(), {"C": Cs, "gamma": gammas}, cv=cv)`` does, in a small part of its time: every score is
-    that of a machine with a proved gap, and the chosen machine is a :class:`~relift.ml.LiftedSVC`. Linear and callable
-    kernels, a ``scoring`` that is a function or wants probabilities, and so many examples that
-    classes pay are searched by fits of LiftedSVC one by one.
+    Does what ``GridSearchCV(SVC(), {"C": Cs, "gamma": gammas}, cv=cv)`` does, in a small part of its time: every score
+    is that of a machine with a proved gap, and the chosen machine is a :class:`~relift.ml.LiftedSVC`. Linear and
+    callable kernels, a ``scoring`` that is a function or wants probabilities, and so many examples that classes pay are
+    searched by fits of LiftedSVC one by one.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ random_state
         else:
             for j in range(len(gammas)):
                 search_one(j)
-        self.search_gap_ = float(gaps.max())
+        self.search_gap_: float | None = float(gaps.max())
         self._warn_of_open(gaps, search.limits.tol_gap, Cs, gammas)
         flat = (len(Cs) * len(gammas), len(splits))
         return test.reshape(flat), None if train is None else train.reshape(flat)
@@ -259,9 +260,9 @@ random_state
         if is_open.any():
             i, j = np.unravel_index(int(gaps.max(axis=2).argmax()), is_open.shape)
             warnings.warn(
-                f"LiftedSVCCV: {int(is_open.sum())} of {is_open.size} points of the grid have machines whose proved gap is "
-                f"above {tol_gap:.3g}; the worst is {gaps.max():.3g} at C={Cs[i]:g}, gamma={gammas[j]:g}. Their scores may "
-                "be off. Raise max_iter or tol_gap, or scale the features.",
+                f"LiftedSVCCV: {int(is_open.sum())} of {is_open.size} points of the grid have machines whose proved "
+                f"gap is above {tol_gap:.3g}; the worst is {gaps.max():.3g} at C={Cs[i]:g}, gamma={gammas[j]:g}. Their "
+                "scores may be off. Raise max_iter or tol_gap, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -315,9 +316,11 @@ random_state
         check_is_fitted(self, "best_params_")
         if not self.refit:
             raise AttributeError(
-                f"This LiftedSVCCV was fitted with refit=False: {method} needs the best parameters fitted to all examples."
+                f"This LiftedSVCCV was fitted with refit=False: {method} needs the best parameters fitted to all "
+                "examples."
             )
-        return self.best_estimator_
+        machine: LiftedSVC = self.best_estimator_
+        return machine
 
     def decision_function(self, X: Any) -> Double:
         """Decision values of the best estimator.
@@ -356,7 +359,7 @@ def _positive(name: str, values: Any, *, zero: bool) -> list[float]:
 
 
 class _Scored(ClassifierMixin, BaseEstimator):
-    """What a scorer sees of a machine of the search: the labels, and the decision values of the examples it asks for."""
+    """What a scorer sees of a machine of the search: labels and decision values of the examples it asks for."""
 
     def __init__(self, classes: NDArray[Any] | None = None, values: Double | None = None, shape: str = "ovr") -> None:
         self.classes, self.values, self.shape = classes, values, shape

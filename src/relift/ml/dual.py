@@ -1,9 +1,10 @@
 """The dual of a support vector machine, solved up to a proved gap: by classes where they pay, then over the examples.
 
 Up to a few thousand distinct examples, and wherever classes say too little, the dual is solved over the examples by
-:mod:`relift.ml.dual_machine`. Many examples in few dimensions are first solved by classes (:mod:`relift.ml.class_rounds`);
-what these leave open is closed over the examples, from where the classes ended. Linear kernels that sequential
-minimal optimisation does not finish soon go to the interior point method of :mod:`relift.ml.linear_dual`.
+:mod:`relift.ml.dual_machine`. Many examples in few dimensions are first solved by classes
+(:mod:`relift.ml.class_rounds`); what these leave open is closed over the examples, from where the classes ended. Linear
+kernels that sequential minimal optimisation does not finish soon go to the interior point method of
+:mod:`relift.ml.linear_dual`.
 
 **Proof.** The gap compares both sides on all examples with the kernel itself, whatever was approximated before.
 """

@@ -125,7 +125,7 @@ class DualMachine:
         if isinstance(self._handle, ReferenceMachine):
             found = self._handle.solve(*arguments, steps, limits.max_seconds)
         else:
-            found = compiled.core.solve_dual(self._handle, *arguments, steps, limits.max_seconds)
+            found = core().solve_dual(self._handle, *arguments, steps, limits.max_seconds)
         return DualOutcome._make(found), values
 
 
@@ -145,12 +145,12 @@ def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMach
     if not compiled.CORE_IS_COMPILED:
         return DualMachine(ReferenceMachine(source), size)
     if isinstance(source, PointKernel):
-        return DualMachine(compiled.core.point_machine(source.points, *source.numbers(), room), size)
+        return DualMachine(core().point_machine(source.points, *source.numbers(), room), size)
     if isinstance(source, SparseKernel):
         X = source.points
         data = np.ascontiguousarray(X.data, dtype=np.float64)
         indices, indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int32, copy=False)
-        handle = compiled.core.sparse_machine(data, indices, indptr, X.shape[1], *source.numbers(), room)
+        handle = core().sparse_machine(data, indices, indptr, X.shape[1], *source.numbers(), room)
         return DualMachine(handle, size)
     if isinstance(source, MatrixKernel):
         return machine_of_matrix(source.matrix, None, room)
@@ -158,7 +158,7 @@ def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMach
         everything = np.arange(size)
         return machine_of_matrix(_whole_matrix(source, everything), None, room)
     assert isinstance(source, FunctionKernel)
-    return DualMachine(compiled.core.function_machine(source.diagonal(), _row_function(source), room), size, source)
+    return DualMachine(core().function_machine(source.diagonal(), _row_function(source), room), size, source)
 
 
 def machine_of_matrix(
@@ -171,7 +171,7 @@ def machine_of_matrix(
     chosen = np.arange(len(K), dtype=np.int32) if members is None else np.ascontiguousarray(members, dtype=np.int32)
     if not compiled.CORE_IS_COMPILED:
         return DualMachine(ReferenceMachine(MatrixKernel(K[np.ix_(chosen, chosen)])), len(chosen))
-    return DualMachine(compiled.core.matrix_machine(K, chosen, room), len(chosen))
+    return DualMachine(core().matrix_machine(K, chosen, room), len(chosen))
 
 
 @final
@@ -193,7 +193,7 @@ class LabelMachines:
         self.room = default_cache_bytes(source.size) if cache_bytes is None else int(cache_bytes)
         self._handle: Any = None
         if compiled.CORE_IS_COMPILED:
-            self._handle = compiled.core.label_machines(source.points, self.begin, *source.numbers(), self.room // 2)
+            self._handle = core().label_machines(source.points, self.begin, *source.numbers(), self.room // 2)
 
     def members(self, first: int, second: int) -> Index:
         """The points of two labels, in the order of their machine."""
@@ -209,7 +209,12 @@ class LabelMachines:
             return DualMachine(ReferenceMachine(self.source.subset(members)), len(members))
         begin = self.begin
         size = int(begin[first + 1] - begin[first] + begin[second + 1] - begin[second])
-        return DualMachine(compiled.core.pair_machine(self._handle, first, second, self.room // 2), size)
+        return DualMachine(core().pair_machine(self._handle, first, second, self.room // 2), size)
+
+
+def core() -> Any:
+    """The compiled part, without types."""
+    return vars(compiled)["core"]
 
 
 def default_cache_bytes(size: int) -> int:

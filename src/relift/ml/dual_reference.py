@@ -1,4 +1,4 @@
-"""The solver of :mod:`relift.ml.dual_machine`, slow and obvious: its twin in the tests, and what runs without a compiler."""
+"""The solver of :mod:`relift.ml.dual_machine`, slow and obvious: for the tests, and where there is no compiler."""
 
 from __future__ import annotations
 

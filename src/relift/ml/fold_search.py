@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.ml.dual_machine import DualLimits, DualMachine, LabelMachines, machine_of
-from relift.ml.dual_problem import LiftOptions
+from relift.ml.dual_problem import LiftOptions, class_totals
 from relift.ml.kernels import KernelSource, PointKernel
 from relift.ml.machine import KernelView, merge_examples
 from relift.ml.merging import Merged
@@ -101,7 +101,7 @@ class FoldSearch:
         found = []
         states = [_PairState(self, source, machine, pair) for machine, pair in machines]
         for fold, (train, test) in enumerate(splits):
-            total = np.bincount(self.group[train], bounds[fold], len(self.distinct))
+            total = class_totals(self.group[train], bounds[fold], len(self.distinct))
             if len(np.unique(self.codes[train][bounds[fold] > 0])) < 2:
                 raise ValueError(
                     f"The training examples of fold {fold} belong to the same class. Use stratified folds."
@@ -154,7 +154,7 @@ class FoldSearch:
             K = view.values(part, vectors)
             # Weights may be as large as C: products of single precision kernels are added up in double precision.
             out[begin : begin + size] = K.astype(np.float64, copy=False) @ weights
-        return out + biases
+        return np.asarray(out + biases)
 
 
 class _PairState:

@@ -46,7 +46,8 @@ def linear_points(source: KernelSource) -> Double | None:
     n, d = source.points.shape
     if d > FEATURES_LIMIT or n * d > MOST_ENTRIES:
         return None
-    points = source.points.toarray() if sparse.issparse(source.points) else source.points
+    points: Any = source.points
+    points = points.toarray() if sparse.issparse(points) else points
     return np.asarray(points, dtype=np.float64)
 
 
@@ -74,7 +75,7 @@ def solve_linear(X: Double, problem: DualProblem, limits: DualLimits) -> DualAns
     regular[-1] = 0.0
 
     def judged(alpha: Double) -> DualAnswer:
-        beta = balanced(np.bincount(rows, sign * alpha, size))
+        beta = balanced(np.bincount(rows, sign * alpha, size).astype(np.float64, copy=False))
         w = X.T @ beta
         v = problem.c - X @ w
         bias = best_bias_of(v, problem.lo, problem.hi, epsilon)

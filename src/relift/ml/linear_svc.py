@@ -270,7 +270,8 @@ class _LinearMachine:
             if self.gap <= self.owner.tol_gap or self.passes >= self.owner.max_iter:
                 return
             if not self._split(g):
-                if self.passes >= PATIENCE and not is_tried:
+                is_slow = n_classes == len(self.sign) or tolerance < 1e-6
+                if self.passes >= PATIENCE and is_slow and not is_tried:
                     is_tried = True
                     if self._by_interior_points():
                         return

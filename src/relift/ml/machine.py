@@ -37,19 +37,13 @@ SINGLE_RANGE = 300.0
 """Largest range of features, in widths of the kernel, for which single precision is enough."""
 
 
-def number_for_gamma(gamma: str | float, X: Any, weights: Double) -> float:
-    """The number that ``gamma="scale"`` or ``"auto"`` stands for, as in scikit-learn.
-
-    The variance of ``"scale"`` is weighted, so that an example of weight 2 counts as two.
-    """
+def number_for_gamma(gamma: str | float, X: Any) -> float:
+    """The number that ``gamma="scale"`` or ``"auto"`` stands for, as in scikit-learn: weights do not count."""
     if gamma == "scale":
-        total = float(weights.sum()) * X.shape[1]
-        squares = X.multiply(X) if sparse.issparse(X) else X * X
-        mean = float((weights @ X).sum()) / total
         if sparse.issparse(X):
-            variance = float((weights @ squares).sum()) / total - mean**2
+            variance = float(X.multiply(X).mean()) - float(X.mean()) ** 2
         else:
-            variance = float((weights @ (X - mean) ** 2).sum()) / total
+            variance = float(X.var())
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
     if gamma == "auto":
         return float(1.0 / X.shape[1])
@@ -224,7 +218,8 @@ def warn_if_open(gap: float, tol_gap: float, name: str) -> None:
     """Tell that the proved gap is larger than asked for."""
     if gap > tol_gap:
         warnings.warn(
-            f"{name}: the proved gap is {gap:.3g}, not {tol_gap:.3g}. Raise max_iter or tol_gap, or scale the features.",
+            f"{name}: the proved gap is {gap:.3g}, not {tol_gap:.3g}. Raise max_iter or tol_gap, or scale the "
+            "features.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from relift.ml.dual import solve_one, uses_classes_for
 from relift.ml.dual_machine import LabelMachines
-from relift.ml.dual_problem import DualAnswer, LiftOptions
+from relift.ml.dual_problem import DualAnswer, LiftOptions, class_totals
 from relift.ml.kernels import KernelSource, PointKernel
 from relift.ml.machine import KernelView, merge_examples, solve_over
 from relift.ml.small_dual import check_solver
@@ -105,7 +105,7 @@ def solve_pairs(
     place[order] = np.arange(len(order))
     group = place[merged.labels]
     distinct = there[first]
-    total = bounds[first] if len(first) == len(there) else np.bincount(group, bounds, len(first))
+    total = bounds[first] if len(first) == len(there) else class_totals(group, bounds, len(first))
     begin = np.searchsorted(labels[first], np.arange(n_labels + 1)).astype(np.int32)
     found = _Pairs(view, X, distinct, begin, total, lift, options).solve()
     share = found.coefficients / total

@@ -8,15 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from relift.ml.dual_problem import DualAnswer, LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
+from relift.ml.platt import FOLDS, coupled, fit_sigmoid
 
 Double = NDArray[np.float64]
 
@@ -29,6 +32,7 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
     if n_classes is not None and n_classes > n_examples:
         raise ValueError(f"n_samples={n_examples} should be >= n_classes={n_classes}.")
     is_exact = estimator.lift != "approximate"
+    cache_size = getattr(estimator, "cache_size", None)
     return LiftOptions(
         n_classes=None if n_classes is None or is_exact else int(n_classes),
         n_landmarks=256 if estimator.n_landmarks is None else int(estimator.n_landmarks),
@@ -37,6 +41,7 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
         tolerance=float(estimator.tol) * (0.1 if is_exact else 5.0),
         max_steps=int(getattr(estimator, "max_iter", -1)),
         expansion=estimator.expansion if not is_exact else "support",
+        cache_bytes=None if cache_size is None else int(1e6 * cache_size),
         lift_is_exact=is_exact,
         seed=_seed(estimator.random_state),
     )
@@ -73,6 +78,13 @@ LIFT_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
 }
 
+LIBSVM_CONSTRAINTS: dict[str, list[Any]] = {
+    "shrinking": ["boolean"],
+    "cache_size": [Interval(Real, 0.0, None, closed="neither"), None],
+    "verbose": ["verbose"],
+}
+"""Parameters of LIBSVM that SVC and SVR hand on."""
+
 
 def checked_weights(sample_weight: Any, X: Any) -> Double:
     """Weights of the examples: ones if not given; negative ones are refused."""
@@ -84,6 +96,19 @@ def checked_weights(sample_weight: Any, X: Any) -> Double:
     if not (weights > 0).any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
     return weights
+
+
+def tell_fit(estimator: Any, report: dict[str, Any]) -> None:
+    """Print what a fit came to, if the estimator is to tell."""
+    if estimator.verbose:
+        shown = ", ".join(f"{name} {value}" for name, value in report.items() if name != "rounds")
+        print(f"[{type(estimator).__name__}] {shown}", flush=True)
+
+
+def _has_probability(estimator: Any) -> bool:
+    if not estimator.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
 
 
 class LiftedSVC(ClassifierMixin, BaseEstimator):
@@ -102,12 +127,12 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         ``"rbf"``, ``"poly"``, ``"linear"``, ``"sigmoid"``, ``"precomputed"`` or a callable of two lists of points.
         With a kernel that is not positive semidefinite (sigmoid, some callables) the gap proves nothing.
     degree, gamma, coef0
-        Parameters of the kernel, as in ``SVC``; the variance of ``gamma="scale"`` counts the weights of the examples.
+        Parameters of the kernel, as in ``SVC``; ``gamma="scale"`` does not count weights of examples either.
     lift
         ``"approximate"``; ``"exact"`` merges duplicates and, up to 3000 distinct examples, the counting partition of
-        the labelled kernel, and solves to ``tol``; ``"none"`` solves the ground dual.
+        the labelled kernel, and solves to ``tol``; ``"none"`` solves the original dual.
     n_classes
-        Clusters for each label to start from; 100 (or all examples) if None.
+        Clusters for each label to start from; None for clusters only where they pay.
     n_landmarks
         Landmarks for the kernel between classes; 256 if None.
     tol_gap
@@ -121,13 +146,22 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
     decision_function_shape, break_ties
         As in ``SVC``.
     max_iter
-        How many blocks of violators may be solved with the true kernel at the end.
+        Most steps of the solver; -1 for no limit.
     expansion
         What the decision function is made of: ``"support"`` vectors, as in SVC; ``"landmarks"``, a few hundred points
         whose combination has the proved gap and predicts much quicker; ``"auto"`` takes landmarks when there are more
         than 2.5e8 pairs of examples and support vectors.
     random_state
         Seed of the samples that are drawn; fits are repeatable for a given number.
+    probability
+        Whether to fit probabilities as ``SVC(probability=True)`` does: Platt's sigmoids on decision values of a 5-fold
+        cross-validation, which takes five more fits for each pair of labels.
+    cache_size
+        Megabytes for kernel rows; None for as much as pays: the whole kernel of up to 20,000 distinct examples.
+    shrinking
+        Accepted as in ``SVC``: whether bounded variables are set aside is left to the solver, and changes no answer.
+    verbose
+        Print a line for each pair of labels.
 
     Attributes
     ----------
@@ -143,6 +177,8 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         The class of each example; with more than two labels one column for each pair, -1 where it takes no part.
     lift_report_
         For each pair of labels: classes, gap, both values, and the rounds.
+    probA_, probB_
+        Slopes and offsets of the sigmoids, if ``probability``.
 
     Examples
     --------
@@ -162,7 +198,9 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
+        "probability": ["boolean"],
         **LIFT_CONSTRAINTS,
+        **LIBSVM_CONSTRAINTS,
     }
 
     def __init__(
@@ -185,6 +223,10 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         max_iter: int = -1,
         expansion: str = "auto",
         random_state: Any = 0,
+        probability: bool = False,
+        cache_size: float | None = None,
+        shrinking: bool = True,
+        verbose: bool = False,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -203,6 +245,10 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
+        self.probability = probability
+        self.cache_size = cache_size
+        self.shrinking = shrinking
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -247,7 +293,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         if self.class_weight is not None:
             bound *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
         options = options_of(self, X.shape[0])
-        self._gamma = number_for_gamma(self.gamma, X, weights)
+        self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
         self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
         n_labels = len(self.classes_)
@@ -256,6 +302,8 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self._keep_support(X, codes, found.coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
         warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
+        if self.probability:
+            self._fit_probabilities(X, codes, bound / self.C)
         return self
 
     def _keep_answers(self, found: PairsAnswer, X: Any) -> None:
@@ -283,7 +331,70 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
                     **_report(answer),
                 }
             )
+            tell_fit(self, self.lift_report_[-1])
         self.class_of_sample_ = found.classes[:, 0] if len(answers) == 1 else found.classes
+
+    def _fit_probabilities(self, X: Any, codes: NDArray[Any], weights: Double) -> None:
+        """One sigmoid for each pair of labels, fitted to decision values of examples that were held out."""
+        pairs = pairs_of(len(self.classes_))
+        self.probA_, self.probB_ = np.zeros(len(pairs)), np.zeros(len(pairs))
+        random = np.random.default_rng(
+            None if isinstance(self.random_state, np.random.RandomState) else self.random_state
+        )
+        for number, (i, j) in enumerate(pairs):
+            positive = j if len(self.classes_) == 2 else i
+            members = np.flatnonzero(((codes == i) | (codes == j)) & (weights > 0))
+            is_positive = codes[members] == positive
+            values = np.zeros(len(members))
+            for held_out in np.array_split(random.permutation(len(members)), min(FOLDS, len(members))):
+                kept = np.setdiff1d(np.arange(len(members)), held_out)
+                values[held_out] = self._held_out_values(
+                    X, members[kept], members[held_out], is_positive[kept], weights
+                )
+            self.probA_[number], self.probB_[number] = fit_sigmoid(values, is_positive, np.ones(len(values)))
+
+    def _held_out_values(
+        self, X: Any, kept: NDArray[Any], held_out: NDArray[Any], is_positive: NDArray[np.bool_], weights: Double
+    ) -> Double:
+        """Decision values of a fit without some examples; as LIBSVM, the label itself if only one is left."""
+        if not is_positive.any() or is_positive.all():
+            return np.full(len(held_out), 0.0 if not len(is_positive) else 1.0 if is_positive.all() else -1.0)
+        model = clone(self).set_params(probability=False, class_weight=None, verbose=False, gamma=self._gamma)
+        if "n_classes" in model.get_params() and model.n_classes is not None:
+            model.set_params(n_classes=min(model.n_classes, len(kept)))
+        is_matrix = self.kernel == "precomputed"
+        model.fit(X[np.ix_(kept, kept)] if is_matrix else X[kept], is_positive, weights[kept])
+        return np.asarray(model.decision_function(X[np.ix_(held_out, kept)] if is_matrix else X[held_out]))
+
+    @available_if(lambda self: _has_probability(self))
+    def predict_proba(self, X: Any) -> Double:
+        """Probabilities of the labels, in the order of ``classes_``; with ``probability=True`` only.
+
+        Parameters
+        ----------
+        X
+            Examples; for a precomputed kernel the matrix between them and the training examples.
+        """
+        check_is_fitted(self, "probA_")
+        first = np.clip(expit(-(self._values(X) * self.probA_ + self.probB_)), 1e-7, 1.0 - 1e-7)
+        n_labels = len(self.classes_)
+        if n_labels == 2:
+            return np.column_stack([1.0 - first[:, 0], first[:, 0]])
+        pairwise = np.zeros((len(first), n_labels, n_labels))
+        for number, (i, j) in enumerate(pairs_of(n_labels)):
+            pairwise[:, i, j], pairwise[:, j, i] = first[:, number], 1.0 - first[:, number]
+        return coupled(pairwise)
+
+    @available_if(lambda self: _has_probability(self))
+    def predict_log_proba(self, X: Any) -> Double:
+        """Logarithms of the probabilities; with ``probability=True`` only.
+
+        Parameters
+        ----------
+        X
+            Examples.
+        """
+        return np.asarray(np.log(self.predict_proba(X)))
 
     def _keep_support(self, X: Any, codes: NDArray[Any], coefficients: Double) -> None:
         """Support vectors sorted by label, and libsvm's layout of their coefficients."""

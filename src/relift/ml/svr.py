@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from relift.ml.dual_problem import LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
-from relift.ml.svc import LIFT_CONSTRAINTS, checked_weights, options_of
+from relift.ml.svc import LIBSVM_CONSTRAINTS, LIFT_CONSTRAINTS, checked_weights, options_of, tell_fit
 
 Double = NDArray[np.float64]
 
@@ -46,7 +46,9 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         As in ``SVR``.
     epsilon
         Errors up to this cost nothing.
-    lift, n_classes, n_landmarks, tol_gap, solver, tol, max_iter, expansion, random_state
+    lift, n_classes, n_landmarks, tol_gap, solver, tol, max_iter, expansion, random_state, cache_size
+        As in :class:`~relift.ml.LiftedSVC`.
+    shrinking, verbose
         As in :class:`~relift.ml.LiftedSVC`.
 
     Attributes
@@ -72,6 +74,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         **LIFT_CONSTRAINTS,
+        **LIBSVM_CONSTRAINTS,
     }
 
     def __init__(
@@ -92,6 +95,9 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         max_iter: int = -1,
         expansion: str = "auto",
         random_state: Any = 0,
+        cache_size: float | None = None,
+        shrinking: bool = True,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -108,6 +114,9 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
+        self.cache_size = cache_size
+        self.shrinking = shrinking
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -146,7 +155,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
             X.sum_duplicates()
             X.eliminate_zeros()
         options = options_of(self, X.shape[0])
-        self._gamma = number_for_gamma(self.gamma, X, weights)
+        self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
         self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
         members = np.flatnonzero(weights > 0)
@@ -183,6 +192,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
                 "rounds": answer.rounds,
             }
         ]
+        tell_fit(self, self.lift_report_[0])
         warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
         return self
 

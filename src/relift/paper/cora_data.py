@@ -7,7 +7,6 @@ not pinned, but what is in it is: a download is used only if both files have the
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import io
 import os
@@ -17,12 +16,10 @@ import urllib.request
 from collections.abc import Container, Mapping
 from pathlib import Path
 
-import numpy as np
-from scipy import sparse
-
-from relift.atomic import write_atomically
+from relift.adapters.atomic import write_atomically
 from relift.errors import DataError
-from relift.paper.svm_learners import Network
+from relift.experiments.network_data import NetworkFiles, read_network
+from relift.experiments.svm_learners import Network
 
 ADDRESS = "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz"
 CHECKSUMS = {
@@ -126,7 +123,7 @@ def _members(archive: bytes, address: str, wanted: Container[str], hint: str) ->
 
 def cora_checksums(folder: Path) -> dict[str, str]:
     """SHA-256 of both files, unpacked, in the order of CHECKSUMS."""
-    return {name: hashlib.sha256(_bytes(folder, name)).hexdigest() for name in CHECKSUMS}
+    return NetworkFiles(folder, "cora").checksums()
 
 
 def read_cora(folder: Path) -> tuple[Network, str]:
@@ -147,48 +144,5 @@ def read_cora(folder: Path) -> tuple[Network, str]:
     DataError
         If a line is not what it should be; the file and the line are named.
     """
-    papers = _text(folder, "cora.content").splitlines()
-    number: dict[str, int] = {}
-    subjects, words, width = [], [], -1
-    for line, text in enumerate(papers, 1):
-        name, *entries, subject = text.split("\t") if text.count("\t") > 1 else ("", "", "")
-        if not name or name in number:
-            raise DataError(f"cora.content, line {line}: no paper, words and subject, or a paper a second time.")
-        if set(entries) - {"0", "1"} or (width >= 0 and len(entries) != width):
-            raise DataError(f"cora.content, line {line}: not {width} entries 0 or 1." if width >= 0 else
-                            f"cora.content, line {line}: entries other than 0 and 1.")  # fmt: skip
-        number[name], width = len(number), len(entries)
-        subjects.append(subject)
-        words.append(np.flatnonzero(np.array(entries) == "1"))
-    if not papers:
-        raise DataError("cora.content is empty.")
-    links = []
-    for line, text in enumerate(_text(folder, "cora.cites").splitlines(), 1):
-        ends = text.split()
-        if len(ends) != 2 or ends[0] not in number or ends[1] not in number:
-            raise DataError(f"cora.cites, line {line}: not the names of two papers of cora.content.")
-        links.append((number[ends[1]], number[ends[0]]))  # a line is "cited citing"
-    names, sizes = np.unique(subjects, return_counts=True)
-    largest = str(names[np.argmax(sizes)])
-    columns = np.concatenate(words)
-    rows = np.repeat(np.arange(len(papers)), [len(each) for each in words])
-    attributes = sparse.csr_array((np.ones(len(columns)), (rows, columns)), shape=(len(papers), width))
-    labels = np.where(np.array(subjects) == largest, 1, -1).astype(np.int64)
-    return Network(attributes, labels, np.array(links, dtype=np.int64).reshape(-1, 2)), largest
-
-
-def _bytes(folder: Path, name: str) -> bytes:
-    plain, packed = folder / name, folder / f"{name}.gz"
-    if plain.is_file() or not packed.is_file():
-        return plain.read_bytes()
-    try:
-        return gzip.decompress(packed.read_bytes())
-    except (OSError, EOFError) as error:
-        raise DataError(f"{packed} cannot be unpacked ({error}).") from error
-
-
-def _text(folder: Path, name: str) -> str:
-    try:
-        return _bytes(folder, name).decode()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name} is no UTF-8 text ({error}).") from error
+    found = read_network(NetworkFiles(folder, "cora"), drops=False)
+    return found.network, found.subject

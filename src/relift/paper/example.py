@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.paper.figures import COLOURS, new_figure
-from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.experiments.coloured_graph import draw_coloured_graph
+from relift.experiments.figures import COLOURS, new_figure
+from relift.experiments.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.symmetry.partition import Partition
@@ -122,7 +123,7 @@ def _geometry_rows() -> list[Row]:
 
 
 def report(setup: Setup, rows: list[Row]) -> Report:
-    """Both partitions beside the paper's, and two figures."""
+    """Both partitions beside the paper's, and three figures."""
     found = {row["method"]: row for row in rows if row["kind"] == "classes"}
     some = found["equitable"]
     lines = [
@@ -164,6 +165,12 @@ def report(setup: Setup, rows: list[Row]) -> Report:
         Figure("averaging", "Q and what averages over classes do. Left: Q. Middle: the averaging matrices X of both "
                "partitions; both commute with Q. Right: on the way from (2,1,1,2) to its average the value falls "
                "from 3 to 0.", _draw_averaging),
+        Figure("coloured_graph", "The program as a coloured graph: circles are variables with their entry Qᵢᵢ, squares "
+               "are the constraints x ≥ 1, lines are entries Qᵢⱼ (equal entries, equal lines) and, in grey, entries of "
+               "A. Colour refinement that counts gives {1,3} and {2,4} a colour each, and their constraints another; "
+               "one vertex for each colour is the quotient, with n(Qᵢᵢ + Qᵢⱼ) = 0 left at each variable. By sums there "
+               "is one colour for variables and one for constraints.",
+               lambda: draw_coloured_graph(Program(P=2 * Q, A=np.eye(4), l=np.ones(4)))),
     ]  # fmt: skip
     return Report(lines, text, [table], figures)
 

@@ -217,12 +217,16 @@ class Report:
         Paragraphs that explain it; ``code`` and **strong** words may be marked as in Markdown.
     tables, figures
         Further ones.
+    title, shows
+        Take the place of the experiment's own where they depend on the data; empty to keep those.
     """
 
     comparisons: Sequence[Comparison]
     text: Sequence[str] = ()
     tables: Sequence[Table] = ()
     figures: Sequence[Figure] = ()
+    title: str = ""
+    shows: str = ""
 
 
 @final

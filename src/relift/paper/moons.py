@@ -16,6 +16,7 @@ from relift.paper.svm_protocol import Grid, learner_row, make_split
 from relift.paper.svm_report import (
     accuracy_table,
     check_table,
+    fold_table,
     learner_figures,
     order_comparisons,
     size_table,
@@ -92,7 +93,7 @@ def report(setup: Setup, rows: list[Row]) -> Report:
     """The tables of the Cora experiment, and a picture of the moons."""
     share = max(setup["shares"])
     lines = [*order_comparisons(rows, is_papers=False), *time_comparisons(rows, share)]
-    tables = [accuracy_table(rows), size_table(rows), time_table(rows), check_table(rows)]
+    tables = [accuracy_table(rows), fold_table(rows), size_table(rows), time_table(rows), check_table(rows)]
     moons = Figure(
         "moons",
         "The points of the first repetition in the two features that matter, with the links between neighbours.",
@@ -125,4 +126,5 @@ EXPERIMENT = Experiment(
     parts=parts,
     run=run,
     report=report,
+    revision=2,
 )

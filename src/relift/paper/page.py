@@ -35,6 +35,17 @@ figcaption { text-align: left; margin: .5rem auto 0; max-width: 48rem; }
 code { background: var(--soft); padding: .1em .3em; border-radius: 3px; font-size: .92em; }
 details { margin-top: 2rem; } summary { cursor: pointer; color: var(--accent); }
 pre { background: var(--soft); padding: .8rem; overflow-x: auto; font-size: .85rem; }
+@media (max-width: 40rem) {
+  body { font-size: 15px; }
+  main { padding: 1rem .8rem 2.5rem; }
+  h1 { font-size: 1.35rem; overflow-wrap: anywhere; } h2 { font-size: 1.05rem; }
+  p, figcaption, details, code, td { overflow-wrap: anywhere; }
+  table { font-size: .82rem; } th, td { padding: .32rem .4rem; }
+  table.many { width: max-content; min-width: 100%; } table.many td, table.many th { overflow-wrap: normal; }
+  td:first-child { min-width: 7.5em; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .75rem; }
+  figure { margin: 1.2rem 0; }
+}
 @media print { main { max-width: none; } figure, table { break-inside: avoid; } }
 """
 
@@ -107,7 +118,8 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for row in rows
     ]
     body = "\n".join(lines)
-    return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
+    kind = ' class="many"' if len(columns) > 5 else ""  # scrolls sideways on a narrow screen
+    return f'<div class="wide"><table{kind}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
 
 
 def _figure(figure: Mapping[str, str], pictures: Mapping[str, bytes]) -> str:

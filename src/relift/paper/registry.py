@@ -12,6 +12,9 @@ from relift.paper.framework import Experiment
 NAMES = ("example", "gaussians", "cora", "moons", "shapes", "theorems")
 """In the order of the paper; each is ``EXPERIMENT`` in the module of its name. ``all`` means all of them."""
 
+FURTHER = ("network",)
+"""Experiments of the paper on data of the user's own, which ``all`` leaves out."""
+
 
 def get_experiment(name: str) -> Experiment:
     """Find an experiment by its name.
@@ -19,16 +22,16 @@ def get_experiment(name: str) -> Experiment:
     Parameters
     ----------
     name
-        One of NAMES.
+        One of NAMES or FURTHER.
 
     Raises
     ------
     OptionError
         If there is none of that name; the nearest one is suggested.
     """
-    if name not in NAMES:
-        near = difflib.get_close_matches(name.lower(), [*NAMES, "all"], n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(NAMES)}, and all."
+    if name not in (*NAMES, *FURTHER):
+        near = difflib.get_close_matches(name.lower(), [*NAMES, *FURTHER, "all"], n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join((*NAMES, *FURTHER))}, and all."
         raise OptionError(f"there is no experiment {name!r}.", hint)
     experiment: Experiment = import_module(f"relift.paper.{name}").EXPERIMENT
     return experiment

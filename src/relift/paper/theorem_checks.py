@@ -261,7 +261,7 @@ def is_counting(K: Matrix, partition: Partition) -> bool:
 
 
 def rbf_expansion(random: Random, n: int) -> Check:
-    """exp(-2γ²|x-y|²) = exp(-2γ²|x|²) exp(-2γ²|y|²) exp(+4γ²<x,y>), the sign as corrected."""
+    """exp(-2γ²|x-y|²) = exp(-2γ²|x|²) exp(-2γ²|y|²) exp(+4γ²<x,y>), the exponent as corrected."""
     worst = 0.0
     for _ in range(n):
         x, y = random.standard_normal((2, 3))
@@ -397,7 +397,7 @@ PROPOSITIONS: dict[str, Proposition] = {
         0.3,
     ),
     "rbf": Proposition(
-        "RBF kernel as a product", "With the cross term exp(+4γ²⟨x,y⟩), the sign as corrected", rbf_expansion
+        "RBF kernel as a product", "With the cross term exp(+4γ²⟨x,y⟩), the exponent as corrected", rbf_expansion
     ),
 }
 

@@ -172,14 +172,15 @@ def load(program: Program, settings: SolverSettings) -> Any:
 def _ask_between_iterations(highs: Any, interrupt: Callable[[], bool]) -> None:
     """End the run when ``interrupt`` says so; versions of highspy without these callbacks run to the end."""
 
-    def ask(event: Any) -> None:
-        if interrupt():
-            event.interrupt()
+    # Not by highs.cbSimplexInterrupt, which takes as long as an iteration of a small program.
+    def ask(kind: Any, message: str, out: Any, into: Any, data: Any) -> None:
+        if into is not None and interrupt():
+            into.user_interrupt = True
 
-    for name in ("cbSimplexInterrupt", "cbIpmInterrupt"):
-        callback = getattr(highs, name, None)
-        if callback is not None:
-            callback.subscribe(ask)
+    kinds = getattr(getattr(_highspy(), "cb", None), "HighsCallbackType", None)
+    if kinds is not None and highs.setCallback(ask, None) != _highspy().HighsStatus.kError:
+        for name in ("kCallbackSimplexInterrupt", "kCallbackIpmInterrupt"):
+            highs.startCallback(getattr(kinds, name))
 
 
 def run(highs: Any) -> str:

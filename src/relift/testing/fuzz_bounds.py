@@ -132,7 +132,7 @@ def fuzzed_options(program: Program, random: np.random.Generator) -> Approximati
         gap=float(random.choice([1e-1, 1e-2, 1e-3, 1e-5])),
         rows=("auto", "keep", "average")[int(random.integers(3))],
         max_rounds=int(random.choice([1, 1, 2, 3, 50])),
-        budget=math.inf if random.random() < 0.9 else 0.25,
+        budget=math.inf if random.random() < 0.9 else 0.35,
         **start,
     )
 
