@@ -148,7 +148,7 @@ def spark_session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     pytest.importorskip("pyspark", reason="PySpark is not installed")
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         pytest.skip("there is no Java for Spark")
-    from relift.tables.engine_spark import SparkEngine
+    from relift.tables.spark.engine import SparkEngine
 
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

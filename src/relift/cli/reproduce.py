@@ -40,8 +40,8 @@ def reproduce_command(
     quiet: QuietOption = False,
 ) -> None:
     """Run an experiment of the paper again and compare; stopped and started again, it goes on where it was."""
-    from relift.experiments.framework import Request
-    from relift.experiments.registry import FURTHER, NAMES, check_packages, get_experiment
+    from relift.paper.framework import Request
+    from relift.paper.registry import FURTHER, NAMES, check_packages, get_experiment
 
     if name is not None and name != "all" and name not in (*NAMES, *FURTHER):
         get_experiment(name)  # says what there is
@@ -163,7 +163,7 @@ def _plain(text: str) -> str:
 
 
 def _list() -> None:
-    from relift.experiments.registry import FURTHER, NAMES, get_experiment
+    from relift.paper.registry import FURTHER, NAMES, get_experiment
 
     experiments = [get_experiment(name) for name in NAMES]
     rows = [[each.name, each.shows, duration(each.full_seconds), duration(each.quick_seconds)] for each in experiments]

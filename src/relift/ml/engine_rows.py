@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from relift.errors import DataError, MissingPackageError, OptionError
 from relift.ml.frames import Column, column_of_values, is_frame, names_of
 from relift.tables.open_engine import is_postgres
-from relift.tables.server_address import redacted
+from relift.tables.postgres.address import redacted
 
 Double = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
@@ -266,7 +266,7 @@ def _relation_ask(relation: Any) -> Ask:
 
 
 def _postgres_ask(engine: Any) -> Ask:
-    from relift.tables.postgres_session import PostgresSession
+    from relift.tables.postgres.session import PostgresSession
 
     def ask(query: str) -> Columns:
         with PostgresSession(engine) as session:

@@ -1,6 +1,6 @@
 r"""Rows that are equal, found in one pass of hashing: distinct rows, and the distinct row of each row.
 
-Every row gets a 64-bit hash; rows of one hash are numbered together (:func:`relift.tables.kernels.group`), and each row
+Every row gets a 64-bit hash; rows of one hash are numbered together (:func:`relift.tables.compiled.group`), and each row
 is then compared with the first one of its number, entry by entry, so that a collision of hashes cannot merge rows that
 differ. If one occurs (one pair of rows in 2^64), hashing starts again with other factors. Cost: O(entries), with two
 passes over the data and memory for the hashes.
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.tables.kernels import group
+from relift.tables.compiled import group
 
 Double = NDArray[np.float64]
 Rows = NDArray[np.int32]

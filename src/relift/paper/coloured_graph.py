@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from relift.experiments.figures import COLOURS, new_figure
+from relift.paper.figures import COLOURS, new_figure
 from relift.pipeline import lift
 from relift.program.program import Program
 

@@ -16,10 +16,10 @@ import urllib.request
 from collections.abc import Container, Mapping
 from pathlib import Path
 
-from relift.adapters.atomic import write_atomically
+from relift.atomic import write_atomically
 from relift.errors import DataError
-from relift.experiments.network_data import NetworkFiles, read_network
-from relift.experiments.svm_learners import Network
+from relift.paper.network_data import NetworkFiles, read_network
+from relift.paper.svm_learners import Network
 
 ADDRESS = "https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz"
 CHECKSUMS = {

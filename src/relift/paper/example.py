@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.experiments.coloured_graph import draw_coloured_graph
-from relift.experiments.figures import COLOURS, new_figure
-from relift.experiments.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.paper.coloured_graph import draw_coloured_graph
+from relift.paper.figures import COLOURS, new_figure
+from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.symmetry.partition import Partition

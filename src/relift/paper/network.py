@@ -1,7 +1,7 @@
 """The experiment on Cora with any other network of the same form: ``relift reproduce network --data DIR``.
 
-CiteSeer, the universities of WebKB and others come as a pair of files (:mod:`relift.experiments.network_data`).
-Learners, protocol and grid are those of :mod:`relift.experiments.cora`; the page takes its words from the data.
+CiteSeer, the universities of WebKB and others come as a pair of files (:mod:`relift.paper.network_data`).
+Learners, protocol and grid are those of :mod:`relift.paper.cora`; the page takes its words from the data.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from relift.errors import DataError
-from relift.experiments import cora
-from relift.experiments.framework import Comparison, Experiment, Json, Part, Report, Request, Row, Setup
-from relift.experiments.network_data import DATA_HELP, ReadNetwork, find_network, is_network, read_network
-from relift.experiments.svm_learners import TC_QP_SVM
-from relift.experiments.svm_protocol import Grid, learner_row, make_split
-from relift.experiments.svm_report import (
+from relift.paper import cora
+from relift.paper.framework import Comparison, Experiment, Json, Part, Report, Request, Row, Setup
+from relift.paper.network_data import DATA_HELP, ReadNetwork, find_network, is_network, read_network
+from relift.paper.svm_learners import TC_QP_SVM
+from relift.paper.svm_protocol import Grid, learner_row, make_split
+from relift.paper.svm_report import (
     accuracy_table,
     check_table,
     fold_table,

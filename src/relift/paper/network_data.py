@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from relift.errors import DataError
-from relift.experiments.svm_learners import Network
+from relift.paper.svm_learners import Network
 
 DATA_HELP = "a folder with one pair of files NAME.content and NAME.cites (also packed, .gz), or one of the two files"
 
