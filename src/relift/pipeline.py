@@ -9,8 +9,8 @@
 :data:`STAGES` lists them; :func:`relift.stages.run_stages` is the loop that runs, times and announces each. The first
 five make a :class:`~relift.lifting.lifting.Lifting` (:mod:`relift.lifting.stages`); the last three are repeated, with
 harder settings and other backends, until an answer passes its check (:mod:`relift.certified_solve`). What no backend
-can certify is called ``optimal_inaccurate`` (residuals up to 1e-3) or ``failure``, never ``optimal``. Every program on the way is a
-:class:`~relift.program.step.Step`: it knows how answers are expanded to the program before it.
+can certify is called ``optimal_inaccurate`` (residuals up to 1e-3) or ``failure``, never ``optimal``. Every program on
+the way is a :class:`~relift.program.step.Step`: it knows how answers are expanded to the program before it.
 
 What joins here:
 

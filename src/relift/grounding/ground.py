@@ -177,8 +177,8 @@ def ground(
     model
         The checked model.
     data
-        Tables and numbers by the names of relations and params; see :mod:`relift.tables.sources.table` for what can be given.
-        They take the place of facts and files that the model names. With ``previous``: only what has changed.
+        Tables and numbers by the names of relations and params; see :mod:`relift.tables.sources.table` for what can be
+        given. They take the place of facts and files that the model names. With ``previous``: only what has changed.
         Columns of numbers are read where they are, so they must not change meanwhile; afterwards they may.
     previous
         An earlier result for the same model: statements that read nothing of what has changed are taken over. Both

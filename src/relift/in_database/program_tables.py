@@ -119,8 +119,8 @@ def program_from_tables(
         Where to work.
     columns, rows, entries, quadratic
         Tables with the columns of the header of this module, matched by position: anything that
-        :mod:`relift.tables.sources.table` reads. Numbers run from 0 without gaps; missing bounds are infinities, not NULL; no
-        entry is given twice; ``quadratic`` holds both triangles.
+        :mod:`relift.tables.sources.table` reads. Numbers run from 0 without gaps; missing bounds are infinities, not
+        NULL; no entry is given twice; ``quadratic`` holds both triangles.
     r, sense
         Constant and sense of the objective.
     is_convex

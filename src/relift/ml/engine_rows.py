@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from relift.errors import DataError, MissingPackageError, OptionError
 from relift.ml.frames import Column, column_of_values, is_frame, names_of
+from relift.redaction import redacted
 from relift.tables.open_engine import is_postgres
-from relift.tables.postgres.address import redacted
 
 Double = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]

@@ -9,8 +9,8 @@ wherever those of Q (and its diagonal) are: polynomial, :math:`K_{ij} = (\gamma\
 turned by 90° already suffers. So not K but the exact inner products (linear, polynomial, sigmoid) or squared distances
 (RBF) are compared: coordinates are read as exact rationals (shortest decimals by default, see
 :mod:`relift.symmetry.finite_field`), multiplied and added in the field of 2^61 - 1 elements, where equal numbers have
-equal words whatever the order of the sum. These kernels are functions of them, so equal words give equal kernel values; for
-an even power, where :math:`\pm` collide, the classes may be finer than those of K, never coarser. Data that is
+equal words whatever the order of the sum. These kernels are functions of them, so equal words give equal kernel values;
+for an even power, where :math:`\pm` collide, the classes may be finer than those of K, never coarser. Data that is
 symmetric only up to rounding (rotated by 45°, say) is compared after ``digits`` merged what lies closer than
 :math:`10^{-digits}` relatively. A callable gives floats: it is evaluated and its values are compared the same way.
 """

@@ -1,4 +1,4 @@
-"""Canonical keys (see `relift.tables.sources.canonical`) in the words of DuckDB, PostgreSQL and Spark: one row for each type.
+"""Canonical keys (see `relift.tables.sources.canonical`) in SQL of DuckDB, PostgreSQL and Spark: one row for each type.
 
 A column of decimals or of whole numbers of more than 64 bits is `wide`: only its values tell what it can be read as.
 """
