@@ -72,8 +72,8 @@ def solve_model(
     data
         Tables by the names of relations and params (pandas, Polars, Arrow, NumPy, dicts, lists, paths of CSV and
         Parquet files, tables of a DuckDB or PostgreSQL connection; see :mod:`relift.tables.sources.table`), a
-        folder with a file for each, or a server with a table for each (``"postgresql://…"``, or ``ServerTables``). If nothing is
-        given and the engine is a server, tables are looked for there.
+        folder with a file for each, or a server with a table for each (``"postgresql://…"``, or ``ServerTables``). If
+        nothing is given and the engine is a server, tables are looked for there.
     params
         Numbers for params without arguments.
     engine
