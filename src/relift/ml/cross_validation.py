@@ -21,7 +21,7 @@ from sklearn.model_selection import check_cv, cross_val_score
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relift.ml import compiled
 from relift.ml.dual import DualProblem, class_totals, cluster_by_side
@@ -30,6 +30,7 @@ from relift.ml.landmarks import Landmarks, choose_landmarks, padded
 from relift.ml.machine import KernelView
 from relift.ml.small_dual import balanced, best_bias
 from relift.ml.svc import LIFT_CONSTRAINTS, LiftedSVC, checked_weights, options_of
+from relift.ml.validation import validate_data
 
 Double = NDArray[np.float64]
 Single = NDArray[np.float32]

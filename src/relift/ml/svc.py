@@ -12,10 +12,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import _ovr_decision_function, check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relift.ml.dual import LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
+from relift.ml.validation import validate_data
 
 Double = NDArray[np.float64]
 

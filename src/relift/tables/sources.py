@@ -44,6 +44,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import DataError
+from relift.program.sparse_structure import checked_sparse
 from relift.tables.server_address import is_address
 
 FILE_KINDS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -258,6 +259,7 @@ def _content(label: str, data: Any) -> Columns | Frame:
     if isinstance(data, Real):
         return Columns({"value": np.asarray([data])})
     if sparse.issparse(data):
+        checked_sparse(label, data)  # before SciPy's compiled routines see its indices
         entries = data.tocoo()
         return Columns({"row": entries.coords[0], "column": entries.coords[1], "value": entries.data})
     if isinstance(data, np.ndarray):
