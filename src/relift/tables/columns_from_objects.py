@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import DataError
+from relift.program.sparse_structure import checked_sparse
 from relift.tables import canonical
 from relift.tables.contents import UNNAMED, Columns, Frame, Shape
 
@@ -36,6 +37,7 @@ def content_of_object(label: str, data: Any) -> Columns | Frame:
     if isinstance(data, Real) or canonical.is_number(data):
         return _columns(label, {"value": _array_of([data])}, UNNAMED)
     if sparse.issparse(data):
+        checked_sparse(label, data)  # before SciPy's compiled routines see its indices
         entries = data.tocoo()
         arrays = {"row": entries.coords[0], "column": entries.coords[1], "value": entries.data}
         return _columns(label, arrays, UNNAMED)
