@@ -16,6 +16,7 @@ from typing import Any
 
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
+from svm_page import SVM_BLOCKS
 
 from relift.solvers.registry import backend_lines
 
@@ -102,6 +103,7 @@ TABLES = {
     "benchmarks": benchmarks,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
+    **SVM_BLOCKS,
 }
 
 

@@ -278,7 +278,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
                     if n_labels == 2
                     else (self.classes_[j], self.classes_[i]),
                     "examples": found.n_members[number],
-                    "distinct": len(distinct),
+                    "distinct": len(answer.beta),
                     "classes": n_classes,
                     **_report(answer),
                 }
