@@ -38,8 +38,8 @@ def svm_datasets() -> str:
         one = of_set[0]
         lines.append(
             f"| {name} | {one['examples']:,} × {one['features']}, {one['labels']} | {min(ratios):.2f}× "
-            f"| {_mean(ratios):.1f}× | {max(ratios):.1f}× | {_mean(loose):.1f}× | {change:+.4f} | {max(line['gap'] for line in of_set):.1e} "
-            f"| {_mean(predicts):.1f}× | {sizes} |"
+            f"| {_mean(ratios):.1f}× | {max(ratios):.1f}× | {_mean(loose):.1f}× | {change:+.4f} "
+            f"| {max(line['gap'] for line in of_set):.1e} | {_mean(predicts):.1f}× | {sizes} |"
         )
     wide = [line["ratio"] for line in found["lines"] if line["features"] >= 5]
     lines.append(

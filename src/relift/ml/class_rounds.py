@@ -136,7 +136,7 @@ class _Rounds:
         K = self.source.block(self.all, self.all)
         beta, steps = solve_small(
             0.5 * (K + K.T), self.c, self.lo, self.hi, np.zeros(self.size), self.options.solver,
-            0.01 * self.options.tolerance, self.options.seed,
+            0.1 * self.options.tolerance, self.options.seed,
         )  # fmt: skip
         self.iterations += steps
         return beta
@@ -171,7 +171,9 @@ class _Rounds:
             lo, hi = class_totals(labels, self.lo, n_classes), class_totals(labels, self.hi, n_classes)
             c = np.bincount(labels, self.c * self.bound, n_classes) / weight
             start = balanced(np.clip(np.bincount(labels, beta, n_classes), lo, hi))
-            small, steps = solve_small(z @ z.T, c, lo, hi, start, options.solver, options.tolerance, options.seed)
+            small, steps = solve_small(
+                z @ z.T, c, lo, hi, start, options.solver, 10.0 * options.tolerance, options.seed
+            )
             self.iterations += steps
             w = z.T @ small
             a = landmarks.coefficients(w)

@@ -107,7 +107,7 @@ class LiftOptions:
     n_landmarks: int = 256
     tol_gap: float = 1e-2
     solver: str = "smo"
-    tolerance: float = 5e-3
+    tolerance: float = 1e-3
     most_rounds: int = 6
     max_steps: int = -1
     max_seconds: float = np.inf
