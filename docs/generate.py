@@ -18,6 +18,7 @@ from typing import Any
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
+from svm_page import SVM_BLOCKS
 
 from relift.solvers.registry import backend_lines
 
@@ -164,6 +165,7 @@ TABLES = {
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
     **RELIABILITY_BLOCKS,
+    **SVM_BLOCKS,
 }
 
 
