@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -52,7 +53,7 @@ def _limits_of(estimator: Any) -> dict[str, Any]:
     known = {field.name for field in fields(LiftOptions)}
     max_iter, cache_size = getattr(estimator, "max_iter", -1), getattr(estimator, "cache_size", 200)
     if max_iter >= 0 and "max_steps" not in known:
-        raise ValueError("max_iter: this solver has no limit of steps. Leave it at -1.")
+        warnings.warn(f"max_iter={max_iter} is not used: this solver stops at the gap only.", stacklevel=3)
     wanted = {"max_steps": int(max_iter), "cache_bytes": int(1e6 * cache_size)}
     return {name: value for name, value in wanted.items() if name in known}
 
