@@ -392,8 +392,10 @@ class LiftedNuSVC(LiftedSVC):
 
     Parameters
     ----------
-    nu, kernel, degree, gamma, coef0, class_weight, decision_function_shape, break_ties
+    nu, kernel, degree, gamma, coef0, decision_function_shape, break_ties
         As in ``NuSVC``.
+    class_weight
+        None, a mapping or ``"balanced"``: multiplies the weights of examples (scikit-learn's NuSVC ignores it).
     probability, random_state
         As in :class:`~relift.ml.LiftedSVC`.
     tol, tol_gap, shrinking, cache_size, verbose, max_iter
