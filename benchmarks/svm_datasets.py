@@ -33,7 +33,7 @@ CS = (0.1, 1.0, 10.0, 100.0, 1000.0)
 FACTORS = (0.1, 1.0, 10.0)
 
 
-def letters(n: int = 4000) -> Any:
+def letters(n: int = 3000) -> Any:
     """Like the letters of the UCI repository: 26 labels, 16 features of 16 steps each, three shapes of each letter."""
     random = np.random.default_rng(0)
     centres = random.normal(7.5, 2.5, (26, 3, 16))
@@ -48,22 +48,22 @@ def friedman(n: int) -> Any:
 
 
 DATA: dict[str, Callable[[], Any]] = {
-    "moons": lambda: datasets.make_moons(4000, noise=0.3, random_state=0),
+    "moons": lambda: datasets.make_moons(3000, noise=0.3, random_state=0),
     "circles": lambda: datasets.make_circles(3000, noise=0.15, factor=0.6, random_state=0),
     "iris": lambda: datasets.load_iris(return_X_y=True),
     "overlapping, 5 features": lambda: datasets.make_classification(
-        4000, 5, n_informative=4, n_redundant=0, class_sep=0.5, flip_y=0.05, random_state=0
+        3000, 5, n_informative=4, n_redundant=0, class_sep=0.5, flip_y=0.05, random_state=0
     ),
-    "friedman": lambda: friedman(4000),
-    "noisy, 10 features": lambda: datasets.make_classification(4000, 10, n_informative=6, flip_y=0.1, random_state=0),
+    "friedman": lambda: friedman(3000),
+    "noisy, 10 features": lambda: datasets.make_classification(3000, 10, n_informative=6, flip_y=0.1, random_state=0),
     "wine": lambda: datasets.load_wine(return_X_y=True),
     "letters (generated)": letters,
-    "hastie": lambda: datasets.make_hastie_10_2(4000, random_state=0),
+    "hastie": lambda: datasets.make_hastie_10_2(3000, random_state=0),
     "breast cancer": lambda: datasets.load_breast_cancer(return_X_y=True),
     "imbalanced, 20 features": lambda: datasets.make_classification(
-        4000, 20, n_informative=10, weights=[0.95], random_state=0
+        3000, 20, n_informative=10, weights=[0.95], random_state=0
     ),
-    "40 features": lambda: datasets.make_classification(4000, 40, n_informative=20, class_sep=0.7, random_state=0),
+    "40 features": lambda: datasets.make_classification(3000, 40, n_informative=20, class_sep=0.7, random_state=0),
     "digits": lambda: datasets.load_digits(return_X_y=True),
     "70 features": lambda: datasets.make_classification(
         3000, 70, n_informative=30, n_classes=3, class_sep=1.0, random_state=0

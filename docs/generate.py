@@ -19,6 +19,7 @@ from typing import Any
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
+from svm_page import SVM_BLOCKS
 
 from relift.solvers.registry import backend_lines
 
@@ -196,6 +197,7 @@ TABLES = {
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
     **RELIABILITY_BLOCKS,
+    **SVM_BLOCKS,
 }
 
 

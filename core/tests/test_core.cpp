@@ -179,6 +179,35 @@ void test_sparse_graphs() {
     }
 }
 
+// Rings of rows over a ring of variables: whole rings stay together, and where the values of a row cancel, with those of
+// rows that are empty. Whole numbers and decimals.
+void test_rings() {
+    std::mt19937_64 random(17);
+    for (int k = 0; k < 300; ++k) {
+        const u32 n = 3 + u32(random() % 10), n_rings = 1 + u32(random() % 4);
+        RandomProgram<std::int32_t> program(random, n, n * n_rings, 0, 1, false, true);
+        program.A_offsets.assign(1, 0);
+        program.A_indices.clear();
+        program.A_values.clear();
+        for (u32 ring = 0; ring < n_rings; ++ring) {
+            std::map<u32, double> steps;
+            for (u32 d = 0, degree = u32(random() % 4); d < degree; ++d)
+                steps[u32(random() % n)] = (double(random() % 5) - 2.0) * (k % 2 ? 0.1 : 1.0);
+            for (u32 i = 0; i < n; ++i) {
+                for (const auto& step : steps) {
+                    program.A_indices.push_back(std::int32_t((i + step.first) % n));
+                    program.A_values.push_back(step.second);
+                }
+                program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+            }
+        }
+        const Options options{k % 3 == 0, Reading::decimal, false, random()};
+        const Classes found = classes_of(program, options);
+        CHECK(found == slow_classes(program, options));
+        CHECK(std::set<i64>(found.variables.begin(), found.variables.end()).size() == 1);
+    }
+}
+
 // A row of many entries is folded on the way: in the field as slowly as can be, and by the kernel.
 void test_long_rows() {
     std::mt19937_64 random(13);
@@ -231,6 +260,7 @@ void test_cancelled_sums_split_nothing() {
 void test_field() {
     CHECK(field_multiply(field_inverse(10), 10) == 1);
     CHECK(field_inverse(0) == 0);
+    CHECK(field_negate(0) == 0 && field_negate(1) == modulus - 1 && field_negate(modulus - 1) == 1);
     CHECK(field_reduce(~u128(0)) == field_add(field_multiply(field_reduce(~u64(0)), field_reduce(u128(1) << 64)),
                                               field_reduce(~u64(0))));
     for (Reading reading : {Reading::decimal, Reading::bits}) {
@@ -368,6 +398,7 @@ int main() {
     test_classes_are_the_coarsest<std::int64_t>();
     test_cancelled_sums_split_nothing();
     test_sparse_graphs();
+    test_rings();
     test_long_rows();
     test_long_path();
     test_rounds_come_back();

@@ -84,6 +84,7 @@ def damaged() -> Iterator[tuple[str, Any]]:
     yield "csr masked", matrix
 
 
+MODEL = relift.Model.from_text("param a/2; var x(I) in a(I,J) >= 1; minimize: sum{I,J in a(I,J)} a(I,J)*x(I);")
 USES: dict[str, Callable[[Any], Any]] = {
     "A": lambda M: Program(A=M),
     "P": lambda M: Program(P=M),
@@ -97,6 +98,8 @@ USES: dict[str, Callable[[Any], Any]] = {
     "solve_qp P": lambda M: solve_qp(M, np.ones(3)),
     "factor": relift.semidefinite_factor,
     "kernel": lambda M: relift.kernel_partition(M),
+    "table": lambda M: MODEL.solve(data={"a": M}),
+    "examples": lambda M: pytest.importorskip("relift.ml").LiftedLinearSVC().fit(M, [0, 1, 0]),
 }
 
 

@@ -20,15 +20,17 @@ import lzma
 import math
 import pickle
 import struct
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, final
+from typing import Any, BinaryIO
 
 import numpy as np
 from scipy import sparse
 
+from relift.adapters.pickled_arrays import PickledMatrix, load_arrays
 from relift.errors import FileFormatError, ProgramError, ReliftError
 from relift.program.arrays import as_floats
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
@@ -39,29 +41,6 @@ from relift.read_bytes import Growth, brief, checked_limit
 
 FORMAT = 1
 """Version of relift's own layout."""
-
-_PICKLE_GLOBALS = {
-    (module, name)
-    for modules, names in (
-        (("numpy.core.multiarray", "numpy._core.multiarray"), ("_reconstruct", "scalar")),
-        (("numpy",), ("ndarray", "dtype")),
-        (("scipy.sparse._csc", "scipy.sparse.csc"), ("csc_matrix", "csc_array")),
-        (("scipy.sparse._csr", "scipy.sparse.csr"), ("csr_matrix", "csr_array")),
-    )
-    for module in modules
-    for name in names
-}
-
-
-@final
-class _ArraysOnly(pickle.Unpickler):
-    """An unpickler that makes arrays and compressed sparse matrices, and calls nothing else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _PICKLE_GLOBALS:
-            raise pickle.UnpicklingError(f"{module}.{name}")
-        return super().find_class(module, name)
-
 
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, RuntimeError, struct.error,
@@ -155,9 +134,11 @@ def numpy_array(data: bytes, source: str, name: str) -> Any:
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, is_fortran, dtype = read_header(file)
         if dtype.hasobject:
-            value = _ArraysOnly(file).load()
+            value = load_arrays(file)
             value = value.item() if isinstance(value, np.ndarray) and value.shape == () else value
             return _plain(value, len(data), source, name)
+        if dtype.kind not in "fiubcSU":
+            raise ValueError(f"arrays of type {dtype} are not read")
         count = math.prod(shape)
         rest = memoryview(data)[file.tell() :]
         # The header is only a claim: nothing is made that the bytes do not fill.
@@ -165,6 +146,10 @@ def numpy_array(data: bytes, source: str, name: str) -> Any:
             raise ValueError(f"{len(rest)} bytes do not make {count} numbers of type {dtype}")
         if dtype.itemsize == 0:
             return np.zeros(shape, dtype)
+        if dtype.kind == "U":
+            letters = np.frombuffer(rest, np.dtype("u4").newbyteorder(dtype.byteorder))
+            if letters.size and int(letters.max()) > sys.maxunicode:  # NumPy would make strings of them
+                raise ValueError("a text holds what is no letter")
         return np.frombuffer(rest, dtype).reshape(shape, order="F" if is_fortran else "C")
     except pickle.UnpicklingError as error:
         raise FileFormatError(
@@ -178,19 +163,15 @@ def numpy_array(data: bytes, source: str, name: str) -> Any:
 
 
 def _plain(value: Any, n_bytes: int, source: str, name: str) -> Any:
-    """What an unpickled object may be: nothing, an array of numbers, or a compressed sparse matrix of arrays.
-
-    The parts of a matrix are taken as they are, and checked before SciPy's compiled routines see them. An array larger
-    than the bytes it came from was never filled.
-    """
+    """What an unpickled object may be: nothing, a number, an array of numbers, a compressed matrix of such arrays."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    if sparse.issparse(value) and value.format in ("csc", "csr"):
-        parts = [_plain(value.__dict__.get(part), n_bytes, source, name) for part in ("data", "indices", "indptr")]
-        shape = value.__dict__.get("_shape")
+    if isinstance(value, PickledMatrix):
+        parts = [_plain(value.state.get(part), n_bytes, source, name) for part in ("data", "indices", "indptr")]
+        shape = value.state.get("_shape")
         if not (isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(size, int) for size in shape)):
             raise ValueError("a sparse matrix has no shape")
-        return _checked(value.format, parts, shape, source, name)
+        return _checked(value.order, parts, shape, source, name)
     if type(value) is np.ndarray and value.dtype.kind in "fiub" and value.nbytes <= n_bytes:
         return value
     raise ValueError(f"a {type(value).__name__} is no array of numbers")

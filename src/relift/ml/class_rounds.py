@@ -83,17 +83,20 @@ def cluster_by_side(problem: DualProblem, places: NDArray[np.float32], n_classes
     for members in (np.flatnonzero(problem.lo < 0), np.flatnonzero(problem.hi > 0)):
         if not len(members):
             continue
-        points = np.ascontiguousarray(places[members])
-        if len(members) <= n_classes:
-            labels[members] = begin + np.arange(len(members), dtype=np.int32)
-        else:
-            order = random.permutation(len(members))
-            sample = points[order[: 40 * n_classes]]
-            centres = sample[:n_classes].copy()
-            compiled.lloyd(sample, centres, 5)
-            labels[members] = begin + compiled.nearest(points, centres)[0]
+        labels[members] = begin + clusters_of(np.ascontiguousarray(places[members]), n_classes, random)
         begin = int(labels[members].max()) + 1
     return labels
+
+
+def clusters_of(points: NDArray[np.float32], n_classes: int, random: np.random.Generator) -> Labels:
+    """Clusters by k-means on a sample; every point alone if there are no more than clusters."""
+    if len(points) <= n_classes:
+        return np.arange(len(points), dtype=np.int32)
+    order = random.permutation(len(points))
+    sample = points[order[: 40 * n_classes]]
+    centres = sample[:n_classes].copy()
+    compiled.lloyd(sample, centres, 5)
+    return compiled.nearest(points, centres)[0]
 
 
 @final
@@ -118,6 +121,8 @@ class _Rounds:
             return ClassAnswer(
                 self._every_example(), self.all.astype(np.int32), self.iterations, None, None, None, self.rounds
             )
+        if self.problem.shared is not None:
+            return self._by_rounds(self.problem.shared.labels, self.problem.shared.landmarks)
         landmarks = choose_landmarks(self.source, self.random, self.options.n_landmarks)
         if not len(landmarks.index):
             return None
@@ -131,7 +136,7 @@ class _Rounds:
         K = self.source.block(self.all, self.all)
         beta, steps = solve_small(
             0.5 * (K + K.T), self.c, self.lo, self.hi, np.zeros(self.size), self.options.solver,
-            0.01 * self.options.tolerance, self.options.seed,
+            0.1 * self.options.tolerance, self.options.seed,
         )  # fmt: skip
         self.iterations += steps
         return beta
@@ -148,7 +153,7 @@ class _Rounds:
 
     def _by_rounds(self, labels: Labels, landmarks: Landmarks) -> ClassAnswer | None:
         options, source = self.options, self.source
-        trace = float(source.diagonal() @ self.bound)
+        trace = float(source.diagonal()[: self.size] @ self.bound)
         sums = source.class_sums(self.all, landmarks.index, self.bound, labels, int(labels.max()) + 1)
         beta, v, near = np.zeros(self.size), self.c.copy(), self.all
         is_extended = self.size <= EXTEND_FROM
@@ -166,7 +171,9 @@ class _Rounds:
             lo, hi = class_totals(labels, self.lo, n_classes), class_totals(labels, self.hi, n_classes)
             c = np.bincount(labels, self.c * self.bound, n_classes) / weight
             start = balanced(np.clip(np.bincount(labels, beta, n_classes), lo, hi))
-            small, steps = solve_small(z @ z.T, c, lo, hi, start, options.solver, options.tolerance, options.seed)
+            small, steps = solve_small(
+                z @ z.T, c, lo, hi, start, options.solver, 10.0 * options.tolerance, options.seed
+            )
             self.iterations += steps
             w = z.T @ small
             a = landmarks.coefficients(w)
@@ -180,7 +187,9 @@ class _Rounds:
             # Far from the margin little changes: there v is looked at again only when all seems well.
             while True:
                 is_all = len(near) == self.size
-                v[near] = self.c[near] - source.sums(None if is_all else near, landmarks.index, a)
+                v[near] = self.c[near] - source.sums(
+                    None if is_all and self.size == source.size else near, landmarks.index, a
+                )
                 # Any bias gives a gap; that of the classes is near enough the best until all examples are looked at.
                 bias = best_bias(v, self.lo, self.hi) if is_all else best_bias(by_class, lo, hi)
                 terms = gap_terms(v, bias, beta, self.lo, self.hi)

@@ -19,9 +19,27 @@ from numpy.typing import NDArray
 
 from relift.ml.dual_machine import DualLimits
 from relift.ml.kernels import Index, KernelSource
+from relift.ml.landmarks import Landmarks
 
 Double = NDArray[np.float64]
 Labels = NDArray[np.int32]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SharedClasses:
+    """Classes and landmarks that several duals have in common.
+
+    Parameters
+    ----------
+    labels
+        The first class of each example.
+    landmarks
+        Landmarks, by their numbers in the source; they may stand behind the examples of the dual.
+    """
+
+    labels: Labels
+    landmarks: Landmarks
 
 
 @final
@@ -39,6 +57,8 @@ class DualProblem:
         float32 coordinates in which near examples are alike; classes are looked for in them. None: those of the source.
     epsilon
         Weight of the absolute values of beta.
+    shared
+        Classes and landmarks to start from, if there are some already.
     """
 
     source: KernelSource
@@ -47,6 +67,7 @@ class DualProblem:
     hi: Double
     places: NDArray[np.float32] | None
     epsilon: float = 0.0
+    shared: SharedClasses | None = None
 
 
 @final
@@ -86,7 +107,7 @@ class LiftOptions:
     n_landmarks: int = 256
     tol_gap: float = 1e-2
     solver: str = "smo"
-    tolerance: float = 5e-3
+    tolerance: float = 1e-3
     most_rounds: int = 6
     max_steps: int = -1
     max_seconds: float = np.inf

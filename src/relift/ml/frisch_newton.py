@@ -132,9 +132,9 @@ def solve_bounded(
 
 def _length(a: Double, da: Double, b: Double, db: Double) -> float:
     """The longest step, up to 1, that keeps both positive."""
+    falls, sinks = da < 0, db < 0
     shrink = min(
-        float(np.min(np.where(da < 0, -a / np.minimum(da, -1e-300), np.inf), initial=np.inf)),
-        float(np.min(np.where(db < 0, -b / np.minimum(db, -1e-300), np.inf), initial=np.inf)),
+        float(np.min(a[falls] / -da[falls], initial=np.inf)), float(np.min(b[sinks] / -db[sinks], initial=np.inf))
     )
     return min(1.0, BACK * shrink)
 

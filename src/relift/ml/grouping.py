@@ -151,6 +151,9 @@ def _blocks(size: int) -> Iterator[slice]:
 
 def _dense_hashes(X: Any, random: np.random.Generator) -> Hashes:
     factors = _odd(random, X.shape[1])
+    if X.shape[1] > X.shape[0]:  # few long rows: sums over the entries of each
+        outer, last = _odd(random, 2)
+        return np.array([_entry_hashes(row, factors, outer, last).sum(dtype=np.uint64) for row in X], dtype=np.uint64)
     hashes = np.empty(X.shape[0], dtype=np.uint64)
     for part in _blocks(len(hashes)):
         found = np.zeros(part.stop - part.start, dtype=np.uint64)
@@ -162,14 +165,19 @@ def _dense_hashes(X: Any, random: np.random.Generator) -> Hashes:
     return hashes
 
 
+def _entry_hashes(values: NDArray[Any], factors: Hashes, outer: Any, last: Any) -> Hashes:
+    entries = (_words(values) ^ factors) * outer
+    entries ^= entries >> _SHIFT
+    entries *= last
+    entries ^= entries >> np.uint64(32)
+    return entries
+
+
 def _sparse_hashes(X: Any, random: np.random.Generator) -> Hashes:
     """Sums (modulo 2^64) of a hash of each entry: no entry, no part in the sum."""
     factors = _odd(random, X.shape[1])
-    outer, start = _odd(random, 2)
-    entries = (_words(X.data) ^ factors[X.indices]) * outer
-    entries ^= entries >> _SHIFT
-    entries *= start
-    entries ^= entries >> np.uint64(32)
+    outer, last = _odd(random, 2)
+    entries = _entry_hashes(X.data, factors[X.indices], outer, last)
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(entries, dtype=np.uint64)])
     return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])
 

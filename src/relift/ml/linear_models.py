@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relift.ml.engine_rows import EngineRows, engine_rows
 from relift.ml.frames import Encoder, is_frame, names_of, read_columns
@@ -28,6 +28,7 @@ from relift.ml.glm import LinearAnswer, LinearProblem, solve_linear
 from relift.ml.grouping import RowGroups, group_columns, group_rows
 from relift.ml.losses import Loss
 from relift.ml.tied_columns import ColumnClasses, SymmetricClasses, separate_columns, symmetric_classes, tied_columns
+from relift.ml.validation import validate_data
 
 Double = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relift.ml import compiled
 from relift.ml.landmarks import padded
@@ -32,6 +32,7 @@ from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights
+from relift.ml.validation import validate_data
 
 Double = NDArray[np.float64]
 Labels = NDArray[np.int32]

@@ -20,12 +20,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
-from relift.pipeline import solve
+from relift.ml.validation import validate_data
+from relift.pipeline import Result, solve
 from relift.program.program import Program
 from relift.result import Result
 

@@ -17,13 +17,14 @@ from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_conte
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
+from relift.ml.validation import validate_data
 
 Double = NDArray[np.float64]
 
@@ -391,8 +392,10 @@ class LiftedNuSVC(LiftedSVC):
 
     Parameters
     ----------
-    nu, kernel, degree, gamma, coef0, class_weight, decision_function_shape, break_ties
+    nu, kernel, degree, gamma, coef0, decision_function_shape, break_ties
         As in ``NuSVC``.
+    class_weight
+        None, a mapping or ``"balanced"``: multiplies the weights of examples (scikit-learn's NuSVC ignores it).
     probability, random_state
         As in :class:`~relift.ml.LiftedSVC`.
     tol, tol_gap, shrinking, cache_size, verbose, max_iter

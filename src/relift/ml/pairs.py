@@ -1,22 +1,27 @@
 """One machine for each pair of labels, as in SVC; what the pairs have in common is computed once.
 
 Equal examples are merged once for all pairs, and kernel rows inside a label are shared by all pairs in which the label
-takes part: half of all kernel values. Everything is laid out by label, so that a pair is two slices.
+takes part: half of all kernel values. Where classes are used, each label is clustered once, and landmarks are chosen
+once. Everything is laid out by label, so that a pair is two slices.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from relift.ml.dual import solve_one, uses_classes_for
-from relift.ml.dual_machine import LabelMachines
-from relift.ml.dual_problem import DualAnswer, LiftOptions, class_totals
-from relift.ml.kernels import KernelSource, PointKernel
+from relift.ml.class_rounds import clusters_of
+from relift.ml.dual import places_of, solve_lifted, solve_one, uses_classes_for
+from relift.ml.dual_machine import DualMachine, LabelMachines
+from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions, SharedClasses, class_totals
+from relift.ml.kernels import PointKernel
+from relift.ml.landmarks import Landmarks, choose_landmarks
 from relift.ml.machine import KernelView, merge_examples, solve_over
 from relift.ml.small_dual import check_solver
 
@@ -34,7 +39,7 @@ class PairsAnswer:
     answers
         The proved answer of each pair, over its distinct examples.
     distinct
-        For each pair one example of each merged group.
+        For each pair one example of each merged group; behind them landmarks of other labels.
     n_members
         For each pair the number of its examples.
     coefficients
@@ -151,13 +156,14 @@ class _Pairs:
             n_i = at_i.stop - at_i.start
             # As in SVC the first label of a pair is the positive one, the second if there is only one pair.
             sign = 1.0 if self.n_labels > 2 else -1.0
+            self.others = np.zeros(0, dtype=np.int64)
             answer = self._solve_pair(i, j, at_i, at_j, sign)
             coefficients[j, at_i], coefficients[i, at_j] = answer.beta[:n_i], answer.beta[n_i:]
             classes[at_i, number] = answer.labels[:n_i] + n_before
             classes[at_j, number] = answer.labels[n_i:] + n_before
             n_before += int(answer.labels.max()) + 1
             answers.append(answer)
-            distinct.append(np.concatenate([self.distinct[at_i], self.distinct[at_j]]))
+            distinct.append(np.concatenate([self.distinct[at_i], self.distinct[at_j], self.distinct[self.others]]))
         return PairsAnswer(answers, distinct, [], coefficients, classes)
 
     def _solve_pair(self, i: int, j: int, at_i: slice, at_j: slice, sign: float) -> DualAnswer:
@@ -170,8 +176,40 @@ class _Pairs:
         machine = None if self.shared is None else self.shared.pair(i, j)
         if machine is not None and not self.is_linear and not uses_classes_for(self.source, len(c), self.options):
             return solve_one(machine, c, lo, hi, self.limits)
-        source = self.source if self.n_labels == 2 else self._part(at_i, at_j)
+        if machine is not None and not self.is_linear and self.lift == "approximate":
+            return self._by_shared_classes(at_i, at_j, c, lo, hi, machine)
+        source = self.source if self.n_labels == 2 else self.source.subset(np.r_[at_i, at_j])
         return solve_over(source, c, lo, hi, self.lift, self.options, machine=machine)
 
-    def _part(self, at_i: slice, at_j: slice) -> KernelSource:
-        return self.source.subset(np.r_[at_i, at_j])
+    def _by_shared_classes(
+        self, at_i: slice, at_j: slice, c: Double, lo: Double, hi: Double, machine: DualMachine
+    ) -> DualAnswer:
+        """Clusters of each label, and the landmarks, are the same for all pairs."""
+        index, n_i = np.r_[at_i, at_j], at_i.stop - at_i.start
+        landmarks = self.landmarks
+        # The landmarks of other labels stand behind the examples of the pair.
+        number = np.full(len(self.distinct), -1, dtype=np.int64)
+        number[index] = np.arange(len(index))
+        others = landmarks.index[number[landmarks.index] < 0]
+        number[others] = len(index) + np.arange(len(others))
+        self.others = others
+        labels = self.clusters[index].copy()
+        labels[n_i:] += int(labels[:n_i].max()) + 1
+        shared = SharedClasses(labels, Landmarks(number[landmarks.index], landmarks.R))
+        source = self.source.subset(np.concatenate([index, others]))
+        return solve_lifted(DualProblem(source, c, lo, hi, None, shared=shared), self.options, machine)
+
+    @cached_property
+    def landmarks(self) -> Landmarks:
+        return choose_landmarks(self.source, np.random.default_rng(self.options.seed), self.options.n_landmarks)
+
+    @cached_property
+    def clusters(self) -> NDArray[np.int32]:
+        places, random = places_of(self.source), np.random.default_rng(self.options.seed)
+        assert places is not None
+        n_classes = 100 if self.options.n_classes is None else self.options.n_classes
+        parts = [
+            clusters_of(np.ascontiguousarray(places[begin:end]), n_classes, random)
+            for begin, end in pairwise(self.begin.tolist())
+        ]
+        return np.concatenate(parts)

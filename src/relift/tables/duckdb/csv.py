@@ -6,6 +6,7 @@ key 007; so it is told everything, and finds an error where the file is otherwis
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -14,12 +15,13 @@ from typing import Any, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
-from relift.tables.sources.canonical import refuse_key, rounded_text
-from relift.tables.sources.contents import File
-from relift.tables.sources.csv_layout import NUMBER, has_header, layout_of
-from relift.tables.sources.file_patterns import other_columns
-from relift.tables.sources.table import Source
-from relift.tables.sql.write import name_in, text_in
+from relift.tables.canonical import refuse_key, rounded_text
+from relift.tables.contents import File
+from relift.tables.csv_layout import NUMBER, Layout, has_header, layout_of, write_plainly
+from relift.tables.duckdb_errors import UnclearLinesError
+from relift.tables.file_patterns import other_columns
+from relift.tables.sources import Source
+from relift.tables.write_sql import name_in, text_in
 
 DIALECT = "duckdb"
 _WHOLE = r"[+-]?(0|[1-9][0-9]*)(\.0*)?"
@@ -135,8 +137,7 @@ class CsvReader:
         if layout is None:
             return None
         start = int(self._run(f"SELECT coalesce(max(rowid) + 1, 0) FROM {raw}")[0][0])
-        with self._literally(path) as pattern:
-            self._run(f"INSERT INTO {raw} SELECT * FROM {_reader(pattern, layout.delimiter, columns)}", source.label)
+        self._insert(raw, source.label, path, layout, columns)
         if width == 1:  # empty lines
             self._run(f"DELETE FROM {raw} WHERE c0 IS NULL AND rowid >= {start}")
         rows = self._run(f"SELECT min(rowid) FROM {raw} WHERE rowid >= {start}")
@@ -151,6 +152,23 @@ class CsvReader:
             return None
         self._run(f"DELETE FROM {raw} WHERE rowid = {first}")
         return _names(source, entries)
+
+    def _insert(self, raw: str, label: str, path: Path, layout: Layout, columns: Sequence[str]) -> None:
+        """Add all lines of a file; one whose line ends DuckDB does not understand is written anew for it."""
+        if not layout.is_odd:
+            try:
+                self._read_by_duckdb(raw, label, path, layout, columns)
+                return
+            except UnclearLinesError:
+                pass
+        with tempfile.TemporaryDirectory(prefix="relift-") as folder:
+            again = Path(folder) / "again.csv"
+            write_plainly(label, path, layout.delimiter, again)
+            self._read_by_duckdb(raw, label, again, replace(layout, delimiter=","), columns)
+
+    def _read_by_duckdb(self, raw: str, label: str, path: Path, layout: Layout, columns: Sequence[str]) -> None:
+        with self._literally(path) as pattern:
+            self._run(f"INSERT INTO {raw} SELECT * FROM {_reader(pattern, layout, columns)}", label)
 
     def _has_header(self, raw: str, source: Source, first: int, entries: Sequence[str | None]) -> bool:
         below = f"(SELECT * FROM {raw} WHERE rowid > {first})"
@@ -230,11 +248,11 @@ class CsvReader:
 _SQL = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE", Type.TEXT: "VARCHAR"}
 
 
-def _reader(pattern: str, delimiter: str, columns: Sequence[str]) -> str:
+def _reader(pattern: str, layout: Layout, columns: Sequence[str]) -> str:
     types = ", ".join(f"{text_in(DIALECT, c)}: 'VARCHAR'" for c in columns)
     return (
         f"read_csv({text_in(DIALECT, pattern)}, auto_detect = false, header = false, delim = "
-        f"{text_in(DIALECT, delimiter)}, quote = '\"', escape = '\"', comment = '', nullstr = '', "
+        f"{text_in(DIALECT, layout.delimiter)}, quote = '\"', escape = '\"', comment = '', nullstr = '', "
         "null_padding = false, strict_mode = true, ignore_errors = false, hive_partitioning = false, "
         f"filename = false, columns = {{{types}}})"
     )

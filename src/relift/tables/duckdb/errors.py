@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import final
 
 import duckdb
 
 from relift.errors import DataError, EngineError
+
+
+@final
+class UnclearLinesError(DataError):
+    """DuckDB finds a quotation mark or the end of a line where it expects none; internal."""
+
 
 _TOO_LONG = "a whole number of more than 64 bits was calculated."
 
@@ -57,11 +64,7 @@ def _of_table(error: Exception, label: str) -> DataError:
             "Every line has the same number of entries; text with separators or line breaks in it is quoted.",
         )
     if "CSV" in text and re.search("state machine|quote", text, re.IGNORECASE):
-        return DataError(
-            f"{label} cannot be read: a quotation mark is not closed or stands in the middle of an entry, or its lines "
-            "end in more than one way.",
-            'Quote entries as in "say ""hi""", and save it with one kind of line ends.',
-        )
+        return UnclearLinesError(f"{label} cannot be read: {first_line(error)}")
     return DataError(f"{label} cannot be read: {first_line(error)}")
 
 

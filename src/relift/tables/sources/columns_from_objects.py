@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import DataError
-from relift.tables.sources import canonical
-from relift.tables.sources.contents import UNNAMED, Columns, Frame, Shape
+from relift.program.sparse_structure import checked_sparse
+from relift.tables import canonical
+from relift.tables.contents import UNNAMED, Columns, Frame, Shape
 
 _ROUND = 2**53
 """Whole numbers beyond it may be rounded by a double."""
@@ -36,6 +37,7 @@ def content_of_object(label: str, data: Any) -> Columns | Frame:
     if isinstance(data, Real) or canonical.is_number(data):
         return _columns(label, {"value": _array_of([data])}, UNNAMED)
     if sparse.issparse(data):
+        checked_sparse(label, data)  # before SciPy's compiled routines see its indices
         entries = data.tocoo()
         arrays = {"row": entries.coords[0], "column": entries.coords[1], "value": entries.data}
         return _columns(label, arrays, UNNAMED)

@@ -23,8 +23,10 @@ _HEAD = 1 << 20
 _SAMPLE = 1000
 _SEPARATORS = (",", ";", "\t")
 _LAST_RESORT = "|"
+_LINE_END = re.compile(r'(?:[^"\r\n]|"[^"]*")*(\r\n|\n|\r)')
 _NAMELIKE = re.compile(r"\s*[^\W\d]")
-_ABSENT = {"", "na", "n/a", "nan", "null", "none", "nil", "inf", "infinity", "missing", "unknown"}
+_NO_NAMES = {"", "na", "n/a", "nan", "null", "none", "nil", "inf", "infinity", "missing", "unknown", "true", "false"}
+"""What stands for a missing value or a truth value rather than for a name."""
 NUMBER = r"[+-]?(inf|((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?)"
 """Numbers in text files; with leading zeros it is a text, since 007 and 7 may be two keys."""
 _NUMBER = re.compile(NUMBER)
@@ -41,10 +43,13 @@ class Layout:
         What stands between two entries.
     width
         How many entries the first line has.
+    is_odd
+        Whether a text in quotation marks has another line end in it than the lines have, and comes before these.
     """
 
     delimiter: str
     width: int
+    is_odd: bool = False
 
 
 def layout_of(label: str, path: Path, delimiter: str | None, width: int | None) -> Layout | None:
@@ -67,12 +72,14 @@ def layout_of(label: str, path: Path, delimiter: str | None, width: int | None) 
         If it is not UTF-8 text, or more than one separator would do.
     """
     text = _head(label, path)
+    is_odd = _is_odd(text)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip("\n"):
         return None
+    if delimiter is None and path.suffix.lower() == ".tsv":
+        delimiter = "\t"
     if delimiter is not None:
-        return Layout(delimiter, _widths(label, path, text, delimiter)[0])
-    if path.suffix.lower() == ".tsv":
-        return Layout("\t", _widths(label, path, text, "\t")[0])
+        return Layout(delimiter, _widths(label, path, text, delimiter)[0], is_odd)
     widths = {sign: _widths(label, path, text, sign) for sign in (*_SEPARATORS, _LAST_RESORT)}
     even = [sign for sign in _SEPARATORS if widths[sign][0] > 1 and len(set(widths[sign])) == 1]
     fitting = [sign for sign in even if widths[sign][0] == width]
@@ -87,7 +94,43 @@ def layout_of(label: str, path: Path, delimiter: str | None, width: int | None) 
         even = [_LAST_RESORT]
     if not even:  # one column; or a line has an entry too many, which reading finds where it looks for the likeliest
         even = [max(_SEPARATORS, key=lambda sign: sum(widths[sign]))]
-    return Layout(even[0], widths[even[0]][0])
+    return Layout(even[0], widths[even[0]][0], is_odd)
+
+
+def _is_odd(text: str) -> bool:
+    """Whether the first end of a line is another one than the first that is not inside of quotation marks."""
+    found, any_end = _LINE_END.match(text), re.search("\r\n|\n|\r", text)
+    return found is not None and any_end is not None and found[1] != any_end[0]
+
+
+def write_plainly(label: str, path: Path, delimiter: str, out: Path) -> None:
+    """Write a file anew with commas, all entries quoted, and one kind of line ends.
+
+    Parameters
+    ----------
+    label
+        The table, for messages.
+    path, delimiter
+        The file, and what stands between its entries.
+    out
+        Where to.
+
+    Raises
+    ------
+    DataError
+        If a quotation mark is not closed or stands in the middle of an entry.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as old, out.open("w", encoding="utf-8", newline="") as new:
+            writer = csv.writer(new, quoting=csv.QUOTE_ALL, lineterminator="\n")
+            writer.writerows(row for row in csv.reader(old, delimiter=delimiter, strict=True) if row)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(label) from error
+    except csv.Error as error:
+        raise DataError(
+            f"{label} cannot be read: a quotation mark is not closed, or stands in the middle of an entry ({error}).",
+            'Quote entries as in "say ""hi""".',
+        ) from error
 
 
 def _head(label: str, path: Path) -> str:
@@ -105,7 +148,7 @@ def _head(label: str, path: Path) -> str:
         if not is_cut or error.start < len(content) - 4:
             raise _not_utf8(label) from error
         text = content[: error.start].decode("utf-8-sig")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
 
 
 def _not_utf8(label: str) -> DataError:
@@ -204,7 +247,7 @@ def _is_name(entry: str, wanted: Wanted) -> bool:
 
 def _is_name_above(entry: str, kind: str, is_value: bool) -> bool:
     """Whether an entry is a name, since what stands below it is of another kind."""
-    if entry.casefold() in _ABSENT or not _NAMELIKE.match(entry):
+    if entry.casefold() in _NO_NAMES or not _NAMELIKE.match(entry):
         return False
     return is_value if kind in {"", "text"} else True
 

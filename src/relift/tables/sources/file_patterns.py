@@ -73,6 +73,17 @@ def literal_pattern(path: Path) -> str:
     return re.sub(r"[*?\[]", r"[\g<0>]", str(path))
 
 
+def literal_in_spark(path: str) -> str:
+    r"""A path for Spark's readers, which take every path as a pattern of Hadoop.
+
+    Examples
+    --------
+    >>> print(literal_in_spark("hdfs://shop/run[1]"))
+    hdfs://shop/run\[1\]
+    """
+    return re.sub(r"[\[\]{}*?\\]", r"\\\g<0>", path)
+
+
 def other_columns(label: str, first: Path, names: Sequence[str], path: Path, found: Sequence[str]) -> DataError:
     """The error of files that do not fit together."""
     return DataError(

@@ -107,9 +107,10 @@ def _entries(label: str, data: Any) -> tuple[Any, Any, Any]:
             rows, data = data.to_series(0).to_list(), data[:, 1:]
         return _two(label, data.to_numpy().astype(object)), rows, data.columns
     try:
-        return _two(label, np.asarray(data)), None, None
+        entries = np.asarray(data)
     except ValueError as error:  # rows of different length
         raise DataError(f"{label}: the rows of a matrix must have one length.") from error
+    return _two(label, entries), None, None
 
 
 def _two(label: str, entries: NDArray[Any]) -> NDArray[Any]:

@@ -44,6 +44,12 @@ from relift.tables.algebra import (
 )
 from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
+from relift.tables.engine_duckdb import DuckDBEngine
+from relift.tables.engine_spark_errors import is_cancelled, translated
+from relift.tables.engine_spark_kept import kept_tables
+from relift.tables.engine_spark_keys import settled_types
+from relift.tables.engine_spark_session import open_session
+from relift.tables.file_patterns import literal_in_spark
 from relift.tables.join_order import linked_first
 from relift.tables.row_bounds import row_bounds
 from relift.tables.sources.table import Distributed, Source, Stored
@@ -304,7 +310,8 @@ class SparkEngine(Engine):
         folder = f"{self._folder}/{name}/{uuid.uuid4().hex[:8]}"
         with self._statement():
             self._open.session.table(name).write.mode("error").parquet(folder)
-            part = _Part(self._open.session.read.parquet(folder), table.rows, is_stored_by_spark=False, folder=folder)
+            frame = self._open.session.read.parquet(literal_in_spark(folder))
+            part = _Part(frame, table.rows, is_stored_by_spark=False, folder=folder)
             self._register(name, replace(table, parts=[part]))
             for old in table.parts:
                 self._forget(old)
@@ -317,7 +324,7 @@ class SparkEngine(Engine):
         """Tables that an earlier engine has saved in the same folder."""
         with self._statement():
             for name, folder in kept_tables(self._open.session, self._folder or "").items():
-                frame = self._open.session.read.parquet(folder)
+                frame = self._open.session.read.parquet(literal_in_spark(folder))
                 part = _Part(frame, int(frame.count()), is_stored_by_spark=False, folder=folder)
                 self._register(name, _Table([part], 8 * len(frame.columns)))
 
