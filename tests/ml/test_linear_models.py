@@ -54,7 +54,9 @@ def repeated(seed: int, n_rows: int = 400, n_distinct: int = 30, n_columns: int 
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 60), st.sampled_from([np.int8, np.float32, np.float64]))
+@given(
+    st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 60), st.sampled_from([np.int8, np.float32, np.float64])
+)
 def test_groups_are_those_of_unique_rows(seed: int, n_rows: int, n_columns: int, dtype: Any) -> None:
     X = np.random.default_rng(seed).integers(-1, 2, (n_rows, n_columns)).astype(dtype)
     expected = np.unique(X, axis=0, return_inverse=True)[1].ravel()

@@ -11,15 +11,15 @@ pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 
 from tests.data import data_folder
-from tests.experiments.networks import write_cora_like
+from tests.paper.networks import write_cora_like
 
 from relift.cli.run import run
 from relift.errors import DataError
-from relift.experiments.framework import Request
-from relift.experiments.network_data import find_network, is_network, read_network
-from relift.experiments.registry import get_experiment
-from relift.experiments.results import write_results
-from relift.experiments.runner import make_plan, run_plan
+from relift.paper.framework import Request
+from relift.paper.network_data import find_network, is_network, read_network
+from relift.paper.registry import get_experiment
+from relift.paper.results import write_results
+from relift.paper.runner import make_plan, run_plan
 
 SMALL = {"shares": [0.4, 0.8], "splits": 1, "c1": [0.1], "ratio": [1.0], "nu": [0.3], "tc_nu": [0.3], "tc_ratio": [1.0]}
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 import relift
 from relift.cli.run import run
 from relift.errors import DataError
+from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
-from relift.tables.engine_duckdb import DuckDBEngine
-from relift.tables.engine_memory import MemoryEngine
 from relift.tables.load import load_table
-from relift.tables.match_columns import Wanted
-from relift.tables.sources import Table, source_from_data
+from relift.tables.memory.engine import MemoryEngine
+from relift.tables.sources.match_columns import Wanted
+from relift.tables.sources.table import Table, source_from_data
 
 NAMES = ("I", "J", "K")
 NUMBERS = itertools.count()

@@ -129,8 +129,8 @@ def test_a_folder_that_spark_keeps_tables_in_is_no_pattern(tmp_path: Path, monke
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         pytest.skip("there is no Java for Spark")
     from relift.tables.algebra import Scan
-    from relift.tables.engine_spark import SparkEngine
-    from relift.tables.sources import source_from_data
+    from relift.tables.sources.table import source_from_data
+    from relift.tables.spark.engine import SparkEngine
 
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     found: dict[str, Any] = {}

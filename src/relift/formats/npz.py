@@ -30,8 +30,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import sparse
 
-from relift.adapters.pickled_arrays import PickledMatrix, load_arrays
 from relift.errors import FileFormatError, ProgramError, ReliftError
+from relift.formats.pickled_arrays import PickledMatrix, load_arrays
 from relift.program.arrays import as_floats
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows

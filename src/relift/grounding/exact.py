@@ -3,8 +3,8 @@
 Symmetry lives in equal numbers. In floats ``1 - 0.9`` is not ``0.1``, and adding a multiset in two orders gives two
 sums. A double is read here as the shortest decimal that prints it, as in :mod:`relift.symmetry.finite_field`.
 If all numbers of an array are ``k / 10**s`` with one s and whole k below 2**53, sums of the k are exact, and dividing
-by ``10**s`` rounds once, correctly. Numbers without such an s (``1/3``) are added up in the order of their size, so that
-equal multisets still have equal sums.
+by ``10**s`` rounds once, correctly. Numbers without such an s (``1/3``) are added up in the order of their size, so
+that equal multisets still have equal sums.
 """
 
 from __future__ import annotations

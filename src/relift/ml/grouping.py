@@ -2,8 +2,8 @@ r"""Rows that are equal, found in one pass of hashing: distinct rows, and the di
 
 Every row gets a 64-bit hash; rows of one hash are numbered together (:func:`relift.tables.compiled.group`), and each
 row is then compared with the first one of its number, entry by entry, so that a collision of hashes cannot merge rows
-that differ. If one occurs (one pair of rows in 2^64), hashing starts again with other factors. Cost: O(entries), with two
-passes over the data and memory for the hashes.
+that differ. If one occurs (one pair of rows in 2^64), hashing starts again with other factors. Cost: O(entries), with
+two passes over the data and memory for the hashes.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
 from relift.ml.validation import validate_data
-from relift.pipeline import Result, solve
+from relift.pipeline import solve
 from relift.program.program import Program
 from relift.result import Result
 

@@ -15,13 +15,13 @@ from typing import Any, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
-from relift.tables.canonical import refuse_key, rounded_text
-from relift.tables.contents import File
-from relift.tables.csv_layout import NUMBER, Layout, has_header, layout_of, write_plainly
-from relift.tables.duckdb_errors import UnclearLinesError
-from relift.tables.file_patterns import other_columns
-from relift.tables.sources import Source
-from relift.tables.write_sql import name_in, text_in
+from relift.tables.duckdb.errors import UnclearLinesError
+from relift.tables.sources.canonical import refuse_key, rounded_text
+from relift.tables.sources.contents import File
+from relift.tables.sources.csv_layout import NUMBER, Layout, has_header, layout_of, write_plainly
+from relift.tables.sources.file_patterns import other_columns
+from relift.tables.sources.table import Source
+from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "duckdb"
 _WHOLE = r"[+-]?(0|[1-9][0-9]*)(\.0*)?"

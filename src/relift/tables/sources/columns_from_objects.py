@@ -17,8 +17,8 @@ from scipy import sparse
 
 from relift.errors import DataError
 from relift.program.sparse_structure import checked_sparse
-from relift.tables import canonical
-from relift.tables.contents import UNNAMED, Columns, Frame, Shape
+from relift.tables.sources import canonical
+from relift.tables.sources.contents import UNNAMED, Columns, Frame, Shape
 
 _ROUND = 2**53
 """Whole numbers beyond it may be rounded by a double."""

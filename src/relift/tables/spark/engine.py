@@ -44,14 +44,9 @@ from relift.tables.algebra import (
 )
 from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
-from relift.tables.engine_duckdb import DuckDBEngine
-from relift.tables.engine_spark_errors import is_cancelled, translated
-from relift.tables.engine_spark_kept import kept_tables
-from relift.tables.engine_spark_keys import settled_types
-from relift.tables.engine_spark_session import open_session
-from relift.tables.file_patterns import literal_in_spark
 from relift.tables.join_order import linked_first
 from relift.tables.row_bounds import row_bounds
+from relift.tables.sources.file_patterns import literal_in_spark
 from relift.tables.sources.table import Distributed, Source, Stored
 from relift.tables.spark.errors import is_cancelled, translated
 from relift.tables.spark.kept_tables import kept_tables
