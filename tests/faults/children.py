@@ -31,9 +31,10 @@ _IMPORTED = (
     "clarabel", "duckdb", "highspy", "pydantic", "matplotlib.backends.backend_agg", "matplotlib.figure", "pandas",
     "pyarrow", "rich.table", "sqlglot", "typer", "relift.cli.commands", "relift.pipeline",
     "relift.formats.program_files", "relift.formats.lifting_map", "relift.formats.model_results",
-    "relift.formats.solutions", "relift.in_database", "relift.language.syntax.parser", 
-    "relift.modelling.solve_in_engine", "relift.modelling.solve_model", "relift.report.plot_points", "relift.report.summary", "relift.solvers.clarabel_",
-    "relift.solvers.highs_", "relift.tables.duckdb.engine", "relift.tables.open_engine",
+    "relift.formats.solutions", "relift.in_database", "relift.language.syntax.parser",
+    "relift.modelling.solve_in_engine", "relift.modelling.solve_model", "relift.report.plot_points",
+    "relift.report.summary", "relift.solvers.clarabel_", "relift.solvers.highs_", "relift.tables.duckdb.engine",
+    "relift.tables.open_engine",
 )  # fmt: skip
 
 
