@@ -147,7 +147,7 @@ def test_names_of_several_atoms_do_not_contradict_each_other() -> None:
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_no_other_order_puts_more_names_where_the_model_has_them(data: Any) -> None:
-    """Against all permutations: the order that is found explains most names, unless the first atom names all columns."""
+    """Against all permutations: the order that is found explains most names, unless the first atom names all."""
     arity = data.draw(st.integers(1, 3))
     name = st.sampled_from(["I", "J", "K", None])
     uses = tuple(data.draw(st.lists(st.tuples(*[name] * arity), max_size=3)))
