@@ -156,6 +156,13 @@ def test_a_step_that_turns_the_sign_of_a_multiplier_is_not_taken() -> None:
     bounds = Program(P=[[1.0]], q=[-2.0], ub=3.0)
     at_bound = replace(wrong, y=np.zeros(0), w=np.array([0.5]))
     assert polished(bounds, at_bound) is at_bound
+    # Between bounds that lie close together the step would end at the other one: another guess, not a polish.
+    narrow = Program(P=[[1.0]], q=[-2.0], A=[[1.0]], l=[2.999], u=[3.0])
+    between = replace(wrong, x=np.array([2.9995]))
+    assert polished(narrow, between) is between
+    narrow_bounds = Program(P=[[1.0]], q=[-2.0], lb=2.999, ub=3.0)
+    between = replace(between, y=np.zeros(0), w=np.array([0.5]))
+    assert polished(narrow_bounds, between) is between
 
 
 @pytest.mark.parametrize("is_upper", [True, False])
