@@ -36,11 +36,8 @@ from relift.modelling.solve_in_engine import (
 )
 from relift.pipeline import Result, solve
 from relift.program.program import Program
-<<<<<<< HEAD
 from relift.read_bytes import read_bytes
-=======
 from relift.redaction import redacted
->>>>>>> tables
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
