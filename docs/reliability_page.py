@@ -81,7 +81,7 @@ def failures() -> str:
     """Every failure by its signature."""
     found = _found()
     lines = [
-        f"- {failed['count']:,} × {signature} (first: `--kind {kind} --only {failed['case']}`)"
+        f"- {failed['count']:,} × {signature} (first: `--seed {found['seed']} --kind {kind} --only {failed['case']}`)"
         + (", known" if failed["is_known"] else "")
         for kind, mine in found["kinds"].items()
         for signature, failed in sorted(mine["failures"].items(), key=lambda item: -item[1]["count"])

@@ -139,6 +139,7 @@ struct MatrixBuffers {
     Buffer offsets, indices, values;
     static MatrixBuffers from(PyObject* triple) {
         PyObject *offsets, *indices, *values;
+        if (!PyTuple_Check(triple)) throw std::invalid_argument("a matrix must be given as a tuple of three arrays");
         if (!PyArg_ParseTuple(triple, "OOO", &offsets, &indices, &values)) throw PythonError();
         return {Buffer(offsets), Buffer(indices), Buffer(values)};
     }

@@ -20,8 +20,9 @@ using namespace relift::tables;
 
 class Buffer {
 public:
-    explicit Buffer(PyObject* object, bool writable = false) {
-        if (object == Py_None) return;
+    // Only what is said to be optional may be None.
+    explicit Buffer(PyObject* object, bool writable = false, bool optional = false) {
+        if (object == Py_None && optional) return;
         if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
             throw PythonError();
     }
@@ -192,10 +193,10 @@ PyObject* py_rows_from_triplets(PyObject*, PyObject* arguments) {
         if (!PyArg_ParseTuple(arguments, "OOOnOOO", &rows_given, &columns_given, &values_given, &n_columns,
                               &starts_given, &indices_given, &data_given))
             return nullptr;
-        const Buffer rows(rows_given), columns(columns_given), values(values_given);
-        const Buffer starts(starts_given, true), indices(indices_given, true), data(data_given, true);
+        const Buffer rows(rows_given), columns(columns_given), values(values_given, false, true);
+        const Buffer starts(starts_given, true), indices(indices_given, true), data(data_given, true, true);
         const size_t n = counted(rows.size());
-        if (starts.size() < 1 || values.is_there() != data.is_there())
+        if (starts.size() < 1 || n_columns < 0 || values.is_there() != data.is_there())
             throw std::invalid_argument("the arrays do not fit together");
         columns.needs(n, "columns");
         values.needs(n, "values");
@@ -223,8 +224,8 @@ PyObject* py_place_rows(PyObject*, PyObject* arguments) {
         if (!PyArg_ParseTuple(arguments, "OOOOOiOOO", &starts_given, &indices_given, &data_given, &of_row_given,
                               &scale_given, &first_column, &next_given, &to_i_given, &to_d_given))
             return nullptr;
-        const Buffer starts(starts_given), indices(indices_given), data(data_given), of_row(of_row_given),
-            scale(scale_given), next(next_given, true), to_indices(to_i_given, true), to_data(to_d_given, true);
+        const Buffer starts(starts_given), indices(indices_given), data(data_given, false, true),
+            of_row(of_row_given, false, true), scale(scale_given, false, true), next(next_given, true), to_indices(to_i_given, true), to_data(to_d_given, true);
         const size_t n_rows = next.size();
         if (starts.size() < 1) throw std::invalid_argument("the arrays do not fit together");
         data.needs(indices.size(), "data");
@@ -275,7 +276,8 @@ PyObject* py_number_arrow(PyObject*, PyObject* arguments) {
         if (!PyArg_ParseTuple(arguments, "OOOOO", &capsule, &starts_given, &bytes_given, &there_given, &numbers_given))
             return nullptr;
         Texts& texts = texts_in(capsule);
-        const Buffer starts(starts_given), bytes(bytes_given), there(there_given), numbers(numbers_given, true);
+        const Buffer starts(starts_given), bytes(bytes_given), there(there_given, false, true),
+            numbers(numbers_given, true);
         const size_t n = numbers.size();
         if (starts.size() != n + 1) throw std::invalid_argument("starts has a wrong length");
         there.needs(n, "is_there");

@@ -50,7 +50,7 @@ from __future__ import annotations
 import re
 from typing import final
 
-from relift.redaction import redacted
+from relift.redaction import HIDDEN, redacted
 
 # Controls but for the line feed and the tab, what changes the direction of writing, other ends of lines, and halves of
 # characters, which cannot be written at all.
@@ -169,6 +169,8 @@ class LanguageError(ReliftError, ValueError):
     def __init__(
         self, message: str, hint: str = "", file: str = "", line: int = 0, column: int = 0, excerpt: str = ""
     ) -> None:
+        if redacted(excerpt) != excerpt:  # the message may quote a piece of the line, and so of the password
+            message, hint = re.sub(r"'[^']*'", f"'{HIDDEN}'", message), ""
         message, hint, file, excerpt = redacted(message), redacted(hint), redacted(file), redacted(excerpt)
         Exception.__init__(self, message, hint, file, line, column, excerpt)
         self.message = message

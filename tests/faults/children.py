@@ -74,7 +74,10 @@ class Children:
     """The process that forks them."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen(
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             [sys.executable, "-m", "tests.faults.children"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
@@ -85,7 +88,12 @@ class Children:
         assert self.process.stdout is not None
         self.process.stdin.write(json.dumps(asdict(Case(words, **given))) + "\n")
         self.process.stdin.flush()
-        return Ended(**json.loads(self.process.stdout.readline()))
+        answer = self.process.stdout.readline()
+        if not answer:
+            code = self.process.wait()
+            self.process = self._start()  # so that the other tests are not touched
+            raise RuntimeError(f"the process that forks children has ended with {code}")
+        return Ended(**json.loads(answer))
 
     def close(self) -> None:
         assert self.process.stdin is not None

@@ -65,7 +65,7 @@ def run_case(seed: int, kind: str, index: int, folder: Path) -> Outcome:
 def _work(seed: int, kind: str, begin: int, end: int, pipe: Connection, folder: str) -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # whoever stops the run stops the process above
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the life of the process
     for index in range(begin, end):
         pipe.send(index)

@@ -43,7 +43,7 @@ def test_a_sum_that_is_exactly_zero_leaves_no_rounding_in_the_quotient(row: tupl
 @pytest.mark.parametrize("small", [1e-13, 1e-12, 1e-9])
 def test_a_small_sum_that_is_not_rounding_stays_in_the_quotient(small: float) -> None:
     quotient = quotient_of_a_circle(1.0, small, -1.0)
-    assert quotient.A.toarray() == pytest.approx(np.array([[small]]), rel=1e-3)
+    assert quotient.A.toarray() == pytest.approx(np.array([[small]]), rel=1e-3, abs=0)
 
 
 def test_a_quadratic_part_that_cancels_leaves_no_rounding_in_the_quotient() -> None:
@@ -156,6 +156,13 @@ def test_a_step_that_turns_the_sign_of_a_multiplier_is_not_taken() -> None:
     bounds = Program(P=[[1.0]], q=[-2.0], ub=3.0)
     at_bound = replace(wrong, y=np.zeros(0), w=np.array([0.5]))
     assert polished(bounds, at_bound) is at_bound
+    # Between bounds that lie close together the step would end at the other one: another guess, not a polish.
+    narrow = Program(P=[[1.0]], q=[-2.0], A=[[1.0]], l=[2.999], u=[3.0])
+    between = replace(wrong, x=np.array([2.9995]))
+    assert polished(narrow, between) is between
+    narrow_bounds = Program(P=[[1.0]], q=[-2.0], lb=2.999, ub=3.0)
+    between = replace(between, y=np.zeros(0), w=np.array([0.5]))
+    assert polished(narrow_bounds, between) is between
 
 
 @pytest.mark.parametrize("is_upper", [True, False])

@@ -595,8 +595,11 @@ class Rounds:
         upper = math.inf if point is None or not has_time else point.value
         known = self.options.radius is not None
         found = prover.prove(x, y, upper, self._radius(x), radius_is_known=known)
-        if point is not None and found.value > point.value:  # by rounding: each holds by itself
-            found = replace(found, value=point.value)
+        if point is not None and found.value > point.value:
+            if found.is_unconditional and not point.is_proved:  # what is proved refutes the prices
+                point = replace(point, value=math.inf)
+            else:
+                found = replace(found, value=point.value)
         return found, point
 
     def _bounds_on_the_ground(self) -> tuple[float, UpperBound, float]:

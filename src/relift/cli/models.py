@@ -15,7 +15,8 @@ import typer
 from relift.cli.screen import print_source
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
-from relift.tables.postgres.address import is_address
+from relift.redaction import redacted
+from relift.tables.server_address import is_address
 
 if TYPE_CHECKING:
     from relift.grounding.ground import GroundProgram
@@ -165,6 +166,8 @@ def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
         name, sign, value = word.partition("=")
         if not sign or not name.strip():
             raise OptionError(f"--param {word!r} is not of the form NAME=NUMBER.")
+        if redacted(word) != word:  # an address in the wrong place: nothing of it is repeated
+            raise OptionError(f"--param {redacted(word)} is not of the form NAME=NUMBER.")
         if name.strip() in params:
             raise OptionError(f"--param {name.strip()} is given twice.")
         params[name.strip()] = number_from_text(value.strip(), f"--param {name.strip()}")

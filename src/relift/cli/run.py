@@ -34,6 +34,7 @@ COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "sho
 """The first word; any other is a model to solve."""
 
 _NO_MEMORY = "there is not enough memory for this model."
+_MEMORY_WORDS = ("failed to map segment from shared object", "can't start new thread")
 
 _terminated: list[int] = []
 """The signals that asked this process to end, SIGTERM or SIGHUP."""
@@ -174,8 +175,9 @@ def _other_error(error: Exception, debug: bool) -> int:
         return _interrupted()
     if isinstance(getattr(error, "exit_code", None), int):
         return int(error.exit_code)  # type: ignore[attr-defined]
-    if isinstance(error, ImportError) and "failed to map segment" in str(error):
-        _say(_NO_MEMORY)  # for the code of a library
+    # Memory can also be missing for the code of a library and for the stack of a thread.
+    if isinstance(error, ImportError | RuntimeError) and str(error).endswith(_MEMORY_WORDS):
+        _say(_NO_MEMORY)
         return EXIT_FAILURE
     if debug:
         import traceback

@@ -23,7 +23,7 @@ from relift.ml.dual_machine import NO_VIOLATION, REACHED, STEP_LIMIT, DualLimits
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions
 from relift.ml.kernels import Index, KernelSource, PointKernel
 from relift.ml.landmarks import Landmarks
-from relift.ml.linear_dual import linear_points, solve_linear
+from relift.ml.linear_dual import linear_points, low_rank_features, solve_linear
 from relift.ml.small_dual import balanced, best_bias, best_bias_of, gap_terms
 
 Double = NDArray[np.float64]
@@ -40,6 +40,9 @@ SUPPORT_WORK = 2.5e8
 
 LINEAR_STEPS = 3
 """Steps for each example after which a linear kernel is handed to the interior point method."""
+
+MANY_STEPS = 1000
+"""The same for other kernels, if their matrix has low rank."""
 
 
 def solve_lifted(problem: DualProblem, options: LiftOptions, machine: DualMachine | None = None) -> DualAnswer:
@@ -204,13 +207,12 @@ def _over_examples(
         limits = DualLimits(limits.tol_gap, np.inf, limits.floor, limits.max_steps, limits.max_seconds)
     before = beta.copy()
     solver = machine_of(problem.source, options.cache_bytes) if machine is None else machine
-    points = linear_points(problem.source)
-    first = limits if points is None else _with_steps(limits, LINEAR_STEPS * size + 2000)
+    first = _with_steps(limits, first_steps(problem.source, size))
     v = problem.c.copy() if start is None else None
     outcome, _ = solver.solve(problem.c, problem.lo, problem.hi, problem.epsilon, beta, v, first)
     steps = outcome.steps
-    if points is not None and outcome.status == STEP_LIMIT and _is_unlimited(limits, steps):
-        found = solve_linear(points, problem, limits)
+    if outcome.status == STEP_LIMIT and _is_unlimited(limits, steps):
+        found = _by_interior_points(problem, limits, solver)
         if found is not None and found.gap < outcome.gap:
             line = _line("interior point", size, found.gap, perf_counter() - begun)
             found.labels, found.rounds = np.arange(size, dtype=np.int32), [*rounds, line]
@@ -226,6 +228,30 @@ def _over_examples(
     rounds = [*rounds, _line("examples", int(labels.max()) + 1, outcome.gap, seconds)]
     iterations = steps + (0 if start is None else start.iterations)
     return answer_of(outcome, beta, labels, iterations, rounds)
+
+
+def first_steps(source: KernelSource, size: int) -> int:
+    """Steps after which it is time to try the interior point method."""
+    if getattr(source, "kernel", None) == "linear":
+        return LINEAR_STEPS * size + 2000
+    return MANY_STEPS * size + 100_000
+
+
+def _by_interior_points(problem: DualProblem, limits: DualLimits, machine: DualMachine) -> DualAnswer | None:
+    """The dual in as many features as the kernel has rank; None if these are too many."""
+    points = linear_points(problem.source)
+    if points is not None:
+        return solve_linear(points, problem, limits)
+    features = low_rank_features(problem.source)
+    if features is None:
+        return None
+    # The features leave a little of the kernel, and the machine that is at hand says what the point is worth with it.
+    found = solve_linear(features, problem, replace(limits, tol_gap=0.01 * limits.tol_gap))
+    if found is None:
+        return None
+    nothing = replace(limits, max_steps=0)
+    outcome, _ = machine.solve(problem.c, problem.lo, problem.hi, problem.epsilon, found.beta, None, nothing)
+    return answer_of(outcome, found.beta, found.labels, found.iterations, [])
 
 
 def answer_of(

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from relift.ml import compiled
 from relift.ml.dual_machine import DualLimits
 from relift.ml.dual_problem import DualAnswer, DualProblem
 from relift.ml.kernels import KernelSource, PointKernel, SparseKernel
@@ -35,6 +36,15 @@ FEATURES_LIMIT = 2000
 
 MOST_ENTRIES = 1 << 27
 """Entries of the examples that are held densely at most."""
+
+MATRIX_LIMIT = 5000
+"""Examples up to which the rank of another kernel is looked at."""
+
+RANK_LIMIT = 600
+"""Rank up to which another kernel is solved by its features."""
+
+RANK_TOLERANCE = 1e-7
+"""Relative squared distance from the features that is as good as none; single precision has no more."""
 
 MOST_ITERATIONS = 200
 
@@ -49,6 +59,20 @@ def linear_points(source: KernelSource) -> Double | None:
     points: Any = source.points
     points = points.toarray() if sparse.issparse(points) else points
     return np.asarray(points, dtype=np.float64)
+
+
+def low_rank_features(source: KernelSource) -> Double | None:
+    """Features whose inner products are the kernel up to rounding; None if there would have to be too many."""
+    if source.size > MATRIX_LIMIT:
+        return None
+    everything = np.arange(source.size)
+    K = source.block(everything, everything)
+    largest = float(np.diagonal(K).max(initial=0.0))
+    most = min(source.size // 2, RANK_LIMIT)
+    pivots, factor = compiled.pivoted_cholesky(np.ascontiguousarray(0.5 * (K + K.T)), most, RANK_TOLERANCE * largest)
+    if len(pivots) >= most:
+        return None
+    return np.ascontiguousarray(factor[: len(pivots)].T)
 
 
 def solve_linear(X: Double, problem: DualProblem, limits: DualLimits) -> DualAnswer | None:

@@ -7,7 +7,7 @@ once. Everything is laid out by label, so that a pair is two slices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from relift.ml.class_rounds import clusters_of
-from relift.ml.dual import places_of, solve_lifted, solve_one, uses_classes_for
+from relift.ml.dual import first_steps, places_of, solve_lifted, solve_one, uses_classes_for
 from relift.ml.dual_machine import DualMachine, LabelMachines
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions, SharedClasses, class_totals
 from relift.ml.kernels import PointKernel
@@ -140,6 +140,8 @@ class _Pairs:
         self.n_labels = len(begin) - 1
         self.source = view.source(X[np.ix_(distinct, distinct)] if view.kernel == "precomputed" else X[distinct])
         self.limits = options.limits()
+        if options.max_steps < 0:  # what takes longer goes the long way
+            self.limits = replace(self.limits, max_steps=first_steps(self.source, len(distinct)))
         self.is_linear = getattr(self.source, "kernel", None) == "linear"
         self.shared: LabelMachines | None = None
         if self.n_labels > 2 and isinstance(self.source, PointKernel) and lift != "exact":
@@ -175,7 +177,9 @@ class _Pairs:
         (lo if sign > 0 else hi)[n_i:] = -sign * self.total[at_j]
         machine = None if self.shared is None else self.shared.pair(i, j)
         if machine is not None and not self.is_linear and not uses_classes_for(self.source, len(c), self.options):
-            return solve_one(machine, c, lo, hi, self.limits)
+            answer = solve_one(machine, c, lo, hi, self.limits)
+            if not answer.is_limited or self.options.max_steps >= 0:
+                return answer
         if machine is not None and not self.is_linear and self.lift == "approximate":
             return self._by_shared_classes(at_i, at_j, c, lo, hi, machine)
         source = self.source if self.n_labels == 2 else self.source.subset(np.r_[at_i, at_j])

@@ -118,8 +118,8 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
     Takes the place of ``sklearn.svm.SVC`` (parameters and fitted attributes have the same names). Equal examples are
     merged; the dual is solved over the distinct ones, by sequential minimal optimisation with cached kernel rows. Many
     examples with few features are first solved by clusters of each label, which are split where they violate
-    optimality. It ends when the relative duality gap of the dual over all examples, computed with the true kernel, is below
-    ``tol_gap``.
+    optimality. It ends when the relative duality gap of the dual over all examples, computed with the true kernel, is
+    below ``tol_gap``.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         Parameters of the kernel, as in ``SVC``; ``gamma="scale"`` does not count weights of examples either.
     lift
         ``"approximate"``; ``"exact"`` merges duplicates and, up to 3000 distinct examples, the counting partition of
-        the labelled kernel, and solves to ``tol``; ``"none"`` solves the original dual.
+        the labelled kernel, and solves to ``tol``; ``"none"`` merges nothing.
     n_classes
         Clusters for each label to start from. If None, 100 where clusters are used: from 8,000 distinct examples with
         at most 12 features on.

@@ -38,6 +38,7 @@ from relift.pipeline import solve
 from relift.program.program import Program
 from relift.read_bytes import read_bytes
 from relift.result import Result
+from relift.redaction import redacted
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
@@ -283,6 +284,10 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | Non
     if isinstance(model, Path):
         return check_text(decode(read_bytes(model), str(model)), str(model)), {}, model.parent
     if isinstance(model, str):
+        if ";" not in model and redacted(model) != model:
+            raise OptionError(
+                "the model was given as what looks like the address of a server.", "Give that as engine= or data=."
+            )
         return check_text(model), {}, None
     if isinstance(model, Model):
         return model.check(), dict(model.tables), getattr(model, "folder", None)

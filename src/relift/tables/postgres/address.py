@@ -37,7 +37,9 @@ def is_address(value: Any) -> bool:
 def holds_secret(address: str) -> bool:
     """Whether an address may hold a password (also one that cannot be read)."""
     found = _ADDRESS.fullmatch(address)
-    return found is None or found["secret"] is not None or "pass" in unquote(found["options"] or "").lower()
+    if found is None or found["secret"] is not None or "%" in (found["user"] or ""):
+        return True
+    return "pass" in unquote(found["options"] or "").lower()
 
 
 def shown_address(address: str) -> str:
