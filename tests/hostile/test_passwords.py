@@ -20,8 +20,8 @@ from relift.cli.run import run
 from relift.errors import ReliftError
 from relift.redaction import redacted
 from relift.tables.open_engine import open_engine
-from relift.tables.server_address import holds_secret, shown_address
-from relift.tables.sources import Stored, source_from_data
+from relift.tables.postgres.address import holds_secret, shown_address
+from relift.tables.sources.table import Stored, source_from_data
 
 pytest.importorskip("adbc_driver_postgresql")
 

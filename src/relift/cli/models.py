@@ -16,7 +16,7 @@ from relift.cli.screen import print_source
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
 from relift.redaction import redacted
-from relift.tables.server_address import is_address
+from relift.tables.postgres.address import is_address
 
 if TYPE_CHECKING:
     from relift.grounding.ground import GroundProgram

@@ -37,8 +37,8 @@ from relift.modelling.solve_in_engine import (
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.read_bytes import read_bytes
-from relift.result import Result
 from relift.redaction import redacted
+from relift.result import Result
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
