@@ -39,8 +39,10 @@ def _program(rows: np.ndarray, bound: np.ndarray, price: float) -> relift.Progra
     return relift.Program(
         P=sparse.diags_array(np.concatenate([np.ones(n), np.zeros(m)])).tocsc(),
         q=np.concatenate([np.zeros(n), np.full(m, price)]),
-        A=sparse.hstack([sparse.csr_array(rows), sparse.eye_array(m)]), l=bound, lb=np.concatenate([np.full(n, -np.inf), np.zeros(m)]),
-    )  # fmt: skip
+        A=sparse.hstack([sparse.csr_array(rows), sparse.eye_array(m)]),
+        l=bound,
+        lb=np.concatenate([np.full(n, -np.inf), np.zeros(m)]),
+    )
 
 
 def main() -> None:

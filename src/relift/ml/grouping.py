@@ -166,7 +166,7 @@ def _dense_hashes(X: Any, random: np.random.Generator) -> Hashes:
 
 
 def _entry_hashes(values: NDArray[Any], factors: Hashes, outer: Any, last: Any) -> Hashes:
-    entries = (_words(values) ^ factors) * outer
+    entries: Hashes = (_words(values) ^ factors) * outer
     entries ^= entries >> _SHIFT
     entries *= last
     entries ^= entries >> np.uint64(32)
