@@ -86,28 +86,20 @@ def long_model() -> Program:
     return Program(q=-np.ones(2**11), A=sparse.csc_array(near.astype(float)), u=1.0, lb=0)
 
 
-@pytest.mark.parametrize("stage", ["read", "solve"])
-def test_ctrl_c_ends_with_one_line_and_code_130(stage: str, tmp_path: Path) -> None:
-    # The model comes through a pipe: once someone reads from it, the process is known to be at work.
-    pipe = tmp_path / "long.mps"
-    os.mkfifo(pipe)
+def test_ctrl_c_while_a_solver_runs_ends_with_one_line_and_code_130(tmp_path: Path) -> None:
+    # HiGHS catches signals itself; all other stages are interrupted in tests/faults.
+    model = tmp_path / "long.mps"
+    write_program(long_model(), model)
     process = subprocess.Popen(
-        [sys.executable, "-m", "relift", str(pipe), "--verbose", "--lift", "none", "-o", str(tmp_path / "s.json")],
+        [sys.executable, "-m", "relift", str(model), "--verbose", "--lift", "none", "-o", str(tmp_path / "s.json")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True,
     )  # fmt: skip
-    with pipe.open("wb") as file:
-        if stage == "solve":
-            write_program(long_model(), tmp_path / "written.mps")
-            file.write((tmp_path / "written.mps").read_bytes())
-            (tmp_path / "written.mps").unlink()
-            file.close()
-            assert process.stderr is not None
-            assert any("HiGHS" in line for line in process.stderr), "no solver began"
-        process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=300)
+    assert process.stderr is not None
+    assert any("HiGHS" in line for line in process.stderr), "no solver began"
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=300)
     assert (process.returncode, output) == (130, "")
     assert errors.splitlines()[-1] == "relift: interrupted."
-    assert stage == "solve" or errors.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.mps"]
 
 
@@ -350,10 +342,14 @@ def test_a_file_without_permission_is_named(
     triangle.chmod(0)
     if os.geteuid() == 0:  # root may read everything, so the refusal is played
 
-        def refuse(self: Path) -> bytes:
-            raise PermissionError(13, "Permission denied", str(self))
+        really = os.open
 
-        monkeypatch.setattr(Path, "read_bytes", refuse)
+        def refuse(path: str, *rest: int, **more: int) -> int:
+            if path == str(triangle):
+                raise PermissionError(13, "Permission denied", path)
+            return really(path, *rest, **more)
+
+        monkeypatch.setattr(os, "open", refuse)
     assert run(["solve", str(triangle)]) == 2
     assert error_of(capsys) == f"{triangle}: permission denied."
 

@@ -68,13 +68,13 @@ def lift_words(
     from relift.settings import LiftSettings
 
     words = {
-        "method": str(method),
+        "lift": str(method),
         "values": str(values),
         "digits": digits,
         "reduce": not no_reduce,
         "scale_rows": not no_scale_rows,
     }
-    LiftSettings(**words)  # type: ignore[arg-type]
+    LiftSettings(str(method), str(values), digits, not no_scale_rows, not no_reduce)  # type: ignore[arg-type]
     return words
 
 

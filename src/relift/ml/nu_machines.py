@@ -151,7 +151,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
     tol
         Largest violation of optimality, as in ``OneClassSVM``.
     tol_gap
-        Relative duality gap above which a warning says so.
+        Relative duality gap to reach; the tolerance is lowered as far as it takes.
     shrinking, cache_size
         Accepted as in ``OneClassSVM``; the kernel matrix is always kept, so neither changes anything.
     max_iter
@@ -228,7 +228,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         own, nothing = np.arange(size, dtype=np.int32), np.zeros(size)
         total = np.array([self.nu * float(u.sum())])
         dual = NuDual(K, own, np.ones(size), np.zeros(size, dtype=np.int32), nothing, u, total)
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter, self.tol_gap)
         beta = _spread(answer.beta, groups, members, weights, X.shape[0])
         self._finish(X, answer, beta, float(answer.duals[0]), groups, float(-answer.duals[0]))
         self.offset_ = -self.intercept_
@@ -366,7 +366,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
             np.repeat(np.array([0, 1], dtype=np.int32), size), np.concatenate([p, -p]), np.concatenate([u, u]),
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, float(self.tol), self.max_iter)
+        answer = solve_nu_dual(dual, float(self.tol), self.max_iter, self.tol_gap)
         beta = _spread(answer.a[:size] - answer.a[size:], pairs, members, bound, X.shape[0])
         up, down = answer.duals
         self._finish(X, answer, beta, 0.5 * float(up - down), pairs, 1.0)
@@ -542,7 +542,7 @@ class LiftedNuSVC(LiftedSVC):
             K, groups.labels[both.first], np.where(is_up, 1.0, -1.0), (~is_up).astype(np.int32), np.zeros(both.size), u,
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter, self.tol_gap)
         up, down = answer.duals
         margin = -0.5 * float(up + down)
         if not margin > 0:
