@@ -78,7 +78,7 @@ def again(n: int, changed: str) -> Line:
     """A transport model, solved again after one table has changed."""
     random = np.random.default_rng(0)
     tables = {
-        "supply": {i: 3.0 * n for i in range(n)},
+        "supply": dict.fromkeys(range(n), 3.0 * n),
         "demand": {j: float(random.integers(1, 2 * n)) for j in range(n)},
         "cost": {(i, j): float(random.integers(1, 9)) for i in range(n) for j in range(n)},
     }

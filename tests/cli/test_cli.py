@@ -327,8 +327,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.Capt
         ("empty.mps", " is empty."),
         (
             "cut.mps.gz",
-            " is cut off or damaged (Compressed file ended before the end-of-stream marker was reached)."
-            " Copy or write the file again.",
+            " is cut off or damaged (it ends before its end-of-stream marker). Copy or write the file again.",
         ),
         ("nan.mps", ", line 5: the coefficient in row 'c' is nan."),
     ):
@@ -341,7 +340,6 @@ def test_a_file_without_permission_is_named(
 ) -> None:
     triangle.chmod(0)
     if os.geteuid() == 0:  # root may read everything, so the refusal is played
-
         really = os.open
 
         def refuse(path: str, *rest: int, **more: int) -> int:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relift.lifting.lifting import Lifting
 
 VERSION = 1
+SETTINGS = ("lift", "values", "digits", "scale_rows", "reduce")
 """Version of the layout of maps."""
 
 
@@ -83,7 +84,7 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
         return LiftingMap(
             None if document["model"] is None else folder / document["model"],
             bool(document["relax_integers"]),
-            LiftSettings(**document["settings"]),
+            _settings(document["settings"]),
             tuple(document["variables"]["class"]),
             tuple(document["rows"]["class"]),
         )
@@ -91,6 +92,15 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
         raise FileFormatError(
             f"{source} is no map of a small model ({brief(error)}).", "relift lift --map writes them."
         ) from None
+
+
+def _settings(stored: dict[str, Any]) -> LiftSettings:
+    """The settings as they were stored; ``lift`` was once called ``method``."""
+    words = {"lift" if name == "method" else name: value for name, value in stored.items()}
+    for name in words:
+        if name not in SETTINGS:
+            raise ValueError(f"unknown setting {name!r}")
+    return LiftSettings(**words)
 
 
 def write_lifting_map(
@@ -133,7 +143,7 @@ def write_lifting_map(
         "model": None if model is None else os.path.relpath(model, Path(path).resolve().parent),
         "relax_integers": relax_integers,
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
-        "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
+        "settings": {name: getattr(settings, name) for name in SETTINGS},
         "variables": {
             "names": names_for_json(program.variable_names),
             "class": class_of_variable.tolist(),

@@ -178,7 +178,9 @@ def _check_bounds_are_finite_in_files(program: Program, path: Path, suffix: str)
         names = program.row_names if name in {"l", "u"} else program.variable_names if name != "r" else None
         kind = "row" if name in {"l", "u"} else "variable"
         whose = "" if names is None else f" ({kind} {names[k]!r})"
-        what = f"{name}[{k}] = {values[k]:g}{whose}" if name != "r" else f"r of quadratic constraint {k}, {values[k]:g},"
+        what = (
+            f"{name}[{k}] = {values[k]:g}{whose}" if name != "r" else f"r of quadratic constraint {k}, {values[k]:g},"
+        )
         raise FileFormatError(
             f"{path}: {what} cannot be written as {suffix}: numbers from 1e20 on mean no bound there.",
             "Make the bound infinite." if len(program.quadratic) else "Write .npz, or make the bound infinite.",
