@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def has_constant_in_row(text: str) -> bool:
     tokens = ["", *_TOKENS.findall(re.sub(r"\\.*", "", rows[0] if rows else "")), "end"]
     return any(
         _NUMBER.match(token) and re.match(r"[-+<>=]", after) and not re.match(r"[<>=^]", _before_signs(tokens, k))
-        for k, (token, after) in enumerate(zip(tokens, tokens[1:], strict=False))
+        for k, (token, after) in enumerate(pairwise(tokens))
     )
 
 

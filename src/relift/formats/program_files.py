@@ -169,18 +169,19 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
 
 def _check_bounds_are_finite_in_files(program: Program, path: Path, suffix: str) -> None:
     """Refuse what would read back as another program."""
-    sides = (("l", program.l), ("u", program.u), ("lb", program.lb), ("ub", program.ub), ("r", program.quadratic.r))
-    for name, values in sides:
+    rows, variables = ("row", program.row_names), ("variable", program.variable_names)
+    sides = (("l", program.l, *rows), ("u", program.u, *rows), ("lb", program.lb, *variables),
+             ("ub", program.ub, *variables), ("r", program.quadratic.r, "", None))  # fmt: skip
+    for name, values, kind, names in sides:
         large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= INFINITE_BOUND))
         if not large.size:
             continue
         k = int(large[0])
-        names = program.row_names if name in {"l", "u"} else program.variable_names if name != "r" else None
-        kind = "row" if name in {"l", "u"} else "variable"
-        whose = "" if names is None else f" ({kind} {names[k]!r})"
-        what = (
-            f"{name}[{k}] = {values[k]:g}{whose}" if name != "r" else f"r of quadratic constraint {k}, {values[k]:g},"
-        )
+        what = f"{name}[{k}] = {values[k]:g}"
+        if name == "r":
+            what = f"r of quadratic constraint {k}, {values[k]:g},"
+        elif names is not None:
+            what += f" ({kind} {names[k]!r})"
         raise FileFormatError(
             f"{path}: {what} cannot be written as {suffix}: numbers from 1e20 on mean no bound there.",
             "Make the bound infinite." if len(program.quadratic) else "Write .npz, or make the bound infinite.",
