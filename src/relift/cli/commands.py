@@ -164,7 +164,6 @@ def solve_command(
             raise OptionError(
                 "--relax, --compare and --approximate are for files of numbers.", "Use `relift ground` first."
             )
-        how["lift"] = how.pop("method")
         words |= {"verbose": verbose} | how
         given = ModelWords(model, data, param or (), limit, engine, schema, header or ())
         if in_engine.is_wanted:
@@ -185,7 +184,7 @@ def solve_command(
 
         if compare:
             _warm_up(program, backend)
-        how |= {"lift": how.pop("method"), "approximate": approximate}
+        how |= {"approximate": approximate}
         result = run_beside(
             lambda progress: solve(program, verbose=verbose, progress=progress, **how, **words),
             quiet,

@@ -62,13 +62,13 @@ OutputOption = Annotated[
 
 
 def lift_words(
-    method: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
+    lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
 ) -> dict[str, Any]:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftSettings
 
     words = {
-        "method": str(method),
+        "lift": str(lift),
         "values": str(values),
         "digits": digits,
         "reduce": not no_reduce,

@@ -133,7 +133,7 @@ def write_lifting_map(
         "model": None if model is None else os.path.relpath(model, Path(path).resolve().parent),
         "relax_integers": relax_integers,
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
-        "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
+        "settings": {name: getattr(settings, name) for name in ("lift", "values", "digits", "scale_rows", "reduce")},
         "variables": {
             "names": names_for_json(program.variable_names),
             "class": class_of_variable.tolist(),
