@@ -65,12 +65,12 @@ OutputOption = Annotated[
 
 
 def lift_words(
-    method: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
+    lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
 ) -> dict[str, Any]:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftSettings
 
-    settings = LiftSettings(str(method), str(values), digits, not no_scale_rows, not no_reduce)  # type: ignore[arg-type]
+    settings = LiftSettings(str(lift), str(values), digits, not no_scale_rows, not no_reduce)  # type: ignore[arg-type]
     return words_of(settings)
 
 

@@ -15,6 +15,7 @@ from relift.atomic import write_atomically
 from relift.errors import FileFormatError, OptionError
 from relift.formats.names import names_for_lp, names_for_mps
 from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
+from relift.lifting.quotient import shares
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.read_bytes import brief, read_bytes
@@ -154,9 +155,7 @@ def write_lifting_map(
     class_of_variable, class_of_row = lifting.class_of_variable, lifting.class_of_row
     kept = class_of_variable >= 0
     row_share, variable_share = np.zeros(program.n_rows), np.zeros(program.n_variables)
-    sizes, scales = symmetry.rows.class_sizes[symmetry.rows.labels], symmetry.row_scales
-    row_share[reduction.rows] = scales[symmetry.rows.representatives][symmetry.rows.labels] / (scales * sizes)
-    variable_share[reduction.variables] = 1.0 / symmetry.variables.class_sizes[symmetry.variables.labels]
+    row_share[reduction.rows], variable_share[reduction.variables] = shares(symmetry)
     settings = lifting.settings
     document = {
         "format": "relift-map",
