@@ -173,13 +173,25 @@ def _progress(quiet: bool, latest: list[str]) -> Iterator[Callable[[], None]]:
 
 @contextlib.contextmanager
 def prints_on_stderr() -> Iterator[None]:
-    """Send what solvers print, also from compiled code, to stderr: stdout is for the answer."""
+    """Send what solvers print, also from compiled code, to stderr: stdout is for the answer.
+
+    After Ctrl-C there is none, and it stays so: a solver that cannot be stopped may print until the process ends.
+    """
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        _stdout_again(kept)
+        raise
+    else:
+        _stdout_again(kept)
+
+
+def _stdout_again(kept: int) -> None:
+    sys.stdout.flush()
+    os.dup2(kept, 1)
+    os.close(kept)

@@ -80,14 +80,16 @@ class PointCheck:
         common = common_unit(self.sums.summary(columns, {"largest": ("max", column("natural"))})["largest"])
         fixed = OPS.where(_LB == _UB, _X, 0.0)
         columns = with_columns(columns, {"unit": formulas.unit(OPS, column("natural"), common), "fixed": fixed})
-        of_P = self.sums.over_quadratic(project(columns, "column", "x", "fixed"), {
+        of_P = self.sums.over_quadratic(project(columns, "column", "x", "fixed", "unit"), {
             "Px": ("quick sum", VALUE * _X), "of_fixed": ("quick sum", VALUE * column("fixed")),
             "largest_in_Px": ("max", OPS.absolute(VALUE * _X)),
+            "curvature": ("max", OPS.absolute(VALUE * column("unit"))),
         })  # fmt: skip
         stored = self.scratch.store(
-            "columns_at_x", joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0})
+            "columns_at_x",
+            joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0, "curvature": 0.0}),
         )
-        gradient = OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("Px")))
+        gradient = OPS.maximum(OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("Px"))), column("curvature"))
         terms = OPS.where(_LB == _UB, 0.0, gradient * formulas.size(OPS, _X, column("unit")))
         found = self.sums.summary(stored, {
             "objective": ("quick sum", _X * (0.5 * column("Px") + _Q)),

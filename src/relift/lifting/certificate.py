@@ -214,6 +214,10 @@ class _Point:
         constant = float(fixed @ (0.5 * of_fixed + program.q))
         value = float(x @ (0.5 * self.Px + program.q)) - constant
         gradient = np.maximum(np.abs(program.q), np.abs(self.Px))
+        if (
+            program.P is not None
+        ):  # where the gradient vanishes, as for least squares that fit, curvature gives the scale
+            gradient = np.maximum(gradient, largest_of_rows(program.P, self.units.of_variables))
         terms = np.where(is_fixed, 0.0, gradient * formulas.size(ARRAYS, x, self.units.of_variables))
         return formulas.scale_of_objective(value, constant + program.r, float(terms.max(initial=0.0)))
 
