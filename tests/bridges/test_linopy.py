@@ -126,7 +126,7 @@ def test_integer_models_are_refused_or_passed_whole() -> None:
 def test_options_of_relift_and_of_highs_are_taken_and_others_refused() -> None:
     program = random_model(3).replace(P=None)
     model = solved(program, "relift", lift="none", presolve="off", time_limit=60)
-    assert model.solver.outcome.result.lifting.settings.method == "none"
+    assert model.solver.outcome.result.lifting.settings.lift == "none"
     with pytest.raises(OptionError, match="neither relift nor HiGHS has an option 'presolv'"):
         solved(program, "relift", presolv="off")
 

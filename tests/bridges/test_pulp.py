@@ -91,7 +91,7 @@ def test_options_of_relift_and_of_highs_are_taken_and_others_refused() -> None:
     problem = problem_of(random_model(3).replace(P=None))[0]
     solver = bridge.RELIFT(msg=False, lift="none", presolve="off", timeLimit=60, threads=1)
     problem.solve(solver)
-    assert solver.outcome.result.lifting.settings.method == "none"
+    assert solver.outcome.result.lifting.settings.lift == "none"
     assert problem.solverModel.getOptionValue("presolve")[1] == "off"
     with pytest.raises(OptionError, match="neither relift nor HiGHS has an option 'presolv'"):
         problem.solve(bridge.RELIFT(msg=False, presolv="off"))

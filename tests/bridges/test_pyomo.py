@@ -126,7 +126,7 @@ def test_options_of_relift_and_of_highs_are_taken_and_others_refused() -> None:
     solver.options["lift"] = "none"
     solver.options["presolve"] = "off"
     solver.solve(model, timelimit=60)
-    assert solver.outcome.result.lifting.settings.method == "none"
+    assert solver.outcome.result.lifting.settings.lift == "none"
     assert dict(solver.options.items()) == {"lift": "none", "presolve": "off"}
     with pytest.raises(OptionError, match="neither relift nor HiGHS has an option 'presolv'"):
         solver.solve(model, options={"presolv": "off"})

@@ -172,4 +172,4 @@ def test_more_load_than_all_units_can_give_is_infeasible() -> None:
 def test_options_of_relift_and_of_highs_reach_it_as_solver_options() -> None:
     network = dispatch()
     network.optimize(solver_name="relift", solver_options={"lift": "none", "presolve": "off"}, **QUIET)
-    assert network.model.solver.outcome.result.lifting.settings.method == "none"
+    assert network.model.solver.outcome.result.lifting.settings.lift == "none"
