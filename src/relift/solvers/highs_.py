@@ -49,7 +49,7 @@ from relift.solvers.highs_rounds import first_budget, run_in_rounds
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
 
-_STATUS = {
+MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
     "kInfeasible": Status.INFEASIBLE,
     "kUnbounded": Status.UNBOUNDED,
@@ -57,6 +57,7 @@ _STATUS = {
     "kIterationLimit": Status.ITERATION_LIMIT,
     "kInterrupt": Status.TIME_LIMIT,
 }
+"""What the model status of HiGHS means; all others are failures."""
 
 
 @final
@@ -213,7 +214,7 @@ def solution_of(highs: Any, program: Program, name: str, status: str) -> Solutio
         "message": status,
         "statistics": {"crossover_iterations": max(0, int(info.crossover_iteration_count))},
     }
-    answer = _STATUS.get(status, Status.FAILURE)
+    answer = MODEL_STATUSES.get(status, Status.FAILURE)
     if answer is Status.UNBOUNDED:
         direction = direction_of_divergence(program, point.col_value) if point.value_valid else None
         return unbounded(name, direction, **facts)
@@ -282,7 +283,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
             return infeasible(program, "highs", None, **facts)
         if status == "kUnbounded":
             return unbounded("highs", None, **facts)
-        return Solution(_STATUS[again], backend="highs", **facts)
+        return Solution(MODEL_STATUSES[again], backend="highs", **facts)
     answer = dataclasses.replace(solution_of(highs, program, "highs", again), message=facts["message"])
     if answer.status is Status.OPTIMAL:
         return answer
