@@ -13,14 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relift.ml.dual_problem import DualAnswer, LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 from relift.ml.platt import FOLDS, coupled, fit_sigmoid
-from relift.ml.validation import validate_data
+from relift.ml.validation import NamedParameters, labels_and_codes, validate_data
 
 Double = NDArray[np.float64]
 
@@ -113,7 +112,7 @@ def _has_probability(estimator: Any) -> bool:
     return True
 
 
-class LiftedSVC(ClassifierMixin, BaseEstimator):
+class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier that solves its dual by classes of examples, up to a proved gap.
 
     Takes the place of ``sklearn.svm.SVC`` (parameters and fitted attributes have the same names). Equal examples are
@@ -283,7 +282,6 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             This estimator.
         """
         X, y = validate_data(self, X, y, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False)
-        check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -292,9 +290,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         if sparse.issparse(X):
             X.sum_duplicates()
             X.eliminate_zeros()
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        self.classes_, codes = labels_and_codes(y)
         if sample_weight is not None and len(np.unique(codes[weights > 0])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
         bound = self.C * weights
