@@ -330,13 +330,20 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
                     if n_labels == 2
                     else (self.classes_[j], self.classes_[i]),
                     "examples": found.n_members[number],
-                    "distinct": len(answer.beta),
+                    "distinct": len(answer.labels),
                     "classes": n_classes,
                     **_report(answer),
                 }
             )
             tell_fit(self, self.lift_report_[-1])
-        self.class_of_sample_ = found.classes[:, 0] if len(answers) == 1 else found.classes
+        self._classes = found.classes
+
+    @property
+    def class_of_sample_(self) -> NDArray[np.int64]:
+        """The class of each example; with more than two labels one column for each pair, -1 where it takes no part."""
+        check_is_fitted(self)
+        table = self._classes.table()
+        return table[:, 0] if table.shape[1] == 1 else table
 
     def _fit_probabilities(self, X: Any, codes: NDArray[Any], weights: Double) -> None:
         """One sigmoid for each pair of labels, fitted to decision values of examples that were held out."""
@@ -450,6 +457,8 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         X = validate_data(
             self, X, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
         )
+        if len(self.classes_) > 2 and self._view.has_values and not any(self._landmarks):
+            return self._values_by_label(X)
         out = np.empty((X.shape[0], len(self.intercept_)))
         for number in range(len(self.intercept_)):
             landmarks = self._landmarks[number]
@@ -460,6 +469,21 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
                 support = None if self.kernel == "precomputed" else self.support_vectors_[columns]
                 values = self._view.sums(X, support, weights, self.support_[columns])
             out[:, number] = values + self.intercept_[number]
+        return out
+
+    def _values_by_label(self, X: Any) -> Double:
+        """The same with one kernel value for each example and support vector, whatever the number of pairs."""
+        n_labels, n_support = len(self.classes_), len(self.support_)
+        out = np.tile(self.intercept_, (X.shape[0], 1))
+        ends = np.cumsum(self.n_support_)
+        of_labels = [slice(int(end - count), int(end)) for end, count in zip(ends, self.n_support_, strict=True)]
+        size = max(1, (1 << 21) // max(1, n_support))
+        for begin in range(0, X.shape[0], size):
+            K = self._view.values(X[begin : begin + size], self.support_vectors_)
+            # Coefficients may be as large as C: products of single precision kernels are added up in double precision.
+            parts = [K[:, at].astype(np.float64, copy=False) @ self.dual_coef_[:, at].T for at in of_labels]
+            for number, (i, j) in enumerate(pairs_of(n_labels)):
+                out[begin : begin + size, number] += parts[i][:, j - 1] + parts[j][:, i]
         return out
 
     def decision_function(self, X: Any) -> Double:
