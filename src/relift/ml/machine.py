@@ -111,6 +111,11 @@ class KernelView:
             return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
         return np.asarray(self.function()(X, others))
 
+    @property
+    def has_values(self) -> bool:
+        """Whether decision values are sums of kernel values that are computed: not where there is a quicker way."""
+        return not (isinstance(self.kernel, str) and self.kernel in ("linear", "precomputed"))
+
     def sums(self, X: Any, support: Any, weights: Double, columns: NDArray[Any] | None = None) -> Double:
         """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel."""
         if self.kernel == "precomputed":
