@@ -21,6 +21,7 @@ from paper_page import PAPER_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
 from svm_page import SVM_BLOCKS
 
+from relift.language.functions import FUNCTIONS
 from relift.solvers.registry import backend_lines
 
 ROOT = Path(__file__).parent.parent
@@ -184,6 +185,17 @@ def repeated_rows() -> str:
     return table(json.loads((ROOT / "docs" / "repeated_rows.json").read_text(encoding="utf-8")))
 
 
+def functions() -> str:
+    """The convex and concave functions of the language, from their table."""
+    lines = ["| written | means | curvature | sign | becomes |", "|---|---|---|---|---|"]
+    for function in FUNCTIONS.values():
+        sign = "≥ 0" if function.sign == "nonnegative" else ""
+        lines.append(
+            f"| `{function.written}` | {function.meaning} | {function.curvature} | {sign} | {function.becomes} |"
+        )
+    return "\n".join(lines)
+
+
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
@@ -192,6 +204,7 @@ TABLES = {
     "backends": backends,
     "benchmarks": benchmarks,
     "first_figures": first_figures,
+    "functions": functions,
     "layers": layers,
     "repeated_rows": repeated_rows,
     **GROUNDING_BLOCKS,

@@ -96,13 +96,19 @@ class ModelResult:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the variable predicates; those with a dot are slacks of ``max`` and ``abs`` terms."""
-        return self.grounded.atoms.predicates
+        """Names of the variables of the model."""
+        return tuple(name for name in self.grounded.atoms.predicates if not is_helper(name))
+
+    @property
+    def helpers(self) -> tuple[str, ...]:
+        """Names of helper variables, which stand for ``max``, ``abs``, ``norm`` and other functions of unknowns."""
+        return tuple(name for name in self.grounded.atoms.predicates if is_helper(name))
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        """Names of the constraints."""
-        return tuple(dict.fromkeys((*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)))
+        """Names of the constraints of the model."""
+        names = (*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)
+        return tuple(name for name in dict.fromkeys(names) if not is_helper(name))
 
     # --- values
 
@@ -266,6 +272,11 @@ class ModelResult:
     def close(self) -> None:
         """Give the tables back; key columns that were not looked at before can no longer be made."""
         self.grounded.close()
+
+
+def is_helper(name: str) -> bool:
+    """Whether a name is that of a helper variable or of its rows: no name of the language has a dot."""
+    return "." in name
 
 
 def _or_nan(vector: Floats | None, size: int) -> Floats:

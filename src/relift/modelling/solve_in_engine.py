@@ -23,7 +23,7 @@ from relift.grounding.atoms import AtomIndex, Block
 from relift.in_database.ground_tables import GroundTables, ground_into_tables
 from relift.in_database.lift_tables import EngineLifting, EngineLiftSettings, EngineResult, lift_in_engine
 from relift.lifting.certificate import Certificate
-from relift.modelling.model_result import block_of
+from relift.modelling.model_result import block_of, is_helper
 from relift.modelling.result_table import ResultTable
 from relift.program.solution import Status
 from relift.settings import ProgressCallback
@@ -95,13 +95,13 @@ class EngineModelResult:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the variable predicates."""
-        return self.grounded.atoms.predicates
+        """Names of the variables of the model."""
+        return tuple(name for name in self.grounded.atoms.predicates if not is_helper(name))
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        """Names of the constraints."""
-        return self.grounded.rows.predicates
+        """Names of the constraints of the model."""
+        return tuple(name for name in self.grounded.rows.predicates if not is_helper(name))
 
     # --- values
 
