@@ -21,6 +21,7 @@ from paper_page import PAPER_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
 from svm_page import SVM_BLOCKS
 
+from relift.language.functions import FUNCTIONS
 from relift.solvers.registry import backend_lines
 
 ROOT = Path(__file__).parent.parent
@@ -183,6 +184,17 @@ def gpu() -> str:
     return "\n".join(lines)
 
 
+def functions() -> str:
+    """The convex and concave functions of the language, from their table."""
+    lines = ["| written | means | curvature | sign | becomes |", "|---|---|---|---|---|"]
+    for function in FUNCTIONS.values():
+        sign = "≥ 0" if function.sign == "nonnegative" else ""
+        lines.append(
+            f"| `{function.written}` | {function.meaning} | {function.curvature} | {sign} | {function.becomes} |"
+        )
+    return "\n".join(lines)
+
+
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
@@ -190,6 +202,7 @@ TABLES = {
     "backends": backends,
     "benchmarks": benchmarks,
     "first_figures": first_figures,
+    "functions": functions,
     "gpu": gpu,
     "layers": layers,
     "repeated_rows": repeated_rows,

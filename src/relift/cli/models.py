@@ -274,8 +274,9 @@ def print_answer(answer: ModelResult) -> None:
         print(f"note: {answer.result.message}")
     if answer.result.x is None:
         return
-    if len(answer.grounded.atoms) > SHOWN_VALUES:
-        print(f"{len(answer.grounded.atoms):,} values; --out DIR writes them")
+    n_values = sum(answer.grounded.atoms.block(name).size for name in answer.variables)
+    if n_values > SHOWN_VALUES:
+        print(f"{n_values:,} values; --out DIR writes them")
         return
     for name in answer.variables:
         table = answer[name]

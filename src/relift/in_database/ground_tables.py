@@ -146,14 +146,20 @@ def ground_into_tables(
     SizeLimitError
         If a statement would become larger than the limit.
     OptionError
-        If the model has quadratic constraints.
+        If the model has quadratic constraints, or functions that become cones.
     NonConvexError
         If products of unknowns are not proved convex.
     """
     check_engine(engine)
     data = dict(data or {})
     load_data.check_names(model, data)
-    rewritten, signs = without_slack_terms(model)
+    rewritten, checks = without_slack_terms(model)
+    if rewritten.cones:
+        statement = rewritten.cones[0].name.partition(".")[0]
+        raise OptionError(
+            f"{statement!r} has functions that become cones; these are not lifted inside an engine.",
+            "Solve without lift_in_engine.",
+        )
     for constraint in rewritten.constraints:
         if is_quadratic(constraint):
             raise OptionError(
@@ -163,7 +169,7 @@ def ground_into_tables(
     remove_tables_of_grounding(engine)
     prefix = GROUND_PREFIX if engine.is_persistent else ""
     work = Workspace(engine, rewritten, LIMIT if limit is None else limit, prefix=prefix)
-    state = GroundingState(work, signs, {}, None if folder is None else Path(folder))
+    state = GroundingState(work, checks, {}, None if folder is None else Path(folder))
     steps = Grounding(state, model, data, None, progress)
     filling = _Filling(work, own_prefix(engine, PREFIX))
     try:
@@ -185,10 +191,10 @@ def _ground(steps: Grounding, filling: _Filling) -> GroundTables:
         steps.derive(stratum)
     steps.number_unknowns()
     atoms = steps.atoms()
+    steps.check_data()
     filling.number(atoms)
     blocks: list[Block] = []
     for constraint in rewritten.constraints:
-        steps.check_signs(constraint.name)
         rows = steps.statement(f"the constraint {constraint.name!r}", filling.constraint, constraint)
         blocks.append(
             Block(
@@ -201,7 +207,6 @@ def _ground(steps: Grounding, filling: _Filling) -> GroundTables:
             )
         )
     if rewritten.objective is not None:
-        steps.check_signs(rewritten.objective.name)
         for term in rewritten.objective.expression.terms:
             steps.statement(f"the objective {rewritten.objective.name!r}", filling.objective_term, term)
     sense = "min" if rewritten.objective is None else rewritten.objective.sense

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
-from relift.modelling.model_answer import ModelAnswer, block_of, stacked
+from relift.modelling.model_answer import ModelAnswer, block_of, is_helper, stacked
 from relift.modelling.result_table import ResultTable
 from relift.result import Result
 
@@ -79,8 +79,9 @@ class ModelResult(ModelAnswer):
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        """Names of the constraints."""
-        return tuple(dict.fromkeys((*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)))
+        """Names of the constraints of the model."""
+        names = (*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)
+        return tuple(name for name in dict.fromkeys(names) if not is_helper(name))
 
     # --- values
 

@@ -59,7 +59,8 @@ def _extend(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:
         st.builds(n.Bracket, inner),
         st.builds(n.Call, st.sampled_from(["abs", "exp", "sqrt", "log"]), inner.map(lambda e: (e,))),
         st.builds(n.Call, st.sampled_from(["min", "max"]), several),
-        st.builds(n.Indexed, st.sampled_from(["sum", "min", "max"]), index, inner),
+        st.builds(n.Indexed, st.sampled_from(["sum", "min", "max", "norm", "geo_mean"]), index, inner),
+        st.builds(n.Indexed, st.just("quad_over_lin"), index, inner, inner.map(lambda e: (e,))),
         st.builds(n.Indexed, st.just("count"), index, st.none()),
     )
 

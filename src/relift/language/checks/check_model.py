@@ -16,7 +16,7 @@ from typing import final
 
 from relift.errors import DuplicateNameError, KindError, LanguageError, SafetyError
 from relift.language import checked_model as c
-from relift.language.checks.convexity import with_needs
+from relift.language.checks.convexity import Composition
 from relift.language.checks.facts import facts_from_statements
 from relift.language.checks.flatten import flatten
 from relift.language.checks.names import ErrorList, Names, collect_names, has_right_arity
@@ -25,6 +25,7 @@ from relift.language.checks.safety import UnsafeError, in_order
 from relift.language.checks.strata import strata_from_rules
 from relift.language.checks.translate import Bound, TooLargeError, Translator, logic_names
 from relift.language.checks.walk import variables_of
+from relift.language.functions import Curvature
 from relift.language.messages import raise_all
 from relift.language.syntax import nodes as n
 from relift.language.syntax.parser import read
@@ -281,10 +282,14 @@ class _Work:
             return
         checked = tuple(terms)
         if self.errors.n_added == n_errors:
-            needed: c.Sign = "nonnegative" if s.sense == "min" else "nonpositive"
-            wrong = "negative" if s.sense == "min" else "positive"
-            message = f"this convex term has a {wrong} coefficient, and the objective is {s.sense}imised"
-            checked = with_needs(terms, needed, message, "The problem would not be convex.", self.errors)
+            wanted: Curvature = "convex" if s.sense == "min" else "concave"
+
+            def words(curvature: Curvature) -> tuple[str, str]:
+                wrong = "negative" if curvature == wanted else "positive"
+                message = f"this {curvature} term has a {wrong} coefficient, and the objective is {s.sense}imised"
+                return message, "The problem would not be convex."
+
+            checked = Composition(self.names.signs, self.errors).bent(terms, wanted, words)
         name, reads = s.name or "objective", frozenset(translator.reads)
         self.objective = c.Objective(s.sense, name, c.Expression(checked), reads, span=s.span)
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, final
 
-from relift.language.checked_model import AggregateKind, FileSource, FunctionName
+from relift.language.checked_model import FileSource, FunctionName
 from relift.language.syntax.source import NOWHERE, Source, Span
 
 Sense: TypeAlias = Literal["min", "max"]
@@ -170,7 +170,7 @@ class Bracket:
 @final
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``abs(e)``, ``max(0, e)`` and the like."""
+    """``abs(e)``, ``max(0, e)`` and the like; functions whose names are not reserved are read as an `Atom`."""
 
     function: FunctionName
     arguments: tuple[Node, ...]
@@ -190,11 +190,12 @@ class Index:
 @final
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """``sum{..} body``, ``min{..} body``, ``max{..} body``, ``count{..}``."""
+    """``sum{..} body``, ``max{..} body``, ``norm{..} body``, ``count{..}``, ``quad_over_lin{..} (body, others[0])``."""
 
-    kind: AggregateKind
+    kind: str
     index: Index
     body: Node | None
+    others: tuple[Node, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

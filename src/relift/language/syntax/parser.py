@@ -20,7 +20,8 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from relift.errors import EncodingError, LanguageError, ModelSyntaxError
 from relift.language.checked_model import FileSource
-from relift.language.messages import at, raise_all
+from relift.language.functions import OVER_QUERIES
+from relift.language.messages import at, listed, raise_all
 from relift.language.syntax import nodes as n
 from relift.language.syntax.comments import remarks_from_text
 from relift.language.syntax.source import Source, Span
@@ -325,7 +326,19 @@ class _ToNodes(Transformer[Token, Any]):
         return n.Minus(c[1], _over(c)) if c[0] == "-" else replace(c[1], span=_over(c))
 
     def indexed(self, c: list[Any]) -> Any:
-        return n.Indexed(cast("Any", str(c[0])), c[1], c[2] if len(c) > 2 else None, _over(c))
+        kind, index, *rest = c
+        if kind not in ("sum", "count", *OVER_QUERIES):
+            known = listed(["sum", "count", *OVER_QUERIES])
+            raise _MisreadError(f"{kind} cannot stand before a query", _span(kind), f"These can: {known}.")
+        if len(rest) > 1:  # (body, others)
+            if kind != "quad_over_lin":
+                hint = f"Write {kind}{{..}} e, or {kind}(a, b) without a query."
+                raise _MisreadError(f"{kind}{{..}} has one expression behind it", _over(rest), hint)
+            rest = rest[1:-1]
+        elif kind == "quad_over_lin":
+            hint = "Write quad_over_lin{I in ..} (e, t), for the sum of e**2 divided by t."
+            raise _MisreadError("quad_over_lin{..} has two expressions behind it", _over(c), hint)
+        return n.Indexed(str(kind), index, rest[0] if rest else None, tuple(rest[1:]), _over(c))
 
     def number(self, c: list[Any]) -> Any:
         return _number(c[0])

@@ -236,6 +236,9 @@ def _expression(node: n.Node) -> str:
             return f"{node.kind}{_index(node.index)}"
         case n.Indexed():
             assert node.body is not None
+            if node.others:
+                parts = _deep(", ".join(map(_expression, (node.body, *node.others))))
+                return f"{node.kind}{_index(node.index)} ({parts})"
             return f"{node.kind}{_index(node.index)} {_within(node.body, _PRODUCT, may_be_open=True)}"
 
 

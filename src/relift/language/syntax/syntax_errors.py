@@ -73,6 +73,8 @@ _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
 
 def _expected(accepted: set[str], patterns: dict[str, str]) -> str:
     left, words = set(accepted) - {"$END"}, list[str]()
+    if "LPAR" in left:
+        left.discard("LBRACE")  # behind a name, which only a function such as norm can have there
     if "SEMICOLON" in left:
         words.append("';'")
     for word, needed, more in _GROUPS:
