@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.in_database.point_check import PointCheck
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.ray_check import RayCheck
@@ -22,8 +22,6 @@ from relift.in_database.verify import LabelledClasses
 from relift.lifting.certificate import Certificate
 from relift.program.solution import Solution, Status
 from relift.tables.algebra import Column, Join, Plan, Project, Scalar, call, project
-
-Vector = NDArray[np.float64]
 
 
 @final

@@ -8,9 +8,13 @@ they are is told in ``docs/decisions/0004-certificate-norms.md``.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeVar, overload
 
 from relift.program.units import DUST
+
+if TYPE_CHECKING:
+    from relift.arrays import Flags, Vector
+    from relift.in_database.table_expressions import Expression
 
 ROUNDING = 1e-15
 """A sum this small against its terms may be nothing but rounding."""
@@ -21,46 +25,54 @@ ROUNDED = 1e-14
 NOISE = 1e-2
 """A gradient counts relative to its largest term, or to this part of S for each variable's size, if that is more."""
 
-Quantity: TypeAlias = Any
+Quantity = TypeVar("Quantity", "Vector", "Expression")
 """An array, or an expression over the columns of a table: both know ``+ - * / < <= > >= == != & | ~``."""
 
 
-class Operations(Protocol):
-    """What the formulas need beside operators."""
+class Operations(Protocol[Quantity]):
+    """What the formulas need beside operators; comparing arrays gives flags, comparing expressions an expression."""
 
-    def where(self, condition: Quantity, then: Quantity, otherwise: Quantity) -> Quantity:
-        """One of two quantities."""
+    @overload
+    def where(
+        self: Operations[Vector], condition: Flags, then: Vector | float, otherwise: Vector | float
+    ) -> Vector: ...
+    @overload
+    def where(
+        self: Operations[Expression], condition: Expression, then: Expression | float, otherwise: Expression | float
+    ) -> Expression: ...
 
-    def maximum(self, one: Quantity, other: Quantity) -> Quantity:
+    def maximum(self, one: Quantity | float, other: Quantity | float) -> Quantity:
         """The larger of two quantities."""
 
-    def minimum(self, one: Quantity, other: Quantity) -> Quantity:
+    def minimum(self, one: Quantity | float, other: Quantity | float) -> Quantity:
         """The smaller of two quantities."""
 
     def absolute(self, quantity: Quantity) -> Quantity:
         """Its size."""
 
-    def is_finite(self, quantity: Quantity) -> Quantity:
-        """Whether it is neither infinite nor NaN."""
+    @overload
+    def is_finite(self: Operations[Vector], quantity: Vector) -> Flags: ...
+    @overload
+    def is_finite(self: Operations[Expression], quantity: Expression) -> Expression: ...
 
 
-def largest_bound(ops: Operations, lower: Quantity, upper: Quantity) -> Quantity:
+def largest_bound(ops: Operations[Quantity], lower: Quantity, upper: Quantity) -> Quantity:
     """The larger of the finite bounds of a row or variable, by size; 0 without one."""
     sizes = (ops.where(ops.is_finite(bound), ops.absolute(bound), 0.0) for bound in (lower, upper))
     return ops.maximum(*sizes)
 
 
-def unit(ops: Operations, natural: Quantity, common: float) -> Quantity:
+def unit(ops: Operations[Quantity], natural: Quantity, common: float) -> Quantity:
     """The unit of a variable: see :mod:`relift.program.units`."""
     return ops.where(natural <= DUST * common, common, ops.minimum(natural, 1.0))
 
 
-def size(ops: Operations, x: Quantity, own_unit: Quantity) -> Quantity:
+def size(ops: Operations[Quantity], x: Quantity, own_unit: Quantity) -> Quantity:
     """How large a variable is: its value, or its unit."""
     return ops.maximum(ops.absolute(x), own_unit)
 
 
-def affordable_unit(ops: Operations, own_unit: Quantity, price: Quantity, scale: float) -> Quantity:
+def affordable_unit(ops: Operations[Quantity], own_unit: Quantity, price: Quantity, scale: float) -> Quantity:
     """The unit of a variable, or less if a unit of it, at its reduced cost, costs more than S."""
     cost = ops.absolute(price)
     return ops.where(cost * own_unit > scale, scale / ops.where(cost > 0.0, cost, 1.0), own_unit)
@@ -71,13 +83,15 @@ def scale_of_objective(value: float, constant: float, largest_term: float) -> fl
     return min(abs(value), abs(value + constant)) + (min(1.0, largest_term) if largest_term > 0 else 1.0)
 
 
-def admissible(ops: Operations, multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+def admissible(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
     """A multiplier, 0 where it presses on a bound that is not there."""
     nothing = (multiplier > 0.0) & ~ops.is_finite(upper) | (multiplier < 0.0) & ~ops.is_finite(lower)
     return ops.where(nothing, 0.0, multiplier)
 
 
-def violation(ops: Operations, value: Quantity, lower: Quantity, upper: Quantity, products: Quantity) -> Quantity:
+def violation(
+    ops: Operations[Quantity], value: Quantity, lower: Quantity, upper: Quantity, products: Quantity
+) -> Quantity:
     """How far a value is outside its bounds, relative to the bound and to the largest product in it."""
     below = ops.maximum(lower - value, 0.0) / ops.maximum(ops.absolute(lower), products)
     above = ops.maximum(value - upper, 0.0) / ops.maximum(ops.absolute(upper), products)
@@ -87,19 +101,23 @@ def violation(ops: Operations, value: Quantity, lower: Quantity, upper: Quantity
     )
 
 
-def slackness(ops: Operations, multiplier: Quantity, value: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+def slackness(
+    ops: Operations[Quantity], multiplier: Quantity, value: Quantity, lower: Quantity, upper: Quantity
+) -> Quantity:
     """What an admissible multiplier adds to the gap: its size times the distance from the bound it presses on."""
     bound = ops.where(multiplier > 0.0, upper, lower)
     return ops.where(multiplier != 0.0, ops.absolute(multiplier * (value - bound)), 0.0)
 
 
-def stationarity(ops: Operations, rho: Quantity, largest_term: Quantity, size: Quantity, scale: float) -> Quantity:
+def stationarity(
+    ops: Operations[Quantity], rho: Quantity, largest_term: Quantity, size: Quantity, scale: float
+) -> Quantity:
     """How far a gradient is from 0, relative to its largest term; slopes that S hardly notices are measured by S."""
     return ops.absolute(rho) / ops.maximum(largest_term, NOISE * scale / size)
 
 
 def possible_fall(
-    ops: Operations,
+    ops: Operations[Quantity],
     rho: Quantity,
     largest_term: Quantity,
     x: Quantity,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from relift.arrays import Double
 from relift.ml import compiled
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import DualMachine
@@ -26,9 +27,6 @@ from relift.ml.kernels import (
 )
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.small_dual import check_solver
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 SMALL = 512
 """Examples up to which kernels are evaluated in double precision: it costs nothing there."""

@@ -27,11 +27,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relift.arrays import Double
 from relift.errors import MissingPackageError, NotANumberError, OptionError, ShapeError
 from relift.ml import compiled
 from relift.symmetry.partition import Partition
 
-Double = NDArray[np.float64]
 BLOCK_BYTES = 64 << 20
 """Memory for signatures that are held at a time."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Integers, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 def implied_bounds(program: Program, wanted: NDArray[np.bool_] | None = None) -> tuple[Vector, Vector]:
@@ -50,7 +50,7 @@ def implied_bounds(program: Program, wanted: NDArray[np.bool_] | None = None) ->
     return lower, upper
 
 
-def _of_others(rows: NDArray[np.int64], products: Vector, n_rows: int) -> Vector:
+def _of_others(rows: Integers, products: Vector, n_rows: int) -> Vector:
     """For each entry, the sum of the products of the others in its row; NaN if one of them is not finite."""
     finite = np.isfinite(products)
     sums = np.bincount(rows, np.where(finite, products, 0.0), n_rows)

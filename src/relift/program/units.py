@@ -13,13 +13,13 @@ have right-hand side 0), or nothing but what rounding leaves, have the largest u
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program.magnitudes import largest_by_group, largest_of_segments
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 DUST = 1e-9
 """Right-hand sides and bounds this small, in a program that has larger ones, may be nothing but rounding."""
@@ -73,7 +73,7 @@ def _finite(bounds: Vector) -> Vector:
     return np.where(np.isfinite(bounds), np.abs(bounds), 0.0)
 
 
-def _ratios(matrix: Any, sides: Vector) -> Vector:
+def _ratios(matrix: SparseMatrix, sides: Vector) -> Vector:
     """The largest |b_i| / |a_ij| of each column."""
     columns = matrix.tocsc()
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

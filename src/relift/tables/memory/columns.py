@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Flags
 from relift.tables import compiled as kernels
 from relift.tables.algebra import NO_KEYS, Keys, Type
 
@@ -25,9 +26,6 @@ ARRAY_OF: Mapping[Type, Any] = {
     Type.NOTHING: np.dtype(np.int64),
 }
 """How values are kept; a text is kept as its number in the dictionary of the engine."""
-
-Flags = NDArray[np.bool_]
-Rows = NDArray[np.int32]
 
 
 @final

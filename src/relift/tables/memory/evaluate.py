@@ -16,6 +16,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import RowKeys
 from relift.errors import DataError
 from relift.tables import compiled as kernels
 from relift.tables.algebra import (
@@ -43,8 +44,6 @@ from relift.tables.algebra import (
 from relift.tables.memory.columns import ARRAY_OF, Relation, Vector
 from relift.tables.memory.scalars import NotInMemoryError, evaluate
 from relift.tables.memory.string_ids import Texts
-
-_Keys = NDArray[np.int64]
 
 
 @final
@@ -143,7 +142,7 @@ class Evaluator:
                 columns[name] = vector.take(second, has_gaps)
         return Relation(columns, int(second.size))
 
-    def keys_of_pair(self, left: Relation, right: Relation, on: Sequence[str]) -> tuple[_Keys, _Keys]:
+    def keys_of_pair(self, left: Relation, right: Relation, on: Sequence[str]) -> tuple[RowKeys, RowKeys]:
         """Integers that are equal exactly where two rows agree; rows with something missing agree with none."""
         halves: list[tuple[Any, Any]] = []
         for name in on:
@@ -170,7 +169,7 @@ class Evaluator:
 
     # --- sets -------------------------------------------------------------------------------------------------------
 
-    def keys_of(self, relation: Relation, names: Sequence[str]) -> _Keys:
+    def keys_of(self, relation: Relation, names: Sequence[str]) -> RowKeys:
         """Integers that are equal exactly where two rows agree; missing values agree with each other."""
         parts = []
         for name in names:
@@ -227,7 +226,7 @@ class Evaluator:
             rows = rows[kernels.sorted_rows(part[rows])]
         return rows
 
-    def _sortable(self, vector: Vector) -> list[_Keys]:
+    def _sortable(self, vector: Vector) -> list[RowKeys]:
         if vector.type == Type.TEXT:
             key = np.append(self.texts.ranks(), np.int32(-1))[vector.data].astype(np.int64)
         elif vector.type == Type.REAL:
@@ -330,7 +329,7 @@ def _long_sums(data: Any, numbers: Any, size: int) -> Any:
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 
-def _key(vector: Vector, kind: Type) -> _Keys:
+def _key(vector: Vector, kind: Type) -> RowKeys:
     data = vector.data
     if kind == Type.REAL:
         return (data.astype(np.float64) + 0.0).view(np.int64)  # -0.0 and 0.0 are equal
@@ -346,7 +345,7 @@ def _gaps(side: Relation, on: Sequence[str]) -> Any:
     return found
 
 
-def _limits(*parts: _Keys) -> tuple[int, int]:
+def _limits(*parts: RowKeys) -> tuple[int, int]:
     some = [part for part in parts if part.size]
     if not some:
         return 0, 0
@@ -360,7 +359,7 @@ def _product(limits: Sequence[tuple[int, int]]) -> int:
     return product
 
 
-def _mixed(parts: Sequence[_Keys], limits: Sequence[tuple[int, int]]) -> _Keys:
+def _mixed(parts: Sequence[RowKeys], limits: Sequence[tuple[int, int]]) -> RowKeys:
     """Several keys as one, in lexicographic order."""
     key = parts[0] - limits[0][0] if limits[0][0] else parts[0].copy()
     for part, (low, high) in zip(parts[1:], limits[1:], strict=True):
@@ -371,7 +370,7 @@ def _mixed(parts: Sequence[_Keys], limits: Sequence[tuple[int, int]]) -> _Keys:
     return key
 
 
-def _folded(parts: Sequence[_Keys]) -> _Keys:
+def _folded(parts: Sequence[RowKeys]) -> RowKeys:
     """Several keys as one whose order means nothing, when their ranges are too wide to be mixed."""
     key = kernels.group(parts[0])[0].astype(np.int64)
     for part in parts[1:]:
