@@ -6,7 +6,7 @@ stacks, and checking takes twice as long; :class:`SparseMatrix` says what relift
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,6 +57,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 Array: TypeAlias = NDArray[np.generic]
 """An array of anything."""
 
+Cells: TypeAlias = NDArray[Any]
+"""The cells of one column of a table: numbers, flags or objects; which of them is known only when they are there."""
+
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 """What an array holds, in functions that return the type they are given: ``NDArray[ScalarT]``."""
 
@@ -79,6 +82,9 @@ class SparseLike(Protocol):
     @property
     def nnz(self) -> int:
         """Number of stored entries."""
+
+    def tocoo(self) -> CoordinateMatrix:
+        """Entry by entry."""
 
     def toarray(self) -> Array:
         """The same as a dense array."""

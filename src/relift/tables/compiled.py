@@ -6,13 +6,12 @@ compare them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import RowKeys, RowNumbers, Vector
+from relift.arrays import Cells, Indices, RowKeys, RowNumbers, Vector
 from relift.tables import compiled_reference as reference
+from relift.tables.compiled_reference import CompressedRows
 
 try:
     from relift import _tables_core as core
@@ -71,7 +70,7 @@ def join(left: RowKeys, right: RowKeys, keep_all: bool, most: int) -> int | tupl
     return (None if first is None else np.frombuffer(first, np.int32)), np.frombuffer(second, np.int32)
 
 
-def gather(values: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+def gather(values: Cells, rows: Cells) -> Cells:
     """The values of some rows; zero for the row -1."""
     if not CORE_IS_COMPILED or rows.dtype != np.int32 or not values.flags.c_contiguous:
         return (
@@ -103,7 +102,13 @@ def rows_from_triplets(
     return starts, indices, data, has_double, has_zero
 
 
-def place_rows(block: Any, of_row: RowNumbers | None, scale: Vector | None, first_column: int, into: Any) -> None:
+def place_rows(
+    block: CompressedRows,
+    of_row: RowNumbers | None,
+    scale: Vector | None,
+    first_column: int,
+    into: tuple[Indices, RowNumbers, Vector],
+) -> None:
     """Write rows of a block into a larger matrix.
 
     Parameters

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import RowKeys, RowNumbers
+from relift.arrays import Indices, RowKeys, RowNumbers, Vector
+
+CompressedRows: TypeAlias = tuple[RowNumbers, RowNumbers, Vector | None]
+"""Starts of rows, columns, and values (None: all are 1)."""
 
 
 def group(keys: RowKeys) -> tuple[RowNumbers, RowNumbers]:
@@ -51,7 +54,11 @@ def rows_from_triplets(
 
 
 def place_rows(
-    block: Any, of_row: RowNumbers | None, scale: NDArray[np.float64] | None, first_column: int, into: Any
+    block: CompressedRows,
+    of_row: RowNumbers | None,
+    scale: NDArray[np.float64] | None,
+    first_column: int,
+    into: tuple[Indices, RowNumbers, Vector],
 ) -> None:
     """Write rows of a block, and move what says where each row goes on."""
     next_place, indices, data = into

@@ -9,13 +9,15 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import Codes
+from relift.arrays import Cells, Codes
 from relift.tables.compiled import CORE_IS_COMPILED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 if CORE_IS_COMPILED:
     from relift import _tables_core as core
@@ -45,7 +47,7 @@ class Texts:
             (-1 if text is None else known.setdefault(text, len(known)) for text in given), np.int32, len(given)
         )
 
-    def numbers_of_arrow(self, array: Any) -> Codes:
+    def numbers_of_arrow(self, array: pa.Array) -> Codes:
         """The numbers of the texts of a PyArrow array of type string or large string."""
         if self._capsule is None:
             return self.numbers(array.to_pylist())
@@ -67,7 +69,7 @@ class Texts:
             return core.find_text(self._capsule, text)
         return self._numbers.get(text, -1)
 
-    def array(self) -> NDArray[Any]:
+    def array(self) -> Cells:
         """All texts by their numbers, as an array of objects."""
         if self._capsule is not None:
             new = core.texts_from(self._capsule, self._known.size)
