@@ -36,10 +36,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError
 from relift.formats.mps_writer import decimal
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
 

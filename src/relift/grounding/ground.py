@@ -47,7 +47,7 @@ from relift.grounding.queries_from_model import Demand, Queries
 from relift.grounding.row_blocks import RowBlock, stacked
 from relift.grounding.slack_terms import DataCheck, SignCheck, SomeAnswer, without_slack_terms
 from relift.grounding.workspace import DEFAULT_LIMIT, Workspace, for_statement
-from relift.language.checked_model import CheckedModel, ConeConstraint, Constraint, DataAggregate
+from relift.language.checked_model import CheckedModel, ConeConstraint, Constraint, DataAggregate, Objective
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -362,7 +362,7 @@ class Grounding:
             self.reports.append(StatementReport(name, "variable", rows, 0, seconds, is_reused))
 
     def _reads_of(self, statement: str) -> frozenset[str]:
-        statements = (*self.rewritten.constraints, *self.rewritten.cones)
+        statements: tuple[Constraint | ConeConstraint, ...] = (*self.rewritten.constraints, *self.rewritten.cones)
         names = [c.reads for c in statements if c.name == statement]
         if self.rewritten.objective is not None and self.rewritten.objective.name == statement:
             names.append(self.rewritten.objective.reads)
@@ -473,12 +473,15 @@ class Grounding:
 
     def check_data(self) -> None:
         """Refuse coefficients whose sign makes a statement non-convex, and functions of nothing."""
-        statements = (*self.model.constraints, *([] if self.model.objective is None else [self.model.objective]))
+        objective = [] if self.model.objective is None else [self.model.objective]
+        statements: tuple[Constraint | Objective, ...] = (*self.model.constraints, *objective)
         for name in dict.fromkeys(s.name for s in statements if self.previous is None or s.reads & self.dirty):
             for check in self.state.checks.get(name, ()):
                 queries = self.work.queries()
-                demand = _sign_demand if isinstance(check, SignCheck) else _answer_demand
-                queries.before.append(demand(queries, check))  # type: ignore[operator]
+                if isinstance(check, SignCheck):
+                    queries.before.append(_sign_demand(queries, check))
+                else:
+                    queries.before.append(_answer_demand(queries, check))
                 self.work.check(queries)
 
     def objective(self) -> ObjectiveParts | None:

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Double, Indices
 from relift.ml import compiled
 from relift.ml.dual_reference import ReferenceMachine
-from relift.ml.kernels import FunctionKernel, Index, KernelSource, MatrixKernel, PointKernel, SparseKernel
-
-Double = NDArray[np.float64]
+from relift.ml.kernels import FunctionKernel, KernelSource, MatrixKernel, PointKernel, SparseKernel
 
 REACHED, NO_VIOLATION, STEP_LIMIT, TIME_LIMIT = range(4)
 """Why a solve ended: the gap was reached; nothing is left to improve; a limit of the caller."""
@@ -195,7 +194,7 @@ class LabelMachines:
         if compiled.CORE_IS_COMPILED:
             self._handle = core().label_machines(source.points, self.begin, *source.numbers(), self.room // 2)
 
-    def members(self, first: int, second: int) -> Index:
+    def members(self, first: int, second: int) -> Indices:
         """The points of two labels, in the order of their machine."""
         begin = self.begin
         return np.concatenate(
@@ -270,7 +269,7 @@ def _free_bytes() -> int:
         return 2 << 30
 
 
-def _whole_matrix(source: KernelSource, everything: Index) -> Double:
+def _whole_matrix(source: KernelSource, everything: Indices) -> Double:
     out = np.empty((source.size, source.size))
     for begin in range(0, source.size, 512):
         out[begin : begin + 512] = source.block(everything[begin : begin + 512], everything)

@@ -26,6 +26,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Codes, Double
 from relift.ml import compiled
 from relift.ml.landmarks import padded
 from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
@@ -33,10 +34,6 @@ from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights
 from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
-Labels = NDArray[np.int32]
-
 
 PATIENCE = 100
 """Passes of coordinate ascent after which the interior point method is tried."""
@@ -245,7 +242,7 @@ class _LinearMachine:
         self.owner, self.points, self.sign, self.bound = owner, points, sign, bound
         self.is_squared = owner.loss == "squared_hinge"
         self.scale = owner.intercept_scaling if owner.fit_intercept else 0.0
-        self.labels: Labels = np.arange(len(sign), dtype=np.int32)
+        self.labels: Codes = np.arange(len(sign), dtype=np.int32)
         self.alpha = np.zeros(len(sign))
         self.rounds: list[dict[str, Any]] = []
         self.passes = 0

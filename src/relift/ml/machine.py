@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from relift.arrays import Double
 from relift.ml import compiled, device_kernels
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import DualMachine
@@ -27,9 +28,6 @@ from relift.ml.kernels import (
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.small_dual import check_solver
 from relift.ml.torch_device import import_torch
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 SMALL = 512
 """Examples up to which kernels are evaluated in double precision: it costs nothing there."""

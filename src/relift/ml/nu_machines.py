@@ -19,6 +19,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.ml import device_kernels
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
@@ -26,8 +27,6 @@ from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
 from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "nu": [Interval(Real, 0.0, 1.0, closed="right")],

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 
+from relift.arrays import Double, Indices
 from relift.ml.class_rounds import clusters_of
 from relift.ml.dual import answer_over_examples, first_steps, places_of, solve_lifted, solve_one, uses_classes_for
 from relift.ml.dual_machine import DualMachine, LabelMachines
@@ -24,9 +25,6 @@ from relift.ml.kernels import PointKernel
 from relift.ml.landmarks import Landmarks, choose_landmarks
 from relift.ml.machine import KernelView, merge_examples, solve_over
 from relift.ml.small_dual import check_solver
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 
 @final
@@ -49,7 +47,7 @@ class PairsAnswer:
     """
 
     answers: list[DualAnswer]
-    distinct: list[Index]
+    distinct: list[Indices]
     n_members: list[int]
     coefficients: Double
     classes: PairClasses
@@ -71,7 +69,7 @@ class PairClasses:
     """
 
     begin: NDArray[np.int32]
-    group: Index
+    group: Indices
     labels: list[NDArray[np.int32]]
 
     def table(self) -> NDArray[np.int64]:
@@ -163,7 +161,7 @@ class _Found:
     """What the pairs come to, over distinct examples."""
 
     answers: list[DualAnswer]
-    distinct: list[Index]
+    distinct: list[Indices]
     coefficients: Double
 
 
@@ -174,7 +172,7 @@ class _Pairs:
         self,
         view: KernelView,
         X: Any,
-        distinct: Index,
+        distinct: Indices,
         begin: NDArray[np.int32],
         total: Double,
         lift: str,

@@ -15,13 +15,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from relift.arrays import Double
 from relift.ml.dual_problem import DualAnswer, LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 from relift.ml.platt import FOLDS, coupled, fit_sigmoid
 from relift.ml.validation import NamedParameters, labels_and_codes, validate_data
-
-Double = NDArray[np.float64]
 
 _FLOATS = (np.float64,)
 

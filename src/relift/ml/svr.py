@@ -22,12 +22,11 @@ from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.ml.dual_problem import LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
 from relift.ml.svc import LIBSVM_CONSTRAINTS, LIFT_CONSTRAINTS, checked_weights, options_of, tell_fit
 from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
 
 
 def _scaled(options: LiftOptions, target: Double) -> LiftOptions:

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.bridges.highs.options import changed_for_a_while
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
 
 MODEL_STATUS = {

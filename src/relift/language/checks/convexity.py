@@ -176,7 +176,7 @@ class Composition:
         return _OPPOSITE[one] if all(sign == _OPPOSITE[one] for sign in found) else "unknown"
 
 
-_OTHER: dict[Curvature, Curvature] = {"convex": "concave", "concave": "convex"}
+_OTHER: dict[c.Bend, c.Bend] = {"convex": "concave", "concave": "convex"}
 
 
 def product_sign(first: KnownSign, second: KnownSign) -> KnownSign:
