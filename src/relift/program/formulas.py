@@ -228,4 +228,4 @@ def implied_bound(
     others = total - ops.where(is_finite, own, 0.0)
     missing = n_infinite - ops.where(is_finite, 0.0, 1.0)
     holds = ops.is_finite(side) & (missing <= 0.0)
-    return (side - others) / entry, holds  # type: ignore[return-value] - flags, where quantities are arrays
+    return (side - others) / entry, holds  # type: ignore[return-value]  # flags, where quantities are arrays

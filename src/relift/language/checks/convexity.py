@@ -120,6 +120,7 @@ class Composition:
         bends, arguments = list[c.Bend](), list[c.Expression]()
         for position, argument in enumerate(term.arguments):
             slope = term.function.slope(position, len(term.arguments))
+            bend: c.Bend
             if not _first_nonlinear(argument):
                 bend, found = "affine", argument
             elif slope == "away":
@@ -129,8 +130,8 @@ class Composition:
                 message = f"{_shown(term)} needs a linear expression here"
                 self.errors.add(ConvexityError, _first_nonlinear(argument) or term.span, message, rewrite(term))
             else:
-                bend = term.function.curvature if slope == "up" else _OTHER[term.function.curvature]
-                found = c.Expression(self.bent(argument.terms, bend, _argument_words(term, bend)))
+                wanted: Curvature = term.function.curvature if slope == "up" else _OTHER[term.function.curvature]
+                bend, found = wanted, c.Expression(self.bent(argument.terms, wanted, _argument_words(term, wanted)))
             bends.append(bend)
             arguments.append(found)
         return replace(term, arguments=tuple(arguments), bends=tuple(bends))
@@ -176,7 +177,7 @@ class Composition:
         return _OPPOSITE[one] if all(sign == _OPPOSITE[one] for sign in found) else "unknown"
 
 
-_OTHER: dict[c.Bend, c.Bend] = {"convex": "concave", "concave": "convex"}
+_OTHER: dict[Curvature, Curvature] = {"convex": "concave", "concave": "convex"}
 
 
 def product_sign(first: KnownSign, second: KnownSign) -> KnownSign:
