@@ -158,25 +158,6 @@ def approximate() -> str:
     return "\n".join(lines)
 
 
-def approximate_before() -> str:
-    """Ratios before and after there was a budget, from docs/approximate_before.json."""
-    before = json.loads((ROOT / "docs" / "approximate_before.json").read_text(encoding="utf-8"))
-    after = {(m["program"], m["noise"]): m for m in _approximate_measurements()}
-    lines = [
-        "| program | noise | plain s | before s | before, ratio | status | now, ratio | status |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for m in before:
-        now = after.get((m["program"], m["noise"]))
-        if now is None:
-            continue
-        lines.append(
-            f"| {m['program']} | {m['noise']:.0e} | {m['plain']:.3f} | {m['approximate']:.3f} "
-            f"| {m['approximate'] / m['plain']:.2g} | `{m['status']}` | {now['ratio']:.2f} | `{now['status']}` |"
-        )
-    return "\n".join(lines)
-
-
 def repeated_rows() -> str:
     """The table of docs/repeated_rows.json, which ``python -m benchmarks.repeated_rows --out`` writes."""
     sys.path.insert(0, str(ROOT))
@@ -199,7 +180,6 @@ def functions() -> str:
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
-    "approximate_before": approximate_before,
     "approximate_summary": approximate_summary,
     "backends": backends,
     "benchmarks": benchmarks,

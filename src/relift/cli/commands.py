@@ -46,6 +46,7 @@ from relift.cli.options import (
     backend_options,
     check_output,
     lift_words,
+    words_of,
 )
 from relift.cli.reproduce import reproduce_command
 from relift.cli.run import EXIT_FAILURE, EXIT_INFEASIBLE, EXIT_LIMIT, EXIT_UNBOUNDED
@@ -164,7 +165,6 @@ def solve_command(
             raise OptionError(
                 "--relax, --compare and --approximate are for files of numbers.", "Use `relift ground` first."
             )
-        how["lift"] = how.pop("method")
         words |= {"verbose": verbose} | how
         given = ModelWords(model, data, param or (), limit, engine, schema, header or ())
         if in_engine.is_wanted:
@@ -185,7 +185,7 @@ def solve_command(
 
         if compare:
             _warm_up(program, backend)
-        how |= {"lift": how.pop("method"), "approximate": approximate}
+        how |= {"approximate": approximate}
         result = run_beside(
             lambda progress: solve(program, verbose=verbose, progress=progress, **how, **words),
             quiet,
@@ -374,7 +374,7 @@ def expand_command(
     if lifting_map is not None:
         if lifting_map.model is None:
             raise FileFormatError(f"{model} does not tell which model it belongs to.", "Give the model instead.")
-        words = {name: getattr(lifting_map.settings, name) for name in words}
+        words = words_of(lifting_map.settings)
         program, read_seconds = read_model(lifting_map.model, lifting_map.relax_integers, quiet, max_bytes)
     else:
         program, read_seconds = read_model(model, relax, quiet, max_bytes)

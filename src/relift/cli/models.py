@@ -223,8 +223,8 @@ def ground_words(
     words: ModelWords, held: Held, progress: Callable[..., None] | None = None, record: bool = False
 ) -> GroundProgram:
     """Ground a model over the data that the command line names; `held` gets the engine as soon as there is one."""
+    from relift.modelling.recording_engine import RecordingEngine
     from relift.modelling.server_tables import ServerTables
-    from relift.modelling.show import RecordingEngine
     from relift.modelling.solve_model import ground_model
     from relift.tables.open_engine import open_engine
 
@@ -408,7 +408,8 @@ def show_command(
     sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
-    from relift.modelling.show import RecordingEngine, shown_queries, shown_sizes, shown_statements
+    from relift.modelling.recording_engine import RecordingEngine
+    from relift.modelling.show import shown_queries, shown_sizes, shown_statements
 
     need_model(model)
     print(shown_statements(checked_model(model, data)))

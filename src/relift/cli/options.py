@@ -7,11 +7,14 @@ import enum
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from relift.errors import FileFormatError, OptionError
+
+if TYPE_CHECKING:
+    from relift.settings import LiftSettings
 
 
 class LiftChoice(enum.StrEnum):
@@ -66,20 +69,24 @@ OutputOption = Annotated[
 
 
 def lift_words(
-    method: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
+    lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
 ) -> dict[str, Any]:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftSettings
 
-    words = {
-        "method": str(method),
-        "values": str(values),
-        "digits": digits,
-        "reduce": not no_reduce,
-        "scale_rows": not no_scale_rows,
+    settings = LiftSettings(str(lift), str(values), digits, not no_scale_rows, not no_reduce)  # type: ignore[arg-type]
+    return words_of(settings)
+
+
+def words_of(settings: LiftSettings) -> dict[str, Any]:
+    """The same settings as keywords of :func:`relift.lift`."""
+    return {
+        "lift": settings.lift,
+        "values": settings.values,
+        "digits": settings.digits,
+        "reduce": settings.reduce,
+        "scale_rows": settings.scale_rows,
     }
-    LiftSettings(**words)  # type: ignore[arg-type]
-    return words
 
 
 def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from relift.ml import device_kernels
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
@@ -40,6 +41,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "cache_size": [Interval(Real, 0.0, None, closed="neither")],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
     "verbose": ["verbose"],
+    "device": [str, None],
 }
 
 
@@ -73,6 +75,8 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
     points = X[first]
     if view.kernel == "precomputed":
         K = np.asarray(points[:, first], dtype=np.float64)
+    elif view.device is not None and view.is_pointwise:
+        K = device_kernels.kernel_values(points, points, view.kernel, *view.parameters, view.device)
     else:
         K = np.asarray(view.function()(points, points), dtype=np.float64)
     return np.ascontiguousarray(0.5 * (K + K.T))
@@ -90,7 +94,7 @@ class _NuMachine(BaseEstimator):
     def _prepare(self, X: Any, weights: Double) -> tuple[RowGroups, NDArray[Any], Double]:
         """Distinct examples among those with weight, and their kernel."""
         self._gamma = number_for_gamma(self.gamma, X)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
         members = np.flatnonzero(weights > 0)
         groups = _distinct(self.kernel, X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members])
         return groups, members, _kernel(self._view, X, members[groups.first])
@@ -151,13 +155,15 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
     tol
         Largest violation of optimality, as in ``OneClassSVM``.
     tol_gap
-        Relative duality gap above which a warning says so.
+        Relative duality gap to reach; the tolerance is lowered as far as it takes.
     shrinking, cache_size
         Accepted as in ``OneClassSVM``; the kernel matrix is always kept, so neither changes anything.
     max_iter
         Steps; -1 for no limit.
     verbose
         Print a line.
+    device
+        A PyTorch device, such as ``"cuda"``, that computes kernel values; None for the CPU.
 
     Attributes
     ----------
@@ -190,6 +196,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        device: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -202,6 +209,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LiftedOneClassSVM:
@@ -228,7 +236,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         own, nothing = np.arange(size, dtype=np.int32), np.zeros(size)
         total = np.array([self.nu * float(u.sum())])
         dual = NuDual(K, own, np.ones(size), np.zeros(size, dtype=np.int32), nothing, u, total)
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter, self.tol_gap)
         beta = _spread(answer.beta, groups, members, weights, X.shape[0])
         self._finish(X, answer, beta, float(answer.duals[0]), groups, float(-answer.duals[0]))
         self.offset_ = -self.intercept_
@@ -279,7 +287,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
     ----------
     nu, C, kernel, degree, gamma, coef0
         As in ``NuSVR``.
-    tol, tol_gap, shrinking, cache_size, verbose, max_iter
+    tol, tol_gap, shrinking, cache_size, verbose, max_iter, device
         As in :class:`~relift.ml.LiftedOneClassSVM`.
 
     Attributes
@@ -319,6 +327,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        device: str | None = None,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -332,6 +341,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedNuSVR:
@@ -366,7 +376,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
             np.repeat(np.array([0, 1], dtype=np.int32), size), np.concatenate([p, -p]), np.concatenate([u, u]),
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, float(self.tol), self.max_iter)
+        answer = solve_nu_dual(dual, float(self.tol), self.max_iter, self.tol_gap)
         beta = _spread(answer.a[:size] - answer.a[size:], pairs, members, bound, X.shape[0])
         up, down = answer.duals
         self._finish(X, answer, beta, 0.5 * float(up - down), pairs, 1.0)
@@ -398,7 +408,7 @@ class LiftedNuSVC(LiftedSVC):
         None, a mapping or ``"balanced"``: multiplies the weights of examples (scikit-learn's NuSVC ignores it).
     probability, random_state
         As in :class:`~relift.ml.LiftedSVC`.
-    tol, tol_gap, shrinking, cache_size, verbose, max_iter
+    tol, tol_gap, shrinking, cache_size, verbose, max_iter, device
         As in :class:`~relift.ml.LiftedOneClassSVM`.
 
     Attributes
@@ -445,6 +455,7 @@ class LiftedNuSVC(LiftedSVC):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         random_state: Any = 0,
+        device: str | None = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -462,6 +473,7 @@ class LiftedNuSVC(LiftedSVC):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.random_state = random_state
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedNuSVC:
@@ -497,7 +509,7 @@ class LiftedNuSVC(LiftedSVC):
         balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         bound = balance[codes] * weights
         self._gamma = number_for_gamma(self.gamma, X)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
         n_labels = len(self.classes_)
         pairs = pairs_of(n_labels)
         coefficients = np.zeros((n_labels, X.shape[0]))
@@ -542,7 +554,7 @@ class LiftedNuSVC(LiftedSVC):
             K, groups.labels[both.first], np.where(is_up, 1.0, -1.0), (~is_up).astype(np.int32), np.zeros(both.size), u,
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter, self.tol_gap)
         up, down = answer.duals
         margin = -0.5 * float(up + down)
         if not margin > 0:

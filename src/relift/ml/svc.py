@@ -83,8 +83,9 @@ LIBSVM_CONSTRAINTS: dict[str, list[Any]] = {
     "shrinking": ["boolean"],
     "cache_size": [Interval(Real, 0.0, None, closed="neither"), None],
     "verbose": ["verbose"],
+    "device": [str, None],
 }
-"""Parameters of LIBSVM that SVC and SVR hand on."""
+"""Parameters of LIBSVM that SVC and SVR hand on, and where kernels are computed."""
 
 
 def checked_weights(sample_weight: Any, X: Any) -> Double:
@@ -165,6 +166,8 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         Accepted as in ``SVC``: whether bounded variables are set aside is left to the solver, and changes no answer.
     verbose
         Print a line for each pair of labels.
+    device
+        A PyTorch device, such as ``"cuda"``, that computes the kernel values of predictions; None for the CPU.
 
     Attributes
     ----------
@@ -230,6 +233,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         cache_size: float | None = None,
         shrinking: bool = True,
         verbose: bool = False,
+        device: str | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -252,6 +256,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self.cache_size = cache_size
         self.shrinking = shrinking
         self.verbose = verbose
+        self.device = device
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -298,7 +303,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there, self.device)
         n_labels = len(self.classes_)
         found = solve_pairs(self._view, X, codes, n_labels, bound, self.lift, options)
         self._keep_answers(found, X)

@@ -49,7 +49,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         Errors up to this cost nothing.
     lift, n_classes, n_landmarks, tol_gap, solver, tol, max_iter, expansion, random_state, cache_size
         As in :class:`~relift.ml.LiftedSVC`.
-    shrinking, verbose
+    shrinking, verbose, device
         As in :class:`~relift.ml.LiftedSVC`.
 
     Attributes
@@ -99,6 +99,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         cache_size: float | None = None,
         shrinking: bool = True,
         verbose: bool = False,
+        device: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -118,6 +119,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.cache_size = cache_size
         self.shrinking = shrinking
         self.verbose = verbose
+        self.device = device
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -158,7 +160,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there, self.device)
         members = np.flatnonzero(weights > 0)
         bound, target = self.C * weights[members], y[members]
         examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]

@@ -12,8 +12,9 @@ is recognised and called unbounded.
 It also calls some points optimal that are far from stationary; their status becomes ``optimal_inaccurate``.
 
 Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not end
-in minutes); without a ``time_limit`` nothing stops it, and with one it looks at the clock between iterations only,
-the first of which factorises a dense matrix of the size of the null space. Clarabel is the default for QPs.
+in minutes), and on badly scaled ones it cycles: unless an ``iteration_limit`` is given it ends as a failure after
+:func:`qp_iterations`. It looks at the clock between iterations only, the first of which factorises a dense matrix of
+the size of the null space. Clarabel is the default for QPs.
 """
 
 from __future__ import annotations
@@ -92,6 +93,9 @@ class HighsBackend(Backend):
                 # Feasibility does not depend on the objective: a linear program decides and gives the ray.
                 return self._quadratic_without_solution(program, settings, status)
         answer = solution_of(highs, program, self.name, status)
+        if not program.is_linear and status == "kIterationLimit" and not _has_own_qp_limit(settings):
+            said = f"{status}: the active-set method did not end in {qp_iterations(program):,} iterations"
+            return dataclasses.replace(answer, status=Status.FAILURE, message=said)
         if program.is_linear and answer.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
             return _infeasible_if_proved(highs, program, answer)
         return answer if program.is_linear else _unless_far_from_stationary(program, answer, settings.tolerance)
@@ -123,6 +127,15 @@ class HighsBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def qp_iterations(program: Program) -> int:
+    """After how many iterations the active-set method has failed: far more than it takes where it does not cycle."""
+    return 10_000 + 20 * (program.n_variables + program.n_rows)
+
+
+def _has_own_qp_limit(settings: SolverSettings) -> bool:
+    return settings.iteration_limit is not None or "qp_iteration_limit" in settings.options
 
 
 def _with_time_left(settings: SolverSettings, start: float) -> SolverSettings:
@@ -352,6 +365,8 @@ def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None
         values["infinite_bound"] = float("inf")
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
+    if not program.is_linear:
+        values["qp_iteration_limit"] = qp_iterations(program)
     if settings.iteration_limit is not None:
         limits = (
             "simplex_iteration_limit",

@@ -46,7 +46,7 @@ class PowerTrees:
     joints
         What each further variable joins, children first.
     is_trivial
-        Whether the program had no power cones of the form :class:`PowerND`; those of two arguments count too.
+        Whether the given program had no such cone; one of two arguments is only written in another way.
     """
 
     program: Program
