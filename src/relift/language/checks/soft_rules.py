@@ -106,10 +106,13 @@ class _Rule:
     # --- logical ----------------------------------------------------------------------------------------------------
 
     def logical(self, node: n.Node) -> list[c.Term] | c.Constraint:
+        n_errors = self.errors.n_added
         body, head = (node.body, node.head) if isinstance(node, n.Implies) else (None, node)
         tests = list[n.Node]()
         in_body = [] if body is None else list(self._literals(body, n.Both, tests))
         in_head = list(self._literals(head, n.Either, None))
+        if self.errors.n_added > n_errors:
+            return []
         clause = [(not is_negated, atom) for is_negated, atom in in_body] + in_head
         joined = dict.fromkeys(atom for is_negated, atom in clause if is_negated)
         looked_up = dict.fromkeys(atom for is_negated, atom in clause if not is_negated)
