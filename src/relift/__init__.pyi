@@ -1,6 +1,8 @@
 """The public names of relift, each with its home: the one list that type checkers and ``relift.__getattr__`` read."""
 
 from relift.approximate.options import Approximation as Approximation
+from relift.bridges.psl.model import PslProject as PslProject
+from relift.bridges.psl.model import read_psl as read_psl
 from relift.bridges.scipy_ import linprog as linprog
 from relift.bridges.solve_qp import solve_qp as solve_qp
 from relift.formats.program_files import read_program as read_program

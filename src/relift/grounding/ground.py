@@ -43,6 +43,7 @@ from relift.grounding.fill_quadratic import (
     moved,
 )
 from relift.grounding.number_variables import bounds_of, number_unknowns, occurrences
+from relift.grounding.observed import given_by, without_given
 from relift.grounding.queries_from_model import Demand, Queries
 from relift.grounding.row_blocks import RowBlock, stacked
 from relift.grounding.slack_terms import DataCheck, SignCheck, SomeAnswer, without_slack_terms
@@ -52,7 +53,7 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Column, Join, Unit, call, literal
+from relift.tables.algebra import Column, Join, Scalar, Unit, any_of, call, literal
 from relift.tables.engine import Engine
 from relift.tables.load import StoredTable
 
@@ -220,12 +221,14 @@ def ground(
         if previous.model is not model and previous.model != model:
             raise OptionError("previous= belongs to another model.", "Ground this one without it.")
         return Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
-    rewritten, checks = without_slack_terms(model)
+    rewritten, checks = without_slack_terms(without_given(model))
     if engine is None:
         from relift.tables.memory.engine import MemoryEngine
 
         engine = MemoryEngine(progress=progress)
-    work = Workspace(engine, rewritten, DEFAULT_LIMIT if limit is None else limit)
+    work = Workspace(
+        engine, rewritten, DEFAULT_LIMIT if limit is None else limit, joins=EmptyJoins(observed=given_by(model))
+    )
     state = GroundingState(work, checks, {}, None if folder is None else Path(folder))
     try:
         return Grounding(state, model, data, None, progress).run()
@@ -242,7 +245,7 @@ def _state_again(state: GroundingState, limit: int | None) -> GroundingState:
         unknowns=dict(state.work.unknowns),
         sizes=dict(state.work.sizes),
         limit=state.work.limit if limit is None else limit,
-        joins=EmptyJoins(state.work.joins.notes),
+        joins=EmptyJoins(state.work.joins.notes, state.work.joins.observed),
     )
     return replace(state, work=work, given=dict(state.given))
 
@@ -269,6 +272,7 @@ class Grounding:
     def run(self) -> GroundProgram:
         """All steps, in order."""
         self.load()
+        self.check_truth_values()
         self.work.engine.seal()
         for stratum in self.rewritten.strata:
             self.derive(stratum)
@@ -305,6 +309,26 @@ class Grounding:
                 self.state.given[name] = self.work.tables[name]
             if name in self.work.tables:
                 self.work.engine.tell("ground", f"{name}: {self.work.tables[name].rows:,} tuples read")
+
+    def check_truth_values(self) -> None:
+        """Refuse truth values of rules that do not lie between 0 and 1."""
+        for name in sorted(self.rewritten.unit_params & self.dirty):
+            queries = self.work.queries()
+            span = self.rewritten.parameters[name].span
+            what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
+            value: Scalar
+            if name in self.work.tables:
+                table = self.work.tables[name]
+                columns = [f"c{k}" for k in range(len(table.types))]
+                plan, value = table.scan(columns, "#value"), Column("#value")
+                shown = tuple(map(Column, columns))
+            elif name in self.work.scalars:
+                plan, value, shown = Unit(), literal(self.work.scalars[name]), ()
+            else:
+                continue
+            wrong = any_of([call("<", value, literal(0)), call(">", value, literal(1))])
+            queries.before.append(Demand(plan, wrong, what, shown, "Scale its values.", span, name))
+            self.work.check(queries)
 
     def derive(self, stratum: Any) -> None:
         """Derive the predicates of a stratum."""
@@ -362,7 +386,7 @@ class Grounding:
             self.reports.append(StatementReport(name, "variable", rows, 0, seconds, is_reused))
 
     def _reads_of(self, statement: str) -> frozenset[str]:
-        statements: tuple[Constraint | ConeConstraint, ...] = (*self.rewritten.constraints, *self.rewritten.cones)
+        statements: list[Constraint | ConeConstraint] = [*self.rewritten.constraints, *self.rewritten.cones]
         names = [c.reads for c in statements if c.name == statement]
         if self.rewritten.objective is not None and self.rewritten.objective.name == statement:
             names.append(self.rewritten.objective.reads)
@@ -473,8 +497,9 @@ class Grounding:
 
     def check_data(self) -> None:
         """Refuse coefficients whose sign makes a statement non-convex, and functions of nothing."""
-        objective = [] if self.model.objective is None else [self.model.objective]
-        statements: tuple[Constraint | Objective, ...] = (*self.model.constraints, *objective)
+        statements: list[Constraint | Objective] = [*self.model.constraints]
+        if self.model.objective is not None:
+            statements.append(self.model.objective)
         for name in dict.fromkeys(s.name for s in statements if self.previous is None or s.reads & self.dirty):
             for check in self.state.checks.get(name, ()):
                 queries = self.work.queries()
@@ -482,6 +507,7 @@ class Grounding:
                     queries.before.append(_sign_demand(queries, check))
                 else:
                     queries.before.append(_answer_demand(queries, check))
+                queries.lookups.clear()  # the statement itself looks up the same
                 self.work.check(queries)
 
     def objective(self) -> ObjectiveParts | None:

@@ -25,9 +25,11 @@ from relift.errors import EngineError, OptionError
 from relift.grounding import exact, load_data
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.coefficients import VALUE, decimals_of, exact_scale
+from relift.grounding.empty_joins import EmptyJoins
 from relift.grounding.fill_constraints import Rows, store_plan, store_rows, wanted_values
 from relift.grounding.fill_quadratic import is_quadratic
 from relift.grounding.ground import Grounding, GroundingState
+from relift.grounding.observed import given_by, without_given
 from relift.grounding.queries_from_model import ROW, Queries
 from relift.grounding.slack_terms import without_slack_terms
 from relift.grounding.workspace import Workspace
@@ -153,7 +155,7 @@ def ground_into_tables(
     check_engine(engine)
     data = dict(data or {})
     load_data.check_names(model, data)
-    rewritten, checks = without_slack_terms(model)
+    rewritten, checks = without_slack_terms(without_given(model))
     if rewritten.cones:
         statement = rewritten.cones[0].name.partition(".")[0]
         raise OptionError(
@@ -168,7 +170,8 @@ def ground_into_tables(
             )
     remove_tables_of_grounding(engine)
     prefix = GROUND_PREFIX if engine.is_persistent else ""
-    work = Workspace(engine, rewritten, LIMIT if limit is None else limit, prefix=prefix)
+    joins = EmptyJoins(observed=given_by(model))
+    work = Workspace(engine, rewritten, LIMIT if limit is None else limit, prefix=prefix, joins=joins)
     state = GroundingState(work, checks, {}, None if folder is None else Path(folder))
     steps = Grounding(state, model, data, None, progress)
     filling = _Filling(work, own_prefix(engine, PREFIX))
@@ -185,6 +188,7 @@ def _ground(steps: Grounding, filling: _Filling) -> GroundTables:
     work, rewritten = steps.work, steps.rewritten
     engine = work.engine
     steps.load()
+    steps.check_truth_values()
     engine.seal()
     _note_decimals(work)
     for stratum in rewritten.strata:

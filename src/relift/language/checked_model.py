@@ -56,6 +56,7 @@ FunctionName: TypeAlias = Literal["abs", "exp", "sqrt", "log", "min", "max"]
 AggregateKind: TypeAlias = Literal["sum", "min", "max", "count"]
 Sign: TypeAlias = Literal["nonnegative", "nonpositive"]
 Bend: TypeAlias = Literal["affine", "convex", "concave"]
+AFFINE: Bend = "affine"
 
 # --- data expressions ------------------------------------------------------------------------------------------------
 
@@ -86,10 +87,11 @@ class Anonymous:
 @final
 @dataclass(frozen=True, slots=True)
 class ParameterValue:
-    """The value of a param at a tuple. If there is none: its default, else an error that names the tuple."""
+    """The value of a param at a tuple. If there is none: `default`, or that of the param, else an error naming it."""
 
     name: str
     arguments: tuple[Argument, ...]
+    default: int | float | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -475,6 +477,8 @@ class Variable:
         Bounds over `parameters`; the tightest counts. None at all: free.
     existential
         Variables of the domain other than `parameters`.
+    given
+        A param: where it has a value the variable is that number, and no unknown. None if all are unknowns.
     reads
         Relations, derived predicates and params that the domain and the bounds name.
     rests_on
@@ -487,6 +491,7 @@ class Variable:
     domain: Formula | None = None
     lower: tuple[DataExpression, ...] = ()
     upper: tuple[DataExpression, ...] = ()
+    given: str | None = None
     existential: tuple[str, ...] = ()
     reads: frozenset[str] = frozenset()
     rests_on: frozenset[str] = frozenset()
@@ -690,6 +695,8 @@ class CheckedModel:
         The text that all spans point into.
     cones
         Empty until grounding has put cones in place of functions.
+    unit_params
+        Params that are truth values of rules: their values lie between 0 and 1.
     """
 
     relations: Mapping[str, Relation]
@@ -701,3 +708,4 @@ class CheckedModel:
     constraints: tuple[Constraint, ...]
     source: Source = field(compare=False, repr=False)
     cones: tuple[ConeConstraint, ...] = ()
+    unit_params: frozenset[str] = frozenset()

@@ -206,9 +206,9 @@ def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
         return ()
     program, curved, cones = result.program, result.program.quadratic, result.program.conic
     ray_v = result.solution.ray_v
-    in_cones: Vector = (
-        np.zeros(0) if ray_v is None else np.bincount(cones.cone_of_row, np.abs(ray_v), len(cones)).astype(np.float64)
-    )
+    in_cones: Vector = np.zeros(0)
+    if ray_v is not None:
+        in_cones = np.bincount(cones.cone_of_row, np.abs(ray_v), len(cones)).astype(np.float64)
     rays = (
         (answer.grounded.rows, "constraint", _masses(result.ray_y, program.A, _sides(program))),
         (answer.grounded.quadratic, "constraint", _masses(result.solution.ray_z, curved.q, np.abs(curved.r))),

@@ -119,14 +119,13 @@ class Composition:
         """The term with what its arguments must be."""
         bends, arguments = list[c.Bend](), list[c.Expression]()
         for position, argument in enumerate(term.arguments):
-            slope = term.function.slope(position, len(term.arguments))
-            bend: c.Bend
+            slope, bend = term.function.slope(position, len(term.arguments)), c.AFFINE
             if not _first_nonlinear(argument):
-                bend, found = "affine", argument
+                found = argument
             elif slope == "away":
                 bend, found = self._away(term, argument)
             elif slope == "none":
-                bend, found = "affine", argument
+                found = argument
                 message = f"{_shown(term)} needs a linear expression here"
                 self.errors.add(ConvexityError, _first_nonlinear(argument) or term.span, message, rewrite(term))
             else:

@@ -89,6 +89,10 @@ class Names:
         Definitions that were found to be too large or too deep to be inlined.
     signs
         Signs of variables, where their declared bounds show them.
+    variables
+        The declarations of the variables.
+    asked_domains
+        Variables whose tuples some query asks for.
     """
 
     symbols: dict[str, Symbol] = field(default_factory=dict)
@@ -97,6 +101,8 @@ class Names:
     values: list[n.Definition] = field(default_factory=list)
     too_large: set[str] = field(default_factory=set)
     signs: dict[str, KnownSign] = field(default_factory=dict)
+    variables: dict[str, n.VariableItem] = field(default_factory=dict)
+    asked_domains: set[str] = field(default_factory=set)
 
 
 def collect_names(model: n.ModelText, errors: ErrorList) -> Names:
@@ -114,6 +120,7 @@ def collect_names(model: n.ModelText, errors: ErrorList) -> Names:
                 for variable in s.items:
                     _declare(names, errors, Symbol(variable.name, "variable", variable.arity, variable.span))
                     names.signs[variable.name] = _sign_by_bounds(variable.bounds)
+                    names.variables.setdefault(variable.name, variable)
             case _:
                 pass
     definitions = dict[str, list[n.Definition]]()
@@ -232,6 +239,11 @@ def _add_definition(names: Names, errors: ErrorList, definition: n.Definition) -
             )
         else:
             seen.add(argument.name)
+
+
+def domain_of(variable: str) -> str:
+    """The predicate of all tuples of a variable, observed ones too; no name of the language has a dot."""
+    return f"{variable}.domain"
 
 
 def shown(atom: n.Atom) -> str:

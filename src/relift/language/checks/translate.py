@@ -13,7 +13,7 @@ from typing import cast, final
 from relift.errors import KindError, LanguageError, SafetyError, StratificationError
 from relift.language import checked_model as c
 from relift.language.checks.data_functions import data_function, data_function_over_query
-from relift.language.checks.names import ErrorList, Names, Symbol, find, shown
+from relift.language.checks.names import ErrorList, Names, Symbol, domain_of, find, shown
 from relift.language.checks.safety import UnsafeError, in_order
 from relift.language.checks.walk import variables_of
 from relift.language.functions import FUNCTIONS, RESERVED_FUNCTIONS
@@ -184,11 +184,7 @@ class Translator:
         if symbol is None:
             return c.TrueFormula()
         if symbol.kind == "variable":
-            self.error(
-                KindError, atom, f"{atom.name} is a variable, and a query asks only for data",
-                "Its value is known only after solving. Use the query of its domain instead.",
-            )  # fmt: skip
-            return c.TrueFormula()
+            return self._in_domain(atom, bound)
         if symbol.kind == "definition":
             self.error(
                 KindError, atom, f"{atom.name} is a number, and a formula is needed here",
@@ -197,6 +193,21 @@ class Translator:
             return c.TrueFormula()
         self.reads.add(atom.name)
         return c.Holds(atom.name, tuple(self._argument(a, bound) for a in atom.arguments), atom.span)
+
+    def _in_domain(self, atom: n.Atom, bound: Bound) -> c.Formula:
+        """A variable in a query: it has this tuple."""
+        item = self.names.variables[atom.name]
+        if item.domain is None:
+            self.error(
+                KindError, atom, f"{atom.name} has no domain that a query could ask for",
+                f"Declare it with one: var {atom.name}(..) in ..;" if item.arity else
+                "Its value is known only after solving.",
+            )  # fmt: skip
+            return c.TrueFormula()
+        self.names.asked_domains.add(atom.name)
+        name = domain_of(atom.name)
+        self.reads.add(name)
+        return c.Holds(name, tuple(self._argument(a, bound) for a in atom.arguments), atom.span)
 
     def _argument(self, node: n.Node, bound: Bound) -> c.Argument:
         return c.Anonymous() if isinstance(node, n.Wildcard) else self.data(node, bound, may_be_text=True)
@@ -343,7 +354,7 @@ class Translator:
                     self.error(KindError, argument, f"which value of {atom.name} is meant is not clear with _")
                 else:
                     arguments.append(self.data(argument, bound, may_be_text=True, wildcards=wildcards))
-            return c.ParameterValue(atom.name, tuple(arguments), atom.span)
+            return c.ParameterValue(atom.name, tuple(arguments), None, atom.span)
         return _NOTHING
 
     def _not_a_number(self, atom: n.Atom) -> None:
