@@ -53,7 +53,7 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Column, Join, Scalar, Unit, any_of, call, literal
+from relift.tables.algebra import Column, Join, Plan, Scalar, Unit, any_of, call, literal
 from relift.tables.engine import Engine
 from relift.tables.load import StoredTable
 
@@ -317,6 +317,7 @@ class Grounding:
             span = self.rewritten.parameters[name].span
             what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
             value: Scalar
+            plan: Plan
             if name in self.work.tables:
                 table = self.work.tables[name]
                 columns = [f"c{k}" for k in range(len(table.types))]
