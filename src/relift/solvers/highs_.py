@@ -139,7 +139,7 @@ class HighsBackend(Backend):
 
 def qp_iterations(program: Program) -> int:
     """After how many iterations the active-set method has failed: far more than it takes where it does not cycle."""
-    return 10_000 + 20 * (program.n_variables + program.n_rows)
+    return 100_000 + 200 * (program.n_variables + program.n_rows)
 
 
 def _has_own_qp_limit(settings: SolverSettings) -> bool:
