@@ -171,8 +171,10 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
     ----------
     classes_, n_features_in_, feature_names_in_
         As in ``SVC``.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, class_weight_, shape_fit_
         As in ``SVC``; ``dual_coef_`` is always dense.
+    fit_status_
+        0, or 1 if the gap that was asked for is not reached.
     gap_
         The proved relative duality gap; of several pairs of labels the largest.
     n_classes_lifted_
@@ -293,8 +295,10 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         if sample_weight is not None and len(np.unique(codes[weights > 0])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
         bound = self.C * weights
+        self.class_weight_ = np.ones(len(self.classes_))
         if self.class_weight is not None:
-            bound *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
+            self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            bound *= self.class_weight_[codes]
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
@@ -304,6 +308,7 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         self._keep_answers(found, X)
         self._keep_support(X, codes, found.coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > options.tol_gap), X.shape
         warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
         if self.probability:
             self._fit_probabilities(X, codes, bound / self.C)
