@@ -20,11 +20,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import is_dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from relift.bridges.highs import Outcome, solve
 from relift.bridges.highs.options import set_options
 from relift.errors import MissingPackageError, UnsupportedError
+from relift.formats.highs_solutions import highs_text
 
 try:
     from linopy import solvers as _solvers
@@ -72,7 +74,11 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
         try:
             self.outcome = solve(h, **words)
         except UnsupportedError as error:
-            raise _in_words_of_linopy(error) from None
+            raise self._in_words_of_linopy(error) from None
+        result = self.outcome.result
+        if result is not None and solution_fn is not None:
+            Path(solution_fn).write_text(highs_text(result.program, result.solution), encoding="utf-8")
+            solution_fn = None  # HiGHS itself does not know every answer
         h.run = lambda: None  # it has run
         try:
             answer = super()._solve(h, solution_fn, None, basis_fn, *rest, **more)
@@ -80,16 +86,24 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             del h.run
         return self._with_seconds(answer)
 
+    def _in_words_of_linopy(self, error: UnsupportedError) -> UnsupportedError:
+        """Name the blocks of variables, which is what a model of linopy consists of."""
+        kinds = (getattr(self.model, kind, ()) for kind in ("integers", "binaries", "semi_continuous"))
+        blocks = [repr(name) for kind in kinds for name in kind]
+        message = error.message
+        if blocks:
+            more = f" and {len(blocks) - 5} more" if len(blocks) > 5 else ""
+            message = f"integer or semi-continuous: {', '.join(blocks[:5])}{more}; relift solves continuous programs."
+        return UnsupportedError(
+            message, 'model.solve(..., integers="pass") hands the whole model to HiGHS, without lifting.'
+        )
+
     def _with_seconds(self, answer: Any) -> Any:
         """HiGHS counts its own seconds only."""
         result = None if self.outcome is None else self.outcome.result
         if result is not None and is_dataclass(getattr(answer, "report", None)):
             answer.report = self.report = replace(answer.report, runtime=sum(result.timings.values()))
         return answer
-
-
-def _in_words_of_linopy(error: UnsupportedError) -> UnsupportedError:
-    return UnsupportedError(error.message, error.hint.replace('integers="pass"', 'model.solve(..., integers="pass")'))
 
 
 def register() -> None:

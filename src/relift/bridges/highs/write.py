@@ -19,6 +19,7 @@ import numpy as np
 
 from relift.arrays import Vector
 from relift.bridges.highs.options import changed_for_a_while
+from relift.formats.highs_solutions import duals_of_highs
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 
@@ -74,20 +75,6 @@ def highs_solution(program: Program, solution: Solution) -> Any:
     # An unbounded model has no feasible dual values: HiGHS then shows some that are not, here zeros.
     held.dual_valid = bool(has_point and (has_duals or solution.status == Status.UNBOUNDED))
     return held
-
-
-def duals_of_highs(program: Program, solution: Solution) -> tuple[Vector | None, Vector | None]:
-    """Dual values of the rows and reduced costs in the signs of HiGHS.
-
-    Examples
-    --------
-    >>> program = Program(q=[2.0], A=[[1.0]], l=[3.0])
-    >>> duals_of_highs(program, Solution(Status.OPTIMAL, y=np.array([-2.0]), w=np.array([0.0])))
-    (array([2.]), array([0.]))
-    """
-    sign = -1.0 if program.sense == "min" else 1.0
-    # 0.0 + ...: no zero with a minus sign
-    return tuple(None if dual is None else 0.0 + sign * dual for dual in (solution.y, solution.w))  # type: ignore[return-value]
 
 
 def _postsolved(highs: Any, held: Any) -> bool:
