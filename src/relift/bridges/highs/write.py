@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from relift.arrays import Vector
 from relift.bridges.highs.options import changed_for_a_while
 from relift.formats.highs_solutions import duals_of_highs
 from relift.program.program import Program
