@@ -11,7 +11,7 @@ from relift import Program, Solution, Status, solve
 from relift.settings import SolverSettings
 from relift.solvers import highs_rounds
 from relift.solvers.clarabel_ import ClarabelBackend
-from relift.solvers.highs_ import HighsBackend, load, qp_iterations, run
+from relift.solvers.highs_ import IPM_ITERATIONS, HighsBackend, load, qp_iterations, run
 from relift.solvers.highs_rounds import first_budget, run_in_rounds
 
 PROGRAM = Program(q=[1.0, 1.5], A=[[1.0, 2.0], [2.0, 1.0]], l=[1.0, 1.0], lb=0)
@@ -175,7 +175,20 @@ def test_active_sets_of_highs_that_cycle_end_as_a_failure() -> None:
     program = Program(P=np.diag([0.0, 0.5]), A=[[0.0, 0.0]], lb=[-4e8, -np.inf], ub=[2e8, np.inf], u=[np.inf])
     answer = HighsBackend().solve(program, SolverSettings())
     if answer.status == Status.FAILURE:  # HiGHS 1.15 cycles here
-        assert answer.message == "kIterationLimit: the active-set method did not end in 10,060 iterations"
+        assert answer.message == "kIterationLimit: no answer after 10,060 iterations"
+    else:
+        assert answer.status == Status.OPTIMAL
+    assert solve(program).status == Status.OPTIMAL
+
+
+def test_interior_point_of_highs_that_does_not_end_is_a_failure() -> None:
+    program = Program(
+        q=[-2.0, -2.0], A=[[0.18, 0.01], [-4e4, 1e4], [14.0, -14.0], [0.04, 0.18], [25.2, 1.4]],
+        l=[-0.1, -5e3, -3.5, -0.1, -7.0], u=[1e29, 5e3, 3.5, 0.1, 7.0], lb=0, ub=[1e30, np.inf],
+    )  # fmt: skip
+    answer = HighsBackend().solve(program, SolverSettings(options={"solver": "ipm"}))
+    if answer.status == Status.FAILURE:  # HiGHS 1.15 does not see that it is at the end
+        assert answer.message == f"kIterationLimit: no answer after {IPM_ITERATIONS:,} iterations"
     else:
         assert answer.status == Status.OPTIMAL
     assert solve(program).status == Status.OPTIMAL
@@ -190,3 +203,7 @@ def test_an_iteration_limit_of_the_user_comes_before_our_own_for_active_sets() -
     assert limit() == qp_iterations(program) == 10_080
     assert limit(iteration_limit=7) == 7
     assert limit(iteration_limit=7, options={"qp_iteration_limit": 9}) == 9
+    assert (
+        HighsBackend().solve(program, SolverSettings(options={"qp_iteration_limit": 0})).status
+        == Status.ITERATION_LIMIT
+    )

@@ -77,6 +77,11 @@ def admissible(ops: Operations, multiplier: Quantity, lower: Quantity, upper: Qu
     return ops.where(nothing, 0.0, multiplier)
 
 
+def unless_rounding(ops: Operations, multiplier: Quantity, largest_term: Quantity) -> Quantity:
+    """A multiplier of a bound, 0 where it may be what rounding leaves of the gradient: some bounds are 1e30 away."""
+    return ops.where(ops.absolute(multiplier) <= ROUNDED * largest_term, 0.0, multiplier)
+
+
 def violation(ops: Operations, value: Quantity, lower: Quantity, upper: Quantity, products: Quantity) -> Quantity:
     """How far a value is outside its bounds, relative to the bound and to the largest product in it."""
     below = ops.maximum(lower - value, 0.0) / ops.maximum(ops.absolute(lower), products)
@@ -106,11 +111,19 @@ def possible_fall(
     lower: Quantity,
     upper: Quantity,
     size: Quantity,
+    is_falling: Quantity,
 ) -> Quantity:
     """What a gradient adds to the gap: how far the objective may fall until the variable reaches its bound.
 
     ``lower`` and ``upper`` are bounds of the variable, its own or implied ones; without any, it reaches its own size.
+    Where nothing holds it on the way on which its own cost falls, there is no end.
     """
     end = ops.where(rho > 0.0, lower, upper)
     reach = ops.where(ops.is_finite(end), ops.absolute(x - end), size)
-    return ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
+    fall = ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
+    return ops.where(is_falling, float("inf"), fall)
+
+
+def falls_without_end(q: Quantity, is_held_below: Quantity, is_held_above: Quantity) -> Quantity:
+    """Whether the cost of a variable falls on a way on which nothing holds it: see :mod:`relift.program.held`."""
+    return (q > 0.0) & ~is_held_below | (q < 0.0) & ~is_held_above
