@@ -12,7 +12,7 @@ from relift.settings import SolverSettings
 from relift.solvers import highs_rounds
 from relift.solvers.clarabel_ import ClarabelBackend
 from relift.solvers.highs_ import IPM_ITERATIONS, HighsBackend, load, qp_iterations, run
-from relift.solvers.highs_rounds import first_budget, run_in_rounds
+from relift.solvers.highs_rounds import TimedInterrupt, first_budget, run_in_rounds
 
 PROGRAM = Program(q=[1.0, 1.5], A=[[1.0, 2.0], [2.0, 1.0]], l=[1.0, 1.0], lb=0)
 
@@ -137,6 +137,33 @@ def test_turns_keep_the_time_limit(limit: float, monkeypatch: pytest.MonkeyPatch
     assert turns.clock == pytest.approx(limit)
 
 
+def test_work_between_iterations_is_not_taken_from_the_budget_of_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns(2.85, 0.5, monkeypatch)  # a third of it is another job: 1.9 s of simplex, with a budget of 2 s
+    beside = 0.0
+
+    def run_beside(highs: FakeHighs) -> str:
+        nonlocal beside
+        status = turns.run(highs)
+        beside = turns.simplex.ran / 3
+        return status
+
+    settings = SolverSettings()
+    _, status = run_in_rounds(turns.load, run_beside, settings, 2.0, turns.simplex, elsewhere=lambda: beside)
+    assert status == "kOptimal"
+    assert {name for name, _ in turns.log} == {"simplex"}
+    alone = Turns(2.85, 0.5, monkeypatch)
+    alone.go()
+    assert {name for name, _ in alone.log} == {"simplex", "interior"}
+
+
+def test_an_interrupt_counts_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([1.0, 1.5, 10.0, 12.0])
+    monkeypatch.setattr(highs_rounds, "perf_counter", lambda: next(ticks))
+    timed = TimedInterrupt(iter([False, True]).__next__)
+    assert [timed(), timed()] == [False, True]
+    assert timed.seconds == 2.5
+
+
 def test_interior_point_that_finds_no_solution_leaves_the_ray_to_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = Turns(1e9, 1.0, monkeypatch, answer="kInfeasible")
     found, status = turns.go()
@@ -151,7 +178,7 @@ def test_the_first_budget_grows_with_the_program() -> None:
 
 
 def test_interior_point_without_crossover_gives_a_certified_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_simplex(load: Any, run: Any, settings: Any, budget: float, simplex: Any) -> Any:
+    def without_simplex(load: Any, run: Any, settings: Any, budget: float, simplex: Any, **more: Any) -> Any:
         def pretend(highs: Any) -> str:
             return "kTimeLimit" if highs is simplex else str(run(highs))
 

@@ -45,7 +45,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.highs_rounds import first_budget, run_in_rounds
+from relift.solvers.highs_rounds import TimedInterrupt, first_budget, run_in_rounds
 
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
@@ -83,12 +83,17 @@ class HighsBackend(Backend):
         if not program.is_linear and program.n_rows == 0:
             return self._quadratic_without_rows(program, settings)
         start = perf_counter()
+        timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
+        settings = dataclasses.replace(settings, interrupt=timed)
         highs = load(program, settings)
         if program.is_linear and warm_start is not None and warm_start.x is not None:
             set_basis(highs, program, warm_start)
         if program.is_linear and "solver" not in settings.options and settings.iteration_limit is None:
             budget = first_budget(program.n_variables, program.n_rows)
-            highs, status = run_in_rounds(lambda other: load(program, other), run, settings, budget, highs)
+            highs, status = run_in_rounds(
+                lambda other: load(program, other), run, settings, budget, highs,
+                elsewhere=lambda: 0.0 if timed is None else timed.seconds,
+            )  # fmt: skip
         else:
             status = run(highs)
         if status in {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}:
