@@ -24,14 +24,14 @@ KERNEL_TESTS = (
     "tests/symmetry/test_colour_refinement.py",
     "tests/symmetry/test_cone_refinement.py",
     "tests/symmetry/test_equitable.py",
-    "tests/symmetry/test_field.py",
+    "tests/symmetry/test_finite_field.py",
     "tests/symmetry/test_geometry.py",
-    "tests/symmetry/test_kernels.py",
+    "tests/symmetry/test_kernel_partitions.py",
     "tests/symmetry/test_partition.py",
     "tests/symmetry/test_snapping.py",
     "tests/hostile/test_collisions.py",
-    "tests/tables/test_kernels.py",
-    "tests/tables/test_engine_memory.py",
+    "tests/tables/test_compiled.py",
+    "tests/tables/memory/test_engine.py",
     "tests/ml/test_kernels.py",
     "tests/ml/test_point_signatures.py",
     "tests/ml/test_dual.py",
@@ -52,7 +52,7 @@ def missing_part() -> str:
     return "" if Path(found.stdout.strip()).is_absolute() else "the sanitizers' libraries are not installed"
 
 
-QUICK_TESTS = ("tests/symmetry/test_colour_refinement.py", "tests/tables/test_kernels.py", "tests/ml/test_kernels.py")
+QUICK_TESTS = ("tests/symmetry/test_colour_refinement.py", "tests/tables/test_compiled.py", "tests/ml/test_kernels.py")
 QUICK = "refused or core_checks or unsorted or factor or example or groups or joins or gathered or rows or nearest"
 """A choice among them that enters all three modules and takes seconds."""
 

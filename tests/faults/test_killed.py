@@ -99,7 +99,8 @@ def test_every_module_writes_files_in_this_way() -> None:
     allowed = {
         "atomic.py": "this is the way",
         "cli/run.py": "os.devnull",
-        "adapters/file_lp.py": "a copy for HiGHS in a folder of its own",
+        "cli/closed_pipes.py": "os.devnull",
+        "tables/sources/csv_layout.py": "a copy for DuckDB in a folder of its own",
     }
     found = []
     for path in sorted(root.rglob("*.py")):

@@ -55,7 +55,7 @@ class Call:
             return f"# by {self}: see tests/fuzz/calls.py\nprint(relift.solve(program))\n"
         words = "".join(f", {name}={value!r}" for name, value in self.words.items())
         if self.name == "expand":
-            return lines[self.name].replace("{words}", words.replace("lift=", "method=")) + "\n"
+            return lines[self.name].replace("{words}", words) + "\n"
         return lines[self.name].replace("{words}", words) + "\nprint(result, result.certificate)\n"
 
 

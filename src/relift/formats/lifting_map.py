@@ -15,6 +15,7 @@ from relift.atomic import write_atomically
 from relift.errors import FileFormatError, OptionError
 from relift.formats.names import names_for_lp, names_for_mps
 from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
+from relift.lifting.quotient import shares
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.read_bytes import brief, read_bytes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from relift.lifting.lifting import Lifting
 
 VERSION = 1
+SETTINGS = ("lift", "values", "digits", "scale_rows", "reduce")
 """Version of the layout of maps."""
 
 
@@ -103,7 +105,8 @@ def _entry(document: Any, name: str, *kinds: type) -> Any:
     return document[name]
 
 
-def _settings(given: dict[str, Any]) -> LiftSettings:
+def _settings(stored: dict[str, Any]) -> LiftSettings:
+    given = {"lift" if name == "method" else name: value for name, value in stored.items()}  # its former name
     known = [field.name for field in fields(LiftSettings)]
     if unknown := [name for name in given if name not in known]:
         raise ValueError(f"'settings' has an unknown entry {unknown[0]!r}")
@@ -152,9 +155,7 @@ def write_lifting_map(
     class_of_variable, class_of_row = lifting.class_of_variable, lifting.class_of_row
     kept = class_of_variable >= 0
     row_share, variable_share = np.zeros(program.n_rows), np.zeros(program.n_variables)
-    sizes, scales = symmetry.rows.class_sizes[symmetry.rows.labels], symmetry.row_scales
-    row_share[reduction.rows] = scales[symmetry.rows.representatives][symmetry.rows.labels] / (scales * sizes)
-    variable_share[reduction.variables] = 1.0 / symmetry.variables.class_sizes[symmetry.variables.labels]
+    row_share[reduction.rows], variable_share[reduction.variables] = shares(symmetry)
     settings = lifting.settings
     document = {
         "format": "relift-map",
@@ -163,7 +164,7 @@ def write_lifting_map(
         "model": None if model is None else os.path.relpath(model, Path(path).resolve().parent),
         "relax_integers": relax_integers,
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
-        "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
+        "settings": {name: getattr(settings, name) for name in SETTINGS},
         "variables": {
             "names": names_for_json(program.variable_names),
             "class": class_of_variable.tolist(),

@@ -11,7 +11,7 @@ from relift.in_database.program_tables import EngineProgram
 from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import EXPRESSIONS as OPS
 from relift.in_database.table_expressions import Expression, column
-from relift.lifting import certificate_formulas as formulas
+from relift.program import formulas
 from relift.program.units import common_unit
 from relift.tables.algebra import Join, Plan, project
 
@@ -59,7 +59,7 @@ class PointCheck:
             "gap": ("quick sum", formulas.slackness(OPS, column("kept"), _X, _LB, _UB)),
             "fall": ("quick sum", formulas.possible_fall(
                 OPS, _RHO, column("terms"), _X, column("lower"), column("upper"), column("size"),
-                column("is_falling") > 0.0,
+                column("without_end"),
             )),
             "broken": ("max", _one_unless(OPS.is_finite(_X) & OPS.is_finite(_RHO) & OPS.is_finite(column("terms")))),
         })  # fmt: skip
@@ -81,14 +81,16 @@ class PointCheck:
         common = common_unit(self.sums.summary(columns, {"largest": ("max", column("natural"))})["largest"])
         fixed = OPS.where(_LB == _UB, _X, 0.0)
         columns = with_columns(columns, {"unit": formulas.unit(OPS, column("natural"), common), "fixed": fixed})
-        of_P = self.sums.over_quadratic(project(columns, "column", "x", "fixed"), {
+        of_P = self.sums.over_quadratic(project(columns, "column", "x", "fixed", "unit"), {
             "Px": ("quick sum", VALUE * _X), "of_fixed": ("quick sum", VALUE * column("fixed")),
             "largest_in_Px": ("max", OPS.absolute(VALUE * _X)),
+            "curvature": ("max", OPS.absolute(VALUE * column("unit"))),
         })  # fmt: skip
         stored = self.scratch.store(
-            "columns_at_x", joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0})
+            "columns_at_x",
+            joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0, "curvature": 0.0}),
         )
-        gradient = OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("Px")))
+        gradient = OPS.maximum(OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("Px"))), column("curvature"))
         terms = OPS.where(_LB == _UB, 0.0, gradient * formulas.size(OPS, _X, column("unit")))
         found = self.sums.summary(stored, {
             "objective": ("quick sum", _X * (0.5 * column("Px") + _Q)),
@@ -131,7 +133,7 @@ class PointCheck:
         end = OPS.where(_RHO > 0.0, _LB, _UB)
         asks = ~OPS.is_finite(end) & (OPS.absolute(_RHO) > formulas.ROUNDED * column("terms"))
         if self.sums.summary(columns, {"asks": ("max", _one_unless(~asks))})["asks"] == 0:
-            return joined_or(with_columns(columns, {"lower": _LB, "upper": _UB}), None, {"is_falling": 0.0})
+            return joined_or(with_columns(columns, {"lower": _LB, "upper": _UB}), None, {"without_end": 0.0})
         bounds = self._implied_bounds(project(columns, "column", "lb", "ub"), project(rows, "row", "l", "u"))
         nothing = {"implied_lower": -np.inf, "implied_upper": np.inf, "stops_below": 0.0, "stops_above": 0.0}
         joined = joined_or(columns, bounds, nothing)
@@ -141,13 +143,13 @@ class PointCheck:
         )
         lower = OPS.where(asks, OPS.maximum(_LB, column("implied_lower")), _LB)
         upper = OPS.where(asks, OPS.minimum(_UB, column("implied_upper")), _UB)
-        is_held = [
-            OPS.is_finite(bound) | (column(stops) > 0.0) | (column("curved") > 0.0)
+        held = [
+            OPS.maximum(_one_unless(~OPS.is_finite(bound)), OPS.maximum(column(stops), column("curved")))
             for bound, stops in ((_LB, "stops_below"), (_UB, "stops_above"))
         ]
-        is_falling = _one_unless(~formulas.falls_without_end(_Q, *is_held))
+        without_end = formulas.falls_without_end(OPS, _Q, *held)
         return self.scratch.store(
-            "columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper, "is_falling": is_falling})
+            "columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper, "without_end": without_end})
         )
 
     def _implied_bounds(self, columns: Plan, rows: Plan) -> Plan:
@@ -155,23 +157,17 @@ class PointCheck:
 
         And whether a row stops the variable on its way at all (:mod:`relift.program.held`).
         """
-        largest = OPS.where(VALUE > 0.0, VALUE * _UB, VALUE * _LB)
-        smallest = OPS.where(VALUE > 0.0, VALUE * _LB, VALUE * _UB)
+        largest, smallest = formulas.extreme_products(OPS, VALUE, _LB, _UB)
         sums = self.sums.over_entries(columns, "row", {
             "largest": ("quick sum", _or(largest, 0.0, OPS.is_finite(largest))),
             "smallest": ("quick sum", _or(smallest, 0.0, OPS.is_finite(smallest))),
             "no_largest": ("quick sum", _one_unless(OPS.is_finite(largest))),
             "no_smallest": ("quick sum", _one_unless(OPS.is_finite(smallest))),
         })  # fmt: skip
-
-        def side(bound: Expression, own: Expression, total: str) -> tuple[Expression, Expression]:
-            """The bound that one side of a row implies, and whether it does."""
-            others = column(total) - _or(own, 0.0, OPS.is_finite(own))
-            missing = column(f"no_{total}") - _one_unless(OPS.is_finite(own))
-            return (bound - others) / VALUE, OPS.is_finite(bound) & (missing <= 0.0)
-
-        from_lower, by_lower = side(_L, largest, "largest")
-        from_upper, by_upper = side(_U, smallest, "smallest")
+        from_lower, by_lower = formulas.implied_bound(OPS, VALUE, _L, largest, column("largest"), column("no_largest"))
+        from_upper, by_upper = formulas.implied_bound(
+            OPS, VALUE, _U, smallest, column("smallest"), column("no_smallest")
+        )
         up, down = VALUE > 0.0, VALUE < 0.0
         at_least = OPS.maximum(_or(from_lower, -np.inf, by_lower & up), _or(from_upper, -np.inf, by_upper & down))
         at_most = OPS.minimum(_or(from_lower, np.inf, by_lower & down), _or(from_upper, np.inf, by_upper & up))

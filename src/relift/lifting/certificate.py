@@ -1,7 +1,7 @@
 r"""Is this answer right? Computed on the ground program alone, trusting neither the solver nor our kernel (stage 7).
 
 Every residual is relative to what stands in its own row or column, so that neither a row multiplied by a factor, nor a
-rescaled variable or objective, changes what it says (:mod:`~relift.lifting.certificate_formulas` has the formulas,
+rescaled variable or objective, changes what it says (:mod:`relift.program.formulas` has the formulas,
 ``docs/decisions/0004-certificate-norms.md`` the reasons). With c_j the size of a variable (|x_j|, or its unit,
 :mod:`relift.program.units`, as far as that costs no more than S), S = |objective|, with or without its constant,
 whichever is less, + 1 (or less where no term of the objective can reach 1), and multipliers that press on infinite
@@ -29,20 +29,22 @@ Rays that prove infeasibility or unboundedness are measured by :mod:`~relift.lif
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.errors import OptionError, ShapeError
-from relift.lifting import certificate_formulas as formulas
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
+from relift.program import formulas
 from relift.program.arrays import as_floats
 from relift.program.cone_distance import largest_of_cones, pushed_into
+from relift.program.formulas import ARRAYS
 from relift.program.held import held
 from relift.program.implied_bounds import implied_bounds
 from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.program.units import Units, units
 
 
@@ -146,38 +148,32 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
     """The vectors of an answer as arrays of the lengths that the program wants; infinities and NaN may stay."""
     if not isinstance(getattr(solution, "status", None), str):
         raise OptionError(f"{solution!r:.60} is no answer.", "Give a Solution, or what relift.solve returned.")
-    sizes = {
-        "x": program.n_variables,
-        "y": program.n_rows,
-        "w": program.n_variables,
-        "z": len(program.quadratic),
-        "v": program.conic.n_rows,
-    }
-    sizes |= {f"ray_{name}": size for name, size in sizes.items()}
-    vectors: dict[str, Any] = {}
-    for name, size in sizes.items():
+
+    def fitting(name: str, size: int) -> Vector | None:
         given = getattr(solution, name, None)
         if given is None:
-            continue
-        vectors[name] = as_floats(f"{name} of the solution", given)
-        if vectors[name].shape != (size,):
-            found = " x ".join(map(str, vectors[name].shape))
+            return None
+        vector = as_floats(f"{name} of the solution", given)
+        if vector.shape != (size,):
+            found = " x ".join(map(str, vector.shape))
             has = f"has {found} entries" if found else "is one number"
             raise ShapeError(f"{name} of the solution {has}, but {size} are needed.", "", name)
-    return Solution(solution.status, **vectors)
+        return vector
 
-
-class _Arrays:
-    """What the formulas need, for arrays."""
-
-    where = staticmethod(np.where)
-    maximum = staticmethod(np.maximum)
-    minimum = staticmethod(np.minimum)
-    absolute = staticmethod(np.abs)
-    is_finite = staticmethod(np.isfinite)
-
-
-ARRAYS: Any = _Arrays
+    n, m, n_quadratic, n_conic = program.n_variables, program.n_rows, len(program.quadratic), program.conic.n_rows
+    return Solution(
+        solution.status,
+        x=fitting("x", n),
+        y=fitting("y", m),
+        w=fitting("w", n),
+        z=fitting("z", n_quadratic),
+        v=fitting("v", n_conic),
+        ray_x=fitting("ray_x", n),
+        ray_y=fitting("ray_y", m),
+        ray_w=fitting("ray_w", n),
+        ray_z=fitting("ray_z", n_quadratic),
+        ray_v=fitting("ray_v", n_conic),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +224,10 @@ class _Point:
         constant = float(fixed @ (0.5 * of_fixed + program.q))
         value = float(x @ (0.5 * self.Px + program.q)) - constant
         gradient = np.maximum(np.abs(program.q), np.abs(self.Px))
+        if (
+            program.P is not None
+        ):  # where the gradient vanishes, as for least squares that fit, curvature gives the scale
+            gradient = np.maximum(gradient, largest_of_rows(program.P, self.units.of_variables))
         terms = np.where(is_fixed, 0.0, gradient * formulas.size(ARRAYS, x, self.units.of_variables))
         return formulas.scale_of_objective(value, constant + program.r, float(terms.max(initial=0.0)))
 
@@ -278,8 +278,8 @@ class _Point:
             return float("inf"), float("inf")
         dual = _worst(formulas.stationarity(ARRAYS, rho, terms, self.sizes, self.scale))
         off_cones, gap = self._dual_residual_and_gap_of_cones(given.v)
-        lower, upper, is_falling = self._reachable(rho, terms)
-        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes, is_falling))
+        lower, upper, without_end = self._reachable(rho, terms)
+        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes, without_end))
         gap += _sum(formulas.slackness(ARRAYS, y, self.Ax, program.l, program.u))
         gap += _sum(formulas.slackness(ARRAYS, w, x, program.lb, program.ub))
         gap += _sum(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)))
@@ -299,17 +299,18 @@ class _Point:
             terms = np.maximum(terms, largest_by_group(rows.first, curved, self.x.size))
         return terms
 
-    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector, Any]:
+    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector, Vector]:
         """The bounds up to which each variable may go; implied ones only where a gradient asks for them.
 
-        And whether there is nothing that holds it, while its cost falls.
+        And 1 for variables that nothing holds while their cost falls.
         """
         program = self.program
         end = np.where(rho > 0, program.lb, program.ub)
         asks = np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)
         if not asks.any():
-            return program.lb, program.ub, np.zeros(rho.size, dtype=bool)
-        return *implied_bounds(program, asks), formulas.falls_without_end(program.q, *held(program))
+            return program.lb, program.ub, np.zeros(rho.size)
+        below, above = (flags.astype(float) for flags in held(program))
+        return *implied_bounds(program, asks), formulas.falls_without_end(ARRAYS, program.q, below, above)
 
     def _dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
         """How far v is from the dual cones; what cones add to the gap."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 def held(program: Program) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import FieldElements
 from relift.errors import OptionError
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry.colour_refinement import Refinement, refine
 from relift.symmetry.cone_refinement import StackedCones
-from relift.symmetry.finite_field import Words
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
@@ -48,7 +48,7 @@ class Symmetry:
     quadratic: Partition = field(default_factory=lambda: Partition.discrete(0))
     conic_rows: Partition = field(default_factory=lambda: Partition.discrete(0))
     cones: Partition = field(default_factory=lambda: Partition.discrete(0))
-    statistics: dict[str, Any] = field(default_factory=dict)
+    statistics: dict[str, object] = field(default_factory=dict)
 
     @property
     def is_discrete(self) -> bool:
@@ -90,13 +90,13 @@ class Images:
         Further words of conic rows and of cones.
     """
 
-    variables: Sequence[Words]
-    l: Words
-    u: Words
-    rows: Sequence[Words] = ()
-    b: Words = field(default_factory=lambda: np.zeros(0, np.uint64))
-    conic_rows: Sequence[Words] = ()
-    cones: Sequence[Words] = ()
+    variables: Sequence[FieldElements]
+    l: FieldElements
+    u: FieldElements
+    rows: Sequence[FieldElements] = ()
+    b: FieldElements = field(default_factory=lambda: np.zeros(0, np.uint64))
+    conic_rows: Sequence[FieldElements] = ()
+    cones: Sequence[FieldElements] = ()
 
 
 def find_symmetry(
@@ -122,7 +122,7 @@ def find_symmetry(
     progress
         Told about rounds and classes.
     """
-    if settings.method == "none":
+    if settings.lift == "none":
         return no_symmetry(program)
     tell = None
     if progress is not None:
@@ -139,24 +139,24 @@ def find_symmetry(
         variable_words = stacked.words_of_columns(images.variables, images.cones)
         row_words = stacked.words_of_rows(images.rows, images.conic_rows)
 
-    def refine_all(extra: Sequence[Words] = ()) -> Refinement:
+    def refine_all(extra: Sequence[FieldElements] = ()) -> Refinement:
         return refine(
             whole.P, whole.A, [*variable_words, *extra], l, u, whole.l, whole.u,
-            mode="equitable" if settings.method == "equitable" else "counting",
+            mode="equitable" if settings.lift == "equitable" else "counting",
             reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_words, seed=seed, progress=tell,
         )  # fmt: skip
 
     quadratic = Partition.discrete(0)
     if len(program.quadratic) == 0:
         found = refine_all()
-    elif settings.method == "orbits":
+    elif settings.lift == "orbits":
         raise OptionError("orbits are not offered for programs with quadratic constraints.", "Use lift='counting'.")
     else:
         found, quadratic = refine_with_quadratic_rows(
             program.quadratic,
             refine_all,
             reading=settings.values,
-            is_counting=settings.method == "counting",
+            is_counting=settings.lift == "counting",
             seed=seed,
         )
     cost = found.statistics
@@ -167,16 +167,16 @@ def find_symmetry(
         "extra_bytes": cost.extra_bytes,
     }
     columns, rows, scales = found.variables, found.rows, found.row_scales
-    if settings.method == "orbits":
+    if settings.lift == "orbits":
         columns, rows = orbits(whole, found, settings.values)
     if stacked is None:
-        return Symmetry(columns, rows, scales, settings.method, quadratic, statistics=statistics)
+        return Symmetry(columns, rows, scales, settings.lift, quadratic, statistics=statistics)
     n, m = program.n_variables, program.n_rows
     return Symmetry(
         Partition(columns.labels[:n]),  # numbered by smallest member, so the first labels are classes of their own
         Partition(rows.labels[:m]),
         scales[:m],
-        settings.method,
+        settings.lift,
         quadratic,
         Partition.from_labels(rows.labels[m:]),
         Partition.from_labels(columns.labels[n:]),
