@@ -24,6 +24,7 @@ import numpy as np
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import IsometricForm
+from relift.program.held import free_fall
 from relift.program.solution import Solution, Status
 from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import ProgressCallback, SolverSettings
@@ -141,8 +142,14 @@ def expand(work: AnswerWork) -> None:
 @stage("certify")
 def certify_answer(work: AnswerWork) -> None:
     """Compute the residuals of the answer on the original program, and give it the status that they deserve."""
-    work.certificate = certify(work.run.lifting.program, work.answer, work.settings.tolerance)
+    program, tolerance = work.run.lifting.program, work.settings.tolerance
+    work.certificate = certify(program, work.answer, tolerance)
     work.run.attempts.append(work.attempt)
+    if np.isposinf(work.certificate.duality_gap) and work.certificate.is_feasible:
+        direction = free_fall(program.minimisation())
+        if direction is not None:
+            work.answer = replace(work.answer, status=Status.UNBOUNDED, y=None, w=None, ray_x=direction)
+            work.certificate = certify(program, work.answer, tolerance)
     work.answer = work.run.judged(work.answer, work.certificate)
 
 

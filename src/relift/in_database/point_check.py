@@ -58,7 +58,8 @@ class PointCheck:
             "dual": ("max", formulas.stationarity(OPS, _RHO, column("terms"), column("size"), scale)),
             "gap": ("quick sum", formulas.slackness(OPS, column("kept"), _X, _LB, _UB)),
             "fall": ("quick sum", formulas.possible_fall(
-                OPS, _RHO, column("terms"), _X, column("lower"), column("upper"), column("size")
+                OPS, _RHO, column("terms"), _X, column("lower"), column("upper"), column("size"),
+                column("without_end"),
             )),
             "broken": ("max", _one_unless(OPS.is_finite(_X) & OPS.is_finite(_RHO) & OPS.is_finite(column("terms")))),
         })  # fmt: skip
@@ -122,25 +123,40 @@ class PointCheck:
         columns = with_columns(columns, {"kept": formulas.admissible(OPS, _W, _LB, _UB)})
         own = OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("kept")))
         products = OPS.maximum(column("largest_in_Px"), column("largest_in_Aty"))
+        columns = with_columns(columns, {"terms": OPS.maximum(own, products)})
+        columns = with_columns(columns, {"kept": formulas.unless_rounding(OPS, column("kept"), column("terms"))})
         rho = column("Px") + _Q + column("Aty") + column("kept")
-        return self.scratch.store(
-            "gradient_at_x", with_columns(columns, {"rho": rho, "terms": OPS.maximum(own, products)})
-        )
+        return self.scratch.store("gradient_at_x", with_columns(columns, {"rho": rho}))
 
     def _columns_with_reach(self, columns: Plan, rows: Plan) -> Plan:
         """Columns with the bounds up to which they may go; implied ones only where a gradient asks for them."""
         end = OPS.where(_RHO > 0.0, _LB, _UB)
         asks = ~OPS.is_finite(end) & (OPS.absolute(_RHO) > formulas.ROUNDED * column("terms"))
         if self.sums.summary(columns, {"asks": ("max", _one_unless(~asks))})["asks"] == 0:
-            return with_columns(columns, {"lower": _LB, "upper": _UB})
+            return joined_or(with_columns(columns, {"lower": _LB, "upper": _UB}), None, {"without_end": 0.0})
         bounds = self._implied_bounds(project(columns, "column", "lb", "ub"), project(rows, "row", "l", "u"))
-        joined = joined_or(columns, bounds, {"implied_lower": -np.inf, "implied_upper": np.inf})
+        nothing = {"implied_lower": -np.inf, "implied_upper": np.inf, "stops_below": 0.0, "stops_above": 0.0}
+        joined = joined_or(columns, bounds, nothing)
+        curvature: Outputs = {"curved": ("max", _one_unless(VALUE == 0.0))}
+        joined = joined_or(
+            joined, self.sums.over_quadratic(project(columns, "column", "x"), curvature), {"curved": 0.0}
+        )
         lower = OPS.where(asks, OPS.maximum(_LB, column("implied_lower")), _LB)
         upper = OPS.where(asks, OPS.minimum(_UB, column("implied_upper")), _UB)
-        return self.scratch.store("columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper}))
+        held = [
+            OPS.maximum(_one_unless(~OPS.is_finite(bound)), OPS.maximum(column(stops), column("curved")))
+            for bound, stops in ((_LB, "stops_below"), (_UB, "stops_above"))
+        ]
+        without_end = formulas.falls_without_end(OPS, _Q, *held)
+        return self.scratch.store(
+            "columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper, "without_end": without_end})
+        )
 
     def _implied_bounds(self, columns: Plan, rows: Plan) -> Plan:
-        """Bounds that follow from one row and the bounds of the others in it (:mod:`relift.program.implied_bounds`)."""
+        """Bounds that follow from one row and the bounds of the others in it (:mod:`relift.program.implied_bounds`).
+
+        And whether a row stops the variable on its way at all (:mod:`relift.program.held`).
+        """
         largest, smallest = formulas.extreme_products(OPS, VALUE, _LB, _UB)
         sums = self.sums.over_entries(columns, "row", {
             "largest": ("quick sum", _or(largest, 0.0, OPS.is_finite(largest))),
@@ -155,7 +171,12 @@ class PointCheck:
         up, down = VALUE > 0.0, VALUE < 0.0
         at_least = OPS.maximum(_or(from_lower, -np.inf, by_lower & up), _or(from_upper, -np.inf, by_upper & down))
         at_most = OPS.minimum(_or(from_lower, np.inf, by_lower & down), _or(from_upper, np.inf, by_upper & up))
-        outputs: Outputs = {"implied_lower": ("max", at_least), "implied_upper": ("min", at_most)}
+        has_l, has_u = OPS.is_finite(_L), OPS.is_finite(_U)
+        outputs: Outputs = {
+            "implied_lower": ("max", at_least), "implied_upper": ("min", at_most),
+            "stops_below": ("max", _one_unless(~(up & has_l | down & has_u))),
+            "stops_above": ("max", _one_unless(~(up & has_u | down & has_l))),
+        }  # fmt: skip
         return self.sums.over_entries(Join(rows, sums), "column", outputs, columns)
 
 

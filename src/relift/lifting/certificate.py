@@ -13,7 +13,8 @@ bounds counted as 0:
   S / 100 for each c_j, if that is more: slopes that S does not notice);
 - *duality gap*: :math:`\sum_i |y_i| |a_i x - b_i| + \sum_j |w_j| |x_j - b_j| + \sum_j |\rho_j| |x_j - e_j|` relative
   to S, with b the bound that the sign of the multiplier presses on, and e the one to which :math:`-\rho` leads, of the
-  variable itself or implied by a row: so far the objective may still fall (c_j where there is no such bound). The gap
+  variable itself or implied by a row: so far the objective may still fall (c_j where there is no such bound; without
+  end where nothing at all holds the variable and its own cost falls). The gap
   is computed from absolute values, so that a violated row and a loose one cannot cancel: tiny violations under huge
   multipliers, which solvers overlook (LISWET, YAO), show here.
 
@@ -39,6 +40,7 @@ from relift.program import formulas
 from relift.program.arrays import as_floats
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.formulas import ARRAYS
+from relift.program.held import held
 from relift.program.implied_bounds import implied_bounds
 from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
 from relift.program.program import Program
@@ -268,15 +270,16 @@ class _Point:
         y = formulas.admissible(ARRAYS, given.y, program.l, program.u)
         w = formulas.admissible(ARRAYS, given.w, program.lb, program.ub)
         z = np.maximum(given.z, 0.0)
+        terms = self._largest_terms(y, w, z, given.v)
+        w = formulas.unless_rounding(ARRAYS, w, terms)
         rho = self.Px + program.q + program.A.T @ y + w
         rho = rho + program.quadratic.gradient(x, z) + program.conic.A.T @ given.v
-        terms = self._largest_terms(y, w, z, given.v)
         if not (np.isfinite(rho).all() and np.isfinite(terms).all()):
             return float("inf"), float("inf")
         dual = _worst(formulas.stationarity(ARRAYS, rho, terms, self.sizes, self.scale))
         off_cones, gap = self._dual_residual_and_gap_of_cones(given.v)
-        lower, upper = self._reachable(rho, terms)
-        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes))
+        lower, upper, without_end = self._reachable(rho, terms)
+        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes, without_end))
         gap += _sum(formulas.slackness(ARRAYS, y, self.Ax, program.l, program.u))
         gap += _sum(formulas.slackness(ARRAYS, w, x, program.lb, program.ub))
         gap += _sum(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)))
@@ -296,12 +299,18 @@ class _Point:
             terms = np.maximum(terms, largest_by_group(rows.first, curved, self.x.size))
         return terms
 
-    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector]:
-        """The bounds up to which each variable may go; implied ones only where a gradient asks for them."""
+    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector, Vector]:
+        """The bounds up to which each variable may go; implied ones only where a gradient asks for them.
+
+        And 1 for variables that nothing holds while their cost falls.
+        """
         program = self.program
         end = np.where(rho > 0, program.lb, program.ub)
         asks = np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)
-        return implied_bounds(program, asks) if asks.any() else (program.lb, program.ub)
+        if not asks.any():
+            return program.lb, program.ub, np.zeros(rho.size)
+        below, above = (flags.astype(float) for flags in held(program))
+        return *implied_bounds(program, asks), formulas.falls_without_end(ARRAYS, program.q, below, above)
 
     def _dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
         """How far v is from the dual cones; what cones add to the gap."""
@@ -316,8 +325,8 @@ class _Point:
 
 def _worst(residuals: Vector) -> float:
     """The largest; infinite if one is not a number."""
-    return float(np.nan_to_num(residuals, nan=np.inf).max(initial=0.0))
+    return float(np.nan_to_num(residuals, nan=np.inf, posinf=np.inf).max(initial=0.0))
 
 
 def _sum(terms: Vector) -> float:
-    return float(np.nan_to_num(terms, nan=np.inf).sum())
+    return float(np.nan_to_num(terms, nan=np.inf, posinf=np.inf).sum())

@@ -135,6 +135,11 @@ def admissible(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity,
     return ops.where(nothing, 0.0, multiplier)
 
 
+def unless_rounding(ops: Operations[Quantity], multiplier: Quantity, largest_term: Quantity) -> Quantity:
+    """A multiplier of a bound, 0 where it may be what rounding leaves of the gradient: some bounds are 1e30 away."""
+    return ops.where(ops.absolute(multiplier) <= ROUNDED * largest_term, 0.0, multiplier)
+
+
 def violation(
     ops: Operations[Quantity], value: Quantity, lower: Quantity, upper: Quantity, products: Quantity
 ) -> Quantity:
@@ -170,14 +175,25 @@ def possible_fall(
     lower: Quantity,
     upper: Quantity,
     size: Quantity,
+    without_end: Quantity,
 ) -> Quantity:
     """What a gradient adds to the gap: how far the objective may fall until the variable reaches its bound.
 
     ``lower`` and ``upper`` are bounds of the variable, its own or implied ones; without any, it reaches its own size.
+    Where it falls ``without_end`` the gap is infinite.
     """
     end = ops.where(rho > 0.0, lower, upper)
     reach = ops.where(ops.is_finite(end), ops.absolute(x - end), size)
-    return ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
+    fall = ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
+    return ops.where(without_end > 0.0, np.inf, fall)
+
+
+def falls_without_end(ops: Operations[Quantity], q: Quantity, held_below: Quantity, held_above: Quantity) -> Quantity:
+    """Whether the cost of a variable falls on a way on which nothing holds it: 1 or 0.
+
+    ``held_below`` and ``held_above`` are positive where something does (:mod:`relift.program.held`).
+    """
+    return ops.where((q > 0.0) & (held_below <= 0.0) | (q < 0.0) & (held_above <= 0.0), 1.0, 0.0)
 
 
 def support(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:

@@ -105,6 +105,7 @@ def run_in_rounds(
     settings: SolverSettings,
     budget: float,
     simplex: Highs,
+    elsewhere: Callable[[], float] = lambda: 0.0,
 ) -> tuple[Highs, str]:
     """Run simplex and interior point in turns until one of them has an answer or the time limit is over.
 
@@ -120,6 +121,8 @@ def run_in_rounds(
         Of the first round of simplex.
     simplex
         The HiGHS object for simplex, loaded; it may have a basis to start from.
+    elsewhere
+        Seconds that other work took so far, between iterations: they are not taken from the budget of simplex.
 
     Returns
     -------
@@ -133,7 +136,12 @@ def run_in_rounds(
         simplex.setOptionValue(
             "time_limit", min(simplex.getRunTime() + budget, simplex.getRunTime() + _left(limit, start))
         )
+        before = elsewhere()
         status = run(simplex)
+        while status == "kTimeLimit" and elsewhere() > before and _left(limit, start) > 0:
+            lost, before = elsewhere() - before, elsewhere()
+            simplex.setOptionValue("time_limit", simplex.getRunTime() + min(lost, _left(limit, start)))
+            status = run(simplex)
         if status != "kTimeLimit" or _left(limit, start) <= 0:
             break
         options = {**settings.options, "solver": "ipm", "run_crossover": "off"}
@@ -150,6 +158,27 @@ def run_in_rounds(
         budget *= 4.0
     simplex.setOptionValue("time_limit", simplex.getRunTime() + max(_left(limit, start), 0.0))
     return simplex, status
+
+
+class TimedInterrupt:
+    """An interrupt that counts the seconds it takes.
+
+    Parameters
+    ----------
+    interrupt
+        What to call.
+    """
+
+    def __init__(self, interrupt: Callable[[], bool]) -> None:
+        self._interrupt, self.seconds = interrupt, 0.0
+
+    def __call__(self) -> bool:
+        """Whether to end, as the interrupt says."""
+        start = perf_counter()
+        try:
+            return self._interrupt()
+        finally:
+            self.seconds += perf_counter() - start
 
 
 def _left(limit: float, start: float) -> float:

@@ -23,6 +23,7 @@ from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
 from relift.tables.duckdb.errors import first_line, in_our_words
 from relift.tables.duckdb.reader import DuckDBReader
+from relift.tables.duckdb.room import memory_under_limit
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, Row, refuse_rows
 from relift.tables.sources.columns_from_objects import none_where_masked
 from relift.tables.sources.contents import ArrowStream, File, Stored
@@ -55,7 +56,8 @@ class DuckDBEngine(Engine):
     Parameters
     ----------
     memory_limit
-        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine.
+        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine, or
+        half of what is left under a limit on the address space (``ulimit -v``).
     temporary_folder
         Where it spills to; None for a folder of its own, removed by `close`.
     spill_limit
@@ -63,7 +65,7 @@ class DuckDBEngine(Engine):
     database
         A file that holds the tables, and keeps them when the process ends; None to hold them in memory.
     threads
-        How many threads it uses; None for all cores.
+        How many threads it uses; None for all cores, or one under such a limit.
     progress
         Called with events of long work.
 
@@ -97,10 +99,13 @@ class DuckDBEngine(Engine):
             "autoload_known_extensions": False,
             "preserve_insertion_order": True,
         }
+        room = memory_under_limit()
         if memory_limit is not None:
             settings["memory_limit"] = memory_limit
-        if threads is not None:
-            settings["threads"] = threads
+        elif room is not None:
+            settings["memory_limit"] = f"{room}B"
+        if threads is not None or room is not None:
+            settings["threads"] = threads or 1  # under a limit, the stack of another thread may be too much
         self.is_persistent = database is not None
         self._is_sealed = False
         self._readers: Readers | None = None
