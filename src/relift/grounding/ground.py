@@ -53,7 +53,7 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Column, Join, Scalar, Unit, any_of, call, literal
+from relift.tables.algebra import Column, Join, Plan, Scalar, Unit, any_of, call, literal
 from relift.tables.engine import Engine
 from relift.tables.load import StoredTable
 
@@ -316,6 +316,7 @@ class Grounding:
             queries = self.work.queries()
             span = self.rewritten.parameters[name].span
             what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
+            plan: Plan
             value: Scalar
             if name in self.work.tables:
                 table = self.work.tables[name]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Literal, final
 
 from relift.errors import LanguageError, ModelSyntaxError
 from relift.language.messages import at
@@ -163,13 +163,13 @@ class _Reader:
             raise self.error(rule.span, "this rule has neither a weight nor a full stop at its end")
         return rule
 
-    def exponent(self) -> int:
+    def exponent(self) -> Literal[1, 2]:
         if not self.skip("^"):
             return 1
         number = self.take()
         if number.text not in ("1", "2"):
             raise self.error(number.span, "the exponent of a rule is 1 or 2")
-        return int(number.text)
+        return 2 if number.text == "2" else 1
 
     def filter(self) -> n.Filter:
         start = self.need("{", "before a filter").span

@@ -271,7 +271,8 @@ class _Rule:
 
     def _summand(self, atom: n.Atom, factor: n.Node, query: Query) -> Iterator[c.LinearTerm | c.ConstantTerm]:
         names = _sum_names(atom)
-        scopes, bound = (), query.inside
+        scopes: tuple[c.Scope, ...] = ()
+        bound = query.inside
         if names:
             inner = self.t.query(names, self._members(atom), query.inside)
             scopes = (c.Scope(inner.variables, inner.formula, inner.outer, inner.existential, atom.span),)
@@ -351,7 +352,7 @@ class _Rule:
         if known == "nonpositive":
             self.errors.add(KindError, self.s.weight.span, "the weight of a rule is negative")
         needs: c.Sign | None = "nonnegative" if known == "unknown" else None
-        scopes = (self._scope(query, query.formula),)
+        scopes: tuple[c.Scope, ...] = (self._scope(query, query.formula),)
         if not query.variables:  # one grounding at most: what is not there adds nothing
             inner, scopes = _within(scopes[0], inner), ()
         body, span = c.Affine(tuple(inner)), self.s.span
@@ -366,8 +367,8 @@ class _Rule:
         formula: c.Formula | None = query.formula
         if self.may_be_unknown:
             some = self.may_be_unknown[0] if len(self.may_be_unknown) == 1 else c.Or(tuple(self.may_be_unknown))
-            known = () if isinstance(formula, c.TrueFormula) else (formula,)
-            flat = [part for one in known for part in (one.parts if isinstance(one, c.And) else (one,))]
+            known = query.formula.parts if isinstance(query.formula, c.And) else (query.formula,)
+            flat = [part for part in known if not isinstance(part, c.TrueFormula)]
             formula = c.And((*flat, some)) if flat else some
         if not query.variables and formula is not None:
             inner, formula = _within(self._scope(query, formula), inner), None
