@@ -316,8 +316,8 @@ class Grounding:
             queries = self.work.queries()
             span = self.rewritten.parameters[name].span
             what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
-            value: Scalar
             plan: Plan
+            value: Scalar
             if name in self.work.tables:
                 table = self.work.tables[name]
                 columns = [f"c{k}" for k in range(len(table.types))]

@@ -365,6 +365,18 @@ def _check_shared_parts_are_written_once(engine: Engine) -> None:
 
 
 @_case
+def _check_rows_that_a_table_lacks_are_added(engine: Engine) -> None:
+    known = load_table(engine, "known", source_from_data("known", [(1, "a"), (2, "b")]), 2, has_value=False)
+    more = load_table(engine, "more", source_from_data("more", [(2, "b"), (3, "a"), (3, "a")]), 2, has_value=False)
+    scan = known.scan(["c0", "c1"])
+    assert engine.add_new("first", more.scan(["c0", "c1"]), scan) == 1
+    assert engine.add_new("second", more.scan(["c0", "c1"]), scan) == 0
+    assert engine.count(scan, 9) == 3
+    assert engine.fetch(Scan("first", {"c0": ("c0", Type.INTEGER)}))["c0"].tolist() == [3]
+    assert engine.count(Scan("second", {"c0": ("c0", Type.INTEGER)}), 9) == 0
+
+
+@_case
 def _check_a_sealed_engine_still_reads_tables(engine: Engine) -> None:
     engine.seal()
     engine.seal()

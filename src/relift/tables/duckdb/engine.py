@@ -25,6 +25,10 @@ from relift.tables.duckdb.errors import first_line, in_our_words
 from relift.tables.duckdb.reader import DuckDBReader
 from relift.tables.duckdb.room import memory_under_limit
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, Row, refuse_rows
+from relift.tables.memory.columns import Relation, Vector
+from relift.tables.memory.growing import numbers_of, vector_of
+from relift.tables.memory.string_ids import Texts
+from relift.tables.recursion import MOST_TUPLES, Matrix, RecursiveRules, close_rules
 from relift.tables.sources.columns_from_objects import none_where_masked
 from relift.tables.sources.contents import ArrowStream, File, Stored
 from relift.tables.sources.table import Source
@@ -153,6 +157,33 @@ class DuckDBEngine(Engine):
         """Add rows to a table."""
         statement = f"INSERT INTO {name_in(DIALECT, name)} {select_from_plan(plan, DIALECT)}"
         return int(self._run(statement)[0][0])
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Fetch the rules as whole numbers, follow tuples one by one, and store what was found."""
+        texts = Texts()
+
+        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Matrix:
+            arrays = self.fetch(plan)
+            size = next(iter(arrays.values())).size if arrays else self.count(plan, 1)
+            vectors = {}
+            for name, kind in plan.columns.items():
+                data = texts.numbers(arrays[name].tolist()) if kind == Type.TEXT else arrays[name]
+                vectors[name] = Vector(kind, data)
+            return numbers_of(Relation(vectors, size), columns)
+
+        closed = close_rules(rules, numbered, min(most, MOST_TUPLES))
+        if closed is None:
+            return None
+        tuples, matches = closed
+        for predicate, found in tuples.items():
+            types = {f"c{k}": kind for k, kind in enumerate(rules.types[predicate])}
+            vectors = [vector_of(kind, found[:, k]) for k, kind in enumerate(rules.types[predicate])]
+            arrays = {
+                name: texts.array()[v.data] if v.type == Type.TEXT else v.data
+                for name, v in zip(types, vectors, strict=True)
+            }
+            self.put(names[predicate], arrays, types, found.shape[0])
+        return matches
 
     def count(self, plan: Plan, cap: int) -> int:
         """Count with a LIMIT inside."""
