@@ -27,15 +27,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any
 
 from relift.approximate.options import Approximation, approximation_from
 from relift.approximate_solve import ApproximateSolve
-from relift.certified_solve import ANSWERING, CertifiedSolve
+from relift.certified_solve import ANSWERING, AnswerWork, CertifiedSolve
 from relift.errors import OptionError
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
-from relift.lifting.stages import LIFTING
+from relift.lifting.stages import LIFTING, LiftWork
 from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -46,7 +45,7 @@ from relift.solvers.registry import get_backend
 from relift.stages import Stage
 from relift.symmetry.partition import Partition
 
-STAGES: tuple[Stage[Any], ...] = (*LIFTING, *ANSWERING)
+STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
 
 
@@ -119,7 +118,7 @@ def solve(
     iteration_limit: int | None = None,
     threads: int | None = None,
     verbose: bool = False,
-    backend_options: Mapping[str, Any] | None = None,
+    backend_options: Mapping[str, object] | None = None,
     vertex: bool = False,
     warm_start: Result | Solution | None = None,
     progress: ProgressCallback | None = None,

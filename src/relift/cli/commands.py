@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from relift import __version__
-from relift.cli import models
+from relift.cli import models, psl
 from relift.cli.lift_in_engine import (
     DatabaseOption,
     EngineWords,
@@ -103,7 +103,7 @@ def solve_command(
     param: ParamOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp).", metavar="DIR"),
+        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp, PSL).", metavar="DIR"),
     ] = None,
     limit: LimitOption = None,
     engine: EngineOption = None,
@@ -233,14 +233,22 @@ def _solve_model(
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
     with prints_on_stderr():
         answer = models.solve_words(words, quiet or as_json, options)
+    project = psl.project_at(words.model, words.data) if psl.is_psl(words.model) else None
     if output is not None:
         write_solution(answer.result, output, {"ground": answer.seconds}, style.value)
-    if out is not None:
+    if out is not None and project is not None:
+        psl.write_inferred(project, answer, out)
+    elif out is not None:
         write_model_result(answer, out)
     if as_json:
-        print_json(json_from_model_result(answer))
+        document = json_from_model_result(answer)
+        if project is not None:
+            document["evaluations"] = psl.evaluations_for_json(project, answer)
+        print_json(document)
     elif not quiet:
         models.print_answer(answer)
+        if project is not None:
+            psl.print_evaluations(project, answer)
         for path in (output, out):
             if path is not None:
                 print(f"written to {path}")

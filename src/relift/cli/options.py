@@ -35,7 +35,11 @@ class ValuesChoice(enum.StrEnum):
 
 ModelArgument = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file.", show_default=False),
+    typer.Argument(
+        metavar="MODEL",
+        help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file, or a PSL project (.json, .psl).",
+        show_default=False,
+    ),
 ]
 RelaxOption = Annotated[bool, typer.Option("--relax", help="Read integer variables as continuous ones.")]
 MaxBytesOption = Annotated[

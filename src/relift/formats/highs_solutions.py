@@ -30,10 +30,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.errors import FileFormatError
 from relift.formats.mps_writer import decimals
 from relift.formats.names import names_for_mps
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
 
 FIRST_LINE = "Model status"

@@ -36,13 +36,14 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError
 from relift.formats.gurobi_solutions import gurobi_text
 from relift.formats.highs_solutions import FIRST_LINE as HIGHS_FIRST_LINE
 from relift.formats.highs_solutions import highs_table, highs_text, solution_from_highs
 from relift.formats.mps_writer import decimal
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
 from relift.settings import check_choice
