@@ -151,6 +151,14 @@ def test_a_solution_file_is_that_of_highs(tmp_path: Path) -> None:
     assert [float(line.split()[1]) for line in lines[7:11]] == pytest.approx([0.5] * 4, abs=1e-6)
 
 
+def test_an_answer_is_not_lost_for_a_folder_that_is_missing(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    program = random_model(4).replace(P=None)
+    with caplog.at_level(logging.WARNING, logger="relift"):
+        model = solved(program, "relift", solution_fn=tmp_path / "none" / "x.sol", keep_files=True)
+    assert model.solver.outcome.is_lifted
+    assert "x.sol was not written: No such file or directory." in caplog.text
+
+
 def test_a_warm_start_is_not_used_and_that_is_said(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     program = random_model(3).replace(P=None)
     with caplog.at_level(logging.WARNING, logger="relift"):

@@ -77,8 +77,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             raise self._in_words_of_linopy(error) from None
         result = self.outcome.result
         if result is not None and solution_fn is not None:
-            with write_atomically(solution_fn) as file:
-                file.write(highs_text(result.program, result.solution).encode())
+            _write(Path(solution_fn), highs_text(result.program, result.solution))
             solution_fn = None  # HiGHS itself does not know every answer
         h.run = lambda: None  # it has run
         try:
@@ -105,6 +104,14 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
         if result is not None and is_dataclass(getattr(answer, "report", None)):
             answer.report = self.report = replace(answer.report, runtime=sum(result.timings.values()))
         return answer
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file; an answer that was found is not lost for a folder that is missing."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        _log.warning("the solution file %s was not written: %s.", path, error.strerror)
 
 
 def register() -> None:

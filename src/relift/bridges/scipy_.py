@@ -94,9 +94,9 @@ def linprog(
     -------
     scipy.optimize.OptimizeResult
         ``x, fun, slack, con, status, success, message, nit, crossover_nit`` and ``ineqlin, eqlin, lower, upper`` with
-        ``residual`` and ``marginals``, as SciPy; and in ``relift`` the :class:`relift.Result` with its
-        certificate. The point is in general no vertex. Status 0 is only given to an answer that passed its
-        check on the full program.
+        ``residual`` and ``marginals``, as SciPy, and its fields of integer programs, which are zero; in ``relift`` the
+        :class:`relift.Result` with its certificate. The point is in general not a vertex. Status 0 is only given to an
+        answer that passed its check on the full program.
 
     Raises
     ------
@@ -264,6 +264,8 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
     def side(residual: Vector | None, marginals: Vector | None) -> Any:
         return _mapping(residual=residual, marginals=marginals)
 
+    # SciPy tells these of every program that has a point.
+    of_integers = {} if x is None else {"mip_node_count": 0, "mip_dual_bound": 0.0, "mip_gap": 0.0}
     return _mapping(
         x=x,
         fun=None if x is None else float(program.q @ x),
@@ -279,6 +281,7 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
         lower=side(None if x is None else x - program.lb, _of_bounds(w, program.lb, 1.0)),
         upper=side(None if x is None else program.ub - x, _of_bounds(w, program.ub, -1.0)),
         relift=result,
+        **of_integers,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Vector
+from relift.arrays import Integers, Vector
 from relift.program.program import Program
 
 
@@ -49,7 +49,7 @@ def held(program: Program) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 def _hold(
     below: NDArray[np.bool_],
     above: NDArray[np.bool_],
-    places: tuple[NDArray[np.int64], ...],
+    places: tuple[Integers, ...],
     values: Vector,
     lower: NDArray[np.bool_],
     upper: NDArray[np.bool_],

@@ -135,10 +135,15 @@ class TestStatuses:
             problem.solve(solver=Lifted(iteration_limit=1))
         assert problem.status == "user_limit"
 
-    def test_time_limit_that_is_over_at_once_says_so(self) -> None:
-        problem = KINDS["linear"](np.random.default_rng(0), 8, 8)
-        with pytest.raises(cp.error.SolverError, match=r"RELIFT found no answer: .*time"):
-            problem.solve(solver=Lifted(time_limit=1e-9))
+    @pytest.mark.parametrize("kind", ["linear", "second_order"])
+    def test_time_limit_that_is_over_before_the_first_solve_is_a_user_limit_without_a_point(self, kind: str) -> None:
+        problem = KINDS[kind](np.random.default_rng(0), 8, 8)
+        with pytest.warns(UserWarning, match="inaccurate"):
+            value = problem.solve(solver=Lifted(time_limit=1e-9))
+        assert problem.status == "user_limit"
+        assert np.isnan(value)
+        assert all(np.isnan(variable.value).all() for variable in problem.variables())
+        assert "time limit" in problem.solver_stats.extra_stats["message"]
 
     def test_integers_are_refused(self) -> None:
         z = cp.Variable(2, integer=True)

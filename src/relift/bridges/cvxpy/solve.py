@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, final
 
 import relift.pipeline as pipeline
+from relift.arrays import Labels
 from relift.bridges.cvxpy.backends import backend_for
 from relift.bridges.cvxpy.compiled import Compiled
 from relift.bridges.cvxpy.options import LiftedOptions
@@ -142,7 +144,7 @@ class _Run:
             return None
         recovered, number, kept, how = chosen
         self.is_fruitless = True  # until its answer has passed
-        result = self._solve(kept.lifting, None)
+        result = self._solve(kept.lifting, None if self.last is None else recovered.restrict(self.last))
         self.attempts = result.attempts
         if result.status is not Status.OPTIMAL:
             return None
@@ -154,40 +156,56 @@ class _Run:
         return self._outcome(result, answer, certificate, how, Memory(old, (number, kept)), str(recovered))
 
     def _best_recovery(self) -> tuple[Recovered, int, Kept, str] | None:
-        """The way of reading the cones that lets most variables merge, if it is not to leave them as they are."""
-        if len(self.compiled.program.conic) == 0 or not self._takes_quadratics():
+        """The way of reading the problem that lets most variables merge, or that is much shorter; None to leave it."""
+        ground = self.compiled.program
+        if len(ground.conic) == 0 and ground.P is None:
             return None
         if self.memory.fruitless == self.options and self._lift_ground()[1] != "found":
             self.is_fruitless = True  # as the last time: the classes are still the same
             return None
-        begin = perf_counter()
-        settings = self.options.lift_settings()
-        # Orbits are not offered for quadratic constraints; means and norms can be turned back all the same.
-        found = recover(self.compiled.program, quadratics=settings.lift != "orbits", is_late=self._is_late)
-        best = None
+        begin, before = perf_counter(), self.lift_seconds
+        found, best = self._recovered(), None
         if self.memory.recovered is not None:
             number, kept = self.memory.recovered
             if number < len(found):
-                kept, how = lift_or_reuse(found[number].program, settings, kept)
+                kept, how = lift_or_reuse(found[number].program, self.options.lift_settings(), kept)
                 best = (found[number], number, kept, how) if how != "found" else None
-        self.lift_seconds += perf_counter() - begin
-        if best is not None:
-            return best
-        if not found:
-            self.is_fruitless = not self._is_late()
+        if best is None and found:
+            best = self._much_shorter(found) or self._best_of(found)
+        self.lift_seconds = before + perf_counter() - begin
+        self.is_fruitless = best is None and not self._is_late()
+        return best
+
+    def _recovered(self) -> tuple[Recovered, ...]:
+        """All ways of reading the problem."""
+        # Orbits are not offered for quadratic constraints; means and norms can be turned back all the same.
+        quadratics = self.options.lift != "orbits" and self._takes_quadratics()
+
+        def labels() -> Labels:
+            old = self.memory.ground
+            if old is not None and old.lifting.program.n_variables == self.compiled.program.n_variables:
+                return old.lifting.class_of_variable  # good enough to guess what is worth looking for
+            return self._lift_ground()[0].lifting.class_of_variable
+
+        return recover(self.compiled.program, quadratics=quadratics, is_late=self._is_late, labels=labels)
+
+    def _much_shorter(self, found: Sequence[Recovered]) -> tuple[Recovered, int, Kept, str] | None:
+        """The last way, if it leaves a tenth of the problem or less: the problem as compiled need not be lifted."""
+        number, one = len(found) - 1, found[-1]
+        if self.ground is not None or not one.is_shorter(one.program, self.compiled.program, 0.1):
             return None
+        return one, number, *lift_or_reuse(one.program, self.options.lift_settings(), None)
+
+    def _best_of(self, found: Sequence[Recovered]) -> tuple[Recovered, int, Kept, str] | None:
+        best, smallest = None, self._lift_ground()[0].lifting.small
         fewest = min(one.n_classes(self._lift_ground()[0].lifting) for one in found)
-        begin = perf_counter()
         for number, one in enumerate(found):
             if self._is_late():
-                self.lift_seconds += perf_counter() - begin
                 return None
-            kept, how = lift_or_reuse(one.program, settings, None)
-            n_classes = one.n_classes(kept.lifting)
-            if n_classes < fewest:
-                best, fewest = (one, number, kept, how), n_classes
-        self.lift_seconds += perf_counter() - begin
-        self.is_fruitless = best is None
+            kept, how = lift_or_reuse(one.program, self.options.lift_settings(), None)
+            n_classes, small = one.n_classes(kept.lifting), kept.lifting.small
+            if n_classes < fewest or (n_classes == fewest and one.is_shorter(small, smallest)):
+                best, fewest, smallest = (one, number, kept, how), n_classes, small
         return best
 
     def _is_late(self) -> bool:

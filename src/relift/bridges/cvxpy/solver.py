@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from cvxpy import settings as words
 from cvxpy.constraints.exponential import ExpCone
 from cvxpy.constraints.power import PowCone3D, PowConeND
@@ -198,6 +199,10 @@ class Lifted(ConicSolver):
         status = _STATUS[answer.status]
         if answer.status is Status.FAILURE and outcome.claim in _UNPROVED:
             status = _UNPROVED[outcome.claim]
+        if status == words.USER_LIMIT and answer.x is None:
+            # CVXPY asks for a point with this status; where there is none, every value is NaN.
+            nothing = np.full(outcome.compiled.program.n_variables, np.nan)
+            return CvxpySolution(status, np.nan, {inverse_data[self.VAR_ID]: nothing}, {}, attributes)
         if status in words.ERROR or (status in words.SOLUTION_PRESENT and answer.x is None):
             raise SolverError(f"{self.name()} found no answer: {answer.message or answer.status}.")
         duals = self._dual_values(outcome, inverse_data)

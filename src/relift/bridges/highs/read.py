@@ -81,8 +81,13 @@ def check_is_highs(highs: Any) -> None:
 
 def discrete_columns(highs: Any) -> NDArray[np.int64]:
     """Numbers of the columns that are not continuous: integer, semi-continuous or semi-integer."""
+    import highspy
+
     kinds: Sequence[Any] = highs.getLp().integrality_
-    return np.array([j for j, kind in enumerate(kinds) if kind.name != "kContinuous"], dtype=np.int64)
+    continuous = highspy.HighsVarType.kContinuous
+    if set(kinds) <= {continuous}:  # ten times as quick as to look at each
+        return np.zeros(0, dtype=np.int64)
+    return np.array([j for j, kind in enumerate(kinds) if kind != continuous], dtype=np.int64)
 
 
 def name_of_column(highs: Any, j: int) -> str:
