@@ -18,8 +18,6 @@ from relift.tables.sql.canonical import Reading, postgres_reading
 from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "postgres"
-SQL_TYPES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE PRECISION", Type.TEXT: 'TEXT COLLATE "C"'}
-"""Columns of stored tables."""
 _KINDS = "'r', 'p', 'v', 'm', 'f'"
 """Tables, partitioned tables, views, materialised views, foreign tables."""
 _PRIVATE = (
