@@ -39,7 +39,7 @@ from relift.lifting.stages import LIFTING
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
-from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings
+from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings, suggests_options
 from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
@@ -49,6 +49,7 @@ STAGES: tuple[Stage[Any], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
 
 
+@suggests_options
 def lift(
     program: Program,
     *,
@@ -101,6 +102,7 @@ def lift(
     return lift_with_settings(program, settings, progress)
 
 
+@suggests_options
 def solve(
     program: Program | Lifting,
     *,

@@ -168,7 +168,7 @@ def test_a_map_that_does_not_fit_is_refused(triangle: Path, tmp_path: Path, caps
         ({"format": "relift-solution"}, "another format or version"),
         ({"version": "1"}, "'version' is '1'"),
         ({"settings": {"method ": "orbits"}}, "'settings' has an unknown entry 'method '"),
-        ({"settings": {"method": "orbit"}}, "lift='orbit' is not known. Choose one of"),
+        ({"settings": {"method": "orbit"}}, "lift='orbit' is not valid. Expected one of"),
         ({"settings": {"reduce": "no"}}, "'reduce' is 'no'"),
         ({"settings": None}, "'settings' is None"),
         ({"relax_integers": 1}, "'relax_integers' is 1"),

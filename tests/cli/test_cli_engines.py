@@ -110,7 +110,7 @@ def test_lifting_on_the_server_keeps_its_state_in_a_schema(
         (
             ["solve", "MODEL", "--engine", "postgers"],
             2,
-            "engine='postgers' is not known. Choose one of: memory, duckdb",
+            "engine='postgers' is not valid. Expected one of: memory, duckdb",
         ),
         (["solve", "MODEL", "--engine", "URL"], 2, "there is no table or view for the param 'need' in the server."),
         (["solve", "MODEL", "--data", "URL", "--schema", "x"], 2, "in the schema 'x' of the server."),

@@ -329,10 +329,10 @@ def test_a_triangle_is_completed_only_on_request(triangle: Any, make: Any) -> No
 
 
 def test_options_that_are_not_known_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"sense='maximise' is not known. Choose one of: min, max."):
+    with pytest.raises(OptionError, match=r"sense='maximise' is not valid. Expected one of: min, max."):
         Program(q=[1], sense="maximise")  # type: ignore[arg-type]
     for parts in ({"q": [1]}, {"P": [[1]]}):
-        with pytest.raises(OptionError, match=r"triangle='up' is not known. Choose one of: upper, lower."):
+        with pytest.raises(OptionError, match=r"triangle='up' is not valid. Expected one of: upper, lower."):
             Program(**parts, triangle="up")  # type: ignore[arg-type]
 
 

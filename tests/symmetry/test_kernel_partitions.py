@@ -176,7 +176,7 @@ def test_wrong_arguments_are_refused() -> None:
         kernel_partition([[1.0], [np.nan]])
     with pytest.raises(ShapeError, match="labels have 1 entries for 2 points"):
         kernel_partition([[1.0], [2.0]], labels=[1])
-    with pytest.raises(OptionError, match=r"kernel='cosine' is not known. Choose one of: rbf, poly, linear, sigmoid"):
+    with pytest.raises(OptionError, match=r"kernel='cosine' is not valid. Expected one of: rbf, poly, linear, sigmoid"):
         kernel_partition([[1.0]], "cosine")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match=r"the kernel gave a matrix of shape \(1, 1\) for 2 points"):
         kernel_partition([[1.0], [2.0]], lambda X: np.eye(1))

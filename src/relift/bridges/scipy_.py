@@ -20,13 +20,15 @@ from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedE
 from relift.program.program import Program, Vector
 from relift.program.solution import Status
 from relift.program.sparse_structure import checked_sparse
-from relift.settings import LiftMethod, check_choice
+from relift.settings import LiftMethod, Reading, check_choice, suggests_options
 from relift.solvers.highs_ import refused_options
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
+    from relift.approximate.options import Approximation
     from relift.result import Result
+    from relift.symmetry.partition import Partition
 
 _METHODS = {"highs": {}, "highs-ds": {"solver": "simplex"}, "highs-ipm": {"solver": "ipm"}}
 _WORDS = {"maxiter": "iteration_limit", "time_limit": "time_limit", "disp": "verbose", "tol": "tolerance"}
@@ -34,6 +36,7 @@ _PRESOLVE = {True: "on", False: "off"}
 _EDGE_WEIGHTS = {"dantzig": 0, "devex": 1, "steepest-devex": -1, "steepest": 2}
 _CODES = {
     Status.OPTIMAL: (0, "Optimization terminated successfully."),
+    Status.OPTIMAL_WITHIN_GAP: (0, "Optimization terminated within the gap asked for, which is proved."),
     Status.ITERATION_LIMIT: (1, "Iteration limit reached."),
     Status.TIME_LIMIT: (1, "Time limit reached."),
     Status.INFEASIBLE: (2, "The problem is infeasible."),
@@ -43,6 +46,7 @@ _CODES = {
 }
 
 
+@suggests_options
 def linprog(
     c: Any,
     A_ub: Any = None,
@@ -57,6 +61,11 @@ def linprog(
     integrality: Any = None,
     *,
     lift: LiftMethod = "equitable",
+    values: Reading = "decimal",
+    digits: int | None = None,
+    scale_rows: bool = True,
+    reduce: bool = True,
+    approximate: Approximation | Partition | float | None = None,
     backend: str = "auto",
 ) -> OptimizeResult:
     """Minimise a linear objective, as :func:`scipy.optimize.linprog` does, after merging what is symmetric.
@@ -84,8 +93,11 @@ def linprog(
         Not used, as with SciPy's HiGHS methods.
     integrality
         Must be zero: relift solves continuous programs.
-    lift
-        How symmetry is looked for; ``"none"`` switches it off.
+    lift, values, digits, scale_rows, reduce
+        How symmetry is looked for, as in :func:`relift.solve`; ``lift="none"`` switches it off.
+    approximate
+        Merge what is nearly equal and stop at a proved gap, as in :func:`relift.solve`; ``result.relift.gap`` says
+        which was reached.
     backend
         The solver of the small program.
 
@@ -139,7 +151,10 @@ def linprog(
         given = {**_METHODS[method], **given}
     from relift.pipeline import solve
 
-    result = solve(program, lift=lift, backend=backend, backend_options=given or None, **settings)
+    result = solve(
+        program, lift=lift, values=values, digits=digits, scale_rows=scale_rows, reduce=reduce, approximate=approximate,
+        backend=backend, backend_options=given or None, **settings,
+    )  # fmt: skip
     return _scipy_result(result.status, result.message, program, result, n_inequalities)
 
 

@@ -262,7 +262,7 @@ def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> Mode
 
 def print_answer(answer: ModelResult) -> None:
     """Print statements, certificate, and the values where there are few."""
-    from relift.report.summary import certificate_line, times_table
+    from relift.report.summary import certificate_line, proved_gap, times_table
 
     screen = console()
     print(answer.explain())
@@ -270,6 +270,8 @@ def print_answer(answer: ModelResult) -> None:
     screen.print(times_table(answer.timings))
     print()
     screen.print(certificate_line(answer.result.certificate, answer.status))
+    if answer.result.approximation is not None:
+        print(proved_gap(answer.result.approximation))
     if answer.result.message and str(answer.status) != "optimal":
         print(f"note: {answer.result.message}")
     if answer.result.x is None:
@@ -349,7 +351,7 @@ def fmt_command(
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
     from relift.atomic import write_atomically
-    from relift.cli.run import EXIT_FAILURE
+    from relift.cli.exit_codes import EXIT_FAILURE
     from relift.language.syntax.parser import decode
     from relift.language.syntax.printer import format_text
     from relift.read_bytes import read_bytes

@@ -57,11 +57,31 @@ NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Do not substi
 NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
-ToleranceOption = Annotated[float, typer.Option("--tol", help="Largest relative residual that passes.", metavar="TOL")]
+ToleranceOption = Annotated[
+    float, typer.Option("--tolerance", "--tol", help="Largest relative residual that passes.", metavar="TOL")
+]
+NoApproximateOption = Annotated[str | None, typer.Option("--approximate", hidden=True)]
+"""For commands that do not solve: refused with the name of the one that does."""
+
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the solution as .json, .txt or .sol.", metavar="FILE"),
 ]
+
+
+def refuse_approximate(command: str, given: str | None) -> None:
+    """Refuse ``--approximate`` for a command that does not solve.
+
+    Raises
+    ------
+    OptionError
+        If it is given.
+    """
+    if given is not None:
+        raise OptionError(
+            f"relift {command} does not take --approximate: a gap is proved while a program is solved.",
+            "Use `relift solve MODEL --approximate GAP`.",
+        )
 
 
 def lift_words(

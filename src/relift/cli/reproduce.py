@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from relift.cli.exit_codes import EXIT_FAILURE
 from relift.cli.options import QuietOption
-from relift.cli.run import EXIT_FAILURE
 from relift.cli.work import console, prints_on_stderr, run_in_thread
 from relift.errors import OptionError, ReliftError
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from relift.cli.closed_pipes import survive_closed_pipes
+from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE
 from relift.cli.screen import escaped_output
 from relift.errors import (
     BackendError,
@@ -26,9 +27,6 @@ from relift.errors import (
     ReliftError,
 )
 from relift.redaction import redacted
-
-EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
-EXIT_INTERRUPTED = 130
 
 COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
 """The first word; any other is a model to solve."""

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +38,7 @@ from relift.program.program import Program
 from relift.read_bytes import read_bytes
 from relift.redaction import redacted
 from relift.result import Result
-from relift.settings import ProgressCallback
+from relift.settings import OWN_OPTIONS, ProgressCallback, unknown_option
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
 from relift.tables.postgres.address import is_address
@@ -49,7 +48,7 @@ ModelLike: TypeAlias = Model | CheckedModel | str | Path
 DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path | None
 """Tables by name, a folder of them, or a server that has them."""
 
-_SOLVE_OPTIONS = frozenset(inspect.signature(solve).parameters) - {"program", "warm_start", "progress"}
+_SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
 _LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
 
 
@@ -251,7 +250,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     """
     for name in options:
         if name not in _SOLVE_OPTIONS:
-            raise OptionError(f"there is no option {name!r}.", f"Known are {', '.join(sorted(_SOLVE_OPTIONS))}.")
+            raise unknown_option(name, _SOLVE_OPTIONS)
 
 
 def _updated(before: Result, program: Program) -> Lifting | None:

@@ -14,7 +14,7 @@ They have the signs of :class:`~relift.program.solution.Solution`: :math:`Px + q
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -22,11 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.errors import BackendError, MissingPackageError, OptionError
+from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status, Vector
+from relift.settings import OWN_OPTIONS, near_own_option
+
+MOST_LISTED = 30
+"""Options of a solver are listed in an error where there are no more of them."""
 
 NOTHING = 1e-9
 """Bounds of a row without variables that miss 0 by no more than this are met: what solvers grant all rows, and more."""
@@ -354,20 +358,32 @@ def with_point(
 
 
 def check_option_names(backend: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuse an option that the solver does not have, and name the nearest.
+    """Refuse an option that the solver does not have, and name the nearest: relift's own ones first.
 
     Examples
     --------
     >>> check_option_names("clarabel", {"max_iters": 3}, ["max_iter", "verbose"])
     Traceback (most recent call last):
-    relift.errors.OptionError: clarabel has no option 'max_iters'. Did you mean 'max_iter'?
+    relift.errors.UnknownOptionError: clarabel has no option 'max_iters'. Did you mean 'max_iter'?
+    >>> check_option_names("clarabel", {"tolerence": 1e-3}, ["tol_feas", "verbose"])
+    Traceback (most recent call last):
+    relift.errors.UnknownOptionError: clarabel has no option 'tolerence'. Did you mean relift's own option 'tolerance'?
     """
     names = sorted(known)
     for option in options:
         if option not in names:
-            near = difflib.get_close_matches(option, names, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(names)}."
-            raise OptionError(f"{backend} has no option {option!r}.", hint)
+            raise UnknownOptionError(f"{backend} has no option {option!r}.", _nearest(backend, option, names))
+
+
+def _nearest(backend: str, option: str, names: Sequence[str]) -> str:
+    if option in OWN_OPTIONS:
+        return "It is an option of relift itself: give it beside backend_options, not in it."
+    if own := near_own_option(option):
+        return f"Did you mean relift's own option {own!r}?"
+    if near := difflib.get_close_matches(option, names, n=1):
+        return f"Did you mean {near[0]!r}?"
+    of_backend = ", ".join(names) if len(names) <= MOST_LISTED else f"{len(names)} options; see its documentation"
+    return f"relift has the options {', '.join(OWN_OPTIONS)}; {backend} has {of_backend}."
 
 
 def option_refused(backend: str, option: str, value: object, reason: object = "") -> OptionError:

@@ -6,8 +6,10 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, final
 
+from relift.approximate.options import Approximation, approximation_from
 from relift.errors import OptionError
 from relift.settings import LiftMethod, LiftSettings, Reading, SolverSettings, check_choice
+from relift.symmetry.partition import Partition
 
 TOLERANCE = 1e-6
 """The largest relative residual that is called optimal, unless the caller says otherwise."""
@@ -27,6 +29,8 @@ class LiftedOptions:
     ----------
     lift, values, digits, scale_rows, reduce
         How classes are looked for; see :func:`relift.lift`.
+    approximate
+        Merge what is nearly equal and stop at a proved gap; see :func:`relift.solve`.
     backend
         ``"auto"``, a backend of relift, or the name of any solver that CVXPY has installed.
     tolerance
@@ -51,6 +55,7 @@ class LiftedOptions:
     iteration_limit: int | None = None
     threads: int | None = None
     recover: bool = True
+    approximate: Approximation | Partition | float | None = None
     backend_options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -60,13 +65,13 @@ class LiftedOptions:
         for name in ("scale_rows", "reduce", "recover"):
             check_choice(name, getattr(self, name), (True, False))  # type: ignore[arg-type]
         self.lift_settings()
+        if self.approximate is not None:
+            approximation_from(self.approximate)
         SolverSettings(self.certificate_tolerance, self.time_limit, self.iteration_limit, self.threads)
 
     def __hash__(self) -> int:
-        words = tuple(getattr(self, item.name) for item in fields(self) if item.name != "backend_options")
-        own = {
-            name: value if isinstance(value, Hashable) else repr(value) for name, value in self.backend_options.items()
-        }
+        words = tuple(_hashable(getattr(self, item.name)) for item in fields(self) if item.name != "backend_options")
+        own = {name: _hashable(value) for name, value in self.backend_options.items()}
         return hash((words, tuple(sorted(own))))
 
     @property
@@ -97,6 +102,10 @@ class LiftedOptions:
         for_backend = {name: value for name, value in given.items() if name not in OWN_WORDS and name != "use_quad_obj"}
         for_backend = {**self.backend_options, **own.pop("backend_options", {}), **for_backend}
         return replace(self, **own, backend_options=for_backend)
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, Hashable) else repr(value)
 
 
 OWN_WORDS = frozenset(item.name for item in fields(LiftedOptions))

@@ -16,16 +16,19 @@ from cvxpy.reductions.solvers import utilities
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from cvxpy.utilities.psd_utils import TriangleKind
 
+from relift.approximate.options import Approximation
 from relift.bridges.cvxpy.compiled import Compiled, multipliers_of
 from relift.bridges.cvxpy.options import LiftedOptions
 from relift.bridges.cvxpy.solve import Memory, Outcome, solve_compiled
 from relift.program.solution import Status
 from relift.settings import LiftMethod, Reading
+from relift.symmetry.partition import Partition
 
 NAME = "RELIFT"
 
 _STATUS = {
     Status.OPTIMAL: words.OPTIMAL,
+    Status.OPTIMAL_WITHIN_GAP: words.OPTIMAL,
     Status.OPTIMAL_INACCURATE: words.OPTIMAL_INACCURATE,
     Status.INFEASIBLE: words.INFEASIBLE,
     Status.UNBOUNDED: words.UNBOUNDED,
@@ -52,6 +55,9 @@ class Lifted(ConicSolver):
         ``"SCS"``.
     values, digits, scale_rows, reduce
         How numbers are compared; see :func:`relift.lift`.
+    approximate
+        Merge what is nearly equal and stop at a proved gap, as in :func:`relift.solve`: for problems without cones.
+        ``extra_stats["gap"]`` says which was reached.
     tolerance
         The largest relative residual, on the problem as compiled, of an answer called optimal. None: 1e-6, or ten times
         what the backend is asked for by its own options, if that is looser.
@@ -102,6 +108,7 @@ class Lifted(ConicSolver):
         digits: int | None = None,
         scale_rows: bool = True,
         reduce: bool = True,
+        approximate: Approximation | Partition | float | None = None,
         tolerance: float | None = None,
         time_limit: float | None = None,
         iteration_limit: int | None = None,
@@ -112,7 +119,7 @@ class Lifted(ConicSolver):
         super().__init__()
         self.options = LiftedOptions(
             lift, values, digits, scale_rows, reduce, backend, tolerance, time_limit, iteration_limit, threads, recover,
-            backend_options or {},
+            approximate, backend_options or {},
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
