@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, Literal, ParamSpec, TypeVar, final, get_args
+from typing import Literal, ParamSpec, TypeVar, final, get_args
 
 from relift.errors import OptionError, UnknownOptionError
 
@@ -179,7 +179,7 @@ class SolverSettings:
     iteration_limit: int | None = None
     threads: int | None = None
     verbose: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     interrupt: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:

@@ -22,10 +22,13 @@ from relift.cli.options import (
     OutputOption,
     QuietOption,
     RelaxOption,
+    StyleChoice,
+    StyleOption,
     ToleranceOption,
     ValuesChoice,
     ValuesOption,
     check_output,
+    check_style,
     lift_words,
     refuse_approximate,
     words_of,
@@ -101,10 +104,13 @@ def expand_command(
     small_solution: Annotated[
         Path,
         typer.Argument(
-            metavar="SMALL_SOLUTION", help="Solution of the small model: .json or .txt.", show_default=False
+            metavar="SMALL_SOLUTION",
+            help="Solution of the small model: .json, .txt, or .sol of HiGHS or Gurobi.",
+            show_default=False,
         ),
     ],
     output: OutputOption = None,
+    solution_style: StyleOption = StyleChoice.relift,
     lift: LiftOption = LiftChoice.equitable,
     values: ValuesOption = ValuesChoice.decimal,
     digits: DigitsOption = None,
@@ -131,6 +137,7 @@ def expand_command(
     from relift.result import Result
 
     refuse_approximate("expand", approximate)
+    check_style(solution_style, output)
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
     words = lift_words(lift, values, digits, no_reduce, no_scale_rows)
@@ -155,7 +162,7 @@ def expand_command(
     result = Result(program, expanded, certificate, lifting, dict(lifting.timings))
     timings = {"read": read_seconds}
     if output is not None:
-        write_solution(result, output, timings)
+        write_solution(result, output, timings, solution_style.value)
     if as_json:
         print_json(json_from_result(result, timings=timings))
     elif not quiet:

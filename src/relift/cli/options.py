@@ -35,7 +35,11 @@ class ValuesChoice(enum.StrEnum):
 
 ModelArgument = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file.", show_default=False),
+    typer.Argument(
+        metavar="MODEL",
+        help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file, or a PSL project (.json, .psl).",
+        show_default=False,
+    ),
 ]
 RelaxOption = Annotated[bool, typer.Option("--relax", help="Read integer variables as continuous ones.")]
 MaxBytesOption = Annotated[
@@ -66,6 +70,23 @@ NoApproximateOption = Annotated[str | None, typer.Option("--approximate", hidden
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the solution as .json, .txt or .sol.", metavar="FILE"),
+]
+
+
+class StyleChoice(enum.StrEnum):
+    """Layouts of solutions in text files."""
+
+    relift = "relift"
+    highs = "highs"
+    highs_table = "highs-table"
+    gurobi = "gurobi"
+
+
+StyleOption = Annotated[
+    StyleChoice,
+    typer.Option(
+        "--solution-style", help="Layout of a .sol or .txt file: relift, highs, highs-table, gurobi.", metavar="STYLE"
+    ),
 ]
 
 
@@ -130,6 +151,16 @@ def _typed(value: str) -> Any:
         with contextlib.suppress(ValueError):
             return kind(value)
     return value
+
+
+def check_style(style: StyleChoice, path: Path | None) -> None:
+    """Refuse a layout of text files where no text file is written."""
+    if style == StyleChoice.relift:
+        return
+    if path is None:
+        raise OptionError(f"--solution-style {style} needs a file.", "Add --output FILE.sol.")
+    if path.suffix.lower() not in {".sol", ".txt"}:
+        raise FileFormatError(f"{path}: the style {str(style)!r} is one of text files.", "Write .sol or .txt.")
 
 
 def check_output(path: Path, suffixes: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from relift.cli import models
+from relift.cli import models, psl
 from relift.cli.exit_codes import exit_code, leave
 from relift.cli.lift_in_engine import (
     DatabaseOption,
@@ -40,11 +40,14 @@ from relift.cli.options import (
     OutputOption,
     QuietOption,
     RelaxOption,
+    StyleChoice,
+    StyleOption,
     ToleranceOption,
     ValuesChoice,
     ValuesOption,
     backend_options,
     check_output,
+    check_style,
     lift_words,
 )
 from relift.cli.work import console, print_json, prints_on_stderr, read_model, run_beside
@@ -58,11 +61,12 @@ if TYPE_CHECKING:
 def solve_command(
     model: ModelArgument,
     output: OutputOption = None,
+    solution_style: StyleOption = StyleChoice.relift,
     data: DataOption = None,
     param: ParamOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp).", metavar="DIR"),
+        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp, PSL).", metavar="DIR"),
     ] = None,
     limit: LimitOption = None,
     engine: EngineOption = None,
@@ -118,6 +122,7 @@ def solve_command(
         "backend_options": backend_options(backend_option),
         "vertex": vertex,
     }
+    check_style(solution_style, output)
     SolverSettings(tol, time_limit, iteration_limit, threads)  # wrong options are told before a large file is read
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
@@ -136,7 +141,7 @@ def solve_command(
                 status = answer.status
             leave(exit_code(status))
             return
-        _solve_model(given, words, output, out, as_json, quiet)
+        _solve_model(given, words, output, solution_style, out, as_json, quiet)
         return
     if lift_in_engine:
         raise OptionError(f"--lift-in-engine is for .rlp models, and {model.name} is none.", "Leave it out.")
@@ -161,7 +166,7 @@ def solve_command(
             comparison = _compared(program, words, sum(result.timings.values()), quiet)
     timings = {"read": read_seconds}
     if output is not None:
-        write_solution(result, output, timings)
+        write_solution(result, output, timings, solution_style.value)
     if as_json:
         document = json_from_result(result, timings=timings)
         if comparison is not None:
@@ -177,7 +182,13 @@ def solve_command(
 
 
 def _solve_model(
-    words: ModelWords, options: dict[str, Any], output: Path | None, out: Path | None, as_json: bool, quiet: bool
+    words: ModelWords,
+    options: dict[str, Any],
+    output: Path | None,
+    style: StyleChoice,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from relift.formats.model_results import json_from_model_result, write_model_result
     from relift.formats.solutions import write_solution
@@ -186,14 +197,22 @@ def _solve_model(
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
     with prints_on_stderr():
         answer = models.solve_words(words, quiet or as_json, options)
+    project = psl.project_at(words.model, words.data) if psl.is_psl(words.model) else None
     if output is not None:
-        write_solution(answer.result, output, {"ground": answer.seconds})
-    if out is not None:
+        write_solution(answer.result, output, {"ground": answer.seconds}, style.value)
+    if out is not None and project is not None:
+        psl.write_inferred(project, answer, out)
+    elif out is not None:
         write_model_result(answer, out)
     if as_json:
-        print_json(json_from_model_result(answer))
+        document = json_from_model_result(answer)
+        if project is not None:
+            document["evaluations"] = psl.evaluations_for_json(project, answer)
+        print_json(document)
     elif not quiet:
         models.print_answer(answer)
+        if project is not None:
+            psl.print_evaluations(project, answer)
         for path in (output, out):
             if path is not None:
                 print(f"written to {path}")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, column_of_values, split
 from relift.grounding.fill_constraints import (
@@ -44,7 +45,6 @@ from relift.language.checked_model import (
 )
 from relift.tables.algebra import Plan, Project, Scalar, Unit, call, literal
 
-Floats = NDArray[np.float64]
 Place = tuple[str, str]
 
 
@@ -65,12 +65,12 @@ class ObjectiveParts:
         Whether all quadratic terms are squares with coefficients of the right sign.
     """
 
-    linear: dict[str, list[tuple[NDArray[Any], Floats]]] = field(default_factory=dict)
-    quadratic: dict[Place, list[tuple[NDArray[Any], NDArray[Any], Floats]]] = field(default_factory=dict)
+    linear: dict[str, list[tuple[NDArray[Any], Vector]]] = field(default_factory=dict)
+    quadratic: dict[Place, list[tuple[NDArray[Any], NDArray[Any], Vector]]] = field(default_factory=dict)
     constants: list[float] = field(default_factory=list)
     is_convex: bool = True
 
-    def add_linear(self, name: str, columns: NDArray[Any], values: Floats) -> None:
+    def add_linear(self, name: str, columns: NDArray[Any], values: Vector) -> None:
         """Add to q."""
         self.linear.setdefault(name, []).append((columns, values))
 
@@ -79,7 +79,7 @@ class ObjectiveParts:
         entries = matrix.tocoo()
         self.quadratic.setdefault((first, second), []).append((*entries.coords, entries.data))
 
-    def vector(self, name: str, size: int) -> Floats:
+    def vector(self, name: str, size: int) -> Vector:
         """The part of q for one predicate."""
         parts = self.linear.get(name, [])
         if not parts:
@@ -206,7 +206,7 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
     _add_factors(parts, {name: block.tocsr() for name, block in blocks.items()}, constants, weights, work.limit)
 
 
-def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Floats, weights: Floats, limit: int) -> None:
+def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Vector, weights: Vector, limit: int) -> None:
     doubled = 2.0 * weights
     d = sparse.csr_array(constants.reshape(-1, 1))
     names = list(blocks)

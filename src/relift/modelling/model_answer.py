@@ -65,13 +65,18 @@ class ModelAnswer(ABC):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Names of the variable predicates; those with a dot are slacks of ``max`` and ``abs`` terms."""
-        return self.grounded.atoms.predicates
+        """Names of the variables of the model."""
+        return tuple(name for name in self.grounded.atoms.predicates if not is_helper(name))
+
+    @property
+    def helpers(self) -> tuple[str, ...]:
+        """Names of helper variables, which stand for ``max``, ``abs``, ``norm`` and other functions of unknowns."""
+        return tuple(name for name in self.grounded.atoms.predicates if is_helper(name))
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        """Names of the constraints."""
-        return self.grounded.rows.predicates
+        """Names of the constraints of the model."""
+        return tuple(name for name in self.grounded.rows.predicates if not is_helper(name))
 
     @property
     def has_values(self) -> bool:
@@ -121,6 +126,11 @@ class ModelAnswer(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def is_helper(name: str) -> bool:
+    """Whether a name is that of a helper variable or of its rows: no name of the language has a dot."""
+    return "." in name
 
 
 def stacked(tables: list[dict[str, Any]], blocks: list[Block]) -> dict[str, Any]:

@@ -7,18 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
-from relift.modelling.model_answer import ModelAnswer, block_of, stacked
+from relift.modelling.model_answer import ModelAnswer, block_of, is_helper, stacked
 from relift.modelling.result_table import ResultTable
 from relift.result import Result
 
 if TYPE_CHECKING:
     from relift.modelling.explain import Conflict, Explanation
-
-Floats = NDArray[np.float64]
 
 
 @final
@@ -79,8 +77,9 @@ class ModelResult(ModelAnswer):
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        """Names of the constraints."""
-        return tuple(dict.fromkeys((*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)))
+        """Names of the constraints of the model."""
+        names = (*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)
+        return tuple(name for name in dict.fromkeys(names) if not is_helper(name))
 
     # --- values
 
@@ -163,7 +162,7 @@ class ModelResult(ModelAnswer):
         return self._table(rows, blocks, {key: self.row_columns[key] for key in wanted})
 
     @property
-    def row_columns(self) -> dict[str, Floats]:
+    def row_columns(self) -> dict[str, Vector]:
         """Activity, bounds, slack, dual and ray of all rows of the ground program."""
         program, result = self.result.program, self.result
         activity = _or_nan(None if result.x is None else program.A @ result.x, program.n_rows)
@@ -177,7 +176,7 @@ class ModelResult(ModelAnswer):
         }
 
     @property
-    def quadratic_columns(self) -> dict[str, Floats]:
+    def quadratic_columns(self) -> dict[str, Vector]:
         """The same of the quadratic constraints ``body <= upper``; the sign of a dual is that of the text."""
         rows, solution = self.result.program.quadratic, self.result.solution
         sign = np.ones(len(rows))
@@ -194,7 +193,7 @@ class ModelResult(ModelAnswer):
             "ray": _or_nan(solution.ray_z, len(rows)),
         }
 
-    def _table(self, index: AtomIndex, blocks: list[Block], columns: Mapping[str, Floats]) -> ResultTable:
+    def _table(self, index: AtomIndex, blocks: list[Block], columns: Mapping[str, Vector]) -> ResultTable:
         keys = stacked([dict(index.table(block.label)) for block in blocks], blocks)
         numbers = {
             name: np.concatenate([column[block.start : block.stop] for block in blocks])
@@ -240,5 +239,5 @@ class ModelResult(ModelAnswer):
         self.grounded.close()
 
 
-def _or_nan(vector: Floats | None, size: int) -> Floats:
+def _or_nan(vector: Vector | None, size: int) -> Vector:
     return np.full(size, np.nan) if vector is None else vector

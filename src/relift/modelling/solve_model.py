@@ -261,6 +261,7 @@ def _updated(before: Result, program: Program) -> Lifting | None:
         and _same_matrix(old.A, program.A)
         and _same_matrix(old.P, program.P)
         and old.quadratic == program.quadratic
+        and old.conic == program.conic
     )
     if not same or lifting.approximation is not None:
         return None

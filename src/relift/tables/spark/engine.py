@@ -9,10 +9,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from relift.arrays import Cells
 from relift.errors import DataError, EngineError, OptionError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import (
@@ -42,6 +43,10 @@ from relift.tables.spark.statements import Statements
 from relift.tables.spark.storage import DIALECT, Part, Storage, StoredTable, remove_folder, width_of
 from relift.tables.sql.canonical import spark_reading
 from relift.tables.sql.write import count_from_plan, name_in, select_from_plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 MOST_LIMIT = 2**31 - 2
 """Spark has no larger LIMIT."""
@@ -81,7 +86,7 @@ class SparkEngine(Engine):
 
     def __init__(
         self,
-        session: Any = None,
+        session: SparkSession | None = None,
         *,
         checkpoint_folder: str | None = None,
         keep_tables: bool = False,
@@ -260,7 +265,7 @@ class SparkEngine(Engine):
 
     # --- storing ----------------------------------------------------------------------------------------------------
 
-    def _attach_frame(self, name: str, source: Source, frame: Any) -> dict[str, Type]:
+    def _attach_frame(self, name: str, source: Source, frame: DataFrame) -> dict[str, Type]:
         """Rows that live on the cluster: cast and kept there."""
         if frame.isStreaming:
             raise DataError(f"{source.label} is a stream.", "Give a DataFrame that ends.")
@@ -298,7 +303,7 @@ class SparkEngine(Engine):
             self._register(name, StoredTable([part], 8))
         return dict.fromkeys(columns, Type.NOTHING)
 
-    def _in_own_session(self, frame: Any) -> Any:
+    def _in_own_session(self, frame: DataFrame) -> DataFrame:
         """The same frame in the engine's session; sessions of one application share global temporary views."""
         passing = f"relift_{uuid.uuid4().hex}"
         frame.createGlobalTempView(passing)
@@ -377,10 +382,10 @@ class SparkEngine(Engine):
         return Scan(name, {column: (column, kind) for column, kind in plan.columns.items()}, plan.keys)
 
 
-def _array(column: Any, kind: Type) -> Any:
+def _array(column: pa.ChunkedArray, kind: Type) -> Cells:
     wanted = ARRAY_TYPES[kind]
     if kind == Type.TEXT:
-        return column.to_numpy().astype(object)
+        return np.asarray(column.to_numpy()).astype(object)
     if column.null_count:
         fill = {Type.REAL: float("nan"), Type.NUMBER_OF_ROW: -1, Type.BOOLEAN: False}.get(kind, 0)
         column = column.fill_null(fill)

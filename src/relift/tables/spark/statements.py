@@ -8,11 +8,15 @@ import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 from relift.errors import DataError, EngineError, OptionError
 from relift.tables.spark.errors import is_cancelled, translated
 from relift.tables.spark.session import OpenSession
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 
 @final
@@ -76,11 +80,11 @@ class Statements:
             with suppress(Exception):  # if the session is gone, so is its tag
                 opened.unmark(self.tag)
 
-    def query(self, text: str) -> Any:
+    def query(self, text: str) -> DataFrame:
         """The rows of a query, which nothing has calculated yet."""
         return self.session.session.sql(text)
 
-    def arrow(self, frame: Any) -> Any:
+    def arrow(self, frame: DataFrame) -> pa.Table:
         """Rows, here, as an Arrow table."""
         self.refuse_interrupted()
         with warnings.catch_warnings():

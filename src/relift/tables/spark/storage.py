@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from relift.tables.algebra import Type
 from relift.tables.spark.session import OpenSession
 from relift.tables.spark.statements import Statements
 from relift.tables.sql.write import name_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 DIALECT = "spark"
 SMALL = 20_000
@@ -39,7 +43,7 @@ _BYTES = {Type.TEXT: 40, Type.WIDE: 32}
 class Part:
     """Rows that are stored: by Spark, at the driver, or in files."""
 
-    frame: Any
+    frame: DataFrame
     rows: int
     is_stored_by_spark: bool
     folder: str = ""
@@ -75,14 +79,14 @@ class Storage:
 
     # --- rows -------------------------------------------------------------------------------------------------------
 
-    def from_arrow(self, table: Any) -> Any:
+    def from_arrow(self, table: pa.Table) -> DataFrame:
         """Rows of an Arrow table, as a frame of Spark."""
         opened = self.ask.session
         with warnings.catch_warnings(), opened.without_trace():
             warnings.simplefilter("ignore", FutureWarning)
             return opened.session.createDataFrame(table)
 
-    def collected(self, frame: Any, number: tuple[str, tuple[str, ...]] | None = None) -> Part:
+    def collected(self, frame: DataFrame, number: tuple[str, tuple[str, ...]] | None = None) -> Part:
         """Rows that are kept at the driver, numbered in an order if there is one."""
         import pyarrow as pa
 
@@ -93,7 +97,7 @@ class Storage:
             table = table.append_column(number[0], pa.array(np.arange(table.num_rows)))
         return Part(self.from_arrow(table), table.num_rows, is_stored_by_spark=False)
 
-    def kept(self, frame: Any, is_final: bool = True) -> Part:
+    def kept(self, frame: DataFrame, is_final: bool = True) -> Part:
         """Rows that Spark calculates now and keeps, with a plan that is only these rows."""
         self.ask.refuse_interrupted()
         part = Part(frame.localCheckpoint(eager=False), -1, is_stored_by_spark=True)
@@ -204,7 +208,7 @@ def width_of(types: dict[str, Type]) -> int:
     return sum(_BYTES.get(kind, 8) for kind in types.values()) or 8
 
 
-def remove_folder(session: Any, folder: str) -> None:
+def remove_folder(session: SparkSession, folder: str) -> None:
     """Remove a folder, on this machine or where Hadoop knows it."""
     if "://" not in folder:
         shutil.rmtree(Path(folder), ignore_errors=True)
@@ -214,7 +218,7 @@ def remove_folder(session: Any, folder: str) -> None:
     path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)
 
 
-def _union(parts: Sequence[Part]) -> Any:
+def _union(parts: Sequence[Part]) -> DataFrame:
     frame = parts[0].frame
     for part in parts[1:]:
         frame = frame.union(part.frame)
