@@ -39,7 +39,7 @@ RESERVE_SECONDS = 30.0
 """A backend that is only tried because others failed may take this long, or ten times what they took."""
 
 CEILING = 1e-3
-"""A point with a larger residual than this is not called optimal_inaccurate: it is no answer."""
+"""A point with a larger residual than this is not called optimal_inaccurate: it is not an answer."""
 
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
 

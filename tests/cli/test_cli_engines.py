@@ -115,7 +115,7 @@ def test_lifting_on_the_server_keeps_its_state_in_a_schema(
         (["solve", "MODEL", "--engine", "URL"], 2, "there is no table or view for the param 'need' in the server."),
         (["solve", "MODEL", "--data", "URL", "--schema", "x"], 2, "in the schema 'x' of the server."),
         (["solve", "MODEL", "--schema", "market"], 2, "--schema needs a server."),
-        (["solve", "MODEL", "--data", "DIR", "--schema", "x"], 2, "--schema goes with the tables of a server."),
+        (["solve", "MODEL", "--data", "DIR", "--schema", "x"], 2, "--schema applies to tables on a server."),
         (["solve", "x.mps", "--engine", "duckdb"], 2, "--engine goes with .rlp models, and x.mps is none."),
         (["check", "x.mps", "--schema", "s"], 2, "--schema goes with .rlp models, and x.mps is none."),
         (["ground", "MODEL", "--engine", "postgresql://x@/y?host=/nowhere"], 6, "cannot be reached: no server answers"),

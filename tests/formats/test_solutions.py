@@ -81,7 +81,7 @@ def test_values_are_matched_by_order_when_the_model_has_no_names(tmp_path: Path)
         ('{"x": [1, 2]}', "x has 2 entries, but the model has 3 variables."),
         ('{"x": [1, 2, "three"]}', "x holds 'three', which is not a number."),
         ('{"x": [1, 2, true]}', "x holds 'True', which is not a number."),
-        ('{"x": 7}', "x is no list of numbers."),
+        ('{"x": 7}', "x is not a list of numbers."),
         ('{"x": {"a": 1, "b": 2, "c": 3}}', "has no value for the variable 'two words'."),
         ('{"x": [1, 2, 3], "status": "great"}', "the status 'great' is not known."),
         ('{"version": 2, "x": [1, 2, 3]}', "has version 2, but 1 is read. Update relift."),

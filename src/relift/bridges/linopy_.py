@@ -95,7 +95,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             more = f" and {len(blocks) - 5} more" if len(blocks) > 5 else ""
             message = f"integer or semi-continuous: {', '.join(blocks[:5])}{more}; relift solves continuous programs."
         return UnsupportedError(
-            message, 'model.solve(..., integers="pass") hands the whole model to HiGHS, without lifting.'
+            message, 'model.solve(..., integers="pass") passes the whole model to HiGHS, without lifting.'
         )
 
     def _with_seconds(self, answer: Any) -> Any:

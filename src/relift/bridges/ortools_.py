@@ -248,5 +248,5 @@ def _refuse_integers(names: list[str], integers: Integers) -> None:
         raise UnsupportedError(
             f"the model has {len(names)} integer variables, the first is {names[0]!r}; "
             "relift solves continuous programs.",
-            'integers="pass" hands the whole model to OR-Tools, without lifting.',
+            'integers="pass" passes the whole model to OR-Tools, without lifting.',
         )

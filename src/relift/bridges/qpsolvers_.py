@@ -64,7 +64,7 @@ def relift_solve_problem(
     (True, 1)
     """
     if backend is not None and backend.removeprefix("qpsolvers:").lower() == NAME:
-        raise OptionError("relift cannot be its own backend.", "Name another solver, or leave backend= out.")
+        raise OptionError("relift cannot be its own backend.", "Name another solver, or remove backend=.")
     return solve_problem(problem, backend, initvals, verbose, **options)
 
 

@@ -80,7 +80,7 @@ def linprog(
     A_eq, b_eq
         Rows ``A_eq @ x == b_eq``.
     bounds
-        One pair ``(min, max)`` for all variables or one for each; None is no bound. The default is ``(0,
+        One pair ``(min, max)`` for all variables or one for each; None means no bound. The default is ``(0,
         None)``.
     method
         ``"highs"`` (the backend's own choice), ``"highs-ds"`` or ``"highs-ipm"``; see `backend` for other
@@ -132,7 +132,8 @@ def linprog(
         raise UnsupportedError("callback is not supported.", "Use relift.solve(..., progress=...) to follow long work.")
     if integrality is not None and np.any(np.asarray(integrality) != 0):
         raise OptionError(
-            "integrality is not zero everywhere.", "relift solves continuous programs; leave it out to relax."
+            "integrality is not zero everywhere.",
+            "relift solves continuous programs; remove it to solve the relaxation.",
         )
     if x0 is not None:
         _warn("x0 is not used.")

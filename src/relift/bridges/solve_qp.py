@@ -54,7 +54,7 @@ def solve_qp(
     A, b
         Equalities.
     lb, ub
-        Bounds of the variables; infinite entries are no bounds.
+        Bounds of the variables; infinite entries mean no bound.
     solver
         A backend of relift, such as ``"clarabel"``, or any solver of qpsolvers, if that is installed. None
         leaves the choice to relift.

@@ -121,5 +121,5 @@ def verdict(answer: Solution, certificate: Certificate) -> tuple[bool, str]:
     if not certificate.is_feasible:
         return False, "the point breaks rows or bounds"
     if answer.y is None or answer.w is None:
-        return False, "the point is feasible; optimality needs multipliers, and the file has none"
-    return False, "the point is feasible, but the multipliers do not prove it optimal"
+        return False, "the point is feasible; optimality needs dual values, and the file has none"
+    return False, "the point is feasible, but the dual values do not prove it optimal"

@@ -22,12 +22,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help=(
-        "Find the symmetry of a linear or convex quadratic program, solve the small quotient with any"
-        " solver, and return the full answer with a certificate.\n\n`relift MODEL` means `relift solve MODEL`."
+        "Find the symmetry of a linear, quadratic or conic program, solve the smaller equivalent program with any"
+        " solver, and return the full solution with a check on the original program."
+        "\n\n`relift MODEL` means `relift solve MODEL`."
     ),
     epilog=(
         "Exit codes: 0 solved, 2 wrong usage or unreadable file, 3 infeasible, 4 unbounded, 5 limit,"
-        " 6 failure. --debug shows the traceback of a fault."
+        " 6 failure. --debug shows the traceback of a bug."
     ),
 )
 

@@ -45,7 +45,9 @@ def lift_command(
     ] = None,
     map_file: Annotated[
         Path | None,
-        typer.Option("--map", help="Write how both models hang together, as JSON.", metavar="FILE"),
+        typer.Option(
+            "--map", help="Write the mapping between original and small variables and rows as JSON.", metavar="FILE"
+        ),
     ] = None,
     lift: LiftOption = LiftChoice.equitable,
     values: ValuesOption = ValuesChoice.decimal,
@@ -144,7 +146,7 @@ def expand_command(
     lifting_map = read_lifting_map(model) if model.suffix.lower() == ".json" else None
     if lifting_map is not None:
         if lifting_map.model is None:
-            raise FileFormatError(f"{model} does not tell which model it belongs to.", "Give the model instead.")
+            raise FileFormatError(f"{model} does not say which model it belongs to.", "Give the model instead.")
         words = words_of(lifting_map.settings)
         program, read_seconds = read_model(lifting_map.model, lifting_map.relax_integers, quiet, max_bytes)
     else:

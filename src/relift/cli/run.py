@@ -183,7 +183,7 @@ def _other_error(error: Exception, debug: bool) -> int:
         print(redacted("".join(traceback.format_exception(error))), file=sys.stderr, end="", flush=True)
     _say(
         f"something unexpected went wrong ({type(error).__name__}: {error})."
-        " This is a fault of relift: please report it, with what --debug shows."
+        " This is a bug in relift: please report it, with what --debug shows."
     )
     return EXIT_FAILURE
 

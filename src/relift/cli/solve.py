@@ -86,25 +86,31 @@ def solve_command(
     backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
     backend_option: Annotated[
         list[str] | None,
-        typer.Option("--backend-option", help="Handed to the solver; repeatable.", metavar="KEY=VALUE"),
+        typer.Option(
+            "--backend-option", help="Option of the solver, by its own name; repeatable.", metavar="KEY=VALUE"
+        ),
     ] = None,
     tol: ToleranceOption = 1e-6,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", help="Seconds for everything but reading.", metavar="SECONDS"),
+        typer.Option("--time-limit", help="Time limit in seconds (excludes reading files).", metavar="SECONDS"),
     ] = None,
     iteration_limit: Annotated[
         int | None, typer.Option("--iteration-limit", help="Iterations of the solver.", metavar="N")
     ] = None,
     threads: Annotated[int | None, typer.Option("--threads", help="Threads of the solver.", metavar="N")] = None,
-    vertex: Annotated[bool, typer.Option("--vertex", help="Move the point of an LP to a vertex.")] = False,
+    vertex: Annotated[
+        bool, typer.Option("--vertex", help="Move the solution of an LP to a vertex (crossover).")
+    ] = False,
     approximate: Annotated[
         float | None,
-        typer.Option("--approximate", help="Merge what is nearly alike, to a proved relative gap.", metavar="GAP"),
+        typer.Option("--approximate", help="Merge nearly equal data, up to a proved relative gap.", metavar="GAP"),
     ] = None,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
-    compare: Annotated[bool, typer.Option("--compare", help="Also solve without lifting, and compare.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Also solve directly, without lifting, and compare.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Let the solver print its log.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -144,7 +150,9 @@ def solve_command(
         _solve_model(given, words, output, solution_style, out, as_json, quiet)
         return
     if lift_in_engine:
-        raise OptionError(f"--lift-in-engine is for .rlp models, and {model.name} is none.", "Leave it out.")
+        raise OptionError(
+            f"--lift-in-engine applies to .rlp models, and {model.name} is not one.", "Remove the option."
+        )
     models.refuse_for_programs(
         model, data=data, param=param, out=out, limit=limit, engine=engine, schema=schema, header=header
     )

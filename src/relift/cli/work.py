@@ -28,7 +28,7 @@ SECONDS_TO_STOP = 3.0
 
 
 def console() -> Console:
-    """Make a console for results: stdout, plain when that is no terminal."""
+    """Make a console for results: stdout, plain when that is not a terminal."""
     return escaped_console()
 
 

@@ -74,7 +74,7 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
     Raises
     ------
     FileFormatError
-        If it is no map, too large, or no regular file.
+        If it is not a map, too large, or not a regular file.
     """
     source, folder = str(path), Path(path).resolve().parent
     data = read_bytes(path, max_bytes)
@@ -92,7 +92,7 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
         )
     except (ValueError, RecursionError) as error:
         raise FileFormatError(
-            f"{source} is no map of a small model ({brief(error)}).", "relift lift --map writes them."
+            f"{source} is not a map of a small model ({brief(error)}).", "relift lift --map writes them."
         ) from None
 
 

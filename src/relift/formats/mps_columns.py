@@ -142,7 +142,7 @@ class Columns:
 
 
 def _numbers(words: list[bytes]) -> Any:
-    """Many numbers at once; ValueError if a word is none."""
+    """Many numbers at once; ValueError if a word is not a number."""
     if b"_" in b"".join(words):
         raise ValueError
     try:

@@ -196,7 +196,7 @@ def write_solution(
     check_choice("style", style, get_args(SolutionStyle))
     if path.suffix.lower() in {".txt", ".sol"}:
         if len(result.program.conic):
-            raise FileFormatError(f"{path}: a text file cannot hold the multipliers of cones.", "Write .json.")
+            raise FileFormatError(f"{path}: a text file cannot hold the dual values of cones.", "Write .json.")
         text = _text_in_style(result, style)
     elif style != "relift":
         raise FileFormatError(f"{path}: the style {style!r} is one of text files.", "Write .sol or .txt.")
@@ -204,7 +204,7 @@ def write_solution(
         text = json.dumps(json_from_result(result, timings=timings), allow_nan=False) + "\n"
     else:
         raise FileFormatError(
-            f"{path}: the end of the name does not tell a format.",
+            f"{path}: the file extension is unknown.",
             "Write .json, .txt or .sol.",
         )
     with write_atomically(path) as file:
@@ -282,7 +282,7 @@ def read_solution(path: str | Path, program: Program, max_bytes: int | None = No
     Raises
     ------
     FileFormatError
-        If the file is no solution, is one of another program, is too large, or is no regular file.
+        If the file is not a solution, is one of another program, is too large, or is not a regular file.
     OSError
         If there is no such file, or it may not be read.
     """
@@ -291,7 +291,7 @@ def read_solution(path: str | Path, program: Program, max_bytes: int | None = No
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileFormatError(f"{path} is no text file, so it is no solution.") from None
+        raise FileFormatError(f"{path} is not a text file, so it is not a solution.") from None
     if not text.strip():
         raise FileFormatError(f"{path} is empty.")
     if text.lstrip().startswith(("{", "[")):
@@ -333,7 +333,7 @@ def _status(word: Any, source: str) -> Status:
         return Status(word)
     except ValueError:
         raise FileFormatError(
-            f"{source}: the status {str(word)[:40]!r} is not known.", f"Known are {', '.join(Status)}."
+            f"{source}: the status {str(word)[:40]!r} is not known.", f"Expected one of: {', '.join(Status)}."
         ) from None
 
 
@@ -357,7 +357,7 @@ def _vector(given: Any, names: Any, key: str, kind: str, source: str, program: P
     if isinstance(given, dict):
         names, given = list(given), list(given.values())
     if not isinstance(given, list):
-        raise FileFormatError(f"{source}: {key} is no list of numbers.")
+        raise FileFormatError(f"{source}: {key} is not a list of numbers.")
     values = np.array([_float(value, key, source) for value in given], dtype=np.float64)
     if values.size != size:
         raise FileFormatError(

@@ -73,7 +73,7 @@ def _of_members(scratch: Scratch, name: str, classes: LabelledClasses, **vectors
 def certify_tables(
     program: EngineProgram, scratch: Scratch, solution: Solution, expanded: ExpandedTables, tolerance: float
 ) -> Certificate:
-    """Check an expanded answer on the ground program, in the engine.
+    """Check an expanded answer on the original program, in the engine.
 
     Parameters
     ----------

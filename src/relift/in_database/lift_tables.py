@@ -205,7 +205,7 @@ class EngineLifting:
             _tell(engine_progress, "expand", "in the engine")
             expanded = self.expand(small.solution)
             stored = perf_counter()
-            _tell(engine_progress, "certify", "on the ground program, in the engine")
+            _tell(engine_progress, "certify", "on the original program, in the engine")
             certificate = certify_tables(self.program, self.scratch, small.solution, expanded, tolerance)
             ended = perf_counter()
             seconds["solve"] += solved - start
@@ -446,7 +446,7 @@ class _Run:
             wrong = self._timed("verify", has_wrong_class, self.program, weights, s.lift, rows, columns)
             if not wrong:
                 return rows, columns, attempt + 1
-            _tell(self.progress, "find classes", f"{wrong}: words collided, new ones are drawn")
+            _tell(self.progress, "find classes", f"{wrong}: hashes collided; new ones are drawn")
         raise EngineError(f"no classes passed their check, with {MOST_SEEDS} seeds.", "Lift locally instead.")
 
     def _labelled(self) -> tuple[LabelledClasses, LabelledClasses]:

@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 
 def check_verify(verify: str) -> None:
-    """Refuse a way of checking that is none."""
+    """Refuse an unknown way of checking."""
     check_choice("verify", verify, get_args(Verify))
 
 

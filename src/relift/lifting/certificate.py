@@ -106,7 +106,7 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     Raises
     ------
     OptionError
-        If the answer is none.
+        If it is not an answer.
     ShapeError, NotANumberError
         If a vector of the answer has another length than the program wants, or is not made of numbers.
 
@@ -145,7 +145,7 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
 def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
     """The vectors of an answer as arrays of the lengths that the program wants; infinities and NaN may stay."""
     if not isinstance(getattr(solution, "status", None), str):
-        raise OptionError(f"{solution!r:.60} is no answer.", "Give a Solution, or what relift.solve returned.")
+        raise OptionError(f"{solution!r:.60} is not an answer.", "Give a Solution, or what relift.solve returned.")
 
     def fitting(name: str, size: int) -> Vector | None:
         given = getattr(solution, name, None)

@@ -59,7 +59,7 @@ class ModelResult(ModelAnswer):
     1.0
     """
 
-    hint_without_values = "Look at explain()."
+    hint_without_values = "See explain()."
 
     grounded: GroundProgram
     result: Result

@@ -297,7 +297,7 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | Non
 def _merged(model: CheckedModel, data: Mapping[str, Any], params: Mapping[str, float] | None) -> dict[str, Any]:
     for name in params or {}:
         if name in data:
-            raise DataError(f"{name!r} is given both in data and in params.", "Leave one of them.")
+            raise DataError(f"{name!r} is given both in data and in params.", "Keep one of them.")
         if name in model.parameters and model.parameters[name].arity:
             raise DataError(f"the param {name!r} has arguments.", "Give its table in data.")
     return {**data, **(params or {})}

@@ -1,6 +1,6 @@
 """Tables of an answer: sizes before and after, where the time went, how good the answer is (stage 8).
 
-Everything fits 80 columns. rich leaves colours out when the output is no terminal or ``NO_COLOR`` is set.
+Everything fits 80 columns. rich leaves colours out when the output is not a terminal or ``NO_COLOR`` is set.
 """
 
 from __future__ import annotations

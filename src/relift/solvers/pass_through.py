@@ -73,7 +73,7 @@ def options_in_own_words(backend: str, solver: str, settings: SolverSettings) ->
         if not option:
             raise OptionError(
                 f"{backend} has no {word} that relift knows of.",
-                f"Leave {word} out, and pass the solver's own option in options.",
+                f"Remove {word}, and pass the solver's own option in options.",
             )
         values[option] = value
     return {**values, **settings.options}

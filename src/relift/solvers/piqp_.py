@@ -101,7 +101,7 @@ class PiqpBackend(Backend):
 def _set_options(own: Settings, settings: SolverSettings) -> None:
     if settings.time_limit is not None:
         raise OptionError(
-            "piqp cannot be stopped by time.", "Leave time_limit out, give iteration_limit, or use clarabel."
+            "piqp cannot be stopped by time.", "Remove time_limit, give iteration_limit, or use clarabel."
         )
     tolerance = max(1e-11, min(1e-8, settings.tolerance * 1e-3))
     values: dict[str, object] = {

@@ -92,7 +92,7 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
         return SparkEngine(None if engine == "spark" else engine, progress=progress)
     shown = f"a {type(engine).__name__}"
     if isinstance(engine, str):  # only words are shown: anything longer may be a misspelt address with a password
-        shown = repr(engine) if re.fullmatch(r"[\w.\-]{0,40}", engine) else "a text that is no address"
+        shown = repr(engine) if re.fullmatch(r"[\w.\-]{0,40}", engine) else "a text that is not an address"
     raise OptionError(f"engine={shown} is not valid.", f"Expected one of: {CHOICES}.")
 
 

@@ -61,7 +61,7 @@ class LiftedOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend_options", dict(self.backend_options))
         if not isinstance(self.backend, str):
-            raise OptionError(f"backend={self.backend!r} is no name.", "Give 'auto' or the name of a solver.")
+            raise OptionError(f"backend={self.backend!r} is not a name.", "Give 'auto' or the name of a solver.")
         for name in ("scale_rows", "reduce", "recover"):
             check_choice(name, getattr(self, name), (True, False))  # type: ignore[arg-type]
         self.lift_settings()

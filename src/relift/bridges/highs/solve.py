@@ -139,7 +139,7 @@ def _why_not_lifted(highs: Any, integers: Integers) -> str:
         if integers == "refuse":
             raise UnsupportedError(
                 f"{what}; relift solves continuous programs.",
-                'integers="pass" hands the whole model to HiGHS, without lifting.',
+                'integers="pass" passes the whole model to HiGHS, without lifting.',
             )
         return what
     if int(lp.num_col_) == 0:
