@@ -58,9 +58,9 @@ class Attempt:
     seconds
         How long it took.
     residual
-        The worst residual of its answer on the ground program.
+        The worst residual of its answer on the original program.
     message
-        The backend's own words.
+        The backend's own message.
     """
 
     backend: str
@@ -156,13 +156,13 @@ class CertifiedSolve:
     Parameters
     ----------
     lifting
-        The small program and the way back.
+        The small program, and the expansion of answers.
     settings
         What backends are told; the time limit is for everything since ``start``.
     start
         When the solve began, by ``perf_counter``.
     progress
-        Told about each call.
+        Progress callback, called for each call of a backend.
     """
 
     def __init__(

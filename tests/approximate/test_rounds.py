@@ -331,7 +331,7 @@ def test_the_result_of_a_round_survives_pickling() -> None:
     assert "gap" in str(copy)
 
 
-def test_restricted_points_are_feasible_and_multipliers_balance_over_classes() -> None:
+def test_restricted_points_are_feasible_and_dual_values_balance_over_classes() -> None:
     for seed in range(30):
         program = with_noise(symmetric_program(seed, quadratic=bool(seed % 2), copies=3).program, 1e-3, seed)
         labels = separable_bounds(program, Partition.from_labels(np.arange(12) % 5))

@@ -227,7 +227,7 @@ def test_a_wrong_solution_fails_its_check(triangle: Path, tmp_path: Path, capsys
         assert (document["format"], document["passed"], document["message"]) == ("relift-check", False, message)
 
 
-def test_multipliers_of_bounds_may_be_left_out(triangle: Path, tmp_path: Path) -> None:
+def test_dual_values_of_bounds_may_be_left_out(triangle: Path, tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(json.dumps({"x": [0.5, 0.5, 0.5], "y": [-0.5, -0.5, -0.5]}))
     assert run(["check", str(triangle), str(tmp_path / "s.json")]) == 0
 

@@ -86,7 +86,7 @@ def test_values_are_matched_by_order_when_the_model_has_no_names(tmp_path: Path)
         ('{"x": [1, 2, 3], "status": "great"}', "the status 'great' is not known."),
         ('{"version": 2, "x": [1, 2, 3]}', "has version 2, but 1 is read. Update relift."),
         ('{"format": "relift-map"}', "is a 'relift-map' file, not a solution."),
-        ("a 1\nb", "line 2: a line reads 'name value' or 'name value multiplier'."),
+        ("a 1\nb", "line 2: a line reads 'name value' or 'name value dual'."),
         ("a one\n", "line 1: 'one' is not a number."),
         ("a 1\n", "has 1 variables, but the model has 3."),
         ("# status optimal\n", "holds neither a point nor a ray."),

@@ -152,7 +152,7 @@ def test_kernels_that_are_constant_tell_nothing_apart() -> None:
     assert kernel_partition(X, "rbf", gamma=0.0, labels=[0, 1, 0]).labels.tolist() == [0, 1, 0]
 
 
-def test_merged_points_have_equal_multipliers_in_the_svm_dual() -> None:
+def test_merged_points_have_equal_dual_values_in_the_svm_dual() -> None:
     X = symmetric_points(4)
     y = np.where(np.abs(X - X.mean(axis=0)).sum(axis=1) > 0.3, 1.0, -1.0)
     classes = kernel_partition(X, "rbf", labels=y, gamma=1.0)

@@ -54,7 +54,7 @@ class Approximation:
         Never take more rounds than this.
     radius
         What you know the magnitude of variables without any bound to be at most. None: only where rounding parts the
-        multipliers from a proof, such variables are taken to lie within 10⁴ times the largest entry of the point found,
+        dual values from a proof, such variables are taken to lie within 10⁴ times the largest entry of the point found,
         and the report says so. ``math.inf``: no assumption at all.
     budget
         What approximate lifting may take at most, as a share of the time that solving the program without it has taken

@@ -59,7 +59,7 @@ def solve_apart(program: Program, options: Mapping[str, Any]) -> ApartAnswer:
     Raises
     ------
     OptionError
-        If an option is wrong, or cannot be handed to another process.
+        If an option is wrong, or cannot be passed to another process.
     BackendError
         If the other process fails.
 

@@ -42,7 +42,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
     """relift as a solver class of linopy; what ``solver_name="relift"`` makes.
 
     Options are keywords of :func:`relift.solve`, ``integers`` of :func:`relift.highs.solve`, and options of HiGHS.
-    Models are handed over in memory (``io_api="direct"``) unless another ``io_api`` is asked for; ``warmstart_fn`` is
+    Models are passed in memory (``io_api="direct"``) unless another ``io_api`` is asked for; ``warmstart_fn`` is
     not used.
     """
 

@@ -1,7 +1,7 @@
 r"""``scipy.optimize.linprog`` with lifting: the same signature, the same result.
 
 A SciPy program ``min c'x, A_ub x <= b_ub, A_eq x = b_eq`` is the relift program with both blocks stacked.
-SciPy's *marginals* are derivatives of the optimum by right-hand sides and bounds; with relift's multipliers
+SciPy's *marginals* are derivatives of the optimum by right-hand sides and bounds; with relift's dual values
 (``Px + q + A'y + w = 0``) :math:`\partial f/\partial b = -y`, :math:`\partial f/\partial lb = \max(-w, 0)`,
 :math:`\partial f/\partial ub = -\max(w, 0)`.
 """
@@ -88,7 +88,7 @@ def linprog(
     callback
         Not supported, as with SciPy's HiGHS methods.
     options
-        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are handed to the backend by its own names. What
+        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are passed to the backend by its own names. What
         HiGHS does not take is left out with a warning, as in SciPy.
     x0
         Not used, as with SciPy's HiGHS methods.

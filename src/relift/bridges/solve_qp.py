@@ -1,6 +1,6 @@
 """``qpsolvers.solve_qp`` with lifting: the same signature, the same answer; qpsolvers itself is not needed.
 
-Signs of multipliers agree: ``Px + q + G'z + A'y + z_box = 0`` here and there.
+Signs of dual values agree: ``Px + q + G'z + A'y + z_box = 0`` here and there.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def solve_problem(
     verbose: bool = False,
     **kwargs: Any,
 ) -> qpsolvers.Solution:
-    """Solve a ``qpsolvers.Problem`` into a ``qpsolvers.Solution``, with multipliers, after lifting.
+    """Solve a ``qpsolvers.Problem`` into a ``qpsolvers.Solution``, with dual values, after lifting.
 
     Parameters
     ----------

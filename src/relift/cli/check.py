@@ -71,14 +71,14 @@ def check_command(
         certificate_for_json,
         number_for_json,
         read_solution,
-        with_bound_multipliers,
+        with_bound_duals,
     )
     from relift.lifting.certificate import certify
     from relift.settings import SolverSettings
 
     SolverSettings(tol)
     program, _ = read_model(model, relax, quiet, max_bytes)
-    answer = with_bound_multipliers(program, read_solution(solution, program))
+    answer = with_bound_duals(program, read_solution(solution, program))
     certificate = certify(program, answer, tol)
     passed, what = verdict(answer, certificate)
     if as_json:

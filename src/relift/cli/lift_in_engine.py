@@ -1,4 +1,4 @@
-"""``relift solve MODEL --lift-in-engine``: the ground program stays in the engine, and only its quotient comes here."""
+"""``relift solve MODEL --lift-in-engine``: the program stays in the engine; only the small one comes here."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def need_relational(path: Path) -> None:
     Raises
     ------
     OptionError
-        If it is none.
+        If it is not one.
     """
     if path.suffix.lower() != SUFFIX:
         raise OptionError(f"{path} is not a model in the modelling language.", f"Its name should end in {SUFFIX}.")

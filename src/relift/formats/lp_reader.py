@@ -1,4 +1,4 @@
-r"""LP-format text to a program (stage 0); :mod:`relift.formats.lp_writer` is the way back.
+r"""LP-format text to a program; :mod:`relift.formats.lp_writer` is the inverse.
 
 The dialect is that of CPLEX and Gurobi without what is not continuous and convex; docs/files.md describes it. It is
 read strictly: what is not part of it (two numbers in a row, variables on both sides, a name used twice for rows, a

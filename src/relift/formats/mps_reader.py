@@ -1,4 +1,4 @@
-r"""MPS and QPS text, fixed and free, to a program (stage 0); :mod:`relift.formats.mps_writer` is the way back.
+r"""MPS and QPS text, fixed and free, to a program; :mod:`relift.formats.mps_writer` is the inverse.
 
 The reader is strict: a field that is no number, a row that was never declared, an entry or a bound given twice or a
 negative upper bound without a lower one is an error with its line, where common readers go on with a zero,

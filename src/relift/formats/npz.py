@@ -1,4 +1,4 @@
-"""NumPy archives (.npz) of programs: relift's own, qpsolvers', the benchmark collection's (stage 0).
+"""NumPy archives (.npz) of programs: relift's own, qpsolvers', the benchmark collection's.
 
 - relift's own: ``relift_format`` = 1, ``shape`` = (rows, variables), ``P_data, P_indices, P_indptr`` (CSC,
   absent for an

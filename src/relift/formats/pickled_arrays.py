@@ -27,7 +27,7 @@ _OPCODES = {
 
 @final
 class _NdarrayName:
-    """Stands for the class ``numpy.ndarray``, which pickles hand on and need not call."""
+    """Stands for the class ``numpy.ndarray``, which pickles refer to and need not call."""
 
 
 def _reconstruct(kind: Any, shape: Any, code: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Programs in files: which format is meant is told by the end of the name (stage 0)."""
+"""Programs in files: which format is meant is told by the end of the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A checked model and its data to a ground program: read this file to understand grounding.
+"""A checked model and its data to a program: read this file to understand grounding.
 
 ::
 

@@ -1,4 +1,4 @@
-r"""The answer on the ground program, expanded and certified where the ground program is.
+r"""The answer on the original program, expanded and certified where the original program is.
 
 Expansion: :math:`x = Sz`, and dual values are shared as in :mod:`relift.lifting.quotient`. The residuals are those of
 :mod:`relift.lifting.certificate`, by the same functions (:mod:`relift.program.formulas`), here applied to columns of
@@ -78,13 +78,13 @@ def certify_tables(
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     scratch
         Where to keep tables.
     solution
         The answer of the small program; only its status, and which vectors it has, are read.
     expanded
-        The same on the ground program.
+        The same on the original program.
     tolerance
         The largest relative residual that passes.
     """
@@ -105,10 +105,10 @@ def certify_tables(
     if solution.x is None:
         return Certificate(tolerance)
     sign = 1.0 if program.sense == "min" else -1.0
-    has_multipliers = solution.y is not None and solution.w is not None
+    has_duals = solution.y is not None and solution.w is not None
     primal, dual, gap, objective = PointCheck(
-        program, scratch, expanded.columns, expanded.rows, has_multipliers=has_multipliers
+        program, scratch, expanded.columns, expanded.rows, has_duals=has_duals
     ).residuals()
-    if not has_multipliers:
+    if not has_duals:
         return Certificate(tolerance, primal, objective=sign * objective)
     return Certificate(tolerance, primal, dual, gap, objective=sign * objective)

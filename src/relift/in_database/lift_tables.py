@@ -44,7 +44,7 @@ PREFIX = "relift_lift"
 MOST_SEEDS = 20
 """So many times words are drawn anew before the lifting gives up; with 2 x 38 bits once is enough."""
 HARDER = (1.0, 1e-2, 1e-4)
-"""If the answer fails its check on the ground program, the small one is solved to these parts of the tolerance."""
+"""If the answer fails its check on the original program, the small one is solved to these parts of the tolerance."""
 
 
 @final
@@ -88,7 +88,7 @@ class EngineLiftSettings:
 @final
 @dataclass(frozen=True, eq=False)
 class EngineResult:
-    """The answer, certified on the ground program inside the engine.
+    """The answer, certified on the original program inside the engine.
 
     Parameters
     ----------
@@ -97,11 +97,11 @@ class EngineResult:
     small
         The answer for the small program.
     status
-        ``optimal`` only with a certificate on the ground program that passes.
+        ``optimal`` only with a certificate on the original program that passes.
     certificate
-        Residuals on the ground program, computed by the engine.
+        Residuals on the original program, computed by the engine.
     expanded
-        Plans of the answer on the ground program: ``column``, ``x``, ``w`` and ``row``, ``y``.
+        Plans of the answer on the original program: ``column``, ``x``, ``w`` and ``row``, ``y``.
     timings
         Seconds of each stage.
     """
@@ -121,15 +121,15 @@ class EngineResult:
         return self.small.objective if self.lifting.program.sense == "min" else -self.small.objective
 
     def fetch_x(self) -> NDArray[np.float64]:
-        """The whole point, here: as many numbers as the ground program has variables."""
+        """The whole point, here: as many numbers as the original program has variables."""
         return _vector(self.lifting.program.engine, self.expanded.columns, "column", "x")
 
     def fetch_y(self) -> NDArray[np.float64]:
-        """The multipliers of all rows, here."""
+        """The dual values of all rows, here."""
         return _vector(self.lifting.program.engine, self.expanded.rows, "row", "y")
 
     def fetch_w(self) -> NDArray[np.float64]:
-        """The multipliers of the bounds of all variables, here."""
+        """The dual values of the bounds of all variables, here."""
         return _vector(self.lifting.program.engine, self.expanded.columns, "column", "w")
 
 
@@ -141,7 +141,7 @@ class EngineLifting:
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     rows, columns
         Its classes, as tables.
     small
@@ -189,9 +189,9 @@ class EngineLifting:
         Parameters
         ----------
         tolerance
-            The largest relative residual on the ground program that may be called optimal.
+            The largest relative residual on the original program that may be called optimal.
         progress
-            Told about the stages.
+            Progress callback, called when a stage begins.
         options
             Options of :func:`relift.solve` for the small program: ``backend=``, ``time_limit=``, ...
         """
@@ -217,7 +217,7 @@ class EngineLifting:
         return EngineResult(self, small, status, certificate, expanded, self.timings | seconds)
 
     def expand(self, solution: Solution) -> ExpandedTables:
-        """Store an answer of the small program as one of the ground program."""
+        """Store an answer of the small program as one of the original program."""
         x, y, w = solution.x, solution.y, solution.w
         if solution.status == Status.INFEASIBLE:
             x, y, w = None, solution.ray_y, solution.ray_w
@@ -277,7 +277,7 @@ def lift_tables(
     settings
         How to lift.
     progress
-        Told about rounds and classes.
+        Progress callback, called once per round of refinement.
 
     Examples
     --------
@@ -310,11 +310,11 @@ def lift_in_engine(
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     settings
         How to lift.
     progress
-        Told about rounds and classes.
+        Progress callback, called once per round of refinement.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The residuals of a point and its multipliers, computed in the engine (see :mod:`relift.lifting.certificate`)."""
+"""The residuals of a point and its dual values, computed in the engine (see :mod:`relift.lifting.certificate`)."""
 
 from __future__ import annotations
 
@@ -22,26 +22,24 @@ _RHO = column("rho")
 
 @final
 class PointCheck:
-    """A point with its multipliers, on the program in the engine.
+    """A point with its dual values, on the program in the engine.
 
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     scratch
         Where to keep tables.
     columns, rows
         The answer: ``column``, ``x``, ``w`` and ``row``, ``y``.
-    has_multipliers
+    has_duals
         Whether w and y mean anything.
     """
 
-    def __init__(
-        self, program: EngineProgram, scratch: Scratch, columns: Plan, rows: Plan, *, has_multipliers: bool
-    ) -> None:
-        self.program, self.scratch, self.has_multipliers = program, scratch, has_multipliers
+    def __init__(self, program: EngineProgram, scratch: Scratch, columns: Plan, rows: Plan, *, has_duals: bool) -> None:
+        self.program, self.scratch, self.has_duals = program, scratch, has_duals
         self.sums = TableSums(program, scratch)
-        self.point, self.multipliers = columns, rows
+        self.point, self.duals = columns, rows
 
     def residuals(self) -> tuple[float, float, float, float]:
         """Primal residual, dual residual, duality gap and objective of the minimisation."""
@@ -99,17 +97,17 @@ class PointCheck:
         value, constant = found["objective"] - found["of_fixed"], found["of_fixed"] + self.program.r
         scale = formulas.scale_of_objective(value, constant, found["largest"])
         own = column("unit")
-        if self.has_multipliers:
+        if self.has_duals:
             own = formulas.affordable_unit(OPS, own, OPS.where(OPS.is_finite(_W), _W, 0.0), scale)
         with_sizes = with_columns(stored, {"size": formulas.size(OPS, _X, own)})
         return with_sizes, common, scale, found["objective"] + self.program.r
 
     def _rows(self, columns: Plan) -> Plan:
-        """Rows with Ax, their largest product, and the multiplier as far as it presses on a bound."""
+        """Rows with Ax, their largest product, and the dual value as far as it belongs to a finite bound."""
         sums = self.sums.over_entries(project(columns, "column", "x", "size"), "row", {
             "Ax": ("quick sum", VALUE * _X), "products": ("max", OPS.absolute(VALUE) * column("size")),
         })  # fmt: skip
-        rows = joined_or(Join(self.program.rows, self.multipliers), sums, {"Ax": 0.0, "products": 0.0})
+        rows = joined_or(Join(self.program.rows, self.duals), sums, {"Ax": 0.0, "products": 0.0})
         return self.scratch.store("rows_at_x", with_columns(rows, {"kept": formulas.admissible(OPS, _Y, _L, _U)}))
 
     def _columns_with_gradient(self, columns: Plan, rows: Plan) -> Plan:

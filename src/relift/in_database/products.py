@@ -33,7 +33,7 @@ class TableSums:
         return self._over(joined if further is None else Join(joined, further), by, outputs)
 
     def largest_entries_of_rows(self) -> Plan:
-        """For each ``row``, its ``largest_entry`` by size."""
+        """For each ``row``, its ``largest_entry`` in absolute value."""
         return self._over(
             self.program.nonzeros, "row", {"largest_entry": ("max", Expression(call("abs", Column("value"))))}
         )

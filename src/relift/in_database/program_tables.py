@@ -1,4 +1,4 @@
-"""A ground program that lives in an engine: tables of columns, rows and entries, and nothing of them here.
+"""A program that lives in an engine: tables of columns, rows and entries, and nothing of them here.
 
 =============  ==========================================  ==================================================
 table          columns                                     one row for each

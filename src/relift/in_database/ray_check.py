@@ -25,7 +25,7 @@ class RayCheck:
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     scratch
         Where to keep tables.
     columns, rows
@@ -35,12 +35,12 @@ class RayCheck:
     def __init__(self, program: EngineProgram, scratch: Scratch, columns: Plan, rows: Plan) -> None:
         self.program, self.scratch = program, scratch
         self.sums = TableSums(program, scratch)
-        self.direction, self.multipliers = project(columns, "column", "x"), project(rows, "row", "y")
+        self.direction, self.duals = project(columns, "column", "x"), project(rows, "row", "y")
 
     def infeasibility(self) -> float:
         """How far y is from a proof that no point is feasible, as it is or without its dust."""
         sizes = self.sums.largest_entries_of_rows()
-        rows = joined_or(Join(self.program.rows, self.multipliers), sizes, {"largest_entry": 1.0})
+        rows = joined_or(Join(self.program.rows, self.duals), sizes, {"largest_entry": 1.0})
         rows = self.scratch.store("ray_y", rows)
         largest = self.sums.summary(rows, {"size": ("max", OPS.absolute(_Y) * _ENTRY)})["size"]
         as_given = self._infeasibility(rows, 0.0)

@@ -155,7 +155,7 @@ def number_from_text(text: str, where: str) -> float:
     Raises
     ------
     DataError
-        If it is none.
+        If it is not one.
     """
     for kind in (int, float):
         try:

@@ -85,7 +85,7 @@ def solve_model(
     limit
         The most rows of any result and the most nonzeros; 50 million if not given.
     progress
-        Told about statements and stages.
+        Progress callback, called for each statement and stage.
     options
         Options of :func:`relift.solve`: ``lift=``, ``backend=``, ``tolerance=``, ``time_limit=``, ...
 
@@ -160,7 +160,7 @@ def solve_model_in_engine(
         A file for DuckDB's tables; they need no memory then, and a lifting that was cut off can be resumed. On
         PostgreSQL the name of a schema that keeps them.
     progress
-        Told about statements, rounds and classes.
+        Progress callback, called for each statement and once per round of refinement.
     options
         ``lift=`` (``"equitable"`` or ``"counting"``), ``values=``, ``scale_rows=``, ``verify=``, ``seed=`` and
         ``resume=`` of :class:`~relift.in_database.EngineLiftSettings`, and options of :func:`relift.solve` for the

@@ -1,4 +1,4 @@
-"""Tables of an answer: sizes before and after, where the time went, how good the answer is (stage 8).
+"""Tables of an answer: sizes before and after, where the time went, how good the answer is.
 
 Everything fits 80 columns. rich leaves colours out when the output is not a terminal or ``NO_COLOR`` is set.
 """
@@ -150,7 +150,7 @@ def times_table(timings: Mapping[str, float]) -> Table:
 
 
 def certificate_line(certificate: Certificate, status: Status) -> Text:
-    """Say how good the answer is on the ground program."""
+    """Say how good the answer is on the original program."""
     if status in {Status.INFEASIBLE, Status.UNBOUNDED}:
         words = [("proof residual", certificate.ray_residual)]
         passed = certificate.is_proved

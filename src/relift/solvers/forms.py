@@ -248,7 +248,7 @@ def without_dust(ray: Vector, lower: Vector, upper: Vector) -> Vector:
 
 
 def _on_bounds(ray: Vector, lower: Vector, upper: Vector) -> Vector:
-    """The multipliers of a ray that press on a bound, 0 elsewhere."""
+    """The dual values of a ray that belong to a finite bound, 0 elsewhere."""
     return np.where((ray > 0) & np.isfinite(upper) | (ray < 0) & np.isfinite(lower), ray, 0.0)
 
 
@@ -263,7 +263,7 @@ def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float, r
 
 
 def is_recession_direction(program: Program, d: Vector, tolerance: float) -> bool:
-    """Whether a direction of largest entry 1 keeps feasibility and improves for ever."""
+    """Whether a direction of largest entry 1 is a proof of unboundedness."""
     rows = program.quadratic
     if max(rows.bend(d), float((rows.q @ d).max(initial=0.0))) > tolerance:
         return False
@@ -291,7 +291,7 @@ def _distance(program: Program, s: Vector, room: Vector | None = None, *, dual: 
 
 
 def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, Vector] | None:
-    """Multipliers that have grown without bound, as a ray, if they point along a proof of infeasibility."""
+    """Dual values that have grown without bound, as a ray, if they point along a proof of infeasibility."""
     size = max(np.max(np.abs(y), initial=0.0), np.max(np.abs(w), initial=0.0))
     if not (np.isfinite(size) and size > 1e6):
         return None
@@ -301,7 +301,7 @@ def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, V
 
 
 def direction_of_divergence(program: Program, x: ArrayLike) -> Vector | None:
-    """Where a point runs off to, if that direction keeps feasibility and improves for ever.
+    """Where a point runs off to, if that direction is a proof of unboundedness.
 
     At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
     """
@@ -325,7 +325,7 @@ def infeasible(
 ) -> Solution:
     """Answer infeasible, with its ray (scaled to largest entry 1) where there is one.
 
-    Multipliers of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
+    Dual values of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
     for the certificate to say. Interior-point and first-order methods leave more than rounding there, so w is taken
     from y (quadratic constraints have a part in w, and then the solver's own one stays).
     """

@@ -1,4 +1,4 @@
-"""What the pass-throughs to qpsolvers and CVXPY share: the own words of the solvers behind them."""
+"""What the pass-throughs to qpsolvers and CVXPY share: option names of the solvers behind them."""
 
 from __future__ import annotations
 

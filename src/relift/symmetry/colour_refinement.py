@@ -1,4 +1,4 @@
-r"""The coarsest equitable partition of a program or of a graph, by colour refinement (stage 3).
+r"""The coarsest equitable partition of a program or of a graph, by colour refinement.
 
 Vertices start with a colour; two of one colour are parted when their neighbours differ, until nothing
 changes. "Differ" is meant in one of two ways:

@@ -50,7 +50,7 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
     engine
         What was given.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Raises
     ------

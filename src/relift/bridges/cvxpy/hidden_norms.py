@@ -5,7 +5,7 @@ Gram matrix will do. A Cholesky factor or the factor loadings of a risk model hi
 :math:`R = G^{1/2}` does not: :math:`XG = GX` implies :math:`XR = RX`, so its rows can be merged like the variables. The
 cone is taken as :math:`\|R \hat x\| \le h`.
 
-The way back: :math:`W = QR` with the partial isometry :math:`Q = W R^+`. A multiplier :math:`v'` of the new tails gives
+Expansion: :math:`W = QR` with the partial isometry :math:`Q = W R^+`. A dual value :math:`v'` of the new tails gives
 :math:`v = Q v'` of the old ones: :math:`W^\top Q v' = R v'`, and :math:`\|Q v'\| \le \|v'\|`. Entries of R that
 differ in their last digits only are made equal; the answer is checked on the problem as CVXPY compiled it.
 """
@@ -80,7 +80,7 @@ class HiddenNorms:
         return np.arange(self.source.n_variables)
 
     def expand(self, answer: Solution) -> Solution:
-        """From multipliers of the new tails to those of the old ones."""
+        """From dual values of the new tails to those of the old ones."""
         if answer.v is None:
             return answer
         v = np.zeros(self.source.conic.n_rows)

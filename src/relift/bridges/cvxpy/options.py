@@ -35,7 +35,7 @@ class LiftedOptions:
         ``"auto"``, a backend of relift, or the name of any solver that CVXPY has installed.
     tolerance
         The largest relative residual on the problem as CVXPY compiled it that may be called optimal. None: 1e-6, or ten
-        times the tolerances that are handed to the backend, where those are looser.
+        times the tolerances that are passed to the backend, where those are looser.
     time_limit, iteration_limit, threads
         Told to the backend; see :func:`relift.solve`.
     recover
@@ -91,7 +91,7 @@ class LiftedOptions:
         return LiftSettings(self.lift, self.values, self.digits, self.scale_rows, self.reduce)
 
     def with_solve_options(self, given: Mapping[str, Any]) -> LiftedOptions:
-        """These options for one solve: relift's own words replace, all others are the backend's.
+        """These options for one solve: relift's own options replace, all others are the backend's.
 
         Parameters
         ----------
@@ -109,4 +109,4 @@ def _hashable(value: Any) -> Any:
 
 
 OWN_WORDS = frozenset(item.name for item in fields(LiftedOptions))
-"""The keywords that are relift's; all others are handed to the backend."""
+"""The keywords that are relift's; all others are passed to the backend."""

@@ -56,7 +56,7 @@ class Outcome:
     compiled
         The problem.
     answer
-        Point and multipliers of the problem as compiled, or a proof that there is none.
+        Point and dual values of the problem as compiled, or a proof that there is none.
     claim
         What the backend said last, proved or not.
     report

@@ -17,7 +17,7 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from cvxpy.utilities.psd_utils import TriangleKind
 
 from relift.approximate.options import Approximation
-from relift.bridges.cvxpy.compiled import Compiled, multipliers_of
+from relift.bridges.cvxpy.compiled import Compiled, duals_of
 from relift.bridges.cvxpy.options import LiftedOptions
 from relift.bridges.cvxpy.solve import Memory, Outcome, solve_compiled
 from relift.program.solution import Status
@@ -73,7 +73,7 @@ class Lifted(ConicSolver):
     Notes
     -----
     Every option can also be a keyword of ``problem.solve``, for that solve alone; keywords that are none of these are
-    handed to the backend.
+    passed to the backend.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Lifted(ConicSolver):
         """Nothing is to be imported: relift is here."""
 
     def supports_quad_obj(self) -> bool:
-        """A quadratic objective goes with every cone."""
+        """A quadratic objective is allowed with every cone."""
         return True
 
     def solve_via_data(
@@ -216,13 +216,13 @@ class Lifted(ConicSolver):
         return failure
 
     def _dual_values(self, outcome: Outcome, inverse_data: Any) -> dict[Any, Any]:
-        multipliers = multipliers_of(outcome.compiled, outcome.answer)
-        if multipliers is None:
+        duals = duals_of(outcome.compiled, outcome.answer)
+        if duals is None:
             return {}
         zero = inverse_data[ConicSolver.DIMS].zero
         read = utilities.extract_dual_value
-        equalities = utilities.get_dual_values(multipliers[:zero], read, inverse_data[self.EQ_CONSTR])
-        others = utilities.get_dual_values(multipliers[zero:], read, inverse_data[self.NEQ_CONSTR])
+        equalities = utilities.get_dual_values(duals[:zero], read, inverse_data[self.EQ_CONSTR])
+        others = utilities.get_dual_values(duals[zero:], read, inverse_data[self.NEQ_CONSTR])
         return {**equalities, **others}
 
     def cite(self, data: dict[str, Any]) -> str:

@@ -35,7 +35,7 @@ class Outcome:
     result
         The answer of relift, with classes and certificate; None if the model was not lifted.
     reason
-        Why the model was handed to HiGHS as it is, or what the solver of the small program was not told; mostly empty.
+        Why the model was passed to HiGHS as it is, or what the solver of the small program was not told; mostly empty.
     """
 
     status: Status

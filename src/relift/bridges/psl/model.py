@@ -92,7 +92,7 @@ class PslProject:
         return tables
 
     def ground(self, **options: Any) -> GroundProgram:
-        """The ground program; options are those of :func:`relift.ground_model`."""
+        """The original program; options are those of :func:`relift.ground_model`."""
         return ground_model(self.check(), self.data(), **options)
 
     def solve(self, **options: Any) -> ModelResult:

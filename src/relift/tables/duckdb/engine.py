@@ -65,7 +65,7 @@ class DuckDBEngine(Engine):
     threads
         How many threads it uses; None for all cores.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class DuckDBEngine(Engine):
 
     def attach(self, name: str, source: Source) -> dict[str, Type]:
         """Read a source into a table of its own."""
-        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and handed over
+        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and passed on
             with closing(DuckDBEngine()) as other:
                 types = other.attach(name, source)
                 self.put(name, other.stored_columns(name), types, other.count(Scan(name, {}), 2**62))

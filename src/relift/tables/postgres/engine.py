@@ -67,7 +67,7 @@ class PostgresEngine(Engine):
     timeout
         Seconds that one statement may take; None for the setting of the server.
     progress
-        Called with events of long work.
+        Progress callback.
     """
 
     name = "postgresql"
@@ -90,7 +90,7 @@ class PostgresEngine(Engine):
         self._schema: OwnSchema | None = None
         self._reader: DuckDBEngine | None = None
         self.server = server
-        # Without statistics of what joins give, a loop over all pairs may look cheap, and take hours.
+        # Without statistics of what joins give, a loop over all pairs may look fast, and take hours.
         self._session = session = PostgresSession(server, timeout=timeout, settings={"enable_nestloop": "off"})
         try:
             _refuse_encoding(session)

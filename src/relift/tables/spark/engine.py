@@ -70,7 +70,7 @@ class SparkEngine(Engine):
     cores, driver_memory
         Of a local session: how many threads it has, and how much memory.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Examples
     --------

@@ -5,7 +5,7 @@ of recursions and rounds do not grow. Tables of up to `SMALL` rows are kept at t
 queries: most queries of most models are that small, and a job of Spark takes 50 ms whatever it does.
 
 Rows are numbered without a global ``row_number``, which would bring them all to one task: they are sorted into ranges,
-each range is numbered for itself, and the sizes of the ranges before it are added.
+each range is numbered on its own, and the sizes of the ranges before it are added.
 """
 
 from __future__ import annotations
