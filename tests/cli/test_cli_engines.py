@@ -148,13 +148,13 @@ def test_ctrl_c_in_the_middle_of_grounding_leaves_no_files(engine: str, tmp_path
         close(X,Y,Z) if node(X) & node(Y) & node(Z) & (X*X + Y*Y - 3*Z*Z) * (X - Y + 2*Z) = 1234567;
         var v(X) in node(X) >= 0;  minimize: sum{X in node(X)} v(X);
         subject to far forall {X,Y,Z in close(X,Y,Z)}: v(X) >= 1;""")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     words = [sys.executable, "-m", "relift", "ground", str(model), "--engine", engine, "--limit", "1000000000"]
-    environment: dict[str, Any] = {**os.environ, "TMPDIR": str(scratch)}
+    environment: dict[str, Any] = {**os.environ, "TMPDIR": str(temporary)}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     try:
-        assert wait_until(lambda: process.poll() is not None or any(scratch.iterdir()))  # its folder for spilling
+        assert wait_until(lambda: process.poll() is not None or any(temporary.iterdir()))  # its folder for spilling
         begun = cpu_seconds(process.pid)
         assert wait_until(lambda: cpu_seconds(process.pid) > begun + 1.0)  # far into the join
         assert process.poll() is None
@@ -164,4 +164,4 @@ def test_ctrl_c_in_the_middle_of_grounding_leaves_no_files(engine: str, tmp_path
         process.kill()
         process.wait()
     assert (process.returncode, errors) == (130, "relift: interrupted.\n")
-    assert list(scratch.iterdir()) == []
+    assert list(temporary.iterdir()) == []

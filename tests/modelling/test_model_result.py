@@ -216,7 +216,7 @@ def test_options_can_change_too() -> None:
     assert first.result.lifting.symmetry.method == "none"
     assert first.resolve().result.lifting.symmetry.method == "none"
     assert first.resolve(lift="counting").result.lifting.symmetry.method == "counting"
-    with pytest.raises(OptionError, match="unknown option 'lifting'. Did you mean 'lift'"):
+    with pytest.raises(OptionError, match=r"unknown option 'lifting'\. Did you mean 'lift'"):
         first.resolve(lifting="none")
 
 

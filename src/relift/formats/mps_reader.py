@@ -22,7 +22,7 @@ from relift.errors import FileFormatError
 from relift.formats.mps_columns import Columns
 from relift.formats.mps_program import INFINITE_BOUND, MpsModel, program_from_model
 from relift.formats.mps_quadratic import SECTION, CurvedRow
-from relift.formats.mps_words import LineError, Lines, number, shown, without_remark
+from relift.formats.mps_words import LineError, Lines, number, shown, without_comment
 from relift.program.program import Program
 
 __all__ = ["INFINITE_BOUND", "program_from_mps", "program_from_mps_with_notes"]
@@ -256,7 +256,7 @@ def _read_data(reader: _Reader, start: int, stop: int) -> None:
     for k, line in enumerate(lines.numbers[start:stop].tolist(), start):
         fields = fields_of(k)
         if lines.has_dollars:
-            fields = without_remark(fields, is_name, 2 if section in ("ROWS", "BOUNDS") else 1)
+            fields = without_comment(fields, is_name, 2 if section in ("ROWS", "BOUNDS") else 1)
         if read_line is not None:
             read_line(model, fields, line)
         elif section in ("RHS", "RANGES"):

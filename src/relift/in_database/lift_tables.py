@@ -26,8 +26,8 @@ from relift.in_database.exact_weights import ExactWeights, Method, exact_weights
 from relift.in_database.program_tables import EngineProgram, program_from_tables
 from relift.in_database.quotient_tables import quotient_from_tables
 from relift.in_database.rounds import Classes, Refiner, RoundReport, Side
-from relift.in_database.scratch import Scratch, own_prefix
 from relift.in_database.state import State, fingerprint
+from relift.in_database.temporary_tables import TemporaryTables, own_prefix
 from relift.in_database.verify import LabelledClasses, Verify, check_verify, has_wrong_class, labelled
 from relift.lifting.certificate import Certificate
 from relift.pipeline import solve
@@ -168,7 +168,7 @@ class EngineLifting:
     seeds: int
     timings: dict[str, float]
     row_factors: Plan | None = field(repr=False)
-    scratch: Scratch = field(repr=False)
+    temporary: TemporaryTables = field(repr=False)
     state: State | None = field(default=None, repr=False)
 
     @property
@@ -206,7 +206,7 @@ class EngineLifting:
             expanded = self.expand(small.solution)
             stored = perf_counter()
             _tell(engine_progress, "certify", "on the original program, in the engine")
-            certificate = certify_tables(self.program, self.scratch, small.solution, expanded, tolerance)
+            certificate = certify_tables(self.program, self.temporary, small.solution, expanded, tolerance)
             ended = perf_counter()
             seconds["solve"] += solved - start
             seconds["expand"] += stored - solved
@@ -223,11 +223,11 @@ class EngineLifting:
             x, y, w = None, solution.ray_y, solution.ray_w
         elif solution.status == Status.UNBOUNDED:
             x, y, w = solution.ray_x, None, None
-        return expand_tables(self.scratch, self.row_factors, self.rows, self.columns, x, y, w)
+        return expand_tables(self.temporary, self.row_factors, self.rows, self.columns, x, y, w)
 
     def close(self) -> None:
         """Drop the tables of the lifting, results included; those of the program stay."""
-        self.scratch.close()
+        self.temporary.close()
         if self.state is not None:
             self.state.drop()
 
@@ -337,7 +337,7 @@ class _Run:
 
     def __init__(self, program: EngineProgram, settings: EngineLiftSettings, progress: ProgressCallback | None) -> None:
         self.program, self.settings, self.progress = program, settings, progress
-        self.scratch = Scratch(program.engine, own_prefix(program.engine, PREFIX))
+        self.temporary = TemporaryTables(program.engine, own_prefix(program.engine, PREFIX))
         self.state = State(program.engine, PREFIX) if program.engine.is_persistent else None
         self.seconds: dict[str, float] = {}
         self.rounds = 0
@@ -356,7 +356,7 @@ class _Run:
 
     def _clean(self) -> None:
         with suppress(EngineError):  # if the engine is gone, so is what it held
-            self.scratch.close()
+            self.temporary.close()
             if self.state is not None:
                 self.state.drop()
 
@@ -377,14 +377,14 @@ class _Run:
         factors = project(weights.row_kinds, "id", "factor") if weights.is_scaled else None
         return EngineLifting(
             self.program, rows, columns, small, self.settings, self.rounds, weights.n_parts, seeds, self.seconds,
-            factors, self.scratch, self.state,
+            factors, self.temporary, self.state,
         )  # fmt: skip
 
     def _weights(self) -> ExactWeights:
         s = self.settings
         _tell(self.progress, "find classes", "exact weights")
         weights = exact_weights(
-            self.program, self.scratch, method=s.lift, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
+            self.program, self.temporary, method=s.lift, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
         )
         for table in (scan for scan in nodes(weights.entries) if isinstance(scan, Scan) and "row" in scan.source):
             self.program.engine.cluster(table.table, (table.source["row"][0],))
@@ -392,7 +392,7 @@ class _Run:
 
     def _check_state(self, weights: ExactWeights, kept: dict[Side, Scan]) -> None:
         assert self.state is not None
-        word = fingerprint(self.program, self.scratch, weights, self._digest(weights))
+        word = fingerprint(self.program, self.temporary, weights, self._digest(weights))
         if kept:
             self.state.check(word)
             self.state.fingerprint = word
@@ -418,7 +418,7 @@ class _Run:
             else:
                 start, count = _shifted(kinds[side], offset), counts[side]
             offset += counts[side]
-            self.classes[side] = Classes(self.scratch, side, start, sizes[side], count)
+            self.classes[side] = Classes(self.temporary, side, start, sizes[side], count)
         if self.state is not None and kept:
             for plan in kept.values():
                 self.program.engine.drop(plan.table)
@@ -450,7 +450,7 @@ class _Run:
         raise EngineError(f"no classes passed their check, with {MOST_SEEDS} seeds.", "Lift locally instead.")
 
     def _labelled(self) -> tuple[LabelledClasses, LabelledClasses]:
-        rows, columns = (labelled(self.scratch, side, classes.current) for side, classes in self._sides())
+        rows, columns = (labelled(self.temporary, side, classes.current) for side, classes in self._sides())
         return rows, columns
 
     def _sides(self) -> list[tuple[Side, Classes]]:
@@ -461,7 +461,7 @@ class _Run:
 
     def _refine(self, weights: ExactWeights, seed: int) -> None:
         refiner = Refiner(
-            self.scratch, weights, self.classes["rows"], self.classes["columns"], self.next_class, seed,
+            self.temporary, weights, self.classes["rows"], self.classes["columns"], self.next_class, seed,
             self.settings.word_bits,
         )  # fmt: skip
         before = self.rounds

@@ -8,9 +8,9 @@ import numpy as np
 
 from relift.in_database.products import VALUE, Outputs, TableSums, joined_or, with_columns
 from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import EXPRESSIONS as OPS
 from relift.in_database.table_expressions import Expression, column
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.program import formulas
 from relift.program.units import common_unit
 from relift.tables.algebra import Join, Plan, project
@@ -28,7 +28,7 @@ class PointCheck:
     ----------
     program
         The original program.
-    scratch
+    temporary
         Where to keep tables.
     columns, rows
         The answer: ``column``, ``x``, ``w`` and ``row``, ``y``.
@@ -36,9 +36,11 @@ class PointCheck:
         Whether w and y mean anything.
     """
 
-    def __init__(self, program: EngineProgram, scratch: Scratch, columns: Plan, rows: Plan, *, has_duals: bool) -> None:
-        self.program, self.scratch, self.has_duals = program, scratch, has_duals
-        self.sums = TableSums(program, scratch)
+    def __init__(
+        self, program: EngineProgram, temporary: TemporaryTables, columns: Plan, rows: Plan, *, has_duals: bool
+    ) -> None:
+        self.program, self.temporary, self.has_duals = program, temporary, has_duals
+        self.sums = TableSums(program, temporary)
         self.point, self.duals = columns, rows
 
     def residuals(self) -> tuple[float, float, float, float]:
@@ -60,7 +62,7 @@ class PointCheck:
             )),
             "broken": ("max", _one_unless(OPS.is_finite(_X) & OPS.is_finite(_RHO) & OPS.is_finite(column("terms")))),
         })  # fmt: skip
-        self.scratch.drop("columns_at_x", "rows_at_x", "gradient_at_x", "columns_in_reach")
+        self.temporary.drop("columns_at_x", "rows_at_x", "gradient_at_x", "columns_in_reach")
         if of_rows["broken"] > 0 or of_columns["broken"] > 0 or not np.isfinite(objective):
             return np.inf, np.inf, np.inf, objective
         gap = (of_rows["gap"] + of_columns["gap"] + of_columns["fall"]) / scale
@@ -83,7 +85,7 @@ class PointCheck:
             "largest_in_Px": ("max", OPS.absolute(VALUE * _X)),
             "curvature": ("max", OPS.absolute(VALUE * column("unit"))),
         })  # fmt: skip
-        stored = self.scratch.store(
+        stored = self.temporary.store(
             "columns_at_x",
             joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0, "curvature": 0.0}),
         )
@@ -108,7 +110,7 @@ class PointCheck:
             "Ax": ("quick sum", VALUE * _X), "products": ("max", OPS.absolute(VALUE) * column("size")),
         })  # fmt: skip
         rows = joined_or(Join(self.program.rows, self.duals), sums, {"Ax": 0.0, "products": 0.0})
-        return self.scratch.store("rows_at_x", with_columns(rows, {"kept": formulas.admissible(OPS, _Y, _L, _U)}))
+        return self.temporary.store("rows_at_x", with_columns(rows, {"kept": formulas.admissible(OPS, _Y, _L, _U)}))
 
     def _columns_with_gradient(self, columns: Plan, rows: Plan) -> Plan:
         """Columns with the gradient and the largest term in it."""
@@ -121,7 +123,7 @@ class PointCheck:
         own = OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("kept")))
         products = OPS.maximum(column("largest_in_Px"), column("largest_in_Aty"))
         rho = column("Px") + _Q + column("Aty") + column("kept")
-        return self.scratch.store(
+        return self.temporary.store(
             "gradient_at_x", with_columns(columns, {"rho": rho, "terms": OPS.maximum(own, products)})
         )
 
@@ -135,7 +137,7 @@ class PointCheck:
         joined = joined_or(columns, bounds, {"implied_lower": -np.inf, "implied_upper": np.inf})
         lower = OPS.where(asks, OPS.maximum(_LB, column("implied_lower")), _LB)
         upper = OPS.where(asks, OPS.minimum(_UB, column("implied_upper")), _UB)
-        return self.scratch.store("columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper}))
+        return self.temporary.store("columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper}))
 
     def _implied_bounds(self, columns: Plan, rows: Plan) -> Plan:
         """Bounds that follow from one row and the bounds of the others in it (:mod:`relift.program.implied_bounds`)."""

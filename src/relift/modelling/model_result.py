@@ -72,7 +72,7 @@ class ModelResult(ModelAnswer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Anything out of the ordinary: joins of tables that found nothing, remarks of lifting."""
+        """Anything out of the ordinary: joins of tables that found nothing, notes of lifting."""
         return (*self.grounded.notes, *self.result.lifting.notes)
 
     @property
