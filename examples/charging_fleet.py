@@ -1,4 +1,4 @@
-"""The demo: charging a fleet of electric cars overnight, solved as it stands and lifted.
+"""The demo: charging a fleet of electric cars overnight, solved directly and lifted.
 
 A depot charges its cars over a night of quarter-hour slots. Cars of one type share battery, charger, arrival and
 departure; the depot pays for energy by the slot, for its peak, and, quadratically, for wear of the batteries. Nobody
@@ -69,7 +69,7 @@ def charging_fleet(n_cars: int, n_types: int = 40, n_slots: int = 32, seed: int 
 
 
 def main() -> None:
-    """Solve the fleet lifted, then as it stands, and compare."""
+    """Solve the fleet lifted, then directly, and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cars", type=int, default=3000)
     parser.add_argument("--types", type=int, default=40)

@@ -40,7 +40,7 @@ RESERVE_SECONDS = 30.0
 """A backend that is only tried because others failed may take this long, or ten times what they took."""
 
 CEILING = 1e-3
-"""A point with a larger residual than this is not called optimal_inaccurate: it is no answer."""
+"""A point with a larger residual than this is not called optimal_inaccurate: it is not an answer."""
 
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
 
@@ -59,9 +59,9 @@ class Attempt:
     seconds
         How long it took.
     residual
-        The worst residual of its answer on the ground program.
+        The worst residual of its answer on the original program.
     message
-        The backend's own words.
+        The backend's own message.
     """
 
     backend: str
@@ -163,13 +163,13 @@ class CertifiedSolve:
     Parameters
     ----------
     lifting
-        The small program and the way back.
+        The small program, and the expansion of answers.
     settings
         What backends are told; the time limit is for everything since ``start``.
     start
         When the solve began, by ``perf_counter``.
     progress
-        Told about each call.
+        Progress callback, called for each call of a backend.
     """
 
     def __init__(

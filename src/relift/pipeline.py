@@ -39,7 +39,7 @@ from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
-from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings
+from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings, suggests_options
 from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
@@ -49,6 +49,7 @@ STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
 
 
+@suggests_options
 def lift(
     program: Program,
     *,
@@ -103,6 +104,7 @@ def lift(
     return lift_with_settings(program, settings, progress)
 
 
+@suggests_options
 def solve(
     program: Program | Lifting,
     *,
@@ -186,7 +188,7 @@ def solve(
         approximation = program.approximation
     if approximation is not None:
         if vertex:
-            raise OptionError("vertex=True does not go with approximate lifting.", "Leave one of them out.")
+            raise OptionError("vertex=True cannot be combined with approximate lifting.", "Remove one of them.")
         found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
         return Result(
             original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
@@ -204,10 +206,8 @@ def solve(
 def _refuse_what_does_not_fit(program: Program, backend: Backend | None, *, vertex: bool) -> None:
     if vertex and not program.is_linear:
         kind = "conic" if len(program.conic) else "quadratic"
-        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Leave it out.")
+        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Remove it.")
     if backend is not None and len(program.quadratic) and not backend.solves_quadratic_rows:
-        raise OptionError(
-            f"{backend.name} does not take quadratic constraints.", "Use clarabel, or leave backend= out."
-        )
+        raise OptionError(f"{backend.name} does not take quadratic constraints.", "Use clarabel, or remove backend=.")
     if backend is not None and len(program.conic) and not backend.solves_cones:
-        raise OptionError(f"{backend.name} does not take cones.", "Use clarabel or scs, or leave backend= out.")
+        raise OptionError(f"{backend.name} does not take cones.", "Use clarabel or scs, or remove backend=.")

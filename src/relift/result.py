@@ -17,18 +17,18 @@ from relift.program.solution import Solution, Status
 @final
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The answer for the ground program, with its certificate and how it was reached.
+    """The answer for the original program, with its certificate and how it was reached.
 
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     solution
-        Point, multipliers and rays; see :class:`~relift.program.solution.Solution` for their signs.
+        Point, dual values and rays; see :class:`~relift.program.solution.Solution` for their signs.
     certificate
-        Residuals on the ground program.
+        Residuals on the original program.
     lifting
-        Classes, small program, and the way back.
+        Classes, small program, and the expansion of answers.
     timings
         Seconds of each stage.
     attempts
@@ -77,22 +77,22 @@ class Result:
 
     @property
     def y(self) -> Vector | None:
-        """Multipliers of the rows, or None."""
+        """Dual values of the rows, or None."""
         return self.solution.y
 
     @property
     def w(self) -> Vector | None:
-        """Multipliers of the variable bounds, or None."""
+        """Dual values of the variable bounds, or None."""
         return self.solution.w
 
     @property
     def z(self) -> Vector | None:
-        """Multipliers of the quadratic constraints, or None."""
+        """Dual values of the quadratic constraints, or None."""
         return self.solution.z
 
     @property
     def v(self) -> Vector | None:
-        """Multipliers of the conic rows, in the dual cones, or None."""
+        """Dual values of the conic rows, in the dual cones, or None."""
         return self.solution.v
 
     @property
@@ -102,22 +102,22 @@ class Result:
 
     @property
     def ray_x(self) -> Vector | None:
-        """Direction along which the objective improves for ever, or None."""
+        """Direction that proves unboundedness, or None."""
         return self.solution.ray_x
 
     @property
     def ray_y(self) -> Vector | None:
-        """Multipliers of the rows that prove infeasibility, or None."""
+        """Dual values of the rows that prove infeasibility, or None."""
         return self.solution.ray_y
 
     @property
     def ray_w(self) -> Vector | None:
-        """Multipliers of the variable bounds that prove infeasibility, or None."""
+        """Dual values of the variable bounds that prove infeasibility, or None."""
         return self.solution.ray_w
 
     @property
     def ray_v(self) -> Vector | None:
-        """Multipliers of the conic rows that prove infeasibility, or None."""
+        """Dual values of the conic rows that prove infeasibility, or None."""
         return self.solution.ray_v
 
     @property

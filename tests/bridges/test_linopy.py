@@ -116,7 +116,7 @@ def test_integer_models_are_refused_or_passed_whole() -> None:
         model.solve(solver_name="relift", **QUIET)
     assert str(caught.value) == (
         "integer or semi-continuous: 'x'; relift solves continuous programs. "
-        'model.solve(..., integers="pass") hands the whole model to HiGHS, without lifting.'
+        'model.solve(..., integers="pass") passes the whole model to HiGHS, without lifting.'
     )
     assert model.solve(solver_name="relift", integers="pass", **QUIET) == ("ok", "optimal")
     assert (model.objective.value, model.solver.outcome.is_lifted) == (5.0, False)

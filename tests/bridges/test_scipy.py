@@ -149,7 +149,7 @@ def test_what_is_not_supported_is_refused() -> None:
         linprog([1], integrality=[1])
     with pytest.raises(OptionError, match="callback is not supported"):
         linprog([1], callback=print)
-    with pytest.raises(OptionError, match="method='simplex' is not known"):
+    with pytest.raises(OptionError, match="method='simplex' is not valid"):
         linprog([1], method="simplex")
     with pytest.warns(scipy.optimize.OptimizeWarning, match="x0 is not used"):
         assert linprog([1], x0=[0], integrality=0).status == 0

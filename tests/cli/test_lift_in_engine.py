@@ -63,7 +63,7 @@ def test_a_file_for_the_tables_can_be_resumed_and_is_left_empty(shop: list[str],
     ("words", "message"),
     [
         (["--resume"], "resume needs an engine that keeps its tables"),
-        (["--verify", "maybe"], "verify='maybe' is not known"),
+        (["--verify", "maybe"], "verify='maybe' is not valid"),
         (["--lift", "orbits"], "lift='orbits' is not done inside an engine"),
         (["--digits", "6"], "digits does not go with lift_in_engine"),
         (["--output", "x.json"], "--output does not go with --lift-in-engine"),

@@ -102,7 +102,7 @@ HEADER = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty fl
         ("a.ply", HEADER.encode() + b"1 2 3\n", "ends before its 2 vertices do"),
         ("a.ply", HEADER.encode() + b"1 2 3\n4 five 6\n", "no table of numbers"),
         ("a.ply", HEADER.encode() + b"1 2\n3 4\n", "2 numbers for 3 properties"),
-        ("a.ply", HEADER.encode() + b"1 2 3\n4 nan 6\n", "point 2 has a coordinate that is no finite number"),
+        ("a.ply", HEADER.encode() + b"1 2 3\n4 nan 6\n", "point 2 has a coordinate that is not a finite number"),
         ("a.ply", HEADER.replace("ascii", "binary_little_endian").encode() + bytes(20), "ends before its 2 vertices"),
         ("a.ply.gz", b"ply", "is no whole gzip file"),
         ("a.ply.gz", gzip.compress(b"ply\n" * 900, mtime=0)[:-9], "is no whole gzip file"),
@@ -110,7 +110,7 @@ HEADER = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty fl
         ("a.obj", b"v 1 2 x\n", "a.obj:1"),
         ("a.obj", b"f 1 2 3\n", "shape (0, 3)"),
         ("a.npy", b"\x93NUMPY", "a.npy is damaged"),
-        ("a.npz", b"PK\x03\x04", "a.npz is no NumPy archive, or it is cut off"),
+        ("a.npz", b"PK\x03\x04", "a.npz is not a NumPy archive, or it is cut off"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(tmp_path: Path, name: str, content: bytes, message: str) -> None:

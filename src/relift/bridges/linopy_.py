@@ -42,7 +42,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
     """relift as a solver class of linopy; what ``solver_name="relift"`` makes.
 
     Options are keywords of :func:`relift.solve`, ``integers`` of :func:`relift.highs.solve`, and options of HiGHS.
-    Models are handed over in memory (``io_api="direct"``) unless another ``io_api`` is asked for; ``warmstart_fn`` is
+    Models are passed in memory (``io_api="direct"``) unless another ``io_api`` is asked for; ``warmstart_fn`` is
     not used.
     """
 
@@ -95,7 +95,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             more = f" and {len(blocks) - 5} more" if len(blocks) > 5 else ""
             message = f"integer or semi-continuous: {', '.join(blocks[:5])}{more}; relift solves continuous programs."
         return UnsupportedError(
-            message, 'model.solve(..., integers="pass") hands the whole model to HiGHS, without lifting.'
+            message, 'model.solve(..., integers="pass") passes the whole model to HiGHS, without lifting.'
         )
 
     def _with_seconds(self, answer: Any) -> Any:

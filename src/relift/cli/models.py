@@ -30,7 +30,7 @@ SHOWN_VALUES = 40
 """Values are printed where there are no more of them; otherwise ``--out`` writes them."""
 
 RelationalArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model in the relational language (.rlp).", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="A model in the modelling language (.rlp).", show_default=False)
 ]
 DataOption = Annotated[
     str | None,
@@ -49,7 +49,7 @@ EngineOption = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Where to ground. Passwords belong into PGPASSWORD or ~/.pgpass.",
+        help="Engine that evaluates the model's queries. Passwords belong in PGPASSWORD or ~/.pgpass.",
         metavar="memory|duckdb|postgresql://…|spark",
     ),
 ]
@@ -66,7 +66,7 @@ ParamOption = Annotated[
     typer.Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", help="The most rows or nonzeros that grounding may make.", metavar="N")
+    int | None, typer.Option("--limit", help="Largest number of rows or nonzeros of the grounded model.", metavar="N")
 ]
 
 
@@ -85,14 +85,12 @@ class ModelWords:
 
     def __post_init__(self) -> None:
         if is_psl(self.model) and (self.header or self.schema):
-            raise OptionError("--header and --schema go with .rlp models.", "A PSL project says where its data are.")
+            raise OptionError("--header and --schema apply to .rlp models.", "A PSL project says where its data are.")
         if self.header and (self.data is None or is_address(self.data)):
-            raise OptionError("--header goes with a folder of CSV files.", "Give --data DIR, or leave it out.")
+            raise OptionError("--header applies to folders of CSV files.", "Give --data DIR, or remove it.")
         headers_from_words(self.header)
         if self.schema is not None and not is_address(self.data) and self.data is not None:
-            raise OptionError(
-                "--schema goes with the tables of a server.", "Leave it out, or give --data postgresql://…."
-            )
+            raise OptionError("--schema applies to tables on a server.", "Remove it, or give --data postgresql://….")
 
     @property
     def tables(self) -> Any:
@@ -139,7 +137,7 @@ def refuse_for_programs(path: Path, **given: object) -> None:
     """
     for name, value in given.items():
         if value:
-            raise OptionError(f"--{name} goes with {SUFFIX} models, and {path.name} is none.", "Leave it out.")
+            raise OptionError(f"--{name} applies to {SUFFIX} models, and {path.name} is not one.", "Remove the option.")
 
 
 def need_relational(path: Path) -> None:
@@ -148,10 +146,10 @@ def need_relational(path: Path) -> None:
     Raises
     ------
     OptionError
-        If it is none.
+        If it is not one.
     """
     if path.suffix.lower() != SUFFIX:
-        raise OptionError(f"{path} is no model in the relational language.", f"Its name should end in {SUFFIX}.")
+        raise OptionError(f"{path} is not a model in the modelling language.", f"Its name should end in {SUFFIX}.")
 
 
 def need_model(path: Path) -> None:
@@ -280,7 +278,7 @@ def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> Mode
 
 def print_answer(answer: ModelResult) -> None:
     """Print statements, certificate, and the values where there are few."""
-    from relift.report.summary import certificate_line, times_table
+    from relift.report.summary import certificate_line, proved_gap, times_table
 
     screen = console()
     print(answer.explain())
@@ -288,6 +286,8 @@ def print_answer(answer: ModelResult) -> None:
     screen.print(times_table(answer.timings))
     print()
     screen.print(certificate_line(answer.result.certificate, answer.status))
+    if answer.result.approximation is not None:
+        print(proved_gap(answer.result.approximation))
     if answer.result.message and str(answer.status) != "optimal":
         print(f"note: {answer.result.message}")
     if answer.result.x is None:
@@ -315,7 +315,7 @@ def ground_command(
     model: RelationalArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the ground program (.mps, .lp, .npz, .gz).", metavar="FILE"),
+        typer.Option("--output", "-o", help="Write the program (.mps, .lp, .npz, .gz).", metavar="FILE"),
     ] = None,
     data: DataOption = None,
     param: ParamOption = None,
@@ -353,7 +353,7 @@ def ground_command(
         print(shown_sizes(grounded))
         print(f"\n{grounded.program!r} in {seconds:.2f} s")
         if output is not None:
-            print(f"ground program written to {output}")
+            print(f"program written to {output}")
         for note in notes:
             print(f"note: {note}")
 
@@ -362,19 +362,19 @@ def fmt_command(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Models (.rlp).", show_default=False)],
     write: Annotated[bool, typer.Option("--write", "-w", help="Change the files.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Only tell which files would change; exit code 6 if any.")
+        bool, typer.Option("--check", help="Only list files that would change; exit code 6 if any.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
     from relift.atomic import write_atomically
-    from relift.cli.run import EXIT_FAILURE
+    from relift.cli.exit_codes import EXIT_FAILURE
     from relift.language.syntax.parser import decode
     from relift.language.syntax.printer import format_text
     from relift.read_bytes import read_bytes
 
     if write and check:
-        raise OptionError("--write and --check contradict each other.", "Leave one of them out.")
+        raise OptionError("--write and --check contradict each other.", "Remove one of them.")
     changed = []
     for path in models:
         need_relational(path)
@@ -405,7 +405,7 @@ def show_command(
     engine: EngineOption = None,
     schema: SchemaOption = None,
     header: HeaderOption = None,
-    sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
+    sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL queries behind each statement.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
     from relift.modelling.recording_engine import RecordingEngine

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from relift.cli.closed_pipes import survive_closed_pipes
+from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE
 from relift.cli.screen import escaped_output
 from relift.errors import (
     BackendError,
@@ -26,9 +27,6 @@ from relift.errors import (
     ReliftError,
 )
 from relift.redaction import redacted
-
-EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
-EXIT_INTERRUPTED = 130
 
 COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
 """The first word; any other is a model to solve."""
@@ -185,7 +183,7 @@ def _other_error(error: Exception, debug: bool) -> int:
         print(redacted("".join(traceback.format_exception(error))), file=sys.stderr, end="", flush=True)
     _say(
         f"something unexpected went wrong ({type(error).__name__}: {error})."
-        " This is a fault of relift: please report it, with what --debug shows."
+        " This is a bug in relift: please report it, with what --debug shows."
     )
     return EXIT_FAILURE
 

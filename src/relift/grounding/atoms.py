@@ -95,7 +95,9 @@ class AtomIndex:
         for block in self.blocks:
             if block.label == name or (block.name == name and (not part or block.part == part)):
                 return block
-        raise OptionError(f"there is no {name!r}.", f"Known are {', '.join(b.label for b in self.blocks) or 'none'}.")
+        raise OptionError(
+            f"there is no {name!r}.", f"Expected one of: {', '.join(b.label for b in self.blocks) or 'none'}."
+        )
 
     def table(self, name: str, part: str = "") -> dict[str, NDArray[Any]]:
         """The tuples of a block as columns by argument name, in the order of their numbers."""
@@ -126,7 +128,7 @@ class AtomIndex:
             If there is no such number.
         """
         if not 0 <= j < len(self):
-            raise IndexError(f"there are {len(self)} atoms, and {j} is none of them")
+            raise IndexError(f"there are {len(self)} atoms, and {j} is not one of them")
         block = self.blocks[bisect_right([b.start for b in self.blocks], j) - 1]
         while block.size == 0 or j >= block.stop:  # empty blocks share their start with the next one
             block = self.blocks[self.blocks.index(block) + 1]

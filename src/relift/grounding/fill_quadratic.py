@@ -44,7 +44,7 @@ OWNER = "#owner"
 @final
 @dataclass(frozen=True, eq=False)
 class QuadraticConstraintRows:
-    """The ground rows of one quadratic constraint.
+    """The rows of one quadratic constraint.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A checked model and its data to a ground program: read this file to understand grounding.
+"""A checked model and its data to a program: read this file to understand grounding.
 
 ::
 
@@ -141,7 +141,7 @@ class GroundProgram:
         """
         stored = self._state.work.tables.get(name)
         if stored is None:
-            raise OptionError(f"there is no table {name!r}.", f"Known are {', '.join(self._state.work.tables)}.")
+            raise OptionError(f"there is no table {name!r}.", f"Expected one of: {', '.join(self._state.work.tables)}.")
         columns = [f"c{k}" for k in range(len(stored.types))]
         return self.engine.fetch(stored.scan(columns, "value" if stored.value else None))
 

@@ -1,4 +1,4 @@
-"""The residuals of a point and its multipliers, computed in the engine (see :mod:`relift.lifting.certificate`)."""
+"""The residuals of a point and its dual values, computed in the engine (see :mod:`relift.lifting.certificate`)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from relift.in_database.products import VALUE, Outputs, TableSums, joined_or, with_columns
 from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import EXPRESSIONS as OPS
 from relift.in_database.table_expressions import Expression, column
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.program import formulas
 from relift.program.units import common_unit
 from relift.tables.algebra import Join, Plan, project
@@ -22,26 +22,26 @@ _RHO = column("rho")
 
 @final
 class PointCheck:
-    """A point with its multipliers, on the program in the engine.
+    """A point with its dual values, on the program in the engine.
 
     Parameters
     ----------
     program
-        The ground program.
-    scratch
+        The original program.
+    temporary
         Where to keep tables.
     columns, rows
         The answer: ``column``, ``x``, ``w`` and ``row``, ``y``.
-    has_multipliers
+    has_duals
         Whether w and y mean anything.
     """
 
     def __init__(
-        self, program: EngineProgram, scratch: Scratch, columns: Plan, rows: Plan, *, has_multipliers: bool
+        self, program: EngineProgram, temporary: TemporaryTables, columns: Plan, rows: Plan, *, has_duals: bool
     ) -> None:
-        self.program, self.scratch, self.has_multipliers = program, scratch, has_multipliers
-        self.sums = TableSums(program, scratch)
-        self.point, self.multipliers = columns, rows
+        self.program, self.temporary, self.has_duals = program, temporary, has_duals
+        self.sums = TableSums(program, temporary)
+        self.point, self.duals = columns, rows
 
     def residuals(self) -> tuple[float, float, float, float]:
         """Primal residual, dual residual, duality gap and objective of the minimisation."""
@@ -63,7 +63,7 @@ class PointCheck:
             )),
             "broken": ("max", _one_unless(OPS.is_finite(_X) & OPS.is_finite(_RHO) & OPS.is_finite(column("terms")))),
         })  # fmt: skip
-        self.scratch.drop("columns_at_x", "rows_at_x", "gradient_at_x", "columns_in_reach")
+        self.temporary.drop("columns_at_x", "rows_at_x", "gradient_at_x", "columns_in_reach")
         if of_rows["broken"] > 0 or of_columns["broken"] > 0 or not np.isfinite(objective):
             return np.inf, np.inf, np.inf, objective
         gap = (of_rows["gap"] + of_columns["gap"] + of_columns["fall"]) / scale
@@ -86,7 +86,7 @@ class PointCheck:
             "largest_in_Px": ("max", OPS.absolute(VALUE * _X)),
             "curvature": ("max", OPS.absolute(VALUE * column("unit"))),
         })  # fmt: skip
-        stored = self.scratch.store(
+        stored = self.temporary.store(
             "columns_at_x",
             joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0, "curvature": 0.0}),
         )
@@ -100,18 +100,18 @@ class PointCheck:
         value, constant = found["objective"] - found["of_fixed"], found["of_fixed"] + self.program.r
         scale = formulas.scale_of_objective(value, constant, found["largest"])
         own = column("unit")
-        if self.has_multipliers:
+        if self.has_duals:
             own = formulas.affordable_unit(OPS, own, OPS.where(OPS.is_finite(_W), _W, 0.0), scale)
         with_sizes = with_columns(stored, {"size": formulas.size(OPS, _X, own)})
         return with_sizes, common, scale, found["objective"] + self.program.r
 
     def _rows(self, columns: Plan) -> Plan:
-        """Rows with Ax, their largest product, and the multiplier as far as it presses on a bound."""
+        """Rows with Ax, their largest product, and the dual value as far as it belongs to a finite bound."""
         sums = self.sums.over_entries(project(columns, "column", "x", "size"), "row", {
             "Ax": ("quick sum", VALUE * _X), "products": ("max", OPS.absolute(VALUE) * column("size")),
         })  # fmt: skip
-        rows = joined_or(Join(self.program.rows, self.multipliers), sums, {"Ax": 0.0, "products": 0.0})
-        return self.scratch.store("rows_at_x", with_columns(rows, {"kept": formulas.admissible(OPS, _Y, _L, _U)}))
+        rows = joined_or(Join(self.program.rows, self.duals), sums, {"Ax": 0.0, "products": 0.0})
+        return self.temporary.store("rows_at_x", with_columns(rows, {"kept": formulas.admissible(OPS, _Y, _L, _U)}))
 
     def _columns_with_gradient(self, columns: Plan, rows: Plan) -> Plan:
         """Columns with the gradient and the largest term in it."""
@@ -126,7 +126,7 @@ class PointCheck:
         columns = with_columns(columns, {"terms": OPS.maximum(own, products)})
         columns = with_columns(columns, {"kept": formulas.unless_rounding(OPS, column("kept"), column("terms"))})
         rho = column("Px") + _Q + column("Aty") + column("kept")
-        return self.scratch.store("gradient_at_x", with_columns(columns, {"rho": rho}))
+        return self.temporary.store("gradient_at_x", with_columns(columns, {"rho": rho}))
 
     def _columns_with_reach(self, columns: Plan, rows: Plan) -> Plan:
         """Columns with the bounds up to which they may go; implied ones only where a gradient asks for them."""
@@ -148,7 +148,7 @@ class PointCheck:
             for bound, stops in ((_LB, "stops_below"), (_UB, "stops_above"))
         ]
         without_end = formulas.falls_without_end(OPS, _Q, *held)
-        return self.scratch.store(
+        return self.temporary.store(
             "columns_in_reach", with_columns(joined, {"lower": lower, "upper": upper, "without_end": without_end})
         )
 

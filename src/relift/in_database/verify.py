@@ -14,7 +14,7 @@ from typing import Any, Literal, final, get_args
 
 from relift.in_database.exact_weights import ExactWeights, Method, residue
 from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.settings import check_choice
 from relift.tables.algebra import Aggregate, Column, Filter, Join, Plan, Project, Scalar, any_of, call, literal, project
 
@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 
 def check_verify(verify: str) -> None:
-    """Refuse a way of checking that is none."""
+    """Refuse an unknown way of checking."""
     check_choice("verify", verify, get_args(Verify))
 
 
@@ -48,12 +48,12 @@ class LabelledClasses:
     n_classes: int
 
 
-def labelled(scratch: Scratch, side: str, current: Plan) -> LabelledClasses:
+def labelled(temporary: TemporaryTables, side: str, current: Plan) -> LabelledClasses:
     """Number the classes of a plan (``id``, ``class``) by their smallest members."""
     summary = Aggregate(current, ("class",), {"leader": ("min", Column("id")), "size": ("count", literal(1))})
-    leaders, n_classes = scratch.numbered(f"{side}_leaders", summary, "label", ("leader",))
+    leaders, n_classes = temporary.numbered(f"{side}_leaders", summary, "label", ("leader",))
     named = Join(current, project(leaders, "class", "label"))
-    labels = scratch.store(f"{side}_labels", project(named, "id", "label"))
+    labels = temporary.store(f"{side}_labels", project(named, "id", "label"))
     return LabelledClasses(labels, project(leaders, "label", "leader", "size"), n_classes)
 
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Lifting:
-    """A program together with its small quotient and the way back.
+    """A program together with its quotient, and the expansion of answers.
 
     Parameters
     ----------
     program
-        The ground program, as given.
+        The original program, as given.
     reduction
         What was substituted before classes were looked for.
     quotient
@@ -108,19 +108,19 @@ class Lifting:
 
     @property
     def class_of_variable(self) -> NDArray[np.int64]:
-        """For each ground variable its class, which is its number in the small program; -1 where substituted."""
+        """For each original variable its class, which is its number in the small program; -1 where substituted."""
         labels = self.variables.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_variable
         return _ground_labels(self.program.n_variables, self.reduction.variables, labels)
 
     @property
     def class_of_row(self) -> NDArray[np.int64]:
-        """For each ground row its class, which is its number in the small program; -1 where substituted."""
+        """For each original row its class, which is its number in the small program; -1 where substituted."""
         labels = self.rows.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_row
         return _ground_labels(self.program.n_rows, self.reduction.rows, labels)
 
     @property
     def is_trivial(self) -> bool:
-        """Whether the small program is as large as the ground program."""
+        """Whether the small program is as large as the original program."""
         return self.reduction.is_trivial and self.symmetry.is_discrete
 
     def isometric(self) -> IsometricForm:
@@ -130,7 +130,7 @@ class Lifting:
         return IsometricForm.of(self.quotient)
 
     def expand(self, solution: Solution) -> Solution:
-        """From an answer for the small program to one for the ground program: points, multipliers and rays."""
+        """From an answer for the small program to one for the original program: points, dual values and rays."""
         expanded = expand_through(self.steps, solution)
         if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
             expanded = replace(expanded, objective=self.program.objective(expanded.x))
@@ -176,7 +176,7 @@ class Lifting:
         b
             New right-hand sides of the conic rows.
         progress
-            Told about the stages.
+            Progress callback, called when a stage begins.
 
         Examples
         --------
@@ -239,11 +239,11 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     settings
         How to look; see :class:`~relift.settings.LiftSettings`.
     progress
-        Told about stages, rounds and classes.
+        Progress callback, called when a stage begins and once per round of refinement.
 
     Examples
     --------

@@ -5,7 +5,7 @@ r"""Support vector machines that are linear programs: :class:`LPSVC`, solved by 
 
 with the norm :math:`\|w\|_1` (sparse weights) or :math:`\|w\|_\infty` (the LP-SVM of relational linear programming;
 dividing by the margin turns it into maximising the margin with :math:`-1 \le w \le 1`). Both are linear programs, and
-relift lifts them as they stand: examples that no sum tells apart become one row, features one column.
+relift lifts them directly: examples that no sum tells apart become one row, features one column.
 """
 
 from __future__ import annotations

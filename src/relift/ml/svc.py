@@ -83,7 +83,7 @@ LIBSVM_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
     "device": [str, None],
 }
-"""Parameters of LIBSVM that SVC and SVR hand on, and where kernels are computed."""
+"""Parameters of LIBSVM that SVC and SVR pass on, and where kernels are computed."""
 
 
 def checked_weights(sample_weight: Any, X: Any) -> Double:

@@ -51,7 +51,7 @@ def labels_and_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     Raises
     ------
     ValueError
-        If these are no labels, or there is only one.
+        If these are not labels, or there is only one.
     """
     is_whole = y.ndim == 1 and y.dtype.kind in "biu"
     if not is_whole:

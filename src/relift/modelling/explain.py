@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from relift.program.program import Program
 
 NEGLIGIBLE = 1e-6
-"""A multiplier smaller than this part of the largest counts as zero."""
+"""A dual value smaller than this part of the largest counts as zero."""
 
 
 @final
@@ -37,9 +37,9 @@ class StatementLine:
     substituted
         Rows or unknowns whose value or effect was already known.
     active
-        Rows, or unknowns at a bound, whose multiplier is not zero.
+        Rows, or unknowns at a bound, whose dual value is not zero.
     largest_dual
-        The largest of these multipliers, without its sign.
+        The largest of these dual values, without its sign.
     seconds
         How long grounding took.
     is_reused
@@ -70,10 +70,10 @@ class Conflict:
     rows
         How many of its rows (or bounds) the proof needs.
     weight
-        Its part of the proof: that of its multipliers, each times the size of its row, so that it does not change when
+        Its part of the proof: that of its dual values, each times the size of its row, so that it does not change when
         a row is multiplied by a number.
     examples
-        Names of the rows or unknowns with the largest multipliers.
+        Names of the rows or unknowns with the largest dual values.
     """
 
     name: str
@@ -153,30 +153,30 @@ def explain(answer: ModelResult) -> Explanation:
     grounded, result = answer.grounded, answer.result
     lifting = result.lifting
     is_proof = result.status == Status.INFEASIBLE
-    duals = result.ray_y if is_proof else result.y
+    row_duals = result.ray_y if is_proof else result.y
     bound_duals = result.ray_w if is_proof else result.w
     curved_duals = result.solution.ray_z if is_proof else result.solution.z
     row_classes, variable_classes = lifting.class_of_row, lifting.class_of_variable
     curved_classes = lifting.symmetry.quadratic.labels
     blocks: dict[tuple[str, str], tuple[Block, NDArray[np.int64], Vector | None]] = {}
-    for index, kind, classes, multipliers in (
+    for index, kind, classes, duals in (
         (grounded.atoms, "variable", variable_classes, bound_duals),
-        (grounded.rows, "constraint", row_classes, duals),
+        (grounded.rows, "constraint", row_classes, row_duals),
         (grounded.quadratic, "constraint", curved_classes, curved_duals),
         (grounded.cones, "cone", lifting.symmetry.cones.labels, None),
     ):
-        blocks |= {(kind, block.label): (block, classes, multipliers) for block in index.blocks}
-    scale = _scale(duals, bound_duals, curved_duals)
+        blocks |= {(kind, block.label): (block, classes, duals) for block in index.blocks}
+    scale = _scale(row_duals, bound_duals, curved_duals)
     lines = []
     for s in grounded.statements:
         n_classes = substituted = active = 0
         largest = float("nan")
         if (s.kind, s.name) in blocks:
-            block, classes, multipliers = blocks[s.kind, s.name]
+            block, classes, duals = blocks[s.kind, s.name]
             mine = classes[block.start : block.stop]
             n_classes, substituted = int(np.unique(mine[mine >= 0]).size), int((mine < 0).sum())
-            if multipliers is not None:
-                sizes = np.abs(multipliers[block.start : block.stop])
+            if duals is not None:
+                sizes = np.abs(duals[block.start : block.stop])
                 active, largest = int((sizes > NEGLIGIBLE * scale).sum()), float(sizes.max(initial=0.0))
         lines.append(
             StatementLine(
@@ -242,7 +242,7 @@ def _add_conflict(found: dict[tuple[str, str], Conflict], part: Conflict) -> Non
 
 
 def _masses(ray: Vector | None, matrix: Any, sides: Vector) -> Vector:
-    """Multipliers without signs, each times the size of its row."""
+    """Dual values without signs, each times the size of its row."""
     if ray is None:
         return np.zeros(0)
     return np.asarray(np.abs(ray) * np.fmax(np.asarray(abs(matrix).sum(axis=1)).ravel(), np.fmax(sides, 1e-300)))

@@ -74,11 +74,16 @@ def settings_from(options: dict[str, Any]) -> EngineLiftSettings:
     """
     method = options.pop("lift", "equitable")
     if method not in {"equitable", "counting"}:
-        raise OptionError(f"lift={method!r} is not done inside an engine.", "Choose equitable or counting.")
+        raise OptionError(
+            f"lift={method!r} is not available with lift_in_engine.", "Expected one of: equitable, counting."
+        )
     for name in _NOT_HERE:
         value = options.pop(name, None)
         if value not in (None, False) and not (name == "reduce" and value):
-            raise OptionError(f"{name} does not go with lift_in_engine.", "Leave one of them out.")
+            raise OptionError(
+                f"{name} cannot be combined with lift_in_engine, which lifts exactly, inside the database.",
+                f"Remove lift_in_engine to use {name}: the program is then fetched and lifted here.",
+            )
     return EngineLiftSettings(method, **{name: options.pop(name) for name in list(options) if name in _LIFT_OPTIONS})
 
 

@@ -3,7 +3,7 @@ r"""Conic constraints, all of them in one stacked form.
 .. math:: b - A x \in K_1 \times K_2 \times \dots
 
 The rows of each cone stand together, in the order of its definition (:mod:`relift.program.cones`). Equalities and
-inequalities are no cones here: they stay ordinary rows of the program.
+inequalities are not cones here: they stay ordinary rows of the program.
 """
 
 from __future__ import annotations

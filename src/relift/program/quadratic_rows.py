@@ -120,7 +120,7 @@ class QuadraticRows:
                 raise ShapeError(f"q of {name} has {row.shape[1]} entries, but {n_variables} are needed.", "", name)
             if not (np.isfinite(matrix.data).all() and np.isfinite(row.data).all() and np.isfinite(r)):
                 raise NotANumberError(
-                    f"{name} has an entry that is no finite number.", "Leave it out or mend it.", name
+                    f"{name} has an entry that is not a finite number.", "Remove or correct it.", name
                 )
             owners.append(np.full(matrix.nnz, k))
             firsts.append(matrix.coords[0])
@@ -259,7 +259,7 @@ def _dense(name: str, q: MatrixLike) -> Double:
 def _places(name: str, given: object, n_entries: int, size: int) -> Indices:
     array = np.asarray(given)
     if array.shape != (n_entries,) or (array.dtype.kind not in "iu" and array.size):
-        raise ShapeError(f"{name} of the quadratic constraints is no list of {n_entries} indices.", "", "quadratic")
+        raise ShapeError(f"{name} of the quadratic constraints is not a list of {n_entries} indices.", "", "quadratic")
     if array.size and (array.min() < 0 or array.max() >= size):
         found = int(array[(array < 0) | (array >= size)][0])
         raise ShapeError(f"{name} of the quadratic constraints has the index {found} of {size}.", "", "quadratic")

@@ -2,7 +2,7 @@
 
 Where simplex is slow, interior point takes turns with it (:mod:`~relift.solvers.highs_rounds`).
 
-HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both multipliers change sign here.
+HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both dual values change sign here.
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
 or unbounded.
 
@@ -226,7 +226,7 @@ def run(highs: Highs) -> str:
 
 
 def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solution:
-    """Read the point and multipliers that HiGHS holds, in the signs of relift."""
+    """Read the point and dual values that HiGHS holds, in the signs of relift."""
     info, point = highs.getInfo(), highs.getSolution()
     facts: Facts = {
         "iterations": _iterations(info),
@@ -249,7 +249,7 @@ def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solut
 
 
 def set_basis(highs: Highs, program: Program, point: Solution) -> None:
-    """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); it is repaired where it is none."""
+    """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); HiGHS repairs what is not a basis."""
     highspy = _highspy()
     status = highspy.HighsBasisStatus
     if point.x is None:
@@ -265,10 +265,10 @@ def set_basis(highs: Highs, program: Program, point: Solution) -> None:
 
 
 def _basis_status(
-    status: type[HighsBasisStatus], value: Vector, multiplier: Vector, lower: Vector, upper: Vector
+    status: type[HighsBasisStatus], value: Vector, dual_value: Vector, lower: Vector, upper: Vector
 ) -> list[HighsBasisStatus]:
     near = 1e-6 * np.maximum(1.0, np.abs(value))
-    at_lower = (value - lower <= near) & ~((lower < upper) & (multiplier > 1e-9) & (upper - value <= near))
+    at_lower = (value - lower <= near) & ~((lower < upper) & (dual_value > 1e-9) & (upper - value <= near))
     at_upper = (upper - value <= near) & ~at_lower
     codes = np.where(at_lower, 0, np.where(at_upper, 1, 2))
     names = (status.kLower, status.kUpper, status.kBasic)
@@ -375,7 +375,7 @@ def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> No
         "dual_feasibility_tolerance": tolerance,
         "ipm_optimality_tolerance": max(1e-12, tolerance * 0.1),
         "large_matrix_value": float("inf"),  # it refuses those from 1e15 on by default
-        # HiGHS adds 1e-7 to the diagonal of P, so multipliers are that much off and some optima by a percent;
+        # HiGHS adds 1e-7 to the diagonal of P, so dual values are that much off and some optima by a percent;
         # with less it fails more often, but says so.
         "qp_regularization_value": 1e-11,
     }

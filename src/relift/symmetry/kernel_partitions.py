@@ -73,9 +73,9 @@ def kernel_partition(
     Raises
     ------
     ShapeError
-        If X is no matrix, labels do not fit, or the function gives no symmetric matrix of the right size.
+        If X is not a matrix, labels do not fit, or the function gives no symmetric matrix of the right size.
     NotANumberError
-        If a coordinate is no finite number.
+        If a coordinate is not a finite number.
 
     Examples
     --------

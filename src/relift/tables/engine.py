@@ -44,7 +44,7 @@ class Engine(ABC):
     Parameters
     ----------
     progress
-        Called with events of long work.
+        Progress callback.
     """
 
     name: str = ""
@@ -200,7 +200,7 @@ class Engine(ABC):
         """Advice: a table will be joined or grouped by these columns again and again. Its rows stay the same."""
 
     def save(self, name: str) -> None:  # noqa: B027 - advice may be passed over
-        """Advice: a table was dear to make and should outlive the loss of a worker. Its rows stay the same."""
+        """Advice: a table was expensive to make and should outlive the loss of a worker. Its rows stay the same."""
 
     def tables(self) -> list[str]:
         """Names of tables that are stored, those of an earlier process included; empty if none can outlive it."""

@@ -430,7 +430,7 @@ _NO_TIME = dict.fromkeys(("time_limit_lp", "time_limit_qp"), "PIQP cannot be sto
 CANNOT: dict[str, dict[str, str]] = {
     "osqp": {**_BOTH},
     "scs": {**_BOTH},
-    "piqp": {**_BOTH, **_NO_TIME, "infeasible_rows:ray": "it stops before its multipliers are a ray"},
+    "piqp": {**_BOTH, **_NO_TIME, "infeasible_rows:ray": "it stops before its duals are a ray"},
     "qpsolvers:clarabel": _without_rays(INFEASIBLE, UNBOUNDED),
     "qpsolvers:piqp": {
         **_without_rays(INFEASIBLE, UNBOUNDED),

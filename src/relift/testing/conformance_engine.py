@@ -7,7 +7,7 @@ An engine of one's own is tested by
 {}
 
 or, with one test for each case, by ``pytest.mark.parametrize("case", CASES, ids=str)`` and ``case.check(engine)``. Each
-case gets an engine of its own. What an engine cannot do is handed to :func:`check_engine` with a reason; a case
+case gets an engine of its own. What an engine cannot do is passed to :func:`check_engine` with a reason; a case
 marked so that passes all the same is a failure.
 """
 

@@ -88,13 +88,13 @@ def test_symmetry_of_a_quadratic_form_is_seen_through_its_factor(n: int) -> None
     limit = cp.quad_form(x, ring(n)) <= 2
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [limit])
     expected = problem.solve(solver="CLARABEL")
-    multiplier = limit.dual_value
+    dual_value = limit.dual_value
     value = problem.solve(solver=Lifted())
     report = problem.solver_stats.extra_stats
     assert report["recovered"] == "1 cones as quadratic constraints"
     assert report["small"]["variables"] == 1
     assert value == pytest.approx(expected, rel=1e-6)
-    assert limit.dual_value == pytest.approx(multiplier, rel=1e-4)
+    assert limit.dual_value == pytest.approx(dual_value, rel=1e-4)
     problem.solve(solver=Lifted(recover=False))
     assert problem.solver_stats.extra_stats["small"]["variables"] > 1
 
@@ -135,7 +135,7 @@ def test_infeasible_quadratics_are_proved_on_the_problem_with_cones() -> None:
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7), n_rows=st.integers(2, 9))
 @settings(max_examples=30, deadline=None)
-def test_norms_by_symmetric_factors_have_the_same_optimum_and_multipliers(seed: int, n: int, n_rows: int) -> None:
+def test_norms_by_symmetric_factors_have_the_same_optimum_and_duals(seed: int, n: int, n_rows: int) -> None:
     random = np.random.default_rng(seed)
     x, t = cp.Variable(n), cp.Variable()
     M, c = random.normal(size=(n_rows, n)), random.normal(size=n_rows) * random.integers(2)
@@ -157,9 +157,9 @@ def test_symmetry_of_a_norm_is_seen_through_its_factor() -> None:
     for objective in (cp.norm(factor @ x), cp.norm(factor @ x) + 0.5 * t, cp.quad_over_lin(factor @ x, t) + t):
         problem = cp.Problem(cp.Minimize(objective), [total, t >= 0.1])
         expected = problem.solve(solver="CLARABEL")
-        multiplier = total.dual_value
+        dual_value = total.dual_value
         assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-6)
-        assert total.dual_value == pytest.approx(multiplier, rel=1e-4)
+        assert total.dual_value == pytest.approx(dual_value, rel=1e-4)
         assert problem.solver_stats.extra_stats["small"]["variables"] <= 3
         assert problem.solver_stats.extra_stats["recovered"] == "1 norms by symmetric factors"
 

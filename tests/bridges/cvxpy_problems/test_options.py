@@ -123,7 +123,7 @@ def test_options_given_as_a_dictionary_are_copied() -> None:
 
 
 def test_wrong_options_are_refused_by_name() -> None:
-    with pytest.raises(OptionError, match="lift='equitble' is not known"):
+    with pytest.raises(OptionError, match="lift='equitble' is not valid"):
         Lifted(lift="equitble")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="time_limit=-1 is out of range"):
         Lifted(time_limit=-1)

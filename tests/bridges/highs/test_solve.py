@@ -130,7 +130,7 @@ def test_integer_variables_are_refused_with_what_to_do() -> None:
         relift.highs.solve(h)
     assert str(caught.value) == (
         "the model has 2 integer or semi-continuous variables, the first is 'x[1]'; relift solves continuous programs. "
-        'integers="pass" hands the whole model to HiGHS, without lifting.'
+        'integers="pass" passes the whole model to HiGHS, without lifting.'
     )
     assert h.getModelStatus() == highspy.HighsModelStatus.kNotset
 

@@ -408,9 +408,9 @@ def test_engines_are_chosen_by_word_address_and_object(url: str, user: Any) -> N
                 assert rows_of(other, "s.cheap", 1) == [("a",)]
     assert repr(engine) == "PostgresEngine(closed)"
     for wrong in ("postgres", 7, object()):
-        with pytest.raises(OptionError, match=r"is not known. Choose one of: memory, duckdb, postgresql://…, spark"):
+        with pytest.raises(OptionError, match=r"is not valid. Expected one of: memory, duckdb, postgresql://…, spark"):
             open_engine(wrong)
-    with pytest.raises(OptionError, match="workspace='temp' is not known"):
+    with pytest.raises(OptionError, match="workspace='temp' is not valid"):
         PostgresEngine(url, workspace="temp")  # type: ignore[arg-type]
 
 

@@ -84,7 +84,7 @@ class HiddenNorms:
         return np.arange(self.source.n_variables)
 
     def expand(self, answer: Solution) -> Solution:
-        """From multipliers of the new tails to those of the old ones."""
+        """From dual values of the new tails to those of the old ones."""
         if answer.v is None:
             return answer
         v = np.zeros(self.source.conic.n_rows)

@@ -58,7 +58,7 @@ class Outcome:
     compiled
         The problem.
     answer
-        Point and multipliers of the problem as compiled, or a proof that there is none.
+        Point and dual values of the problem as compiled, or a proof that there is none.
     claim
         What the backend said last, proved or not.
     report
@@ -97,6 +97,8 @@ def solve_compiled(
         Print what happens.
     """
     run = _Run(compiled, options, memory or Memory(), warm_start, verbose)
+    if options.approximate is not None:
+        return run.approximately()
     found = run.through_recovery() if options.recover and options.lift != "none" else None
     return found or run.directly()
 
@@ -115,6 +117,15 @@ class _Run:
         self.ground: tuple[Kept, str] | None = None
         self.is_fruitless = False
         self.attempts: tuple[Attempt, ...] = ()
+
+    def approximately(self) -> Outcome:
+        """Merge what is nearly equal in the problem as it was compiled, to a proved gap."""
+        settings = self.options.lift_settings()
+        result = self._solve(
+            self.compiled.program, self.last, lift=settings.lift, values=settings.values, digits=settings.digits,
+            scale_rows=settings.scale_rows, reduce=settings.reduce, approximate=self.options.approximate,
+        )  # fmt: skip
+        return self._outcome(result, result.solution, result.certificate, "approximate", Memory())
 
     def directly(self) -> Outcome:
         """Lift and solve the problem as it was compiled."""
@@ -222,12 +233,12 @@ class _Run:
             self.lift_seconds += perf_counter() - begin
         return self.ground
 
-    def _solve(self, lifting: Lifting, last: Solution | None) -> Result:
+    def _solve(self, given: Program | Lifting, last: Solution | None, **how: Any) -> Result:
         limit, options = self.options.time_limit, self.options
-        if self.verbose:
-            print(f"relift: {_shown(lifting.program)} -> {_shown(lifting.small)}")
+        if self.verbose and isinstance(given, Lifting):
+            print(f"relift: {_shown(given.program)} -> {_shown(given.small)}")
         return pipeline.solve(
-            lifting,
+            given,
             backend=self.backend,
             tolerance=options.certificate_tolerance,
             time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-9),
@@ -236,6 +247,7 @@ class _Run:
             verbose=self.verbose,
             backend_options=options.backend_options,
             warm_start=last,
+            **how,
         )
 
     def _outcome(
@@ -254,7 +266,9 @@ class _Run:
             residual = certificate.ray_residual if is_ray else certificate.worst_residual
             print(f"relift: {answer.status}, worst residual {residual:.1g} on the problem as compiled")
         seconds = perf_counter() - self.start - self.lift_seconds
-        memory = replace(memory, answer=answer if answer.status is Status.OPTIMAL else None)
+        memory = replace(
+            memory, answer=answer if answer.status in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP} else None
+        )
         return Outcome(self.compiled, answer, claim, facts, self.lift_seconds, seconds, memory)
 
 

@@ -1,6 +1,6 @@
 """What the options of a ``highspy.Highs`` mean to relift.
 
-Those that were changed are handed to HiGHS as the backend of the small program, except for those that relift has itself
+Those that were changed are passed to HiGHS as the backend of the small program, except for those that relift has itself
 (time limit, threads, log), those of integer programs, and those that name files, which belong to the whole model.
 """
 

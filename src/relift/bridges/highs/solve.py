@@ -35,7 +35,7 @@ class Outcome:
     result
         The answer of relift, with classes and certificate; None if the model was not lifted.
     reason
-        Why the model was handed to HiGHS as it is, or what the solver of the small program was not told; mostly empty.
+        Why the model was passed to HiGHS as it is, or what the solver of the small program was not told; mostly empty.
     """
 
     status: Status
@@ -139,7 +139,7 @@ def _why_not_lifted(highs: Any, integers: Integers) -> str:
         if integers == "refuse":
             raise UnsupportedError(
                 f"{what}; relift solves continuous programs.",
-                'integers="pass" hands the whole model to HiGHS, without lifting.',
+                'integers="pass" passes the whole model to HiGHS, without lifting.',
             )
         return what
     if int(lp.num_col_) == 0:

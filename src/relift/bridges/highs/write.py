@@ -1,6 +1,6 @@
 """An answer put into a ``highspy.Highs``, so that it reads as if HiGHS had found it.
 
-The optimum of a linear program is handed to HiGHS as the answer of its own presolve, with nothing reduced: HiGHS then
+The optimum of a linear program is passed to HiGHS as the answer of its own presolve, with nothing reduced: HiGHS then
 checks point and dual values on its model, and holds them with the status ``kOptimal``, as after a run without
 crossover. HiGHS has no such way for a quadratic program, nor for a verdict (infeasible, unbounded, a limit): there the
 methods that tell the answer are replaced *on this one object*, until its model changes or HiGHS runs on it.

@@ -220,9 +220,7 @@ class _Reader:
             return given, {}
         if isinstance(given, Mapping) and isinstance(given.get("evaluator"), str):
             return given["evaluator"], dict(_map(given.get("options"), f"options of {key}", self.name))
-        raise FileFormatError(
-            f"{self.name}: an evaluation of {key} is not understood.", 'As in: {"evaluator": "Discrete"}'
-        )
+        raise FileFormatError(f"{self.name}: an evaluation of {key} is not valid.", 'As in: {"evaluator": "Discrete"}')
 
     def declared(self, key: str, words: Any) -> None:
         """A predicate of a ``.data`` file: ``open``, ``closed``, ``block`` and types."""

@@ -86,7 +86,7 @@ class SoftRules:
             hint = "Write rule 1: ..;   for a weight, or   rule .. .;   for a rule that must hold."
             self.errors.add(KindError, s.span, "a rule has a weight, or ends with a full stop if it is hard", hint)
         elif s.is_hard and s.power == 2:
-            self.errors.add(KindError, s.span, "a hard rule has no exponent", "Leave it out.")
+            self.errors.add(KindError, s.span, "a hard rule has no exponent", "Remove it.")
         else:
             return True
         return False

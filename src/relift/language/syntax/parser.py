@@ -23,7 +23,7 @@ from relift.language.checked_model import FileSource
 from relift.language.functions import OVER_QUERIES
 from relift.language.messages import at, listed, raise_all
 from relift.language.syntax import nodes as n
-from relift.language.syntax.comments import remarks_from_text
+from relift.language.syntax.comments import comments_from_text
 from relift.language.syntax.source import Source, Span
 from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token
 from relift.read_bytes import read_bytes
@@ -138,8 +138,8 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
     if not is_whole:
         return n.ModelText((), (), source), errors, False
     statements, ends = tuple(children[0::2]), [token.end_pos for token in children[1::2]]
-    remarks = remarks_from_text(source.text, [s.span for s in statements], ends)
-    return n.ModelText(statements, remarks, source), errors, True
+    comments = comments_from_text(source.text, [s.span for s in statements], ends)
+    return n.ModelText(statements, comments, source), errors, True
 
 
 # --- from lark's callbacks to nodes ----------------------------------------------------------------------------------

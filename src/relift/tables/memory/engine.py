@@ -1,8 +1,8 @@
 """Tables as NumPy columns and plans evaluated on them: the quick engine for what fits into memory.
 
 A query costs microseconds and not milliseconds here, texts are compared as numbers, and columns of the user are read
-where they are. A query that would pass through more rows than `most_rows` is handed, with the tables that it reads, to
-a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
+where they are. A query that would pass through more rows than `most_rows` is passed on, with the tables that it reads,
+to a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class MemoryEngine(Engine):
     Parameters
     ----------
     most_rows
-        How many rows any step of a query may give before it is handed to DuckDB.
+        How many rows any step of a query may give before it is passed to DuckDB.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Examples
     --------
