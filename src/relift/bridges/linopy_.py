@@ -109,7 +109,8 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
 def _write(path: Path, text: str) -> None:
     """Write a file; an answer that was found is not lost for a folder that is missing."""
     try:
-        path.write_text(text, encoding="utf-8")
+        with write_atomically(path) as file:
+            file.write(text.encode())
     except OSError as error:
         _log.warning("the solution file %s was not written: %s.", path, error.strerror)
 
