@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import is_dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from relift.atomic import write_atomically
