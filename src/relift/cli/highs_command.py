@@ -73,7 +73,7 @@ def words_of(given: Sequence[str]) -> Words:
     Parameters
     ----------
     given
-        The words after ``relift-highs``.
+        The arguments after ``relift-highs``.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def run(given: Sequence[str]) -> int:
     Parameters
     ----------
     given
-        The words after ``relift-highs``.
+        The arguments after ``relift-highs``.
     """
     import highspy
 

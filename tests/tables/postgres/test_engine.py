@@ -140,7 +140,7 @@ def test_tables_views_and_partitions_can_be_named(url: str) -> None:
         ("s.plane", "Did you mean 'plain'?"),
         ("nowhere", "there is no table or view 'nowhere'"),
         ("s.Plain", "Did you mean 'plain'?"),
-        ("a.b.c.d", "'a.b.c.d' is no name of a table"),
+        ("a.b.c.d", "'a.b.c.d' is not the name of a table"),
         ("other.s.plain", "'other' is another database"),
         (Table("s.plain", ["name", "prize"]), "has no column 'prize'. Its columns are 'name', 'size', 'price'."),
         (Table(ODD_NAME, ["document"]), "the column 'document' holds json."),
