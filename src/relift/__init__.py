@@ -8,7 +8,7 @@ with any solver, and returns the full answer, primal and dual, with a certificat
 >>> relift.solve(program)
 Result(optimal, objective=1.5, 3 -> 1 variables, 3 -> 1 rows, backend=highs)
 
-Models over tables are written in a small relational language, as text or in Python:
+Models over tables are written in a small modelling language, as text or in Python:
 
 >>> model = relift.Model.from_text("param need/1; var x(I) in need(I) >= need(I); minimize: sum{I in need(I)} x(I);")
 >>> model.solve(data={"need": {"a": 1, "b": 2}})["x"].to_dict()

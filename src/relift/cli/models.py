@@ -1,4 +1,4 @@
-"""The commands for models in the relational language (``.rlp``): solve, ground, check, fmt, show."""
+"""The commands for models in the modelling language (``.rlp``): solve, ground, check, fmt, show."""
 
 from __future__ import annotations
 
@@ -123,12 +123,12 @@ class Held:
 
 
 def is_relational(path: Path) -> bool:
-    """Whether a file holds a model in the relational language, or a PSL project, which becomes one."""
+    """Whether a file holds a model in the modelling language, or a PSL project, which becomes one."""
     return path.suffix.lower() == SUFFIX or is_psl(path)
 
 
 def refuse_for_programs(path: Path, **given: object) -> None:
-    """Refuse options that only make sense for models in the relational language.
+    """Refuse options that only make sense for models in the modelling language.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def need_relational(path: Path) -> None:
 
 
 def need_model(path: Path) -> None:
-    """Refuse a file that is neither a model in the relational language nor a PSL project.
+    """Refuse a file that is neither a model in the modelling language nor a PSL project.
 
     Raises
     ------
