@@ -402,7 +402,7 @@ def check_option_names(backend: str, options: Mapping[str, object], known: Itera
 def nearest_option(backend: str, option: str, names: Sequence[str]) -> str:
     """Say which option of relift or of a solver is probably meant."""
     if option in OWN_OPTIONS:
-        return "It is an option of relift itself: give it beside backend_options, not in it."
+        return "It is an option of relift itself: give it to relift, not to the backend."
     if own := near_own_option(option):
         return f"Did you mean relift's own option {own!r}?"
     if near := difflib.get_close_matches(option, names, n=1):
