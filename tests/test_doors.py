@@ -233,7 +233,8 @@ def test_other_commands_refuse_approximate_and_name_the_one_that_takes_it(
         ),
         (
             lambda: relift.solve(program(), backend="highs", backend_options={"scale_rows": False}),
-            "highs has no option 'scale_rows'. It is an option of relift itself: give it to relift, not to the backend.",
+            "highs has no option 'scale_rows'. It is an option of relift itself: give it to relift, not to the "
+            "backend.",
         ),
         (
             lambda: cvxpy_problem().solve(solver="RELIFT", tolerence=1e-3, backend="clarabel"),
