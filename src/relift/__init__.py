@@ -1,7 +1,7 @@
 """relift: lifted convex optimisation.
 
-Finds indistinguishable variables and rows of a linear, convex quadratic or conic program, solves the small quotient
-with any solver, and returns the full answer, primal and dual, with a certificate checked on the original program.
+Finds equivalent variables and rows of a linear, convex quadratic or conic program, solves the smaller equivalent
+program with any solver, and returns the full answer, primal and dual, with a check computed on the original program.
 
 >>> import relift
 >>> program = relift.Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0)

@@ -151,7 +151,7 @@ class Relation:
     keys: Keys = NO_KEYS
 
     def take(self, rows: Integers, keys: Keys = NO_KEYS) -> Relation:
-        """Some rows."""
+        """The relation of some of the rows, by their numbers."""
         return Relation({name: vector.take(rows) for name, vector in self.columns.items()}, int(rows.size), keys)
 
     def where(self, condition: Vector) -> Relation:

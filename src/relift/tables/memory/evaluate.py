@@ -189,7 +189,7 @@ class Evaluator:
         return _mixed(parts, limits) if _product(limits) < 2**62 else _folded(parts)
 
     def distinct(self, found: Relation) -> Relation:
-        """Each row once."""
+        """The rows of a relation without duplicates."""
         if not found.columns:
             return Relation({}, min(found.size, 1))
         _, first = compiled.group(self.keys_of(found, list(found.columns)))
