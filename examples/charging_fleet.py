@@ -73,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cars", type=int, default=3000)
     parser.add_argument("--types", type=int, default=40)
-    parser.add_argument("--no-ground", action="store_true", help="do not solve the program as it stands")
+    parser.add_argument("--no-ground", action="store_true", help="do not also solve the program directly")
     arguments = parser.parse_args()
     console = Console()
     program = charging_fleet(arguments.cars, arguments.types)
@@ -86,7 +86,7 @@ def main() -> None:
     lifted_seconds = perf_counter() - start
     comparison = None
     if not arguments.no_ground:
-        console.print(f"Lifted in {lifted_seconds:.2f} s. Now the same program as it stands, for comparison ...\n")
+        console.print(f"Lifted in {lifted_seconds:.2f} s. Now the same program directly, for comparison ...\n")
         start = perf_counter()
         ground = relift.solve(program, lift="none", reduce=False)
         comparison = Comparison(ground.status, ground.objective, perf_counter() - start, lifted_seconds)

@@ -83,6 +83,40 @@ def through_model(**options: Any) -> relift.Result:
     return relift.solve_model(MODEL, DATA, **options).result
 
 
+def through_highs(**options: Any) -> relift.Result:
+    highspy = pytest.importorskip("highspy")
+    from relift.bridges.highs import solve
+
+    h = highspy.Highs()
+    h.silent()
+    x = [h.addVariable(lb=0, ub=1, obj=cost) for cost in COSTS]
+    h.addConstr(sum(x) >= 6)
+    return solve(h, **options).result
+
+
+def through_pulp(**options: Any) -> relift.Result:
+    pulp = pytest.importorskip("pulp")
+    solver = import_module("relift.pulp").RELIFT(msg=False, **options)
+    problem = pulp.LpProblem("doors", pulp.LpMinimize)
+    x = [pulp.LpVariable(f"x{k}", 0, 1) for k in range(N)]
+    problem += pulp.lpSum(float(cost) * each for cost, each in zip(COSTS, x, strict=True))
+    problem += pulp.lpSum(x) >= 6
+    problem.solve(solver)
+    return solver.outcome.result
+
+
+def through_pyomo(**options: Any) -> relift.Result:
+    pyo = pytest.importorskip("pyomo.environ")
+    import_module("relift.pyomo")
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(N), bounds=(0, 1))
+    model.c = pyo.Objective(expr=sum(float(COSTS[k]) * model.x[k] for k in range(N)))
+    model.r = pyo.Constraint(expr=sum(model.x[k] for k in range(N)) >= 6)
+    solver = pyo.SolverFactory("relift")
+    solver.solve(model, options=options)
+    return solver.outcome.result
+
+
 DOORS: dict[str, Callable[..., relift.Result]] = {
     "solve": through_solve,
     "lift": through_lift,
@@ -90,6 +124,9 @@ DOORS: dict[str, Callable[..., relift.Result]] = {
     "solve_qp": through_solve_qp,
     "qpsolvers": through_qpsolvers,
     "solve_model": through_model,
+    "highspy": through_highs,
+    "pulp": through_pulp,
+    "pyomo": through_pyomo,
 }
 
 
@@ -196,8 +233,8 @@ def test_other_commands_refuse_approximate_and_name_the_one_that_takes_it(
         ),
         (
             lambda: relift.solve(program(), backend="highs", backend_options={"scale_rows": False}),
-            "highs has no option 'scale_rows'. It is an option of relift itself: give it beside backend_options, "
-            "not in it.",
+            "highs has no option 'scale_rows'. It is an option of relift itself: give it to relift, not to the "
+            "backend.",
         ),
         (
             lambda: cvxpy_problem().solve(solver="RELIFT", tolerence=1e-3, backend="clarabel"),

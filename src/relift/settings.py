@@ -133,7 +133,7 @@ class LiftSettings:
     reduce
         Substitute fixed variables, singleton rows and duplicate rows first; symmetry hides behind them.
     seed
-        Seed of the random words; the classes found do not depend on it.
+        Seed of the hashes; the classes found do not depend on it.
     """
 
     lift: LiftMethod = "equitable"
@@ -153,7 +153,7 @@ class LiftSettings:
 @final
 @dataclass(frozen=True)
 class SolverSettings:
-    """What every backend is told, the same words for all.
+    """What every backend is told, the same options for all.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class SolverSettings:
     verbose
         Let the backend print its log.
     options
-        Handed to the backend as they are, by its own names; they win over the words above.
+        Handed to the backend as they are, by its own names; they win over the options above.
     interrupt
         Called by HiGHS (linear programs) and Clarabel between iterations; returning True ends the solve. Other backends
         do not call it.

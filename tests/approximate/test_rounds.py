@@ -409,7 +409,7 @@ def test_wrong_calls_are_refused() -> None:
         relift.solve(program, approximate="much")  # type: ignore[arg-type]
     with pytest.raises(PartitionError, match="the partition has 3 elements, but the program has 10 variables"):
         relift.solve(program, approximate=Partition.one_class(3))
-    with pytest.raises(OptionError, match="vertex=True does not go with approximate lifting"):
+    with pytest.raises(OptionError, match="vertex=True cannot be combined with approximate lifting"):
         relift.solve(program, approximate=unhurried(gap=1e-2), vertex=True)
 
     class Wrong:

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 
-from tests.cli.test_cli import environment, error_of
+from tests.cli.test_commands import environment, error_of
 from tests.waiting import wait_until
 
 from relift.cli.run import run

@@ -1,4 +1,4 @@
-"""Models survive the way into a file and back, and what is no model is refused with a reason."""
+"""Models survive the way into a file and back, and what is not a model is refused with a reason."""
 
 from __future__ import annotations
 

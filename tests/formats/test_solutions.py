@@ -100,7 +100,7 @@ def test_what_is_wrong_with_a_solution_is_said(text: str, message: str, tmp_path
 
 
 def test_an_unknown_end_of_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match="does not tell a format"):
+    with pytest.raises(FileFormatError, match="file extension is unknown"):
         write_solution(relift.solve(TRIANGLE), tmp_path / "s.xml")
 
 

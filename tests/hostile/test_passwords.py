@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import relift
-from relift.cli.models import ModelWords
+from relift.cli.models import ModelArguments
 from relift.cli.run import run
 from relift.errors import ReliftError
 from relift.redaction import redacted
@@ -152,7 +152,7 @@ def test_no_error_of_python_holds_a_piece_of_a_password(
             repr(relift.Table((address, "t"), ["x"])),
             repr(Stored(address, ("t",))),
             repr(source_from_data("p", (address, "t"))) if template in PLAIN else "",
-            repr(ModelWords(tmp_path / "m.rlp", address, engine=address)),
+            repr(ModelArguments(tmp_path / "m.rlp", address, engine=address)),
             shown_address(address) if template in PLAIN else "",
             redacted(f"cannot open {address!r}: no such file"),
             redacted(f"cannot open {address}"),

@@ -151,13 +151,13 @@ CVXPY = _of(
         "hidden_means.py",
         "weighs_y = -node.share * density[number] if number else",
         "weighs_y = node.share * density[number] if number else",
-        "tests/bridges/cvxpy_problems/test_hidden.py",
+        "tests/bridges/cvxpy_problems/test_recovery.py",
     ),
     (
         "hidden_means.py",
         "leaf = np.maximum(of_leaves, 0.0) / (exponents * (1.0 - mean.own_weight))",
         "leaf = np.maximum(of_leaves, 0.0) / exponents",
-        "tests/bridges/cvxpy_problems/test_hidden.py",
+        "tests/bridges/cvxpy_problems/test_recovery.py",
     ),
 )
 ML = _of(

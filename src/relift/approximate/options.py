@@ -60,7 +60,7 @@ class Approximation:
         What approximate lifting may take at most, as a share of the time that solving the program without it has taken
         so far: then it is given up, and the program is solved without it. ``math.inf``: take whatever the gap needs.
     finish
-        ``"gap"`` ends with the proved gap; ``"ground"`` then solves the program as it is, started from that point.
+        ``"gap"`` ends with the proved gap; ``"ground"`` then solves the program directly, started from that point.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def linprog(
     scipy.optimize.OptimizeResult
         ``x, fun, slack, con, status, success, message, nit, crossover_nit`` and ``ineqlin, eqlin, lower, upper`` with
         ``residual`` and ``marginals``, as SciPy, and its fields of integer programs, which are zero; in ``relift`` the
-        :class:`relift.Result` with its certificate. The point is in general not a vertex. Status 0 is only given to an
+        :class:`relift.Result` with its certificate. The point is usually not a vertex. Status 0 is only given to an
         answer that passed its check on the full program.
 
     Raises

@@ -13,7 +13,7 @@ from relift.cli.models import (
     DataOption,
     EngineOption,
     HeaderOption,
-    ModelWords,
+    ModelArguments,
     ParamOption,
     SchemaOption,
 )
@@ -61,7 +61,7 @@ def check_command(
             raise OptionError(
                 "a .rlp model is checked by itself.", "Write it with `relift ground` to check a solution."
             )
-        words = ModelWords(model, data, param or (), engine=engine, schema=schema, header=header or ())
+        words = ModelArguments(model, data, param or (), engine=engine, schema=schema, header=header or ())
         models.check_model_command(words, as_json, quiet)
         return
     models.refuse_for_programs(model, data=data, param=param, engine=engine, schema=schema, header=header)

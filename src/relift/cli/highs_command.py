@@ -73,7 +73,7 @@ def words_of(given: Sequence[str]) -> Words:
     Parameters
     ----------
     given
-        The words after ``relift-highs``.
+        The arguments after ``relift-highs``.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def run(given: Sequence[str]) -> int:
     Parameters
     ----------
     given
-        The words after ``relift-highs``.
+        The arguments after ``relift-highs``.
     """
     import highspy
 
@@ -178,9 +178,11 @@ def run(given: Sequence[str]) -> int:
 def _set_options(highs: Any, words: Words) -> None:
     import highspy
 
+    from relift.bridges.highs.options import unknown_to_both
+
     for name, value in words.options.items():
         if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
-            raise OptionError(f"neither relift nor HiGHS has an option {name!r}.", "Try: relift-highs --help.")
+            raise unknown_to_both(name)
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             raise OptionError(f"HiGHS does not take {name} = {value!r}.")
         if name in _UNUSED and value:

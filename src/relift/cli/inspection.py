@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relift.cli.options import LiftChoice, ValuesChoice, lift_words
+from relift.cli.options import LiftChoice, ValuesChoice, lift_options
 from relift.cli.work import lift_model
 from relift.errors import ReliftError
 from relift.formats.solutions import sizes_of
@@ -65,7 +65,7 @@ def inspection(
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
             continue
-        words = lift_words(method, values, digits, no_reduce, no_scale_rows)
+        words = lift_options(method, values, digits, no_reduce, no_scale_rows)
         start = time.perf_counter()
         try:
             lifting = lift_model(program, words, quiet)

@@ -29,7 +29,7 @@ from relift.cli.options import (
     ValuesOption,
     check_output,
     check_style,
-    lift_words,
+    lift_options,
     refuse_approximate,
     words_of,
 )
@@ -69,7 +69,7 @@ def lift_command(
     if output is not None:
         check_output(output, SUFFIXES)
     program, read_seconds = read_model(model, relax, quiet, max_bytes)
-    lifting = lift_model(program, lift_words(lift, values, digits, no_reduce, no_scale_rows), quiet)
+    lifting = lift_model(program, lift_options(lift, values, digits, no_reduce, no_scale_rows), quiet)
     notes = list(lifting.notes)
     if output is not None:
         notes += write_program(named_small_program(lifting), output)
@@ -142,7 +142,7 @@ def expand_command(
     check_style(solution_style, output)
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
-    words = lift_words(lift, values, digits, no_reduce, no_scale_rows)
+    words = lift_options(lift, values, digits, no_reduce, no_scale_rows)
     lifting_map = read_lifting_map(model) if model.suffix.lower() == ".json" else None
     if lifting_map is not None:
         if lifting_map.model is None:

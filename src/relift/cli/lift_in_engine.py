@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
-from relift.cli.models import Held, ModelWords, checked_model, params_from_words, warn_of
+from relift.cli.models import Held, ModelArguments, checked_model, params_from_pairs, warn_of
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, OptionError
 
@@ -50,7 +50,7 @@ VerifyOption = Annotated[
 
 @final
 @dataclass(frozen=True)
-class EngineWords:
+class EngineArguments:
     """What the command line says about lifting inside an engine."""
 
     is_wanted: bool = False
@@ -73,8 +73,8 @@ class EngineWords:
 
 
 def solve_in_engine(
-    words: ModelWords,
-    how: EngineWords,
+    words: ModelArguments,
+    how: EngineArguments,
     options: dict[str, Any],
     output: Path | None,
     out: Path | None,
@@ -103,7 +103,7 @@ def solve_in_engine(
     return answer
 
 
-def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet: bool) -> EngineModelResult:
+def _solved(words: ModelArguments, how: EngineArguments, options: dict[str, Any], quiet: bool) -> EngineModelResult:
     from relift.modelling.server_tables import ServerTables
     from relift.modelling.solve_in_engine import engine_for_lifting
     from relift.modelling.solve_model import solve_model_in_engine
@@ -111,7 +111,7 @@ def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet:
 
     held = Held()
     checked = checked_model(words.model)
-    params = params_from_words(words.params)
+    params = params_from_pairs(words.params)
     given = {name: value for name, value in options.items() if value is not None}
 
     def job(progress: Callable[..., None]) -> EngineModelResult:

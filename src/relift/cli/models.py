@@ -1,4 +1,4 @@
-"""The commands for models in the relational language (``.rlp``): solve, ground, check, fmt, show."""
+"""The commands for models in the modelling language (``.rlp``): solve, ground, check, fmt, show."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ LimitOption = Annotated[
 
 @final
 @dataclass(frozen=True, repr=False)
-class ModelWords:
-    """What the command line says about a model: its file, its data, its params, the limit, where to ground it."""
+class ModelArguments:
+    """What the command line says of a model: its file, its data, its params, the limit, and where to ground it."""
 
     model: Path
     data: str | None = None
@@ -88,7 +88,7 @@ class ModelWords:
             raise OptionError("--header and --schema apply to .rlp models.", "A PSL project says where its data are.")
         if self.header and (self.data is None or is_address(self.data)):
             raise OptionError("--header applies to folders of CSV files.", "Give --data DIR, or remove it.")
-        headers_from_words(self.header)
+        headers_from_pairs(self.header)
         if self.schema is not None and not is_address(self.data) and self.data is not None:
             raise OptionError("--schema applies to tables on a server.", "Remove it, or give --data postgresql://….")
 
@@ -97,7 +97,7 @@ class ModelWords:
         """What stands behind --data: a folder, or the address of a server."""
         from relift.modelling.data_folder import DataFolder
 
-        return DataFolder(self.data, headers_from_words(self.header)) if self.data and self.header else self.data
+        return DataFolder(self.data, headers_from_pairs(self.header)) if self.data and self.header else self.data
 
     @property
     def names_data(self) -> bool:
@@ -123,12 +123,12 @@ class Held:
 
 
 def is_relational(path: Path) -> bool:
-    """Whether a file holds a model in the relational language, or a PSL project, which becomes one."""
+    """Whether a file holds a model in the modelling language, or a PSL project, which becomes one."""
     return path.suffix.lower() == SUFFIX or is_psl(path)
 
 
 def refuse_for_programs(path: Path, **given: object) -> None:
-    """Refuse options that only make sense for models in the relational language.
+    """Refuse options that only make sense for models in the modelling language.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def need_relational(path: Path) -> None:
 
 
 def need_model(path: Path) -> None:
-    """Refuse a file that is neither a model in the relational language nor a PSL project.
+    """Refuse a file that is neither a model in the modelling language nor a PSL project.
 
     Raises
     ------
@@ -164,12 +164,12 @@ def need_model(path: Path) -> None:
         need_relational(path)
 
 
-def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
+def params_from_pairs(words: Sequence[str] | None) -> dict[str, float]:
     """Turn ``NAME=NUMBER`` words into numbers by name.
 
     Examples
     --------
-    >>> params_from_words(["c1=0.5", "n=3"])
+    >>> params_from_pairs(["c1=0.5", "n=3"])
     {'c1': 0.5, 'n': 3}
     """
     from relift.modelling.data_folder import number_from_text
@@ -187,12 +187,12 @@ def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
     return params
 
 
-def headers_from_words(words: Sequence[str] | None) -> dict[str, bool]:
+def headers_from_pairs(words: Sequence[str] | None) -> dict[str, bool]:
     """Turn ``yes``, ``no`` and ``NAME=yes`` into truths by name, with an empty name for all.
 
     Examples
     --------
-    >>> headers_from_words(["no", "price=yes"])
+    >>> headers_from_pairs(["no", "price=yes"])
     {'': False, 'price': True}
     """
     headers: dict[str, bool] = {}
@@ -217,8 +217,8 @@ def checked_model(path: Path, data: str | None = None) -> CheckedModel:
     return check_text(decode(read_bytes(path), str(path)), str(path))
 
 
-def ground_words(
-    words: ModelWords, held: Held, progress: Callable[..., None] | None = None, record: bool = False
+def ground_given(
+    words: ModelArguments, held: Held, progress: Callable[..., None] | None = None, record: bool = False
 ) -> GroundProgram:
     """Ground a model over the data that the command line names; `held` gets the engine as soon as there is one."""
     from relift.modelling.recording_engine import RecordingEngine
@@ -228,7 +228,7 @@ def ground_words(
 
     project = project_at(words.model, words.data) if is_psl(words.model) else None
     checked = checked_model(words.model) if project is None else project.check()
-    params = params_from_words(words.params)
+    params = params_from_pairs(words.params)
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
@@ -259,7 +259,7 @@ def warn_of(notes: Sequence[str]) -> None:
         print(f"relift: warning: {note}", file=sys.stderr, flush=True)
 
 
-def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> ModelResult:
+def solve_given(words: ModelArguments, quiet: bool, options: dict[str, Any]) -> ModelResult:
     """Ground and solve, with progress per statement."""
     from relift.modelling.model_result import ModelResult
     from relift.pipeline import solve
@@ -268,11 +268,11 @@ def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> Mode
 
     def job(progress: Callable[..., None]) -> ModelResult:
         start = time.perf_counter()
-        grounded = ground_words(words, held, progress)
+        grounded = ground_given(words, held, progress)
         seconds = time.perf_counter() - start
         return ModelResult(grounded, solve(grounded.program, progress=progress, **options), options, seconds)
 
-    params_from_words(words.params)
+    params_from_pairs(words.params)
     return run_beside(job, quiet, f"reading {words.model.name}", held)
 
 
@@ -334,10 +334,10 @@ def ground_command(
     need_model(model)
     if output is not None:
         check_output(output, SUFFIXES)
-    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
+    words = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     start = time.perf_counter()
-    grounded = run_beside(lambda told: ground_words(words, held, told), quiet, f"reading {model.name}", held)
+    grounded = run_beside(lambda told: ground_given(words, held, told), quiet, f"reading {model.name}", held)
     seconds = time.perf_counter() - start
     notes = list(write_program(grounded.program, output)) if output is not None else []
     if as_json:
@@ -413,10 +413,10 @@ def show_command(
 
     need_model(model)
     print(shown_statements(checked_model(model, data)))
-    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
+    words = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     try:
-        grounded = run_beside(lambda told: ground_words(words, held, told, True), False, f"reading {model.name}", held)
+        grounded = run_beside(lambda told: ground_given(words, held, told, True), False, f"reading {model.name}", held)
     except DataError as error:
         if data is not None or "no table is loaded" not in error.message:
             raise
@@ -427,13 +427,13 @@ def show_command(
         print(f"\n{shown_queries(held.engine)}")
 
 
-def check_model_command(words: ModelWords, as_json: bool, quiet: bool) -> None:
+def check_model_command(words: ModelArguments, as_json: bool, quiet: bool) -> None:
     """Check a model; with data, ground it too."""
     checked = checked_model(words.model, words.data)
     sizes = None
     if words.names_data or is_psl(words.model):
         held = Held()
-        grounded = run_beside(lambda told: ground_words(words, held, told), quiet, held=held)
+        grounded = run_beside(lambda told: ground_given(words, held, told), quiet, held=held)
         sizes = repr(grounded.program)
     counts = {
         "relations": len(checked.relations),
@@ -445,6 +445,6 @@ def check_model_command(words: ModelWords, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json({"format": "relift-check", "version": 1, "passed": True, "statements": counts, "program": sizes})
     elif not quiet:
-        print(f"{words.model}: right ({', '.join(f'{n} {what}' for what, n in counts.items())})")
+        print(f"{words.model}: valid ({', '.join(f'{n} {what}' for what, n in counts.items())})")
         if sizes is not None:
             print(sizes)

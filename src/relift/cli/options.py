@@ -108,7 +108,7 @@ def refuse_approximate(command: str, given: str | None) -> None:
         )
 
 
-def lift_words(
+def lift_options(
     lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
 ) -> dict[str, Any]:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""

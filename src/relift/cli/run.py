@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit code; every error becomes one sentence on stderr."""
+"""From the arguments of a command line to an exit code; every error becomes one sentence on stderr."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def run(given: Sequence[str]) -> int:
     Parameters
     ----------
     given
-        The words after ``relift``.
+        The arguments after ``relift``.
     """
     with escaped_output(), warnings.catch_warnings():
         _print_warnings()

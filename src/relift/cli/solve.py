@@ -11,7 +11,7 @@ from relift.cli import models, psl
 from relift.cli.exit_codes import exit_code, leave
 from relift.cli.lift_in_engine import (
     DatabaseOption,
-    EngineWords,
+    EngineArguments,
     LiftInEngineOption,
     MemoryLimitOption,
     ResumeOption,
@@ -24,7 +24,7 @@ from relift.cli.models import (
     EngineOption,
     HeaderOption,
     LimitOption,
-    ModelWords,
+    ModelArguments,
     ParamOption,
     SchemaOption,
 )
@@ -48,7 +48,7 @@ from relift.cli.options import (
     backend_options,
     check_output,
     check_style,
-    lift_words,
+    lift_options,
 )
 from relift.cli.work import console, print_json, prints_on_stderr, read_model, run_beside
 from relift.errors import OptionError
@@ -132,8 +132,8 @@ def solve_command(
     SolverSettings(tol, time_limit, iteration_limit, threads)  # wrong options are told before a large file is read
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
-    how = lift_words(lift, values, digits, no_reduce, no_scale_rows)
-    in_engine = EngineWords(lift_in_engine, memory_limit, spill_limit, database, resume, verify)
+    how = lift_options(lift, values, digits, no_reduce, no_scale_rows)
+    in_engine = EngineArguments(lift_in_engine, memory_limit, spill_limit, database, resume, verify)
     if models.is_relational(model):
         if relax or compare:
             raise OptionError(
@@ -141,7 +141,7 @@ def solve_command(
                 "Write the program with `relift ground` and solve that file.",
             )
         words |= {"verbose": verbose, "approximate": approximate} | how
-        given = ModelWords(model, data, param or (), limit, engine, schema, header or ())
+        given = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
         if in_engine.is_wanted:
             with solve_in_engine(given, in_engine, words, output, out, as_json, quiet) as answer:
                 status = answer.status
@@ -190,7 +190,7 @@ def solve_command(
 
 
 def _solve_model(
-    words: ModelWords,
+    words: ModelArguments,
     options: dict[str, Any],
     output: Path | None,
     style: StyleChoice,
@@ -204,7 +204,7 @@ def _solve_model(
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
     with prints_on_stderr():
-        answer = models.solve_words(words, quiet or as_json, options)
+        answer = models.solve_given(words, quiet or as_json, options)
     project = psl.project_at(words.model, words.data) if psl.is_psl(words.model) else None
     if output is not None:
         write_solution(answer.result, output, {"ground": answer.seconds}, style.value)

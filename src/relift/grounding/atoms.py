@@ -55,7 +55,7 @@ class Block:
 
     @property
     def label(self) -> str:
-        """Name and part."""
+        """The name of the block, with its part if it is half of a range."""
         return f"{self.name}.{self.part}" if self.part else self.name
 
 

@@ -71,7 +71,7 @@ class ObjectiveParts:
     is_convex: bool = True
 
     def add_linear(self, name: str, columns: NDArray[Any], values: Vector) -> None:
-        """Add to q."""
+        """Add linear terms to q."""
         self.linear.setdefault(name, []).append((columns, values))
 
     def add_quadratic(self, first: str, second: str, matrix: Any) -> None:
@@ -95,7 +95,7 @@ class ObjectiveParts:
 
     @property
     def constant(self) -> float:
-        """The value of r."""
+        """The constant r of the objective."""
         if not self.constants:
             return 0.0
         return float(exact.grouped_sums(np.zeros(len(self.constants), np.int64), np.array(self.constants), 1)[0])

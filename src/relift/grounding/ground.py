@@ -564,7 +564,7 @@ class Grounding:
         quadratic: QuadraticRows,
         conic: ConicRows,
     ) -> Program:
-        """The program."""
+        """Make the program from its parts."""
         n = len(atoms)
         lower, upper = self.bounds()
         A = _stacked(atoms, constraints) if constraints else None

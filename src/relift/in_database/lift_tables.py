@@ -42,7 +42,7 @@ from relift.tables.sources.table import TableLike
 
 PREFIX = "relift_lift"
 MOST_SEEDS = 20
-"""So many times words are drawn anew before the lifting gives up; with 2 x 38 bits once is enough."""
+"""So many times hashes are drawn anew before the lifting gives up; with 2 x 38 bits once is enough."""
 HARDER = (1.0, 1e-2, 1e-4)
 """If the answer fails its check on the original program, the small one is solved to these parts of the tolerance."""
 
@@ -61,14 +61,14 @@ class EngineLiftSettings:
     scale_rows
         Compare rows up to a factor.
     verify
-        ``"exact"``: all sums into all classes are compared; ``"hash"``: a further round with new words must not split
+        ``"exact"``: all sums into all classes are compared; ``"hash"``: a further round with new hashes must not split
         anything, at the price of one round, and wrong with a chance of less than 1 in 2^70.
     seed
-        Seed of the words; the classes do not depend on it.
+        Seed of the hashes; the classes do not depend on it.
     resume
         Keep the state of the lifting in the engine if it is cut off, and go on from there if it was.
     word_bits
-        Bits of the words of classes; for tests that provoke collisions.
+        Bits of the hashes of classes; for tests that provoke collisions.
     """
 
     lift: Method = "equitable"
@@ -153,7 +153,7 @@ class EngineLifting:
     n_parts
         1 if entries were added up as whole numbers, 3 if as residues.
     seeds
-        How many times words were drawn.
+        How many times hashes were drawn.
     timings
         Seconds of each stage.
     """
@@ -430,7 +430,7 @@ class _Run:
         return kept, count, int(largest[0]) if count else -1
 
     def _classes(self, weights: ExactWeights) -> tuple[LabelledClasses, LabelledClasses, int]:
-        """Refine and check, with other words until the check passes."""
+        """Refine and check, with other hashes until the check passes."""
         s = self.settings
         for attempt in range(MOST_SEEDS):
             self._refine(weights, s.seed + attempt)

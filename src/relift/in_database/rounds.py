@@ -1,6 +1,6 @@
 r"""Colour refinement as relational rounds: two vertices part when their sums over changed neighbours differ.
 
-Every class k has two words h(k), the engine's hash of its number. When a vertex moves from class k to k', each
+Every class k has two hashes h(k) of its number. When a vertex moves from class k to k', each
 neighbour sees its signature :math:`\sum_j h(k_j) w_{ij}` change by :math:`(h(k') - h(k)) w`. Members of one class had
 equal signatures before, so only the *changes* need to be compared, and only where something changed:
 
@@ -10,8 +10,8 @@ equal signatures before, so only the *changes* need to be compared, and only whe
    of the next half round. That is Hopcroft's rule, *process the smaller half*: a vertex changes at most log n times.
 
 Sums are exact (:mod:`~relift.in_database.exact_weights`), so different sums are a proof that vertices differ, and a
-class is never split wrongly. Equal sums of different vertices are possible, if words collide; that is what the check of
-:mod:`~relift.in_database.verify` is for.
+class is never split wrongly. Equal sums of different vertices are possible, if hashes collide; that is what the check
+of :mod:`~relift.in_database.verify` is for.
 
 New numbers are larger than all before, so the class of a vertex is the largest one that was ever noted for it:
 classes are kept as a table that is only appended to, and copied now and then.
@@ -151,9 +151,9 @@ class Refiner:
     next_class
         A number larger than those of all classes.
     seed
-        Seed of the words of classes.
+        Seed of the hashes of classes.
     word_bits
-        Bits of these words; fewer than ``weights.word_bits`` only to provoke collisions in tests.
+        Bits of these hashes; fewer than ``weights.word_bits`` only to provoke collisions in tests.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ class Refiner:
         return Filter(Project(sums, outputs), call("not", all_of(is_zero)))
 
     def _split(self, side: Side, changed: dict[Side, Plan | None]) -> tuple[Plan | None, int]:
-        """Split the classes of a side; the changed vertices with their words (None if there are none), how many."""
+        """Split the classes of a side; the changed vertices with their hashes (None if there are none), how many."""
         touched = self._touched(side, changed)
         if touched is None:
             return None, 0

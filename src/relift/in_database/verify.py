@@ -3,7 +3,7 @@ r"""Are the classes right? Every sum into every class, exactly, by one aggregati
 For each row and each class of columns the entries are added up (as whole numbers, or as residues beside the floats);
 in a class of rows all these sums must agree: least = largest, and as many rows as the class has must have one (sums
 that are 0 are left out). The same for columns and classes of rows, and for P. For counting the sums are replaced by
-how often each value occurs. Then :math:`YA = AX` and :math:`XP = PX` hold, and no collision of words can have led
+how often each value occurs. Then :math:`YA = AX` and :math:`XP = PX` hold, and no collision of hashes can have led
 astray.
 """
 
@@ -67,8 +67,8 @@ def has_wrong_class(
     """What is wrong with the classes, in words; empty if nothing is."""
     engine = program.engine
     checks: list[tuple[str, Plan]] = [
-        ("rows of one class do not start alike", _unequal_kinds(weights.row_kinds, rows)),
-        ("variables of one class do not start alike", _unequal_kinds(weights.column_kinds, columns)),
+        ("rows of one class do not start equal", _unequal_kinds(weights.row_kinds, rows)),
+        ("variables of one class do not start equal", _unequal_kinds(weights.column_kinds, columns)),
         ("rows of one class differ", _unequal_sums(weights, method, weights.entries, "row", "column", rows, columns)),
         (
             "variables of one class differ in their rows",

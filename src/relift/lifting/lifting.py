@@ -163,7 +163,7 @@ class Lifting:
         b: ArrayLike | None = None,
         progress: ProgressCallback | None = None,
     ) -> Lifting:
-        """The lifting of the same program with other vectors; matrices, and classes where they still hold, are re-used.
+        """The lifting of the same program with new costs, right-hand sides or bounds; classes that hold are re-used.
 
         New vectors are checked, substituted and compared with the classes in O(nnz). Where they are constant on the
         classes, these stay and only the vectors of the small program are made anew; where not, the classes are refined

@@ -69,7 +69,7 @@ class LiftWork:
 
     @property
     def symmetry(self) -> Symmetry:
-        """The classes."""
+        """The classes that were found."""
         assert self._symmetry is not None, "classes are found first"
         return self._symmetry
 

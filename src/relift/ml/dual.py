@@ -31,7 +31,7 @@ CLASSES_FROM = 8_000
 """Distinct examples from which on classes are tried: solving over the examples grows with the square."""
 
 FEATURES_LIMIT = 12
-"""Features up to which they are tried: with more hardly any two examples are alike."""
+"""Features up to which they are tried: with more hardly any two examples are equal."""
 
 SUPPORT_WORK = 2.5e8
 """Kernel values up to which the decision function is expanded in support vectors rather than landmarks."""

@@ -29,7 +29,7 @@ from relift.ml.glm import LinearAnswer, LinearProblem, solve_linear
 from relift.ml.grouping import RowGroups, group_columns, group_rows
 from relift.ml.losses import Loss
 from relift.ml.tied_columns import ColumnClasses, SymmetricClasses, separate_columns, symmetric_classes, tied_columns
-from relift.ml.validation import validate_data
+from relift.ml.validation import SparseInput, validate_data
 
 LIFTS = ("exact", "rows", "symmetry", "none")
 
@@ -98,7 +98,7 @@ class Design:
     n_rows: int
 
 
-class LiftedLinearModel(BaseEstimator):
+class LiftedLinearModel(SparseInput, BaseEstimator):
     """Base of the lifted linear models; see its subclasses."""
 
     _is_by_target: ClassVar[bool] = False
@@ -111,11 +111,6 @@ class LiftedLinearModel(BaseEstimator):
     fit_intercept: bool
     verbose: int
     warm_start: bool
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     # ---- reading ----
 

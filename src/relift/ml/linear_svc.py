@@ -32,7 +32,7 @@ from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights, tell_fit
-from relift.ml.validation import labels_and_codes, validate_data
+from relift.ml.validation import SparseInput, labels_and_codes, read_examples, validate_data
 
 PATIENCE = 100
 """Passes of coordinate ascent after which the interior point method is tried."""
@@ -40,7 +40,7 @@ PATIENCE = 100
 NO_PATIENCE = 10**9
 
 
-class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
+class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier that solves its dual by classes of examples, up to a proved gap.
 
     Takes the place of ``sklearn.svm.LinearSVC(dual=True)``. Equal examples are always merged; with
@@ -148,11 +148,6 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedLinearSVC:
         """Fit the classifier.
@@ -171,13 +166,10 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         LiftedLinearSVC
             This estimator.
         """
-        X, y = validate_data(self, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False)
+        X, y = read_examples(self, X, y)
         weights = checked_weights(sample_weight, X)
         if self.n_classes is not None and self.n_classes > X.shape[0]:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_classes={self.n_classes}.")
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         self.classes_, codes = labels_and_codes(y)
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):

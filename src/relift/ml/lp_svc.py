@@ -26,13 +26,13 @@ from relift.arrays import Double
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
-from relift.ml.validation import validate_data
+from relift.ml.validation import SparseInput, read_examples, validate_data
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.result import Result
 
 
-class LPSVC(ClassifierMixin, BaseEstimator):
+class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
     """Linear classifier by a linear program, lifted exactly.
 
     Parameters
@@ -97,11 +97,6 @@ class LPSVC(ClassifierMixin, BaseEstimator):
         self.tolerance = tolerance
         self.class_weight = class_weight
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LPSVC:
         """Fit the classifier.
@@ -125,12 +120,9 @@ class LPSVC(ClassifierMixin, BaseEstimator):
         relift.errors.BackendError
             If the solver does not reach a certified optimum.
         """
-        X, y = validate_data(self, X, y, dtype=(np.float64,), accept_sparse="csr", accept_large_sparse=False)
+        X, y = read_examples(self, X, y, order=None)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")

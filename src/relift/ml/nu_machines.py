@@ -25,7 +25,7 @@ from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
-from relift.ml.validation import labels_and_codes, validate_data
+from relift.ml.validation import KernelInput, labels_and_codes, read_examples, validate_data
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "nu": [Interval(Real, 0.0, 1.0, closed="right")],
@@ -41,19 +41,6 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
     "device": [str, None],
 }
-
-
-def _read(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-    found = validate_data(
-        estimator, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, **options
-    )
-    X = found[0] if isinstance(found, tuple) else found
-    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
-    if sparse.issparse(X):
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    return found
 
 
 def _distinct(kernel: Any, X: Any) -> RowGroups:
@@ -88,14 +75,8 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
     return K
 
 
-class _NuMachine(BaseEstimator):
+class _NuMachine(KernelInput, BaseEstimator):
     """What the machines with a single decision function share."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
 
     def _prepare(self, X: Any, weights: Double) -> tuple[RowGroups, NDArray[Any], Double]:
         """Distinct examples among those with weight, and their kernel."""
@@ -236,7 +217,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         LiftedOneClassSVM
             This estimator.
         """
-        X = _read(self, X)
+        X = read_examples(self, X)
         weights = checked_weights(sample_weight, X)
         groups, members, K = self._prepare(X, weights)
         u, size = groups.total(weights[members]), groups.size
@@ -368,7 +349,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         LiftedNuSVR
             This estimator.
         """
-        X, y = _read(self, X, y, y_numeric=True)
+        X, y = read_examples(self, X, y, y_numeric=True)
         weights = checked_weights(sample_weight, X)
         y = np.asarray(y, dtype=np.float64)
         groups, members, K = self._prepare(X, weights)
@@ -505,7 +486,7 @@ class LiftedNuSVC(LiftedSVC):
         ValueError
             If ``nu`` is larger than the rarer label of a pair allows.
         """
-        X, y = _read(self, X, y)
+        X, y = read_examples(self, X, y)
         weights = checked_weights(sample_weight, X)
         self.classes_, codes = labels_and_codes(y)
         if len(np.unique(codes[weights > 0])) < len(self.classes_):

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -20,7 +19,13 @@ from relift.ml.dual_problem import DualAnswer, LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 from relift.ml.platt import FOLDS, coupled, fit_sigmoid
-from relift.ml.validation import NamedParameters, labels_and_codes, validate_data
+from relift.ml.validation import (
+    KernelInput,
+    NamedParameters,
+    labels_and_codes,
+    read_examples,
+    validate_data,
+)
 
 _FLOATS = (np.float64,)
 
@@ -111,7 +116,7 @@ def _has_probability(estimator: Any) -> bool:
     return True
 
 
-class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
+class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier that solves its dual by classes of examples, up to a proved gap.
 
     Takes the place of ``sklearn.svm.SVC`` (parameters and fitted attributes have the same names). Equal examples are
@@ -258,12 +263,6 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.device = device
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVC:
         """Fit the classifier.
@@ -282,15 +281,8 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         LiftedSVC
             This estimator.
         """
-        X, y = validate_data(self, X, y, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False)
+        X, y = read_examples(self, X, y, dtype=_FLOATS)
         weights = checked_weights(sample_weight, X)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
-            )
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         self.classes_, codes = labels_and_codes(y)
         if sample_weight is not None and len(np.unique(codes[weights > 0])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")

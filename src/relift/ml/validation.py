@@ -40,6 +40,36 @@ def validate_data(estimator: Any, X: Any, *rest: Any, **words: Any) -> Any:
     return _validate_data(estimator, X, *rest, **words)
 
 
+def read_examples(estimator: Any, X: Any, y: Any = "no_validation", *, order: str | None = "C", **words: Any) -> Any:
+    """Read examples, and labels if there are any, as every machine wants them: floats, or CSR without stored zeros.
+
+    Parameters
+    ----------
+    estimator
+        The estimator; if its kernel is ``"precomputed"``, X must be square.
+    X, y
+        Examples and labels.
+    order
+        Order of a dense X in memory; None for any.
+    **words
+        What else scikit-learn takes.
+
+    Raises
+    ------
+    ValueError
+        If scikit-learn refuses them, or a precomputed kernel is not square.
+    """
+    words = {"dtype": (np.float64,), "order": order, "accept_sparse": "csr", "accept_large_sparse": False} | words
+    found = validate_data(estimator, X, y, **words)
+    X = found[0] if isinstance(found, tuple) else found
+    if getattr(estimator, "kernel", None) == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
+    if sparse.issparse(X):
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return found
+
+
 def labels_and_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The distinct labels, and the number of the label of each example.
 
@@ -62,6 +92,27 @@ def labels_and_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     return classes, codes
+
+
+class SparseInput:
+    """An estimator that takes sparse examples."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+class KernelInput:
+    """An estimator that takes sparse examples, or the matrix of a precomputed kernel."""
+
+    kernel: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
 
 
 class NamedParameters:

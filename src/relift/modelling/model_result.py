@@ -1,4 +1,4 @@
-"""The answer for a model, in the words of the model: values by predicate, dual values and slacks by constraint."""
+"""The answer for a model, by its own names: values by predicate, dual values and slacks by constraint."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Operations(Protocol[Quantity]):
         """The smaller of two quantities."""
 
     def absolute(self, quantity: Quantity) -> Quantity:
-        """Its size."""
+        """The absolute value."""
 
     @overload
     def is_finite(self: Operations[Vector], quantity: Vector) -> Flags: ...

@@ -187,7 +187,7 @@ class QuadraticRows:
         return np.unique(np.concatenate([self.first, self.second, self.q.indices])).astype(np.int64)
 
     def values_at(self, x: Vector) -> Vector:
-        """All f_k(x)."""
+        """The values of all constraint functions at a point."""
         terms = self.values * x[self.first] * x[self.second]
         return np.asarray(0.5 * self._sum_by_owner(terms) + self.q @ x)
 

@@ -69,7 +69,7 @@ _STATUS = {
 
 @final
 class ClarabelBackend(Backend):
-    """Clarabel."""
+    """The backend that calls Clarabel."""
 
     name = "clarabel"
     package = "clarabel"

@@ -396,12 +396,13 @@ def check_option_names(backend: str, options: Mapping[str, object], known: Itera
     names = sorted(known)
     for option in options:
         if option not in names:
-            raise UnknownOptionError(f"{backend} has no option {option!r}.", _nearest(backend, option, names))
+            raise UnknownOptionError(f"{backend} has no option {option!r}.", nearest_option(backend, option, names))
 
 
-def _nearest(backend: str, option: str, names: Sequence[str]) -> str:
+def nearest_option(backend: str, option: str, names: Sequence[str]) -> str:
+    """Say which option of relift or of a solver is probably meant."""
     if option in OWN_OPTIONS:
-        return "It is an option of relift itself: give it beside backend_options, not in it."
+        return "It is an option of relift itself: give it to relift, not to the backend."
     if own := near_own_option(option):
         return f"Did you mean relift's own option {own!r}?"
     if near := difflib.get_close_matches(option, names, n=1):

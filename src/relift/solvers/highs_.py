@@ -75,7 +75,7 @@ MODEL_STATUSES = {
 
 @final
 class HighsBackend(Backend):
-    """HiGHS."""
+    """The backend that calls HiGHS."""
 
     name = "highs"
     package = "highspy"
@@ -249,7 +249,7 @@ def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solut
 
 
 def set_basis(highs: Highs, program: Program, point: Solution) -> None:
-    """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); HiGHS repairs what is not a basis."""
+    """Give HiGHS a basis guessed from a point (at a bound: nonbasic); HiGHS repairs what is not a basis."""
     highspy = _highspy()
     status = highspy.HighsBasisStatus
     if point.x is None:

@@ -60,7 +60,7 @@ class Highs(Protocol):
         """Take a quadratic objective; whether that went well."""
 
     def run(self) -> object:
-        """Solve."""
+        """Run the solver."""
 
     def getRunTime(self) -> float:
         """Seconds of all runs together."""
@@ -69,7 +69,7 @@ class Highs(Protocol):
         """How the run ended."""
 
     def getInfo(self) -> HighsInfo:
-        """What it cost."""
+        """Iterations and status of the last run."""
 
     def getSolution(self) -> HighsSolution:
         """Point and dual values."""

@@ -43,7 +43,7 @@ _STATUS = {
 
 @final
 class OsqpBackend(Backend):
-    """OSQP."""
+    """The backend that calls OSQP."""
 
     name = "osqp"
     package = "osqp"

@@ -44,7 +44,7 @@ _STATUS = {
 
 @final
 class PiqpBackend(Backend):
-    """PIQP."""
+    """The backend that calls PIQP."""
 
     name = "piqp"
     package = "piqp"

@@ -57,7 +57,7 @@ _OPTIONS = (
 
 @final
 class ScsBackend(Backend):
-    """SCS."""
+    """The backend that calls SCS."""
 
     name = "scs"
     package = "scs"

@@ -303,7 +303,7 @@ def colour_refinement(
         equitable mode; counting compares them one by one, and adds up loops.
     colours
         The initial colour of each vertex (of each column, for a rectangular matrix): numbers, strings or
-        other hashable things; for a networkx graph also a mapping from nodes. None: all are alike.
+        other hashable things; for a networkx graph also a mapping from nodes. None: all are equal.
     row_colours
         The same for the rows of a matrix. Giving it makes a square matrix be treated as a rectangular one.
     mode

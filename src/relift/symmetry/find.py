@@ -52,7 +52,7 @@ class Symmetry:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether no two things were found alike."""
+        """Whether no two variables and no two rows are equivalent."""
         every = (self.variables, self.rows, self.quadratic, self.conic_rows, self.cones)
         return all(classes.is_discrete for classes in every)
 

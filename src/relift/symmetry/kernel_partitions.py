@@ -63,7 +63,7 @@ def kernel_partition(
     labels
         Points of different labels are never in one class.
     gamma, degree, coef0
-        Of the kernel. Only whether gamma and degree are 0 matters for the classes: then all points look alike.
+        Of the kernel. Only whether gamma and degree are 0 matters for the classes: then all points are equal.
     values
         How coordinates are read: ``"decimal"``, so that .1 + .2 = .3, or ``"bits"``.
     digits
@@ -79,7 +79,7 @@ def kernel_partition(
 
     Examples
     --------
-    The corners of a square are alike, and the centre is not:
+    The corners of a square are equivalent, and the centre is not:
 
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1], [0.5, 0.5]]
     >>> kernel_partition(square, "rbf").labels.tolist()

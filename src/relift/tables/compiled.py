@@ -1,4 +1,4 @@
-"""What the engine in memory and the filling of matrices rest on: compiled kernels, or NumPy where there is no compiler.
+"""The compiled functions of the engine in memory and of filling matrices, or NumPy where there is no compiler.
 
 Keys are 64-bit integers, rows are numbered by 32 bits. ``CORE_IS_COMPILED`` says which of the two runs; the tests
 compare them.

@@ -1,4 +1,4 @@
-"""The kernels of :mod:`relift.tables.compiled` in NumPy: slower, obvious, and what runs where there is no compiler."""
+"""The functions of :mod:`relift.tables.compiled` in NumPy: slower, obvious, and used where there is no compiler."""
 
 from __future__ import annotations
 

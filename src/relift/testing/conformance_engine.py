@@ -16,9 +16,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +45,7 @@ from relift.tables.algebra import (
 from relift.tables.engine import Engine
 from relift.tables.load import load_table
 from relift.tables.sources.table import source_from_data
+from relift.testing.conformance import Case
 
 STRANGE = [
     "it's",
@@ -62,27 +62,7 @@ STRANGE = [
 ]
 
 
-@final
-@dataclass(frozen=True)
-class Case:
-    """One thing that an engine must get right.
-
-    Parameters
-    ----------
-    name
-        What it is.
-    check
-        Raises AssertionError if the engine does not.
-    """
-
-    name: str
-    check: Callable[[Engine], None] = field(repr=False)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-CASES: list[Case] = []
+CASES: list[Case[Engine]] = []
 
 
 def check_engine(make: Callable[[], Engine], cannot: Mapping[str, str] | None = None) -> dict[str, str]:

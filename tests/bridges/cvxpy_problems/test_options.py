@@ -137,7 +137,7 @@ def test_wrong_options_are_refused_by_name() -> None:
         sharing().solve(solver=Lifted(backend="cvxpy:RELIFT"))
     with pytest.raises(OptionError, match="solver='SCS' and backend='clarabel' name two solvers"):
         sharing().solve(method="relift", solver="SCS", backend="clarabel")
-    with pytest.raises(OptionError, match="solver=7 is no name"):
+    with pytest.raises(OptionError, match="solver=7 is not a name"):
         sharing().solve(method="relift", solver=7)
 
 

@@ -156,7 +156,7 @@ def test_the_relaxation_that_highs_is_asked_for_is_lifted() -> None:
 
 
 def test_the_choice_for_integers_is_checked() -> None:
-    with pytest.raises(OptionError, match=r"integers='relax' is not known. Choose one of: refuse, pass."):
+    with pytest.raises(OptionError, match=r"integers='relax' is not valid. Expected one of: refuse, pass."):
         relift.highs.solve(highs_of(RING), integers="relax")
 
 

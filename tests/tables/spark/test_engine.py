@@ -35,7 +35,8 @@ from relift.tables.load import load_table
 from relift.tables.sources.table import Table, source_from_data
 from relift.tables.spark import storage
 from relift.tables.spark.engine import SparkEngine
-from relift.testing.conformance_engine import CASES, Case
+from relift.testing.conformance import Case
+from relift.testing.conformance_engine import CASES
 
 if importlib.util.find_spec("pyspark") is None:
     pytest.skip("PySpark is not installed", allow_module_level=True)
@@ -114,7 +115,7 @@ def assert_grounds_as_on_duckdb(text: str, tables: dict[str, Any], engine: Engin
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_spark_conforms(case: Case, engine: SparkEngine) -> None:
+def test_spark_conforms(case: Case[Engine], engine: SparkEngine) -> None:
     case.check(engine)
 
 

@@ -80,7 +80,7 @@ class HiddenNorms:
 
     @property
     def kept(self) -> Indices:
-        """All variables."""
+        """The variables that the program before this step has: all of them."""
         return np.arange(self.source.n_variables)
 
     def expand(self, answer: Solution) -> Solution:

@@ -87,7 +87,7 @@ class LiftedOptions:
         return max([TOLERANCE, *asked])
 
     def lift_settings(self) -> LiftSettings:
-        """How classes are looked for, in the words of the lower layers."""
+        """How classes are looked for, as the lower layers take it."""
         return LiftSettings(self.lift, self.values, self.digits, self.scale_rows, self.reduce)
 
     def with_solve_options(self, given: Mapping[str, Any]) -> LiftedOptions:

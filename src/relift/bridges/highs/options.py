@@ -7,7 +7,6 @@ Those that were changed are passed to HiGHS as the backend of the small program,
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
 import tempfile
 from collections.abc import Mapping
@@ -15,7 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from relift.errors import OptionError
+from relift.errors import OptionError, UnknownOptionError
+from relift.settings import OWN_OPTIONS
+from relift.solvers.forms import nearest_option
 
 _OWN = {"time_limit", "threads", "output_flag", "log_to_console", "solve_relaxation"}
 _FILES = {
@@ -23,14 +24,6 @@ _FILES = {
     "write_model_to_file", "write_presolved_model_file", "write_presolved_model_to_file", "write_basis_file",
     "write_iis_model_file", "read_solution_file", "read_basis_file", "glpsol_cost_row_location",
 }  # fmt: skip
-
-
-@cache
-def own_keywords() -> frozenset[str]:
-    """The keywords of :func:`relift.solve`."""
-    from relift.pipeline import solve
-
-    return frozenset(inspect.signature(solve).parameters) - {"program"}
 
 
 def set_options(highs: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,23 +52,27 @@ def set_options(highs: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     'off'
     >>> set_options(h, {"presolv": "off"})
     Traceback (most recent call last):
-    relift.errors.OptionError: neither relift nor HiGHS has an option 'presolv'. ...
+    relift.errors.UnknownOptionError: neither relift nor HiGHS has an option 'presolv'. Did you mean 'presolve'?
     """
     import highspy
 
     own = {}
     for name, value in options.items():
-        if name in own_keywords() and name not in _OWN:
+        if name in OWN_OPTIONS and name not in _OWN:
             own[name] = value
             continue
         if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
-            raise OptionError(
-                f"neither relift nor HiGHS has an option {name!r}.",
-                f"Keywords of relift: {', '.join(sorted(own_keywords()))}.",
-            )
+            raise unknown_to_both(name)
         if highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError:
             raise OptionError(f"HiGHS does not take {name}={value!r}.")
     return own
+
+
+def unknown_to_both(name: str) -> UnknownOptionError:
+    """The error for an option that neither relift nor HiGHS has, with the one that is probably meant."""
+    return UnknownOptionError(
+        f"neither relift nor HiGHS has an option {name!r}.", nearest_option("HiGHS", name, sorted(_defaults()))
+    )
 
 
 def _as_type_of(highs: Any, name: str, value: Any) -> Any:

@@ -35,7 +35,7 @@ class Outcome:
     result
         The answer of relift, with classes and certificate; None if the model was not lifted.
     reason
-        Why the model was passed to HiGHS as it is, or what the solver of the small program was not told; mostly empty.
+        Why the model was passed to HiGHS unlifted, or what the solver of the small program was not told; mostly empty.
     """
 
     status: Status
@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def is_lifted(self) -> bool:
-        """Whether the answer is relift's; otherwise HiGHS has solved the model as it is, and nothing was certified."""
+        """Whether the answer is relift's; otherwise HiGHS has solved the model directly, and nothing was certified."""
         return self.result is not None
 
     def __repr__(self) -> str:
@@ -71,7 +71,7 @@ def solve(highs: Any, *, integers: Integers = "refuse", **options: Any) -> Outco
         A ``highspy.Highs`` with a model.
     integers
         What to do with a model that has integer or semi-continuous variables: ``"refuse"`` it with an error, or
-        ``"pass"`` it to HiGHS as it is, without lifting. With HiGHS's option ``solve_relaxation`` they are continuous.
+        ``"pass"`` it to HiGHS, without lifting. With HiGHS's option ``solve_relaxation`` they are continuous.
     **options
         Keywords of :func:`relift.solve`.
 
@@ -130,7 +130,7 @@ def solve(highs: Any, *, integers: Integers = "refuse", **options: Any) -> Outco
 
 
 def _why_not_lifted(highs: Any, integers: Integers) -> str:
-    """Say why HiGHS should run on the model as it is; empty if relift can take it."""
+    """Say why HiGHS should run on the model directly; empty if relift can take it."""
     lp = highs.getLp()
     discrete = discrete_columns(highs)
     if discrete.size and not option(highs, "solve_relaxation"):
@@ -156,7 +156,7 @@ def _why_not_lifted(highs: Any, integers: Integers) -> str:
 def _run_as_it_is(highs: Any, reason: str, seconds: float = 0.0) -> Outcome:
     """Let HiGHS solve its model, with what is left of its time."""
     forget_answer(highs)
-    _say(highs, f"relift: HiGHS solves the model as it is: {reason}")
+    _say(highs, f"relift: HiGHS solves the model directly: {reason}")
     left = max(option(highs, "time_limit") - seconds, 1e-3) if seconds else option(highs, "time_limit")
     with changed_for_a_while(highs, time_limit=left):
         run_highs(highs)

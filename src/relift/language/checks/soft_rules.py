@@ -80,7 +80,7 @@ class SoftRules:
 
     def _has_sound_end(self, s: n.SoftRule) -> bool:
         if s.weight is not None and s.is_hard:
-            hint = "Leave out the weight, or the full stop at its end."
+            hint = "Remove the weight, or the full stop at its end."
             self.errors.add(KindError, s.span, "a hard rule has no weight", hint)
         elif s.weight is None and not s.is_hard:
             hint = "Write rule 1: ..;   for a weight, or   rule .. .;   for a rule that must hold."

@@ -53,7 +53,7 @@ _WORDS = {
     "or": "Write | for or.",
     "where": "Conditions are joined to the query with &.",
     "st": "Constraints begin with: subject to",
-    "false": "Leave the statement away, or write a comparison such as 0 = 1.",
+    "false": "Remove the statement, or write a comparison such as 0 = 1.",
 }
 
 _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (

@@ -34,7 +34,7 @@ class Pull(Protocol):
     """Reads a table of a server, and hands its batches to a function."""
 
     def __call__(self, content: Stored, source: Source, use: Callable[[ArrowStream, dict[str, Type]], T]) -> T:
-        """Read it."""
+        """Read a table of a server, and pass its rows to a function."""
 
 
 @final

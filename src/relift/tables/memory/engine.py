@@ -108,7 +108,7 @@ class MemoryEngine(Engine):
             return rows if number is None else evaluator.numbered(rows, *number)
 
         def elsewhere(other: DuckDBEngine) -> Relation:
-            # Fetched without an order and numbered here: both engines order alike, and this way there is one.
+            # Fetched without an order and numbered here: both engines order equally, and this way there is one.
             arrays = other.fetch(plan, budget=budget)
             size = next(iter(arrays.values())).size if arrays else other.count(plan, 2**31)
             vectors = {c: self._vector_of(kind, arrays[c]) for c, kind in plan.columns.items()}

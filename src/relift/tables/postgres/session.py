@@ -105,7 +105,7 @@ class PostgresSession:
         return self._with_cursor(work, query, label)
 
     def batches(self, query: str, use: Callable[[pa.RecordBatchReader], T], label: str = "") -> T:
-        """Hand the rows of a query to a function, batch by batch as they arrive."""
+        """Pass the rows of a query to a function, batch by batch as they arrive."""
         import pyarrow as pa
 
         failures: list[Exception] = []

@@ -156,7 +156,7 @@ def test_a_map_that_does_not_fit_is_refused(triangle: Path, tmp_path: Path, caps
     assert run(["expand", str(map_file), str(answer)]) == 2
     assert error_of(capsys) == f"{map_file} was made from another model, or by another version. Run relift lift again."
     assert run(["expand", str(answer), str(answer)]) == 2
-    assert error_of(capsys).startswith(f"{answer} is no map of a small model")
+    assert error_of(capsys).startswith(f"{answer} is not a map of a small model")
     triangle.unlink()
     assert run(["expand", str(map_file), str(answer)]) == 2
     assert error_of(capsys) == f"{triangle.resolve()}: no such file or folder."

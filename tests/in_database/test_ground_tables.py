@@ -140,5 +140,5 @@ def test_what_cannot_be_lifted_in_an_engine_is_refused_in_words() -> None:
     outside = "relation a/1; var x(I) in a(I) >= 0; minimize z: sum{I in a(I)} x(I); subject to c: x(7) >= 1;"
     with pytest.raises(DataError, match="lies outside of the domain of 'x'"):
         relift.Model.from_text(outside).solve(data=data, lift_in_engine=True)
-    with pytest.raises(OptionError, match="lift='orbits' is not done inside an engine"):
+    with pytest.raises(OptionError, match="lift='orbits' is not available with lift_in_engine"):
         relift.Model.from_text(outside).solve(data=data, lift_in_engine=True, lift="orbits")

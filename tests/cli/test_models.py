@@ -109,7 +109,7 @@ def test_ground_writes_a_file_with_names(
 
 def test_check_says_yes(shop: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", shop[0]]) == 0
-    assert "right (0 relations, 3 params, 1 variables, 0 rules, 2 constraints)" in capsys.readouterr().out
+    assert "valid (0 relations, 3 params, 1 variables, 0 rules, 2 constraints)" in capsys.readouterr().out
     assert run(["check", shop[0], "--data", shop[1]]) == 0
     assert "Program(LP, min, 2 variables" in capsys.readouterr().out
 
@@ -172,7 +172,7 @@ def test_show(shop: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None
         (["fmt", "--write", "--check", "MODEL"], "--write and --check contradict each other."),
         (["check", "MODEL", "solution.json"], "a .rlp model is checked by itself."),
         (["check", "x.mps"], "the solution to check is missing."),
-        (["solve", "x.mps", "--data", "DATA"], "--data goes with .rlp models, and x.mps is none."),
+        (["solve", "x.mps", "--data", "DATA"], "--data applies to .rlp models, and x.mps is not one."),
     ],
 )
 def test_errors_are_told_without_a_traceback(

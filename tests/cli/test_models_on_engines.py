@@ -116,8 +116,8 @@ def test_lifting_on_the_server_keeps_its_state_in_a_schema(
         (["solve", "MODEL", "--data", "URL", "--schema", "x"], 2, "in the schema 'x' of the server."),
         (["solve", "MODEL", "--schema", "market"], 2, "--schema needs a server."),
         (["solve", "MODEL", "--data", "DIR", "--schema", "x"], 2, "--schema applies to tables on a server."),
-        (["solve", "x.mps", "--engine", "duckdb"], 2, "--engine goes with .rlp models, and x.mps is none."),
-        (["check", "x.mps", "--schema", "s"], 2, "--schema goes with .rlp models, and x.mps is none."),
+        (["solve", "x.mps", "--engine", "duckdb"], 2, "--engine applies to .rlp models, and x.mps is not one."),
+        (["check", "x.mps", "--schema", "s"], 2, "--schema applies to .rlp models, and x.mps is not one."),
         (["ground", "MODEL", "--engine", "postgresql://x@/y?host=/nowhere"], 6, "cannot be reached: no server answers"),
     ],
 )
