@@ -193,7 +193,8 @@ def _text(setup: Setup, rows: list[Row]) -> list[str]:
         "of a whole search (today a single fit takes a fraction of a second): all seconds here are those of a whole "
         "search, clustering included.",
         "**LSVM (relift)** is `LiftedSVCCV`: every machine of the search is solved until its duality gap is proved on "
-        "all its examples, with kernel rows that folds and prices share. **LSVM (paper's way)** clusters sorted distances to "
+        "all its examples, with kernel rows that folds and prices share. **LSVM (paper's way)** clusters sorted "
+        "distances to "
         f"{setup['anchors']} anchors found by k-means and solves the dual with mean kernels between classes. **anchor "
         f"SVM** is trained on the {setup['anchors']} anchors alone, centres of k-means for each label.",
         "The mean error of LSVM (relift) differs from that of SVM by "
