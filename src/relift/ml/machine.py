@@ -61,7 +61,8 @@ class KernelView:
     X
         The training points (or the training kernel matrix).
     device
-        The PyTorch device on which kernels between lists of dense points are computed; None: the CPU, compiled.
+        The PyTorch device on which sums of kernel values of dense points are computed; None: the CPU, compiled. Kernel
+        matrices stay on the CPU: fetching them takes as long as computing them.
     """
 
     def __init__(self, kernel: Any, gamma: float, coef0: float, degree: int, X: Any, device: str | None = None) -> None:
@@ -102,12 +103,13 @@ class KernelView:
     def values(self, X: Any, others: Any) -> NDArray[Any]:
         """The kernel between new points and training points, in the precision of the machine."""
         if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(others):
-            if self.device is not None:
-                return device_kernels.kernel_values(
-                    self.placed(X), self.placed(others), self.kernel, *self.parameters, self.device
-                )
             return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
         return np.asarray(self.function()(X, others))
+
+    @property
+    def is_on_device(self) -> bool:
+        """Whether sums of kernel values come from a device."""
+        return self.device is not None and self.is_pointwise
 
     @property
     def has_values(self) -> bool:
@@ -115,7 +117,10 @@ class KernelView:
         return not (isinstance(self.kernel, str) and self.kernel in ("linear", "precomputed"))
 
     def sums(self, X: Any, support: Any, weights: Double, columns: NDArray[Any] | None = None) -> Double:
-        """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel."""
+        """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel.
+
+        On a device, ``weights`` may have several columns.
+        """
         if self.kernel == "precomputed":
             part = X[:, columns]
             return np.asarray(part @ weights).ravel()

@@ -19,7 +19,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from relift.arrays import Double
-from relift.ml import compiled, device_kernels
+from relift.ml import compiled
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
@@ -60,8 +60,6 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
     points = X[first]
     if view.is_pointwise:  # symmetric to the last bit
         points = np.ascontiguousarray(points if view.shift is None else points - view.shift)
-        if view.device is not None:
-            return device_kernels.kernel_values(points, points, view.kernel, *view.parameters, view.device)
         return compiled.kernel_values(points, points, view.kernel, *view.parameters)
     if view.kernel == "precomputed":
         K = points[:, first]
@@ -151,7 +149,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
     verbose
         Print a line.
     device
-        A PyTorch device, such as ``"cuda"``, that computes kernel values; None for the CPU.
+        A PyTorch device, such as ``"cuda"``, that computes the kernel values of predictions; None for the CPU.
 
     Attributes
     ----------

@@ -471,6 +471,12 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         """The same with one kernel value for each example and support vector, whatever the number of pairs."""
         n_labels, n_support = len(self.classes_), len(self.support_)
         out = np.tile(self.intercept_, (X.shape[0], 1))
+        if self._view.is_on_device and not sparse.issparse(X):
+            weights = np.zeros((n_support, len(self.intercept_)))
+            for number in range(len(self.intercept_)):
+                columns, of_pair = self._pair(number)
+                weights[columns, number] = of_pair
+            return np.asarray(out + self._view.sums(X, self.support_vectors_, weights))
         ends = np.cumsum(self.n_support_)
         of_labels = [slice(int(end - count), int(end)) for end, count in zip(ends, self.n_support_, strict=True)]
         size = max(1, (1 << 21) // max(1, n_support))
