@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import logging
 from dataclasses import is_dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
+from relift.atomic import write_atomically
 from relift.bridges.highs import Outcome, solve
 from relift.bridges.highs.options import set_options
 from relift.errors import MissingPackageError, UnsupportedError
@@ -77,7 +77,8 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             raise self._in_words_of_linopy(error) from None
         result = self.outcome.result
         if result is not None and solution_fn is not None:
-            Path(solution_fn).write_text(highs_text(result.program, result.solution), encoding="utf-8")
+            with write_atomically(solution_fn) as file:
+                file.write(highs_text(result.program, result.solution).encode())
             solution_fn = None  # HiGHS itself does not know every answer
         h.run = lambda: None  # it has run
         try:

@@ -78,9 +78,9 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
         return compiled.kernel_values(points, points, view.kernel, *view.parameters)
     if view.kernel == "precomputed":
         K = points[:, first]
-        K = np.array(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
+        K = np.array(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
     else:
-        K = np.array(view.function()(points, points), dtype=np.float64)
+        K = np.array(view.function()(points, points), dtype=np.float64, order="C")
     for begin in range(0, len(K), 1024):  # block by block: a second matrix of this size may not fit
         rows, columns = K[begin : begin + 1024, begin:], K[begin:, begin : begin + 1024].T
         middle = 0.5 * (rows + columns)
