@@ -152,3 +152,9 @@ def moved_cones(found: ConicRows, position: Integers, n_unknowns: int) -> ConicR
     rows, columns = A.coords
     matrix = sparse.csr_array((A.data, (rows, position[columns])), shape=(found.n_rows, n_unknowns))
     return ConicRows(matrix, found.b, found.cones)
+
+
+def widened_cones(found: ConicRows, n_unknowns: int) -> ConicRows:
+    """The same cones when there are further unknowns behind the others."""
+    A = sparse.csr_array((found.A.data, found.A.indices, found.A.indptr), shape=(found.n_rows, n_unknowns))
+    return ConicRows(A, found.b, found.cones)
