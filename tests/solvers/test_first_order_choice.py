@@ -65,8 +65,8 @@ def test_fill_of_known_graphs() -> None:
     assert fill_of_graph(15, star) == Fill(14, 14)
     assert fill_of_graph(9, clique) == Fill(36, sum(k * k for k in range(9)))
     assert fill_of_graph(30, [*path, (29, 0)]) == Fill(29 + 28, 1 + 28 * 4)
-    rows = predicted_fill.predicted_fill(Program(q=np.zeros(3), A=np.ones((2, 3))))
-    assert rows == Fill(2 * 3 + 1, 3 * 4 + 1)  # the three variables first, which links the two rows
+    rows = predicted_fill.predicted_fill(Program(q=np.zeros(5), A=np.ones((1, 5))))
+    assert rows == Fill(5, 5)
 
 
 def grid(side: int) -> Program:

@@ -263,7 +263,8 @@ Fill predicted_fill(const Index* offsets, size_t n_offsets, const int32_t* indic
     }
     Fill fill = MinimumDegree(starts.data(), ends.data(), size_t(kept)).run(most_work);
     if (n_dense > 0) {  // every column has an entry in each full row, and these are a clique
-        fill.operations += 2 * n_dense * fill.entries + n_dense * n_dense * kept + n_dense * n_dense * n_dense / 3;
+        fill.operations += 2 * n_dense * fill.entries + n_dense * n_dense * kept;
+        fill.operations += (n_dense - 1) * n_dense * (2 * n_dense - 1) / 6;
         fill.entries += n_dense * kept + n_dense * (n_dense - 1) / 2;
     }
     return fill;
