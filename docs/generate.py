@@ -166,6 +166,24 @@ def repeated_rows() -> str:
     return table(json.loads((ROOT / "docs" / "repeated_rows.json").read_text(encoding="utf-8")))
 
 
+def gpu() -> str:
+    """The table of docs/gpu.json, which ``python -m benchmarks.gpu_orbits --out`` writes on a machine with a GPU."""
+    found = json.loads((ROOT / "docs" / "gpu.json").read_text(encoding="utf-8"))
+    orbits = found["orbits"]
+    lines = [
+        f"| {found['device']}, PyTorch {found['torch']} | GPU s | CPU s (one thread) | ratio |",
+        "|---|---|---|---|",
+        f"| orbits of {orbits['points']}, {orbits['n_points']:,} points, {orbits['anchors']:,} anchors "
+        f"(first call {orbits['gpu_cold']:.1f} s) | {orbits['gpu_warm']:.3f} | {orbits['cpu_warm']:.3f} "
+        f"| {orbits['cpu_warm'] / orbits['gpu_warm']:.2g} |",
+    ]
+    for m in found["machines"]:
+        what = f"{m['task']}, {m['points']:,} examples, {m['features']} features"
+        what += f", {m['support']:,} support vectors" if "support" in m else ""
+        lines.append(f"| {what} | {m['gpu']:.4f} | {m['cpu']:.4f} | {m['cpu'] / m['gpu']:.2g} |")
+    return "\n".join(lines)
+
+
 def functions() -> str:
     """The convex and concave functions of the language, from their table."""
     lines = ["| written | means | curvature | sign | becomes |", "|---|---|---|---|---|"]
@@ -185,6 +203,7 @@ TABLES = {
     "benchmarks": benchmarks,
     "first_figures": first_figures,
     "functions": functions,
+    "gpu": gpu,
     "layers": layers,
     "repeated_rows": repeated_rows,
     **GROUNDING_BLOCKS,

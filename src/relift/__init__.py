@@ -36,7 +36,7 @@ def _homes() -> dict[str, str]:
 
 _HOME = _homes()
 
-_PARTS = ("cvxpy", "ml", "qpsolvers")
+_PARTS = ("cvxpy", "highs", "linopy", "ml", "ortools", "pulp", "pyomo", "qpsolvers")
 """Packages that need others to be installed; ``relift.cvxpy.Lifted`` imports them."""
 
 __all__ = sorted(_HOME)

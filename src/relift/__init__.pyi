@@ -39,10 +39,10 @@ from relift.lifting.certificate import Certificate as Certificate
 from relift.lifting.certificate import certify as certify
 from relift.lifting.lifting import Lifting as Lifting
 from relift.ml.point_signatures import approximate_orbits as approximate_orbits
+from relift.modelling.engine_model_result import EngineModelResult as EngineModelResult
 from relift.modelling.model import Model as Model
 from relift.modelling.model_result import ModelResult as ModelResult
 from relift.modelling.server_tables import ServerTables as ServerTables
-from relift.modelling.solve_in_engine import EngineModelResult as EngineModelResult
 from relift.modelling.solve_model import ground_model as ground_model
 from relift.modelling.solve_model import solve_model as solve_model
 from relift.modelling.solve_model import solve_model_in_engine as solve_model_in_engine

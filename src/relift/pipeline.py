@@ -27,15 +27,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any
 
 from relift.approximate.options import Approximation, approximation_from
 from relift.approximate_solve import ApproximateSolve
-from relift.certified_solve import ANSWERING, CertifiedSolve
+from relift.certified_solve import ANSWERING, AnswerWork, CertifiedSolve
 from relift.errors import OptionError
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
-from relift.lifting.stages import LIFTING
+from relift.lifting.stages import LIFTING, LiftWork
+from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
@@ -45,7 +45,7 @@ from relift.solvers.registry import get_backend
 from relift.stages import Stage
 from relift.symmetry.partition import Partition
 
-STAGES: tuple[Stage[Any], ...] = (*LIFTING, *ANSWERING)
+STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
 
 
@@ -95,6 +95,8 @@ def lift(
     if method is not None:
         warnings.warn("lift(method=...) is now lift(lift=...).", DeprecationWarning, stacklevel=2)
         lift = method
+    if not isinstance(program, Program):
+        raise other_model_error("relift.lift", program)
     settings = LiftSettings(lift, values, digits, scale_rows, reduce)
     if approximate is not None:
         return approximation_from(approximate).lift(program, settings, progress)
@@ -116,7 +118,7 @@ def solve(
     iteration_limit: int | None = None,
     threads: int | None = None,
     verbose: bool = False,
-    backend_options: Mapping[str, Any] | None = None,
+    backend_options: Mapping[str, object] | None = None,
     vertex: bool = False,
     warm_start: Result | Solution | None = None,
     progress: ProgressCallback | None = None,
@@ -158,6 +160,11 @@ def solve(
         ``infeasible`` and ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with
         ``approximate``, if the point did and is proved to be within the gap.
 
+    Raises
+    ------
+    NotAProgramError
+        If it is neither; the message says what to write for a model of another tool.
+
     Examples
     --------
     >>> result = solve(Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0))
@@ -165,6 +172,8 @@ def solve(
     ('optimal', 1.5, [0.5, 0.5, 0.5], 1)
     """
     start = perf_counter()
+    if not isinstance(program, (Program, Lifting)):
+        raise other_model_error("relift.solve", program)
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
     point = warm_start.solution if isinstance(warm_start, Result) else warm_start

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import final
 
 from relift.approximate.report import ApproximationReport, Round
+from relift.arrays import Vector
 from relift.certified_solve import Attempt
 from relift.lifting.certificate import Certificate
 from relift.lifting.lifting import Lifting
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 
 
 @final

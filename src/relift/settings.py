@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Literal, final, get_args
+from typing import Literal, final, get_args
 
 from relift.errors import OptionError
 
@@ -102,7 +102,7 @@ class SolverSettings:
     iteration_limit: int | None = None
     threads: int | None = None
     verbose: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     interrupt: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:

@@ -71,7 +71,7 @@ def test_unknown_names_are_refused_with_the_nearest_one() -> None:
     answer = relift.solve_model(p.MAX_FLOW + p.MAX_FLOW_FACTS)
     with pytest.raises(OptionError, match=r"there is no variable 'flw'\. Did you mean 'flow'\?"):
         answer["flw"]
-    with pytest.raises(OptionError, match=r"there is no constraint 'x'\. Known are balance\."):
+    with pytest.raises(OptionError, match=r"there is no constraint 'x'\. Expected one of: balance\."):
         answer.duals("x")
     with pytest.raises(OptionError, match="there is no flow"):
         answer.value("flow", "a", "z")

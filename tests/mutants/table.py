@@ -43,6 +43,12 @@ def _of(folder: str, *mutants: tuple[str, str, str, str]) -> list[Mutant]:
 PROGRAM = _of(
     "src/relift/program",
     ("convexity.py", "TOLERANCE = 1e-11", "TOLERANCE = 1e-1", "tests/program/test_convexity.py"),
+    (
+        "formulas.py",
+        "return leader_scale / (scale * class_size)",
+        "return leader_scale / scale",
+        "tests/lifting/test_lifting.py",
+    ),
     ("cones.py", "SUM_TOLERANCE = 1e-9", "SUM_TOLERANCE = 1.0", "tests/program/test_cones.py"),
     (
         "magnitudes.py",
@@ -84,12 +90,6 @@ LIFTING = _of(
     "src/relift/lifting",
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 0.0", GUARDS),
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 1e-10", GUARDS),
-    (
-        "quotient.py",
-        "row_share = leader / (scales * rows.class_sizes[rows.labels])",
-        "row_share = leader / scales",
-        "tests/lifting/test_lifting.py",
-    ),
     (
         "quotient.py",
         "multipliers[variables] * variable_share",

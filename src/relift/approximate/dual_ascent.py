@@ -14,13 +14,12 @@ Averages of the iterates are returned; they need not converge, since each is pro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from relift.approximate.lower_bound import payable
+from relift.arrays import SparseMatrix, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 def ascend(
@@ -77,5 +76,5 @@ def _weight(x: Vector, y: Vector) -> float:
     return float(np.clip(dual / primal, 1e-4, 1e4)) if primal > 0 and dual > 0 else 1.0
 
 
-def _sizes(matrix: Any, axis: int) -> Vector:
-    return np.asarray(np.abs(matrix).sum(axis=axis), dtype=np.float64).ravel()
+def _sizes(matrix: SparseMatrix, axis: int) -> Vector:
+    return np.asarray(abs(matrix).sum(axis=axis), dtype=np.float64).ravel()

@@ -30,16 +30,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.approximate.boxes import PASSES, tighten
 from relift.approximate.curvature import curvature, curvature_by_factorisation
 from relift.approximate.rounding import EPSILON, gamma
+from relift.arrays import Indices, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
-
-Indices = NDArray[np.int64]
 
 STEPS = 9
 """How often the search for the best multiple of the multipliers changes its step."""
@@ -139,8 +136,8 @@ class BoundProver:
         flops: float = math.inf,
     ) -> None:
         self.program = program
-        self.magnitude_A = np.abs(program.A)
-        self.magnitude_P = None if program.P is None else np.abs(program.P)
+        self.magnitude_A = abs(program.A)
+        self.magnitude_P = None if program.P is None else abs(program.P)
         entries = int(np.diff(program.A.tocsc().indptr).max(initial=0))
         if program.P is not None:
             entries += int(np.diff(program.P.indptr).max(initial=0))
@@ -161,7 +158,7 @@ class BoundProver:
     def sharpen(self, flops: float = math.inf) -> bool:
         """Spend what was saved before, on boxes and on the curvature of P; whether more is known now."""
         before = self.curvature
-        if not self._is_sharp:
+        if self.program.P is not None and not self._is_sharp:
             self._is_sharp = True
             self.curvature = before + curvature_by_factorisation(self.program.P, before, flops)
         more, self._passes = PASSES - self._passes, PASSES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal, final, get_args
+from typing import Literal, final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,7 +184,7 @@ class Approximation:
             labels_of(self.partition, program.n_variables)
 
 
-def approximation_from(given: Any) -> Approximation:
+def approximation_from(given: object) -> Approximation:
     """Read the argument ``approximate``: options, a gap, or classes.
 
     Examples

@@ -17,19 +17,18 @@ Neither is a proof: the corrected point is checked, the corrected multipliers pr
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import lsmr
 
 from relift.approximate.curvature import bandwidth, lower_band
-from relift.approximate.lower_bound import Indices, LowerBound, payable
+from relift.approximate.lower_bound import LowerBound, payable
 from relift.approximate.upper_bound import relative_violation
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.lifting.certificate import certify
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 
 FLOPS = 2e9
 """Operations that one factorisation may take; beyond that the move is found by LSMR."""
@@ -95,7 +94,7 @@ def repaired_point(program: Program, x: Vector, tolerance: float, flops: float =
     True
     """
     A = program.A.tocsr()
-    magnitude = np.abs(A)
+    magnitude = abs(A)
     x = np.clip(x, program.lb, program.ub)
     broken = program.l == program.u
     blocked = np.zeros(x.size, bool)
@@ -133,7 +132,7 @@ def _inner(program: Program, tolerance: float, size: Vector) -> tuple[Vector, Ve
         return program.l + margin, program.u - margin
 
 
-def _smallest_move(A: Any, room: Vector, wish: Vector, flops: float) -> tuple[Vector, float]:
+def _smallest_move(A: SparseMatrix, room: Vector, wish: Vector, flops: float) -> tuple[Vector, float]:
     """The smallest move d, each entry measured against its room, with A d = wish; nearly so where there is none.
 
     The second value is the number of operations, about.
@@ -222,7 +221,7 @@ def _costliest(gap: Vector) -> Indices:
     return order[: int(np.searchsorted(total, 0.9 * total[-1])) + 1]
 
 
-def _room(A: Any, program: Program, v: Vector, y: Vector, gradient_room: Vector) -> Vector:
+def _room(A: SparseMatrix, program: Program, v: Vector, y: Vector, gradient_room: Vector) -> Vector:
     """How far each multiplier may go: in proportion to its size, and not through the gradients that are right."""
     Av = A @ v
     near = 1e-6 * (1.0 + np.abs(Av))

@@ -20,16 +20,17 @@ rows a little and has to be repaired (:mod:`~relift.approximate.repair`) before 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.reduction import Reduction, reduce
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -238,7 +239,7 @@ def _extremes(program: Program, labels: NDArray[np.int64]) -> tuple[Vector, Vect
     return lower, upper
 
 
-def _restricted_objective(program: Program, S: Any) -> tuple[Any, Vector]:
+def _restricted_objective(program: Program, S: SparseMatrix) -> tuple[SparseMatrix | None, Vector]:
     P = None
     if program.P is not None:
         P = _canonical(S.T @ program.P @ S)
@@ -246,7 +247,7 @@ def _restricted_objective(program: Program, S: Any) -> tuple[Any, Vector]:
     return P, np.asarray(S.T @ program.q)
 
 
-def _canonical(matrix: Any) -> Any:
+def _canonical(matrix: SparseMatrix) -> SparseMatrix:
     matrix = matrix.tocsc()
     matrix.sum_duplicates()
     matrix.eliminate_zeros()

@@ -38,11 +38,12 @@ from relift.approximate.restriction import Restriction, averaged, bound_multipli
 from relift.approximate.rounding import EPSILON
 from relift.approximate.splitting import split_rows_by_variables, split_worst
 from relift.approximate.upper_bound import FEASIBLE, FEW_ROWS, UpperBound, upper_bound
+from relift.arrays import Vector
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import quotient
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import Progress, ProgressCallback
 from relift.symmetry.find import Symmetry, no_symmetry
 

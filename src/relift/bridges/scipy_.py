@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedError
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Status
 from relift.program.sparse_structure import checked_sparse
 from relift.settings import LiftMethod, check_choice

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.errors import MissingPackageError
 from relift.formats.npz import program_from_parts
 from relift.program.arrays import as_floats
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
 
 if TYPE_CHECKING:

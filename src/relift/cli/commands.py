@@ -40,11 +40,14 @@ from relift.cli.options import (
     OutputOption,
     QuietOption,
     RelaxOption,
+    StyleChoice,
+    StyleOption,
     ToleranceOption,
     ValuesChoice,
     ValuesOption,
     backend_options,
     check_output,
+    check_style,
     lift_words,
     words_of,
 )
@@ -95,6 +98,7 @@ def _all(
 def solve_command(
     model: ModelArgument,
     output: OutputOption = None,
+    solution_style: StyleOption = StyleChoice.relift,
     data: DataOption = None,
     param: ParamOption = None,
     out: Annotated[
@@ -155,6 +159,7 @@ def solve_command(
         "backend_options": backend_options(backend_option),
         "vertex": vertex,
     }
+    check_style(solution_style, output)
     SolverSettings(tol, time_limit, iteration_limit, threads)  # wrong options are told before a large file is read
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
@@ -172,7 +177,7 @@ def solve_command(
                 status = answer.status
             _leave(_exit_code(status))
             return
-        _solve_model(given, words, output, out, as_json, quiet)
+        _solve_model(given, words, output, solution_style, out, as_json, quiet)
         return
     if lift_in_engine:
         raise OptionError(f"--lift-in-engine is for .rlp models, and {model.name} is none.", "Leave it out.")
@@ -197,7 +202,7 @@ def solve_command(
             comparison = _compared(program, words, sum(result.timings.values()), quiet)
     timings = {"read": read_seconds}
     if output is not None:
-        write_solution(result, output, timings)
+        write_solution(result, output, timings, solution_style.value)
     if as_json:
         document = json_from_result(result, timings=timings)
         if comparison is not None:
@@ -213,7 +218,13 @@ def solve_command(
 
 
 def _solve_model(
-    words: ModelWords, options: dict[str, Any], output: Path | None, out: Path | None, as_json: bool, quiet: bool
+    words: ModelWords,
+    options: dict[str, Any],
+    output: Path | None,
+    style: StyleChoice,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from relift.formats.model_results import json_from_model_result, write_model_result
     from relift.formats.solutions import write_solution
@@ -224,7 +235,7 @@ def _solve_model(
         answer = models.solve_words(words, quiet or as_json, options)
     project = psl.project_at(words.model, words.data) if psl.is_psl(words.model) else None
     if output is not None:
-        write_solution(answer.result, output, {"ground": answer.seconds})
+        write_solution(answer.result, output, {"ground": answer.seconds}, style.value)
     if out is not None and project is not None:
         psl.write_inferred(project, answer, out)
     elif out is not None:
@@ -339,10 +350,13 @@ def expand_command(
     small_solution: Annotated[
         Path,
         typer.Argument(
-            metavar="SMALL_SOLUTION", help="Solution of the small model: .json or .txt.", show_default=False
+            metavar="SMALL_SOLUTION",
+            help="Solution of the small model: .json, .txt, or .sol of HiGHS or Gurobi.",
+            show_default=False,
         ),
     ],
     output: OutputOption = None,
+    solution_style: StyleOption = StyleChoice.relift,
     lift: LiftOption = LiftChoice.equitable,
     values: ValuesOption = ValuesChoice.decimal,
     digits: DigitsOption = None,
@@ -367,6 +381,7 @@ def expand_command(
     from relift.program.solution import Status
     from relift.result import Result
 
+    check_style(solution_style, output)
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
     words = lift_words(lift, values, digits, no_reduce, no_scale_rows)
@@ -391,7 +406,7 @@ def expand_command(
     result = Result(program, expanded, certificate, lifting, dict(lifting.timings))
     timings = {"read": read_seconds}
     if output is not None:
-        write_solution(result, output, timings)
+        write_solution(result, output, timings, solution_style.value)
     if as_json:
         print_json(json_from_result(result, timings=timings))
     elif not quiet:

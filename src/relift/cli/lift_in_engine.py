@@ -18,7 +18,7 @@ from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, OptionError
 
 if TYPE_CHECKING:
-    from relift.modelling.solve_in_engine import EngineModelResult
+    from relift.modelling.engine_model_result import EngineModelResult
 
 LiftInEngineOption = Annotated[
     bool, typer.Option("--lift-in-engine", help="Leave the ground program in the engine; fetch its quotient (.rlp).")

@@ -68,6 +68,23 @@ OutputOption = Annotated[
 ]
 
 
+class StyleChoice(enum.StrEnum):
+    """Layouts of solutions in text files."""
+
+    relift = "relift"
+    highs = "highs"
+    highs_table = "highs-table"
+    gurobi = "gurobi"
+
+
+StyleOption = Annotated[
+    StyleChoice,
+    typer.Option(
+        "--solution-style", help="Layout of a .sol or .txt file: relift, highs, highs-table, gurobi.", metavar="STYLE"
+    ),
+]
+
+
 def lift_words(
     lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
 ) -> dict[str, Any]:
@@ -114,6 +131,16 @@ def _typed(value: str) -> Any:
         with contextlib.suppress(ValueError):
             return kind(value)
     return value
+
+
+def check_style(style: StyleChoice, path: Path | None) -> None:
+    """Refuse a layout of text files where no text file is written."""
+    if style == StyleChoice.relift:
+        return
+    if path is None:
+        raise OptionError(f"--solution-style {style} needs a file.", "Add --output FILE.sol.")
+    if path.suffix.lower() not in {".sol", ".txt"}:
+        raise FileFormatError(f"{path}: the style {str(style)!r} is one of text files.", "Write .sol or .txt.")
 
 
 def check_output(path: Path, suffixes: Sequence[str]) -> None:

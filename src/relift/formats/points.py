@@ -10,11 +10,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Matrix
 from relift.errors import FileFormatError
 from relift.formats.npz import numpy_array, numpy_arrays
 from relift.read_bytes import decompressed, read_bytes
-
-Points = NDArray[np.float64]
 
 SUFFIXES = (".ply", ".ply.gz", ".obj", ".obj.gz", ".npy", ".npz")
 
@@ -27,7 +26,7 @@ _TYPES = {
 LONGEST_HEADER = 1 << 20
 
 
-def read_points(path: str | Path, max_bytes: int | None = None) -> Points:
+def read_points(path: str | Path, max_bytes: int | None = None) -> Matrix:
     r"""Read the points of a file, one in each row.
 
     Parameters
@@ -81,7 +80,7 @@ def _content(path: Path, max_bytes: int | None) -> bytes:
         raise FileFormatError(f"{path} is no whole gzip file ({error.message}).") from None
 
 
-def _from_numpy(path: Path, max_bytes: int | None) -> Points:
+def _from_numpy(path: Path, max_bytes: int | None) -> Matrix:
     data = read_bytes(path, max_bytes)
     if path.suffix.lower() == ".npy":
         return _numbers(numpy_array(data, str(path), path.name), path)
@@ -94,13 +93,13 @@ def _from_numpy(path: Path, max_bytes: int | None) -> Points:
     return _numbers(np.asarray(arrays[name]), path)
 
 
-def _numbers(array: NDArray[Any], path: Path) -> Points:
+def _numbers(array: NDArray[Any], path: Path) -> Matrix:
     if array.dtype.kind not in "fiu":
         raise FileFormatError(f"{path} holds an array of type {array.dtype}.", "Points are numbers.")
     return array.astype(np.float64)
 
 
-def _from_obj(content: bytes, path: Path) -> Points:
+def _from_obj(content: bytes, path: Path) -> Matrix:
     lines = [line for line in content.splitlines() if line.lstrip()[:2] in (b"v ", b"v\t")]
     try:
         # Some programs write a weight or a colour after the three coordinates.
@@ -137,7 +136,7 @@ class _Element:
     properties: list[_Property]
 
 
-def _from_ply(content: bytes, path: Path) -> Points:
+def _from_ply(content: bytes, path: Path) -> Matrix:
     form, elements, begin = _ply_header(content, path)
     names = [element.name for element in elements]
     if "vertex" not in names:
@@ -196,7 +195,7 @@ def _ply_header(content: bytes, path: Path) -> tuple[str, list[_Element], int]:
     return form, elements, begin
 
 
-def _ply_text(content: bytes, before: list[_Element], vertex: _Element, path: Path) -> Points:
+def _ply_text(content: bytes, before: list[_Element], vertex: _Element, path: Path) -> Matrix:
     lines = content.splitlines()
     first = sum(element.count for element in before)  # in text every record has its line
     lines = lines[first : first + vertex.count]

@@ -15,6 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.grounding import exact
 from relift.grounding.queries_from_model import ROW, Queries, variables_of
 from relift.grounding.workspace import Workspace
@@ -30,7 +31,6 @@ from relift.language.checked_model import (
 )
 from relift.tables.algebra import Column, Plan, Project, Type, call
 
-Floats = NDArray[np.float64]
 VALUE = "#value"
 
 
@@ -167,7 +167,7 @@ def column_of_values(
     rows: int,
     statement: str,
     needed: NDArray[np.bool_] | None = None,
-) -> Floats:
+) -> Vector:
     """The values of an expression for the rows ``0 .. rows-1`` of a plan with a column of numbers.
 
     Raises

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, column_of_values, split
 from relift.grounding.fill_constraints import (
@@ -46,7 +47,6 @@ from relift.language.checked_model import (
 )
 from relift.tables.algebra import Plan, Project, Scalar, Unit, call, literal
 
-Floats = NDArray[np.float64]
 Place = tuple[str, str]
 
 
@@ -96,13 +96,13 @@ class ObjectiveParts:
         Terms ``max(0, e)`` and ``abs(e)``, before presolve.
     """
 
-    linear: dict[str, list[tuple[NDArray[Any], Floats]]] = field(default_factory=dict)
-    quadratic: dict[Place, list[tuple[NDArray[Any], NDArray[Any], Floats]]] = field(default_factory=dict)
+    linear: dict[str, list[tuple[NDArray[Any], Vector]]] = field(default_factory=dict)
+    quadratic: dict[Place, list[tuple[NDArray[Any], NDArray[Any], Vector]]] = field(default_factory=dict)
     constants: list[float] = field(default_factory=list)
     is_convex: bool = True
     hinges: list[HingeFactors] = field(default_factory=list)
 
-    def add_linear(self, name: str, columns: NDArray[Any], values: Floats) -> None:
+    def add_linear(self, name: str, columns: NDArray[Any], values: Vector) -> None:
         """Add to q."""
         self.linear.setdefault(name, []).append((columns, values))
 
@@ -111,7 +111,7 @@ class ObjectiveParts:
         entries = matrix.tocoo()
         self.quadratic.setdefault((first, second), []).append((*entries.coords, entries.data))
 
-    def vector(self, name: str, size: int) -> Floats:
+    def vector(self, name: str, size: int) -> Vector:
         """The part of q for one predicate."""
         parts = self.linear.get(name, [])
         if not parts:
@@ -256,7 +256,7 @@ def _hinge(work: Workspace, queries: Queries, term: HingeTerm | AbsoluteTerm, st
     return HingeFactors(kind, power, *_factors(work, queries, plan, term, statement))
 
 
-def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Floats, weights: Floats, limit: int) -> None:
+def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Vector, weights: Vector, limit: int) -> None:
     doubled = 2.0 * weights
     d = sparse.csr_array(constants.reshape(-1, 1))
     names = list(blocks)

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, Vector
 from relift.errors import SizeLimitError
 from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, column_of_values, split
@@ -38,8 +38,6 @@ from relift.program.quadratic_rows import QuadraticRows
 from relift.tables.algebra import Column, Project, Scalar, call
 from relift.tables.load import StoredTable
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 OWNER = "#owner"
 
 
@@ -126,12 +124,12 @@ class _Parts:
 
     size: int
     starts: dict[str, int]
-    quadratic: list[tuple[Integers, Integers, Integers, Floats]] = field(default_factory=list)
-    linear: list[tuple[Integers, Integers, Floats]] = field(default_factory=list)
-    right: list[tuple[Integers, Floats]] = field(default_factory=list)
+    quadratic: list[tuple[Indices, Indices, Indices, Vector]] = field(default_factory=list)
+    linear: list[tuple[Indices, Indices, Vector]] = field(default_factory=list)
+    right: list[tuple[Indices, Vector]] = field(default_factory=list)
     temporary: list[StoredTable] = field(default_factory=list)
 
-    def add_linear(self, name: str, owner: Integers, block: Any) -> None:
+    def add_linear(self, name: str, owner: Indices, block: Any) -> None:
         entries = block.tocoo()
         rows, columns = entries.coords
         self.linear.append((owner[rows], columns + self.starts[name], entries.data))
@@ -167,7 +165,7 @@ def _owned(rows: Rows) -> Project:
 
 def owned_factors(
     work: Workspace, queries: Queries, rows: Rows, scopes: tuple[Scope, ...], statement: str
-) -> tuple[Rows, Integers]:
+) -> tuple[Rows, Indices]:
     """The answers of scopes inside of each row, stored with their numbers, and the row that each belongs to."""
     if not scopes:
         return rows, np.arange(rows.size)
@@ -202,7 +200,7 @@ def beside(blocks: dict[str, Any], starts: dict[str, int], size: int) -> Any:
     return exact.matrix_from_triplets(rows, columns, values, (size, starts[""]), is_key=True)
 
 
-def _refuse_dense(work: Workspace, B: Any, owner: Integers, statement: str) -> None:
+def _refuse_dense(work: Workspace, B: Any, owner: Indices, statement: str) -> None:
     entries = float((np.diff(B.indptr).astype(np.float64) ** 2).sum())
     if entries > work.limit:
         raise SizeLimitError(
@@ -214,7 +212,7 @@ def _refuse_dense(work: Workspace, B: Any, owner: Integers, statement: str) -> N
         )
 
 
-def _add_products(parts: _Parts, B: Any, owner: Integers, constants: Floats, weights: Floats) -> None:
+def _add_products(parts: _Parts, B: Any, owner: Indices, constants: Vector, weights: Vector) -> None:
     n = max(parts.starts[""], 1)
     doubled = 2.0 * weights
     of_factor = np.repeat(owner, np.diff(B.indptr))
@@ -256,7 +254,7 @@ def _product(work: Workspace, queries: Queries, rows: Rows, parts: _Parts, term:
     parts.quadratic.append((owner, j, i, values))
 
 
-def moved(found: QuadraticRows, position: Integers, n_unknowns: int) -> QuadraticRows:
+def moved(found: QuadraticRows, position: Indices, n_unknowns: int) -> QuadraticRows:
     """The same constraints when unknowns have other numbers: ``position`` of each old one, or -1."""
     q = found.q.tocoo()
     rows, columns = q.coords

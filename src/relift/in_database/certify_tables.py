@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.in_database.point_check import PointCheck
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.ray_check import RayCheck
@@ -24,8 +24,6 @@ from relift.lifting.certificate import Certificate
 from relift.program import formulas
 from relift.program.solution import Solution, Status
 from relift.tables.algebra import Column, Join, Plan, Project, project
-
-Vector = NDArray[np.float64]
 
 
 @final
@@ -53,7 +51,7 @@ def expand_tables(
         "w": (column("w") * formulas.variable_share(column("size"))).scalar,
     }))  # fmt: skip
     of_rows = _of_members(scratch, "class_y", rows, y=y)
-    share = formulas.row_share(1.0, 1.0, column("size"))
+    share = formulas.variable_share(column("size"))  # all factors are 1
     if row_factors is not None:
         leaders = Project(rows.leaders, {"label": Column("label"), "id": Column("leader")})
         of_leaders = Project(Join(leaders, row_factors), {"label": Column("label"), "of_leader": Column("factor")})

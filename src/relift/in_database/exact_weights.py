@@ -27,6 +27,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Indices
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.scratch import Scratch
 from relift.settings import Reading
@@ -37,7 +38,6 @@ from relift.symmetry.colour_refinement_reference import (
     scaled_bounds,
     variable_weights,
 )
-from relift.symmetry.finite_field import Words
 from relift.tables.algebra import (
     Aggregate,
     Column,
@@ -53,7 +53,6 @@ from relift.tables.algebra import (
 )
 
 Method = Literal["equitable", "counting"]
-Integers = NDArray[np.int64]
 
 WHOLE_BITS = 24
 """Whole numbers below 2^24 are used as they are; words of classes then have 38 bits, and there are two of them."""
@@ -150,7 +149,7 @@ def exact_weights(
 class _RowKinds:
     table: Plan
     size: int
-    multipliers: Integers
+    multipliers: Indices
     """Distinct multipliers of rows, as whole numbers; empty if some are too large for that."""
     is_scaled: bool
 
@@ -308,7 +307,7 @@ class _Making:
         table = {"value": self.values} | _parts_of(field.images(self.values, self.reading))
         return [f"w{k}" for k in range(N_PARTS)], Join(nonzeros, self.scratch.attach("value_parts", table))
 
-    def scaled_kinds(self, found: dict[str, Any]) -> tuple[Integers, Words, NDArray[np.float64]]:
+    def scaled_kinds(self, found: dict[str, Any]) -> tuple[Indices, FieldElements, NDArray[np.float64]]:
         """For each distinct row: its kind, its multiplier inside of it (a residue), and that as a float."""
         t1, t2 = (found[c].astype(np.uint64) for c in ("t1", "t2"))
         if self.factor is not None:  # sums of whole numbers: back to the values
@@ -390,7 +389,7 @@ class _Making:
             quadratic = self.scratch.store("quadratic", Project(Join(self.P, table), outputs))
         return entries, quadratic
 
-    def words(self, images: Words, random: np.random.Generator) -> Words:
+    def words(self, images: FieldElements, random: np.random.Generator) -> FieldElements:
         """The images themselves for sums; for multisets a random residue, another one for each value."""
         if self.method == "equitable":
             return images
@@ -431,12 +430,12 @@ def _whole_factor(values: NDArray[np.float64], reading: Reading) -> float | None
     return None
 
 
-def _parts_of(words: Words) -> dict[str, Integers]:
+def _parts_of(words: FieldElements) -> dict[str, Indices]:
     mask = np.uint64((1 << PART_BITS) - 1)
     return {f"w{k}": ((words >> np.uint64(PART_BITS * k)) & mask).astype(np.int64) for k in range(N_PARTS)}
 
 
-def _whole_multipliers(kinds: Integers, residues: Words) -> Integers | None:
+def _whole_multipliers(kinds: Indices, residues: FieldElements) -> Indices | None:
     """Multipliers of the rows of each kind as whole numbers without a common factor, or None if some are too large."""
     if np.all(residues == 1):
         return np.ones(residues.size, np.int64)

@@ -112,4 +112,4 @@ class _Expressions:
         return _called("is finite", quantity)
 
 
-EXPRESSIONS: Operations = _Expressions()
+EXPRESSIONS: Operations[Expression] = _Expressions()

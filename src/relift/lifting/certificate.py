@@ -28,10 +28,11 @@ Rays that prove infeasibility or unboundedness are measured by :mod:`~relift.lif
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.errors import OptionError, ShapeError
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
 from relift.program import formulas
@@ -41,7 +42,7 @@ from relift.program.formulas import ARRAYS
 from relift.program.implied_bounds import implied_bounds
 from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.program.units import Units, units
 
 
@@ -145,25 +146,32 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
     """The vectors of an answer as arrays of the lengths that the program wants; infinities and NaN may stay."""
     if not isinstance(getattr(solution, "status", None), str):
         raise OptionError(f"{solution!r:.60} is no answer.", "Give a Solution, or what relift.solve returned.")
-    sizes = {
-        "x": program.n_variables,
-        "y": program.n_rows,
-        "w": program.n_variables,
-        "z": len(program.quadratic),
-        "v": program.conic.n_rows,
-    }
-    sizes |= {f"ray_{name}": size for name, size in sizes.items()}
-    vectors: dict[str, Any] = {}
-    for name, size in sizes.items():
+
+    def fitting(name: str, size: int) -> Vector | None:
         given = getattr(solution, name, None)
         if given is None:
-            continue
-        vectors[name] = as_floats(f"{name} of the solution", given)
-        if vectors[name].shape != (size,):
-            found = " x ".join(map(str, vectors[name].shape))
+            return None
+        vector = as_floats(f"{name} of the solution", given)
+        if vector.shape != (size,):
+            found = " x ".join(map(str, vector.shape))
             has = f"has {found} entries" if found else "is one number"
             raise ShapeError(f"{name} of the solution {has}, but {size} are needed.", "", name)
-    return Solution(solution.status, **vectors)
+        return vector
+
+    n, m, n_quadratic, n_conic = program.n_variables, program.n_rows, len(program.quadratic), program.conic.n_rows
+    return Solution(
+        solution.status,
+        x=fitting("x", n),
+        y=fitting("y", m),
+        w=fitting("w", n),
+        z=fitting("z", n_quadratic),
+        v=fitting("v", n_conic),
+        ray_x=fitting("ray_x", n),
+        ray_y=fitting("ray_y", m),
+        ray_w=fitting("ray_w", n),
+        ray_z=fitting("ray_z", n_quadratic),
+        ray_v=fitting("ray_v", n_conic),
+    )
 
 
 @dataclass(frozen=True, eq=False)

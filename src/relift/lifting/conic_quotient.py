@@ -28,9 +28,9 @@ from typing import final
 
 import numpy as np
 
+from relift.arrays import Indices, Vector
 from relift.program.cones import Cone, Power, PowerND, SecondOrder
-from relift.program.conic_rows import ConicRows, Indices, exponents_of
-from relift.program.solution import Vector
+from relift.program.conic_rows import ConicRows, exponents_of
 from relift.symmetry.partition import Partition
 
 

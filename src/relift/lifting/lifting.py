@@ -6,7 +6,7 @@ The stages that make it stand in :mod:`~relift.lifting.stages`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,10 +187,16 @@ class Lifting:
         >>> lifting.update(q=[1, 1, 2]).small.n_variables
         2
         """
-        changes: dict[str, Any] = {"q": q, "l": l, "u": u, "lb": lb, "ub": ub, "r": r}
-        if b is not None:
-            changes["conic"] = ConicRows(self.program.conic.A, b, self.program.conic.cones)
-        changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
+        program, conic = self.program, self.program.conic
+        changed = program.replace(
+            q=program.q if q is None else q,
+            l=program.l if l is None else l,
+            u=program.u if u is None else u,
+            lb=program.lb if lb is None else lb,
+            ub=program.ub if ub is None else ub,
+            r=program.r if r is None else r,
+            conic=conic if b is None else ConicRows(conic.A, b, conic.cones),
+        )
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
         return _lifted(LiftWork(changed, self.settings, progress, (self.reduction, self.symmetry)), progress)

@@ -19,18 +19,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
 from relift.program import formulas
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -132,8 +133,8 @@ def shares(symmetry: Symmetry) -> tuple[Vector, Vector]:
     """What part of a class's dual value each row, and each variable, of the class gets."""
     rows, variables, scales = symmetry.rows, symmetry.variables, symmetry.row_scales
     leader = scales[rows.representatives][rows.labels]
-    row_share = formulas.row_share(scales, leader, rows.class_sizes[rows.labels])
-    return row_share, formulas.variable_share(variables.class_sizes[variables.labels])
+    row_share = formulas.row_share(scales, leader, rows.class_sizes[rows.labels].astype(np.float64))
+    return row_share, formulas.variable_share(variables.class_sizes[variables.labels].astype(np.float64))
 
 
 def quotient(program: Program, symmetry: Symmetry) -> Quotient:
@@ -226,7 +227,7 @@ def _class_sums(vector: Vector, partition: Partition) -> Vector:
     return np.asarray(np.bincount(partition.labels, vector, partition.n_classes), dtype=np.float64)
 
 
-def _quotient_of_A(A: Any, rows: Partition, variables: Partition) -> Any:
+def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition) -> SparseMatrix:
     """The representatives' rows, with entries of one variable class added."""
     chosen = rows.representatives
     if A.format == "csr":
@@ -243,7 +244,7 @@ def _quotient_of_A(A: Any, rows: Partition, variables: Partition) -> Any:
     return _summed(row, column, A.data, (chosen.size, variables.n_classes))
 
 
-def _quotient_of_P(P: Any, variables: Partition) -> Any:
+def _quotient_of_P(P: SparseMatrix, variables: Partition) -> SparseMatrix | None:
     """S'PS from the representatives' columns alone: the sum over a class is its size times any member's column."""
     part = P[:, variables.representatives]
     column = np.repeat(np.arange(variables.n_classes), np.diff(part.indptr))
@@ -256,9 +257,9 @@ def _quotient_of_P(P: Any, variables: Partition) -> Any:
     return symmetric
 
 
-def _summed(row: Any, column: Any, data: Vector, shape: tuple[int, int]) -> Any:
+def _summed(row: Integers, column: Integers, data: Vector, shape: tuple[int, int]) -> SparseMatrix:
     """CSC matrix of the sums of equal positions, without sums that cancelled to rounding."""
-    total = sparse.coo_array((data, (row, column)), shape=shape).tocsc()
+    total: SparseMatrix = sparse.coo_array((data, (row, column)), shape=shape).tocsc()
     if data.size and data.min() < 0 < data.max():
         terms = sparse.coo_array((np.abs(data), (row, column)), shape=shape).tocsc()
         total.data[np.abs(total.data) <= CANCELLED * terms.data] = 0.0

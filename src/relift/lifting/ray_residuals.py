@@ -22,12 +22,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import linalg as sparse_linalg
 
+from relift.arrays import Vector
 from relift.program import formulas
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.formulas import ARRAYS
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 DUST_OF_RAYS = 1e-8
 """Multipliers this small against the largest of a ray may be nothing but what a solver has left there."""

@@ -25,6 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.ml.dual import uses_classes_for
 from relift.ml.dual_machine import default_cache_bytes
 from relift.ml.fold_search import FoldSearch, Split
@@ -32,8 +33,6 @@ from relift.ml.machine import KernelView
 from relift.ml.pairs import decisions_of, winners_of
 from relift.ml.svc import LIFT_CONSTRAINTS, LiftedSVC, checked_weights, options_of
 from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
 
 
 class LiftedSVCCV(ClassifierMixin, BaseEstimator):

@@ -22,6 +22,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
@@ -29,8 +30,6 @@ from relift.ml.validation import validate_data
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.result import Result
-
-Double = NDArray[np.float64]
 
 
 class LPSVC(ClassifierMixin, BaseEstimator):

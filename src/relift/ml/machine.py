@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from relift.arrays import Double
 from relift.ml import compiled, device_kernels
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import DualMachine
@@ -27,9 +28,6 @@ from relift.ml.kernels import (
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.small_dual import check_solver
 from relift.ml.torch_device import import_torch
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 SMALL = 512
 """Examples up to which kernels are evaluated in double precision: it costs nothing there."""
@@ -110,6 +108,11 @@ class KernelView:
                 )
             return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
         return np.asarray(self.function()(X, others))
+
+    @property
+    def has_values(self) -> bool:
+        """Whether decision values are sums of kernel values that are computed: not where there is a quicker way."""
+        return not (isinstance(self.kernel, str) and self.kernel in ("linear", "precomputed"))
 
     def sums(self, X: Any, support: Any, weights: Double, columns: NDArray[Any] | None = None) -> Double:
         """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel."""

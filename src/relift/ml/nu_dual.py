@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
+
+from relift.arrays import Codes, Double
 
 try:
     from relift import _linear_core as core
@@ -22,8 +23,6 @@ try:
 except ImportError:  # pragma: no cover - depends on the install
     CORE_IS_COMPILED = False
 
-Double = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 LARGEST_KERNEL = 20_000
 """Distinct examples up to which the kernel matrix is held in memory (3.2 GB)."""
@@ -47,9 +46,9 @@ class NuDual:
     """
 
     K: Double
-    example: Labels
+    example: Codes
     sign: Double
-    group: Labels
+    group: Codes
     p: Double
     u: Double
     totals: Double

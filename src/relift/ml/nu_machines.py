@@ -16,18 +16,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from relift.ml import device_kernels
+from relift.arrays import Double
+from relift.ml import compiled, device_kernels
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
-from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
+from relift.ml.validation import labels_and_codes, validate_data
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "nu": [Interval(Real, 0.0, 1.0, closed="right")],
@@ -73,13 +71,21 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
             f"{LARGEST_KERNEL:,}. Train on a sample."
         )
     points = X[first]
+    if view.is_pointwise:  # symmetric to the last bit
+        points = np.ascontiguousarray(points if view.shift is None else points - view.shift)
+        if view.device is not None:
+            return device_kernels.kernel_values(points, points, view.kernel, *view.parameters, view.device)
+        return compiled.kernel_values(points, points, view.kernel, *view.parameters)
     if view.kernel == "precomputed":
-        K = np.asarray(points[:, first], dtype=np.float64)
-    elif view.device is not None and view.is_pointwise:
-        K = device_kernels.kernel_values(points, points, view.kernel, *view.parameters, view.device)
+        K = points[:, first]
+        K = np.array(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
     else:
-        K = np.asarray(view.function()(points, points), dtype=np.float64)
-    return np.ascontiguousarray(0.5 * (K + K.T))
+        K = np.array(view.function()(points, points), dtype=np.float64, order="C")
+    for begin in range(0, len(K), 1024):  # block by block: a second matrix of this size may not fit
+        rows, columns = K[begin : begin + 1024, begin:], K[begin:, begin : begin + 1024].T
+        middle = 0.5 * (rows + columns)
+        rows[...], columns[...] = middle, middle
+    return K
 
 
 class _NuMachine(BaseEstimator):
@@ -109,6 +115,7 @@ class _NuMachine(BaseEstimator):
         self.intercept_ = np.array([intercept])
         self.n_iter_ = int(answer.iterations)
         self.gap_ = answer.gap
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > self.tol_gap), X.shape
         self.n_classes_lifted_ = groups.size
         self.lift_report_ = [
             {"examples": int(X.shape[0]), "distinct": groups.size, "gap": answer.gap, "dual_value": answer.dual_value,
@@ -499,15 +506,12 @@ class LiftedNuSVC(LiftedSVC):
             If ``nu`` is larger than the rarer label of a pair allows.
         """
         X, y = _read(self, X, y)
-        check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        self.classes_, codes = labels_and_codes(y)
         if len(np.unique(codes[weights > 0])) < len(self.classes_):
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
-        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        bound = balance[codes] * weights
+        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        bound = self.class_weight_[codes] * weights
         self._gamma = number_for_gamma(self.gamma, X)
         self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
         n_labels = len(self.classes_)
@@ -527,6 +531,7 @@ class LiftedNuSVC(LiftedSVC):
             self.lift_report_.append({"pair": (self.classes_[negative], self.classes_[positive]), **line})
         self._keep_support(X, codes, coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > self.tol_gap), X.shape
         self.n_classes_lifted_ = sum(report["distinct"] for report in self.lift_report_)
         if self.verbose:
             print(f"[LiftedNuSVC] {self.lift_report_}", flush=True)

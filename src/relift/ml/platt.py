@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-Double = NDArray[np.float64]
+from relift.arrays import Double
 
 FOLDS = 5
 

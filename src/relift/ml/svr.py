@@ -22,12 +22,11 @@ from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.ml.dual_problem import LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
 from relift.ml.svc import LIBSVM_CONSTRAINTS, LIFT_CONSTRAINTS, checked_weights, options_of, tell_fit
 from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
 
 
 def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
@@ -54,8 +53,11 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    support_, support_vectors_, dual_coef_, intercept_, n_iter_, n_features_in_, feature_names_in_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, shape_fit_, n_features_in_, \
+feature_names_in_
         As in ``SVR``.
+    fit_status_
+        0, or 1 if the gap that was asked for is not reached.
     gap_, n_classes_lifted_, class_of_sample_, lift_report_
         As in :class:`~relift.ml.LiftedSVC`; the class of an example is that of its upward variable.
 
@@ -176,6 +178,8 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.intercept_ = np.array([answer.bias])
         self.n_iter_ = int(answer.iterations)
         self.gap_ = answer.gap
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > options.tol_gap), X.shape
+        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.n_classes_lifted_ = int(answer.labels.max()) + 1
         self.class_of_sample_ = np.full(X.shape[0], -1, dtype=np.int64)
         self.class_of_sample_[members] = answer.labels[merged.labels]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.modelling.result_table import aligned
 from relift.program.solution import Status
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from relift.modelling.model_result import ModelResult
     from relift.program.program import Program
 
-Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-6
 """A multiplier smaller than this part of the largest counts as zero."""
 
@@ -163,7 +163,7 @@ def explain(answer: ModelResult) -> Explanation:
     curved_duals = result.solution.ray_z if is_proof else result.solution.z
     row_classes, variable_classes = lifting.class_of_row, lifting.class_of_variable
     curved_classes = lifting.symmetry.quadratic.labels
-    blocks: dict[tuple[str, str], tuple[Block, NDArray[np.int64], Floats | None]] = {}
+    blocks: dict[tuple[str, str], tuple[Block, NDArray[np.int64], Vector | None]] = {}
     for index, kind, classes, multipliers in (
         (grounded.atoms, "variable", variable_classes, bound_duals),
         (grounded.rows, "constraint", row_classes, duals),
@@ -212,7 +212,7 @@ def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
         return ()
     program, curved, cones = result.program, result.program.quadratic, result.program.conic
     ray_v = result.solution.ray_v
-    in_cones: Floats = np.zeros(0)
+    in_cones: Vector = np.zeros(0)
     if ray_v is not None:
         in_cones = np.bincount(cones.cone_of_row, np.abs(ray_v), len(cones)).astype(np.float64)
     rays = (
@@ -247,17 +247,17 @@ def _add_conflict(found: dict[tuple[str, str], Conflict], part: Conflict) -> Non
         found[name, kind] = replace(before, rows=before.rows, weight=before.weight + part.weight)
 
 
-def _masses(ray: Floats | None, matrix: Any, sides: Floats) -> Floats:
+def _masses(ray: Vector | None, matrix: Any, sides: Vector) -> Vector:
     """Multipliers without signs, each times the size of its row."""
     if ray is None:
         return np.zeros(0)
     return np.asarray(np.abs(ray) * np.fmax(np.asarray(abs(matrix).sum(axis=1)).ravel(), np.fmax(sides, 1e-300)))
 
 
-def _sides(program: Program) -> Floats:
+def _sides(program: Program) -> Vector:
     sides = [np.where(np.isfinite(side), np.abs(side), 0.0) for side in (program.l, program.u)]
     return np.fmax(*sides)
 
 
-def _scale(*vectors: Floats | None) -> float:
+def _scale(*vectors: Vector | None) -> float:
     return max([float(np.abs(v).max(initial=0.0)) for v in vectors if v is not None], default=0.0)

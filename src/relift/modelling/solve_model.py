@@ -26,10 +26,10 @@ from relift.language.checks.check_model import check_text
 from relift.language.syntax.parser import decode
 from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import DataFolder, tables_from_folder
+from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult
 from relift.modelling.server_tables import ServerTables
 from relift.modelling.solve_in_engine import (
-    EngineModelResult,
     engine_for_lifting,
     settings_from,
     solve_checked_in_engine,

@@ -9,12 +9,16 @@ for them are in ``docs/decisions/0004-certificate-norms.md``.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeVar, overload
 
 import numpy as np
 
 DUST = 1e-9
 """Right-hand sides and bounds this small, in a program that has larger ones, may be nothing but rounding."""
+
+if TYPE_CHECKING:
+    from relift.arrays import Flags, Vector
+    from relift.in_database.table_expressions import Expression
 
 ROUNDING = 1e-15
 """A sum this small against its terms may be nothing but rounding."""
@@ -25,40 +29,57 @@ ROUNDED = 1e-14
 NOISE = 1e-2
 """A gradient counts relative to its largest term, or to this part of S for each variable's size, if that is more."""
 
-Quantity: TypeAlias = Any
+Quantity = TypeVar("Quantity", "Vector", "Expression")
 """An array, or an expression over the columns of a table: both know ``+ - * / < <= > >= == != & | ~``."""
 
 
-class Operations(Protocol):
-    """What the formulas need beside operators."""
+class Operations(Protocol[Quantity]):
+    """What the formulas need beside operators; comparing arrays gives flags, comparing expressions an expression."""
 
-    def where(self, condition: Quantity, then: Quantity, otherwise: Quantity) -> Quantity:
-        """One of two quantities."""
+    @overload
+    def where(
+        self: Operations[Vector], condition: Flags, then: Vector | float, otherwise: Vector | float
+    ) -> Vector: ...
+    @overload
+    def where(
+        self: Operations[Expression], condition: Expression, then: Expression | float, otherwise: Expression | float
+    ) -> Expression: ...
 
-    def maximum(self, one: Quantity, other: Quantity) -> Quantity:
+    def maximum(self, one: Quantity | float, other: Quantity | float) -> Quantity:
         """The larger of two quantities."""
 
-    def minimum(self, one: Quantity, other: Quantity) -> Quantity:
+    def minimum(self, one: Quantity | float, other: Quantity | float) -> Quantity:
         """The smaller of two quantities."""
 
     def absolute(self, quantity: Quantity) -> Quantity:
         """Its size."""
 
-    def is_finite(self, quantity: Quantity) -> Quantity:
-        """Whether it is neither infinite nor NaN."""
+    @overload
+    def is_finite(self: Operations[Vector], quantity: Vector) -> Flags: ...
+    @overload
+    def is_finite(self: Operations[Expression], quantity: Expression) -> Expression: ...
 
 
 class _Arrays:
     """What the formulas need, for arrays."""
 
-    where = staticmethod(np.where)
-    maximum = staticmethod(np.maximum)
-    minimum = staticmethod(np.minimum)
-    absolute = staticmethod(np.abs)
-    is_finite = staticmethod(np.isfinite)
+    def where(self, condition: Flags, then: Vector | float, otherwise: Vector | float) -> Vector:
+        return np.where(condition, then, otherwise)
+
+    def maximum(self, one: Vector | float, other: Vector | float) -> Vector:
+        return np.asarray(np.maximum(one, other))
+
+    def minimum(self, one: Vector | float, other: Vector | float) -> Vector:
+        return np.asarray(np.minimum(one, other))
+
+    def absolute(self, quantity: Vector) -> Vector:
+        return np.abs(quantity)
+
+    def is_finite(self, quantity: Vector) -> Flags:
+        return np.isfinite(quantity)
 
 
-ARRAYS: Any = _Arrays
+ARRAYS: Operations[Vector] = _Arrays()
 """The reading of the formulas for arrays."""
 
 
@@ -81,23 +102,23 @@ def variable_share(class_size: Quantity) -> Quantity:
     return 1.0 / class_size
 
 
-def largest_bound(ops: Operations, lower: Quantity, upper: Quantity) -> Quantity:
+def largest_bound(ops: Operations[Quantity], lower: Quantity, upper: Quantity) -> Quantity:
     """The larger of the finite bounds of a row or variable, by size; 0 without one."""
     sizes = (ops.where(ops.is_finite(bound), ops.absolute(bound), 0.0) for bound in (lower, upper))
     return ops.maximum(*sizes)
 
 
-def unit(ops: Operations, natural: Quantity, common: float) -> Quantity:
+def unit(ops: Operations[Quantity], natural: Quantity, common: float) -> Quantity:
     """The unit of a variable: see :mod:`relift.program.units`."""
     return ops.where(natural <= DUST * common, common, ops.minimum(natural, 1.0))
 
 
-def size(ops: Operations, x: Quantity, own_unit: Quantity) -> Quantity:
+def size(ops: Operations[Quantity], x: Quantity, own_unit: Quantity) -> Quantity:
     """How large a variable is: its value, or its unit."""
     return ops.maximum(ops.absolute(x), own_unit)
 
 
-def affordable_unit(ops: Operations, own_unit: Quantity, price: Quantity, scale: float) -> Quantity:
+def affordable_unit(ops: Operations[Quantity], own_unit: Quantity, price: Quantity, scale: float) -> Quantity:
     """The unit of a variable, or less if a unit of it, at its reduced cost, costs more than S."""
     cost = ops.absolute(price)
     return ops.where(cost * own_unit > scale, scale / ops.where(cost > 0.0, cost, 1.0), own_unit)
@@ -108,13 +129,15 @@ def scale_of_objective(value: float, constant: float, largest_term: float) -> fl
     return min(abs(value), abs(value + constant)) + (min(1.0, largest_term) if largest_term > 0 else 1.0)
 
 
-def admissible(ops: Operations, multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+def admissible(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
     """A multiplier, 0 where it presses on a bound that is not there."""
     nothing = (multiplier > 0.0) & ~ops.is_finite(upper) | (multiplier < 0.0) & ~ops.is_finite(lower)
     return ops.where(nothing, 0.0, multiplier)
 
 
-def violation(ops: Operations, value: Quantity, lower: Quantity, upper: Quantity, products: Quantity) -> Quantity:
+def violation(
+    ops: Operations[Quantity], value: Quantity, lower: Quantity, upper: Quantity, products: Quantity
+) -> Quantity:
     """How far a value is outside its bounds, relative to the bound and to the largest product in it."""
     below = ops.maximum(lower - value, 0.0) / ops.maximum(ops.absolute(lower), products)
     above = ops.maximum(value - upper, 0.0) / ops.maximum(ops.absolute(upper), products)
@@ -124,19 +147,23 @@ def violation(ops: Operations, value: Quantity, lower: Quantity, upper: Quantity
     )
 
 
-def slackness(ops: Operations, multiplier: Quantity, value: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+def slackness(
+    ops: Operations[Quantity], multiplier: Quantity, value: Quantity, lower: Quantity, upper: Quantity
+) -> Quantity:
     """What an admissible multiplier adds to the gap: its size times the distance from the bound it presses on."""
     bound = ops.where(multiplier > 0.0, upper, lower)
     return ops.where(multiplier != 0.0, ops.absolute(multiplier * (value - bound)), 0.0)
 
 
-def stationarity(ops: Operations, rho: Quantity, largest_term: Quantity, size: Quantity, scale: float) -> Quantity:
+def stationarity(
+    ops: Operations[Quantity], rho: Quantity, largest_term: Quantity, size: Quantity, scale: float
+) -> Quantity:
     """How far a gradient is from 0, relative to its largest term; slopes that S hardly notices are measured by S."""
     return ops.absolute(rho) / ops.maximum(largest_term, NOISE * scale / size)
 
 
 def possible_fall(
-    ops: Operations,
+    ops: Operations[Quantity],
     rho: Quantity,
     largest_term: Quantity,
     x: Quantity,
@@ -153,32 +180,34 @@ def possible_fall(
     return ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
 
 
-def support(ops: Operations, multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+def support(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
     """What an admissible dual value of a ray proves: its product with the bound that it presses on."""
     return multiplier * ops.where(multiplier > 0.0, upper, ops.where(multiplier < 0.0, lower, 0.0))
 
 
-def outwards(ops: Operations, direction: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+def outwards(ops: Operations[Quantity], direction: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
     """How fast a direction leaves through the finite bounds."""
     above = ops.where(ops.is_finite(upper), ops.maximum(direction, 0.0), 0.0)
     below = ops.where(ops.is_finite(lower), ops.maximum(-direction, 0.0), 0.0)
     return above + below
 
 
-def ratio(ops: Operations, wrong: Quantity, size: Quantity) -> Quantity:
+def ratio(ops: Operations[Quantity], wrong: Quantity, size: Quantity) -> Quantity:
     """What is wrong, relative to a size: 0 where nothing is wrong, infinite where something is and the size is 0."""
     relative = wrong / ops.where(size > 0.0, size, 1.0)
     return ops.where(wrong > 0.0, ops.where(size > 0.0, relative, np.inf), 0.0)
 
 
-def extreme_products(ops: Operations, entry: Quantity, lower: Quantity, upper: Quantity) -> tuple[Quantity, Quantity]:
+def extreme_products(
+    ops: Operations[Quantity], entry: Quantity, lower: Quantity, upper: Quantity
+) -> tuple[Quantity, Quantity]:
     """The largest and the smallest product of an entry with a variable between its bounds."""
     at_upper, at_lower = entry * upper, entry * lower
     return ops.where(entry > 0.0, at_upper, at_lower), ops.where(entry > 0.0, at_lower, at_upper)
 
 
 def implied_bound(
-    ops: Operations, entry: Quantity, side: Quantity, own: Quantity, total: Quantity, n_infinite: Quantity
+    ops: Operations[Quantity], entry: Quantity, side: Quantity, own: Quantity, total: Quantity, n_infinite: Quantity
 ) -> tuple[Quantity, Quantity]:
     """The bound of a variable that one side of a row implies, and whether it does.
 
@@ -198,4 +227,5 @@ def implied_bound(
     is_finite = ops.is_finite(own)
     others = total - ops.where(is_finite, own, 0.0)
     missing = n_infinite - ops.where(is_finite, 0.0, 1.0)
-    return (side - others) / entry, ops.is_finite(side) & (missing <= 0.0)
+    holds = ops.is_finite(side) & (missing <= 0.0)
+    return (side - others) / entry, holds  # type: ignore[return-value]  # flags, where quantities are arrays

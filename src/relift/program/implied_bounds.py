@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Integers, Vector
 from relift.program import formulas
 from relift.program.formulas import ARRAYS
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 def implied_bounds(program: Program, wanted: NDArray[np.bool_] | None = None) -> tuple[Vector, Vector]:
@@ -51,7 +51,7 @@ def implied_bounds(program: Program, wanted: NDArray[np.bool_] | None = None) ->
     return lower, upper
 
 
-def _totals(rows: NDArray[np.int64], products: Vector, n_rows: int) -> tuple[Vector, Vector]:
+def _totals(rows: Integers, products: Vector, n_rows: int) -> tuple[Vector, Vector]:
     """For each entry, the sum of the finite products of its row, and how many are not finite."""
     finite = np.isfinite(products)
     sums = np.bincount(rows, np.where(finite, products, 0.0), n_rows)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.program.arrays import kept
-
-Vector = NDArray[np.float64]
 
 
 @final
@@ -89,7 +87,7 @@ class Solution:
     iterations: int | None = None
     backend: str = ""
     message: str = ""
-    statistics: dict[str, Any] = field(default_factory=dict)
+    statistics: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # A certificate speaks of the numbers as they were: nobody may change them afterwards.
@@ -98,7 +96,7 @@ class Solution:
             if type(vector) is np.ndarray:
                 object.__setattr__(self, name, kept(vector))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor: a restored array could be written.
         return Solution, tuple(getattr(self, part.name) for part in fields(self))
 

@@ -13,15 +13,15 @@ have right-hand side 0), or nothing but what rounding leaves, have the largest u
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program import formulas
 from relift.program.formulas import ARRAYS
 from relift.program.magnitudes import largest_by_group, largest_of_segments
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 @final
@@ -68,7 +68,7 @@ def common_unit(largest: float) -> float:
     return min(largest, 1.0) if largest > 0 else 1.0
 
 
-def _ratios(matrix: Any, sides: Vector) -> Vector:
+def _ratios(matrix: SparseMatrix, sides: Vector) -> Vector:
     """The largest |b_i| / |a_ij| of each column."""
     columns = matrix.tocsc()
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

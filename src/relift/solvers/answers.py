@@ -7,7 +7,6 @@ of another length are failures of that backend, told in its message; then the ne
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start
         If it is not installed.
     """
     try:
-        answer: Any = backend.solve(program, settings, warm_start)
+        answer: object = backend.solve(program, settings, warm_start)
     except (OptionError, MissingPackageError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the backend's failure, and the next one is asked
@@ -61,10 +60,11 @@ def words_of(error: Exception) -> str:
     return text if type(error).__module__ == "relift.errors" else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
-def _what_is_wrong(program: Program, answer: Any) -> str:
+def _what_is_wrong(program: Program, answer: Solution) -> str:
     """Why this cannot be an answer to the program; empty if it can be one."""
-    if not isinstance(answer.status, Status):
-        return f"{answer.status!r} is not a status"
+    status: object = answer.status
+    if not isinstance(status, Status):
+        return f"{status!r} is not a status"
     sizes = (
         program.n_variables,
         program.n_rows,

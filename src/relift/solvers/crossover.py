@@ -14,16 +14,21 @@ HiGHS has a crossover of its own, ``Highs.crossover``; called from Python it end
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.errors import OptionError
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.settings import SolverSettings
 from relift.solvers.forms import solution_without_variables
 from relift.solvers.highs_ import load, run, set_basis, solution_of
+
+if TYPE_CHECKING:
+    from highspy import HighsBasis, HighsBasisStatus
 
 _BACKEND = "highs"
 _PRESSES = 1e-7
@@ -78,7 +83,7 @@ def vertex_solution(program: Program, solution: Solution, settings: SolverSettin
     return solution_of(highs, program, _BACKEND, run(highs))
 
 
-def _basis_of_face(program: Program, solution: Solution, settings: SolverSettings) -> Any:
+def _basis_of_face(program: Program, solution: Solution, settings: SolverSettings) -> HighsBasis | None:
     """An optimal basis of the face with zero objective, None if simplex finds no point there."""
     if solution.y is None or solution.w is None:
         return None
@@ -107,7 +112,14 @@ def _pressed(multiplier: Vector, lower: Vector, upper: Vector) -> tuple[Vector, 
     return np.where(on_upper, upper, lower), np.where(on_lower, lower, upper)
 
 
-def _sided(found: Any, multiplier: Vector, lower: Vector, upper: Vector, own_upper: Vector, status: Any) -> list[Any]:
+def _sided(
+    found: Sequence[HighsBasisStatus],
+    multiplier: Vector,
+    lower: Vector,
+    upper: Vector,
+    own_upper: Vector,
+    status: type[HighsBasisStatus],
+) -> list[HighsBasisStatus]:
     """The basis in terms of the program: what is fixed on the face is at the bound it is pressed on."""
     at_upper = (lower == upper) & (multiplier > 0) & (upper == own_upper)
     return [status.kUpper if up and each == status.kLower else each for each, up in zip(found, at_upper, strict=True)]

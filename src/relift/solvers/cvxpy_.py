@@ -13,21 +13,24 @@ import dataclasses
 import difflib
 import warnings
 from time import perf_counter
-from typing import Any, final
+from types import ModuleType
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import BackendError, OptionError
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.clarabel_ import ClarabelBackend
 from relift.solvers.cvxpy_cones import CvxpyCones
 from relift.solvers.forms import (
+    Facts,
     Stacked,
     csc,
     infeasible,
@@ -39,6 +42,9 @@ from relift.solvers.forms import (
 )
 from relift.solvers.pass_through import options_in_own_words, own_words
 from relift.solvers.second_order import SecondOrderCones
+
+if TYPE_CHECKING:
+    from cvxpy import Constraint, Problem
 
 _STATUS = {
     "optimal": Status.OPTIMAL,
@@ -98,7 +104,9 @@ class CvxpyBackend(Backend):
         upper = np.flatnonzero(np.isfinite(stacked.u) & ~is_equal)
         lower = np.flatnonzero(np.isfinite(stacked.l) & ~is_equal)
         x = cvxpy.Variable(program.n_variables)
-        used: dict[str, Any] = {}  # only what there is: older versions of CVXPY take no expressions without entries
+        used: dict[
+            str, Constraint
+        ] = {}  # only what there is: older versions of CVXPY take no expressions without entries
         if equal.size:
             used["equal"] = csc(rows[equal]) @ x == stacked.u[equal]
         if upper.size:
@@ -116,7 +124,7 @@ class CvxpyBackend(Backend):
         failure = self._run(cvxpy, problem, settings, options)
         seconds = perf_counter() - begin
         status = str(problem.status)
-        facts: dict[str, Any] = {"message": failure or status}
+        facts: Facts = {"message": failure or status}
         statistics = problem.solver_stats
         if statistics is not None and isinstance(statistics.num_iters, int):
             facts["iterations"] = statistics.num_iters
@@ -147,7 +155,7 @@ class CvxpyBackend(Backend):
         answer = with_point(program, self.name, answered, x.value, y, w, **facts)
         return dataclasses.replace(answer, z=z, v=v) if answer.x is not None else answer
 
-    def _options(self, settings: SolverSettings) -> dict[str, Any]:
+    def _options(self, settings: SolverSettings) -> dict[str, object]:
         """What the solver is told; HiGHS takes options in a dictionary of their own too, and none in both places."""
         options = options_in_own_words(self.name, self.solver, settings)
         apart = settings.options.get("highs_options")
@@ -155,7 +163,7 @@ class CvxpyBackend(Backend):
             options = {k: v for k, v in options.items() if k not in apart or k in settings.options}
         return options
 
-    def _run(self, cvxpy: Any, problem: Any, settings: SolverSettings, options: dict[str, Any]) -> str:
+    def _run(self, cvxpy: ModuleType, problem: Problem, settings: SolverSettings, options: dict[str, object]) -> str:
         """Solve; return the message if the solver failed, an empty text if not."""
         try:
             with warnings.catch_warnings():
@@ -206,7 +214,7 @@ def _without_options(settings: SolverSettings) -> SolverSettings:
     return dataclasses.replace(settings, options={})
 
 
-def _cvxpy() -> Any:
+def _cvxpy() -> ModuleType:
     try:
         import cvxpy
     except ImportError as error:

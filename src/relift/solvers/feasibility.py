@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.magnitudes import largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.answers import ask
 from relift.solvers.forms import infeasible
@@ -87,9 +87,9 @@ def find_recession_direction(program: Program, settings: SolverSettings) -> Vect
         flat = np.zeros(program.n_variables)
         l, u = np.concatenate([l, flat]), np.concatenate([u, flat])
     if len(program.quadratic):
-        flat = program.quadratic.stacked_matrices()
-        A = sparse.vstack([A, flat, program.quadratic.q]).tocsc()
-        zeros, never = np.zeros(flat.shape[0]), np.full(len(program.quadratic), -np.inf)
+        curved = program.quadratic.stacked_matrices()
+        A = sparse.vstack([A, curved, program.quadratic.q]).tocsc()
+        zeros, never = np.zeros(curved.shape[0]), np.full(len(program.quadratic), -np.inf)
         l, u = np.concatenate([l, zeros, never]), np.concatenate([u, zeros, np.zeros(never.size)])
     A = _with_rows_of_size_one(A)
     lb, ub = np.maximum(_without_offset(program.lb), -1.0), np.minimum(_without_offset(program.ub), 1.0)
@@ -100,10 +100,11 @@ def find_recession_direction(program: Program, settings: SolverSettings) -> Vect
     return found.x if found.status == Status.OPTIMAL else None
 
 
-def _with_rows_of_size_one(A: Any) -> Any:
+def _with_rows_of_size_one(A: SparseMatrix) -> SparseMatrix:
     """Each row divided by its largest entry; bounds that are 0 or infinite stay, and no row is lost in a tolerance."""
     sizes = largest_of_rows(A)
-    return (sparse.diags_array(1.0 / np.where(sizes > 0, sizes, 1.0)) @ A).tocsc()
+    divided: SparseMatrix = (sparse.diags_array(1.0 / np.where(sizes > 0, sizes, 1.0)) @ A).tocsc()
+    return divided
 
 
 def _without_offset(bounds: Vector) -> Vector:

@@ -16,23 +16,34 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TypedDict, Unpack, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 
 NOTHING = 1e-9
 """Bounds of a row without variables that miss 0 by no more than this are met: what solvers grant all rows, and more."""
 
 
-def csc(matrix: Any, index_type: Any = np.int32) -> Any:
+class Facts(TypedDict, total=False):
+    """What else a solver tells, as :class:`~relift.program.solution.Solution` keeps it."""
+
+    iterations: int | None
+    message: str
+    statistics: dict[str, object]
+
+
+def csc(
+    matrix: SparseMatrix | CoordinateMatrix, index_type: type[np.int32] | type[np.int64] = np.int32
+) -> SparseMatrix:
     """Convert to a CSC matrix with sorted indices of the wanted type, in arrays the solver may write to.
 
     PIQP returns wrong points for unsorted indices, and several solvers read 64-bit indices as 32-bit ones.
@@ -47,13 +58,15 @@ def csc(matrix: Any, index_type: Any = np.int32) -> Any:
         np.array(columns.indices, dtype=index_type),
         np.array(columns.indptr, dtype=index_type),
     )
-    return sparse.csc_matrix(parts, shape=columns.shape)
+    made: SparseMatrix = sparse.csc_matrix(parts, shape=columns.shape)
+    return made
 
 
-def quadratic_part(program: Program) -> Any:
+def quadratic_part(program: Program) -> SparseMatrix:
     """P, or an empty matrix of its size for a linear program."""
     n = program.n_variables
-    return sparse.csc_array((n, n)) if program.P is None else program.P
+    P: SparseMatrix = sparse.csc_array((n, n)) if program.P is None else program.P
+    return P
 
 
 @final
@@ -71,7 +84,7 @@ class Stacked:
         The variables whose bounds follow the rows of A, ascending.
     """
 
-    G: Any
+    G: SparseMatrix
     l: Vector
     u: Vector
     bounded: NDArray[np.int64]
@@ -91,7 +104,7 @@ class Stacked:
         )
         return cls(G, l, u, bounded)
 
-    def expand(self, duals: Any, n: int) -> tuple[Vector, Vector]:
+    def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
         """Carry dual values of all rows of G back to the program: (y, w)."""
         values = np.asarray(duals, dtype=np.float64).ravel()
         m = self.l.size - self.bounded.size
@@ -121,7 +134,7 @@ class Conic:
         The stacked form.
     """
 
-    K: Any
+    K: SparseMatrix
     b: Vector
     n_equalities: int
     equal: NDArray[np.int64]
@@ -147,7 +160,7 @@ class Conic:
         """How many rows are inequalities."""
         return int(self.b.size) - self.n_equalities
 
-    def expand(self, duals: Any, n: int) -> tuple[Vector, Vector]:
+    def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
         """Carry dual values of the conic rows, nonnegative for inequalities, back to the program: (y, w)."""
         values = np.asarray(duals, dtype=np.float64).ravel()
         of_rows = np.zeros(self.stacked.l.size)
@@ -283,7 +296,7 @@ def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, V
     return (ray_y, ray_w) if is_proof(program, ray_y, ray_w, 1e-8) else None
 
 
-def direction_of_divergence(program: Program, x: Any) -> Vector | None:
+def direction_of_divergence(program: Program, x: ArrayLike) -> Vector | None:
     """Where a point runs off to, if that direction keeps feasibility and improves for ever.
 
     At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
@@ -300,7 +313,11 @@ def direction_of_divergence(program: Program, x: Any) -> Vector | None:
 
 
 def infeasible(
-    program: Program, backend: str, ray: tuple[Vector, Vector] | None, ray_v: Vector | None = None, **facts: Any
+    program: Program,
+    backend: str,
+    ray: tuple[Vector, Vector] | None,
+    ray_v: Vector | None = None,
+    **facts: Unpack[Facts],
 ) -> Solution:
     """Answer infeasible, with its ray (scaled to largest entry 1) where there is one.
 
@@ -329,17 +346,24 @@ def _without_small_cones(program: Program, ray_v: Vector) -> Vector:
     return np.where(largest_of_cones(rows, np.abs(ray_v))[rows.cone_of_row] <= 1e-9, 0.0, ray_v)
 
 
-def unbounded(backend: str, ray_x: Any, **facts: Any) -> Solution:
+def unbounded(backend: str, ray: ArrayLike | None, **facts: Unpack[Facts]) -> Solution:
     """Answer unbounded, with its ray (scaled to largest entry 1) where there is one."""
-    if ray_x is not None:
-        ray_x = np.asarray(ray_x, dtype=np.float64).ravel()
+    ray_x = None
+    if ray is not None:
+        ray_x = np.asarray(ray, dtype=np.float64).ravel()
         size = np.max(np.abs(ray_x), initial=0.0)
         ray_x = ray_x / size if np.isfinite(size) and size > 0 else None
     return Solution(Status.UNBOUNDED, objective=float("-inf"), ray_x=ray_x, backend=backend, **facts)
 
 
 def with_point(
-    program: Program, backend: str, status: Status, x: Any, y: Vector | None, w: Vector | None, **facts: Any
+    program: Program,
+    backend: str,
+    status: Status,
+    x: ArrayLike,
+    y: Vector | None,
+    w: Vector | None,
+    **facts: Unpack[Facts],
 ) -> Solution:
     """Answer with a point; NaN, infinity and running off to infinity are not called optimal."""
     point = np.asarray(x, dtype=np.float64).ravel()
@@ -353,7 +377,7 @@ def with_point(
     return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)
 
 
-def check_option_names(backend: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
+def check_option_names(backend: str, options: Mapping[str, object], known: Iterable[str]) -> None:
     """Refuse an option that the solver does not have, and name the nearest.
 
     Examples

@@ -20,19 +20,22 @@ the size of the null space. Clarabel is the default for QPs.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter
-from typing import Any, final
+from types import ModuleType
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import BackendError
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
+    Facts,
     check_option_names,
     csc,
     direction_of_divergence,
@@ -44,12 +47,16 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.highs_rounds import first_budget, run_in_rounds
+from relift.solvers.highs_rounds import Highs, first_budget, run_in_rounds
+
+if TYPE_CHECKING:
+    from highspy import HighsBasisStatus, HighsInfo
+    from highspy.cb import HighsCallbackInput
 
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
 
-_STATUS = {
+MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
     "kInfeasible": Status.INFEASIBLE,
     "kUnbounded": Status.UNBOUNDED,
@@ -57,6 +64,7 @@ _STATUS = {
     "kIterationLimit": Status.ITERATION_LIMIT,
     "kInterrupt": Status.TIME_LIMIT,
 }
+"""What the model status of HiGHS means; all others are failures."""
 
 
 @final
@@ -120,7 +128,7 @@ class HighsBackend(Backend):
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Tighter tolerances without presolve and HiGHS's own regularisation of QPs; then interior point."""
         tight = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
-        steps: tuple[dict[str, Any], ...] = (
+        steps: tuple[dict[str, object], ...] = (
             {**tight, "presolve": "off", "qp_regularization_value": 1e-7},
             {**tight, "solver": "ipm", "run_crossover": "on", "ipm_optimality_tolerance": 1e-11},
         )
@@ -131,7 +139,7 @@ class HighsBackend(Backend):
 
 def qp_iterations(program: Program) -> int:
     """After how many iterations the active-set method has failed: far more than it takes where it does not cycle."""
-    return 10_000 + 20 * (program.n_variables + program.n_rows)
+    return 100_000 + 200 * (program.n_variables + program.n_rows)
 
 
 def _has_own_qp_limit(settings: SolverSettings) -> bool:
@@ -149,7 +157,8 @@ def _unless_far_from_stationary(program: Program, answer: Solution, tolerance: f
     """Take back the word optimal where it is plainly wrong: about one in a hundred small QPs is (HiGHS 1.15)."""
     if answer.status is not Status.OPTIMAL or answer.x is None or answer.y is None or answer.w is None:
         return answer
-    parts = (program.P @ answer.x, program.q, program.A.T @ answer.y, answer.w)
+    curvature = np.zeros_like(answer.x) if program.P is None else program.P @ answer.x
+    parts = (curvature, program.q, program.A.T @ answer.y, answer.w)
     residual = np.max(np.abs(sum(parts))) / (1.0 + max(float(np.max(np.abs(part))) for part in parts))
     if residual <= tolerance:
         return answer
@@ -157,10 +166,10 @@ def _unless_far_from_stationary(program: Program, answer: Solution, tolerance: f
     return dataclasses.replace(answer, status=Status.OPTIMAL_INACCURATE, message=message)
 
 
-def load(program: Program, settings: SolverSettings) -> Any:
+def load(program: Program, settings: SolverSettings) -> Highs:
     """Make a fresh HiGHS object that holds the program and the settings."""
     highspy = _highspy()
-    highs = highspy.Highs()
+    highs: Highs = highspy.Highs()
     highs.setOptionValue("output_flag", bool(settings.verbose))
     _set_options(highs, program, settings)
     A = csc(program.A)
@@ -182,11 +191,11 @@ def load(program: Program, settings: SolverSettings) -> Any:
     return highs
 
 
-def _ask_between_iterations(highs: Any, interrupt: Callable[[], bool]) -> None:
+def _ask_between_iterations(highs: Highs, interrupt: Callable[[], bool]) -> None:
     """End the run when ``interrupt`` says so; versions of highspy without these callbacks run to the end."""
 
     # Not by highs.cbSimplexInterrupt, which takes as long as an iteration of a small program.
-    def ask(kind: Any, message: str, out: Any, into: Any, data: Any) -> None:
+    def ask(kind: object, message: str, out: object, into: HighsCallbackInput | None, data: object) -> None:
         if into is not None and interrupt():
             into.user_interrupt = True
 
@@ -196,7 +205,7 @@ def _ask_between_iterations(highs: Any, interrupt: Callable[[], bool]) -> None:
             highs.startCallback(getattr(kinds, name))
 
 
-def run(highs: Any) -> str:
+def run(highs: Highs) -> str:
     """Run HiGHS and return the name of its model status."""
     try:
         highs.run()
@@ -205,15 +214,15 @@ def run(highs: Any) -> str:
     return str(highs.getModelStatus().name)
 
 
-def solution_of(highs: Any, program: Program, name: str, status: str) -> Solution:
+def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solution:
     """Read the point and multipliers that HiGHS holds, in the signs of relift."""
     info, point = highs.getInfo(), highs.getSolution()
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "iterations": _iterations(info),
         "message": status,
         "statistics": {"crossover_iterations": max(0, int(info.crossover_iteration_count))},
     }
-    answer = _STATUS.get(status, Status.FAILURE)
+    answer = MODEL_STATUSES.get(status, Status.FAILURE)
     if answer is Status.UNBOUNDED:
         direction = direction_of_divergence(program, point.col_value) if point.value_valid else None
         return unbounded(name, direction, **facts)
@@ -228,7 +237,7 @@ def solution_of(highs: Any, program: Program, name: str, status: str) -> Solutio
     return with_point(program, name, answer, point.col_value, y, w, **facts)
 
 
-def set_basis(highs: Any, program: Program, point: Solution) -> None:
+def set_basis(highs: Highs, program: Program, point: Solution) -> None:
     """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); it is repaired where it is none."""
     highspy = _highspy()
     status = highspy.HighsBasisStatus
@@ -244,7 +253,9 @@ def set_basis(highs: Any, program: Program, point: Solution) -> None:
     highs.setBasis(basis)
 
 
-def _basis_status(status: Any, value: Vector, multiplier: Vector, lower: Vector, upper: Vector) -> list[Any]:
+def _basis_status(
+    status: type[HighsBasisStatus], value: Vector, multiplier: Vector, lower: Vector, upper: Vector
+) -> list[HighsBasisStatus]:
     near = 1e-6 * np.maximum(1.0, np.abs(value))
     at_lower = (value - lower <= near) & ~((lower < upper) & (multiplier > 1e-9) & (upper - value <= near))
     at_upper = (upper - value <= near) & ~at_lower
@@ -253,7 +264,7 @@ def _basis_status(status: Any, value: Vector, multiplier: Vector, lower: Vector,
     return [names[code] for code in codes]
 
 
-def _with_ray(highs: Any, program: Program, status: str, settings: SolverSettings) -> Solution:
+def _with_ray(highs: Highs, program: Program, status: str, settings: SolverSettings) -> Solution:
     """Infeasible or unbounded, one of the two, with the ray that simplex without presolve leaves."""
     for option, value in (("presolve", "off"), ("solver", "simplex")):
         highs.setOptionValue(option, value)
@@ -267,7 +278,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
             highs, again = feasibility, decided
         elif decided == "kOptimal":
             again = "kUnbounded"
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "iterations": _iterations(highs.getInfo()),
         "message": status if again == status else f"{status}, then {again} without presolve",
     }
@@ -282,7 +293,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
             return infeasible(program, "highs", None, **facts)
         if status == "kUnbounded":
             return unbounded("highs", None, **facts)
-        return Solution(_STATUS[again], backend="highs", **facts)
+        return Solution(MODEL_STATUSES[again], backend="highs", **facts)
     answer = dataclasses.replace(solution_of(highs, program, "highs", again), message=facts["message"])
     if answer.status is Status.OPTIMAL:
         return answer
@@ -291,7 +302,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
     return _infeasible_if_proved(highs, program, answer)
 
 
-def _infeasible_if_proved(highs: Any, program: Program, answer: Solution) -> Solution:
+def _infeasible_if_proved(highs: Highs, program: Program, answer: Solution) -> Solution:
     """An answer that HiGHS is not sure of, unless the ray that it holds proves that there is none."""
     ray = _dual_ray(highs, program)
     if ray is None:
@@ -302,7 +313,7 @@ def _infeasible_if_proved(highs: Any, program: Program, answer: Solution) -> Sol
     return claim
 
 
-def _dual_ray(highs: Any, program: Program) -> tuple[Vector, Vector] | None:
+def _dual_ray(highs: Highs, program: Program) -> tuple[Vector, Vector] | None:
     _, exists, ray = highs.getDualRay()
     if not exists or len(ray) != program.n_rows:
         return _ray_of_empty_row(program)
@@ -344,11 +355,11 @@ def _feasibility_program(program: Program) -> Program:
     return Program.trusted(None, zeros, program.A, program.l, program.u, program.lb, program.ub)
 
 
-def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None:
+def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> None:
     highspy = _highspy()
     # The active-set QP method cycles more often with tighter tolerances than these.
     tolerance = max(1e-10, min(1e-7, settings.tolerance * (1e-2 if program.is_linear else 1e-1)))
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
         "ipm_optimality_tolerance": max(1e-12, tolerance * 0.1),
@@ -385,7 +396,7 @@ def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None
             raise option_refused("highs", option, value)
 
 
-def refused_options(options: Mapping[str, Any]) -> list[str]:
+def refused_options(options: Mapping[str, object]) -> list[str]:
     """Names of those options that HiGHS does not know, or whose values it does not take."""
     highspy, highs = _highspy(), _highs()
     refused = []
@@ -399,7 +410,7 @@ def refused_options(options: Mapping[str, Any]) -> list[str]:
     return refused
 
 
-def _option_names(highs: Any, wanted: Any) -> list[str]:
+def _option_names(highs: Highs, wanted: Iterable[str]) -> list[str]:
     """Names that HiGHS knows: it is asked one by one, since highspy lists only some of them."""
     listed = [name for name in dir(highs.getOptions()) if not name.startswith("_")]
     highspy = _highspy()
@@ -407,13 +418,13 @@ def _option_names(highs: Any, wanted: Any) -> list[str]:
     return [*listed, *asked]
 
 
-def _iterations(info: Any) -> int:
+def _iterations(info: HighsInfo) -> int:
     names = ("simplex_iteration_count", "ipm_iteration_count", "qp_iteration_count", "pdlp_iteration_count")
     counts = [int(getattr(info, name, 0)) for name in names]
     return sum(count for count in counts if count > 0)
 
 
-def _highspy() -> Any:
+def _highspy() -> ModuleType:
     try:
         import highspy
     except ImportError as error:
@@ -421,7 +432,7 @@ def _highspy() -> Any:
     return highspy
 
 
-def _highs() -> Any:
-    highs = _highspy().Highs()
+def _highs() -> Highs:
+    highs: Highs = _highspy().Highs()
     highs.setOptionValue("output_flag", False)
     return highs

@@ -13,12 +13,15 @@ as by simplex alone, and so are all for which the user asks for a method or coun
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from relift.settings import SolverSettings
+
+if TYPE_CHECKING:
+    from highspy import HighsBasis, HighsInfo, HighsModelStatus, HighsSolution
 
 SHORTEST, LONGEST = 1.0, 10.0
 """Bounds of the first budget of simplex, in seconds."""
@@ -27,6 +30,61 @@ FACTORISATIONS, OPERATIONS_PER_SECOND = 30, 2e9
 """Of an interior-point method: how many it takes, and how fast."""
 
 _UNDECIDED = {"kTimeLimit", "kUnknown", "kNotset", "kSolveError", "kIterationLimit"}
+
+
+class Highs(Protocol):
+    """What is used of a HiGHS object; highspy's own description of it lacks the rays."""
+
+    def version(self) -> str:
+        """The version of HiGHS."""
+
+    def setOptionValue(self, option: str, value: object) -> object:
+        """Set an option; whether that went well."""
+
+    def getOptionType(self, option: str) -> tuple[object, object]:
+        """Whether there is such an option, and the type of its values."""
+
+    def getOptions(self) -> object:
+        """All options, as attributes."""
+
+    def setCallback(self, callback: Callable[..., None], data: object) -> object:
+        """Set what is called while it runs; whether that went well."""
+
+    def startCallback(self, kind: object) -> object:
+        """Begin to make calls of this kind."""
+
+    def passModel(self, *parts: object) -> object:
+        """Take a linear program; whether that went well."""
+
+    def passHessian(self, *parts: object) -> object:
+        """Take a quadratic objective; whether that went well."""
+
+    def run(self) -> object:
+        """Solve."""
+
+    def getRunTime(self) -> float:
+        """Seconds of all runs together."""
+
+    def getModelStatus(self) -> HighsModelStatus:
+        """How the run ended."""
+
+    def getInfo(self) -> HighsInfo:
+        """What it cost."""
+
+    def getSolution(self) -> HighsSolution:
+        """Point and dual values."""
+
+    def getBasis(self) -> HighsBasis:
+        """The basis at the end."""
+
+    def setBasis(self, basis: HighsBasis) -> object:
+        """Start from a basis."""
+
+    def getPrimalRay(self) -> tuple[object, bool, Sequence[float]]:
+        """Status, whether there is a direction in which the program is unbounded, and that direction."""
+
+    def getDualRay(self) -> tuple[object, bool, Sequence[float]]:
+        """Status, whether there is a proof of infeasibility, and that proof."""
 
 
 def first_budget(n_variables: int, n_rows: int) -> float:
@@ -42,12 +100,12 @@ def first_budget(n_variables: int, n_rows: int) -> float:
 
 
 def run_in_rounds(
-    load: Callable[[SolverSettings], Any],
-    run: Callable[[Any], str],
+    load: Callable[[SolverSettings], Highs],
+    run: Callable[[Highs], str],
     settings: SolverSettings,
     budget: float,
-    simplex: Any,
-) -> tuple[Any, str]:
+    simplex: Highs,
+) -> tuple[Highs, str]:
     """Run simplex and interior point in turns until one of them has an answer or the time limit is over.
 
     Parameters

@@ -16,16 +16,17 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import linalg as sparse_linalg
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program.cone_distance import pushed_into
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.solvers.smooth_cones import ActiveCones, function_values, multipliers_of_functions
 
 STEPS = 5
@@ -153,7 +154,7 @@ class _Conditions:
         return max(float(np.abs(part).max(initial=0.0)) for part in (gradient, excess, *self.gaps(at), *pushes))
 
 
-def _solved(H: Any, normals: Any, right: Vector) -> Vector | None:
+def _solved(H: SparseMatrix, normals: SparseMatrix, right: Vector) -> Vector | None:
     n, k = H.shape[0], normals.shape[0]
     system = sparse.block_array(
         [[H + SHIFT * sparse.eye_array(n), normals.T], [normals, -SHIFT * sparse.eye_array(k)]]

@@ -7,7 +7,7 @@ iterations is raised, since relift asks for more digits than OSQP's default 1e-3
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 from scipy import sparse
 
@@ -17,6 +17,7 @@ from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
+    Facts,
     Stacked,
     check_option_names,
     csc,
@@ -26,6 +27,9 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+
+if TYPE_CHECKING:
+    from osqp import OSQP
 
 _STATUS = {
     "OSQP_SOLVED": Status.OPTIMAL,
@@ -66,7 +70,7 @@ class OsqpBackend(Backend):
             raise BackendError(f"OSQP stopped: {error or type(error).__name__}.") from error
         status = osqp.SolverStatus(found.info.status_val).name
         n = program.n_variables
-        facts: dict[str, Any] = {"iterations": int(found.info.iter), "message": str(found.info.status)}
+        facts: Facts = {"iterations": int(found.info.iter), "message": str(found.info.status)}
         match _STATUS.get(status, Status.FAILURE):
             case Status.INFEASIBLE:
                 return infeasible(program, self.name, stacked.expand(found.prim_inf_cert, n), **facts)
@@ -77,9 +81,9 @@ class OsqpBackend(Backend):
                 return with_point(program, self.name, answered, found.x, y, w, **facts)
 
 
-def _options(solver: Any, settings: SolverSettings) -> dict[str, Any]:
+def _options(solver: OSQP, settings: SolverSettings) -> dict[str, object]:
     tolerance = max(1e-9, min(1e-6, settings.tolerance * 1e-2))
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "verbose": bool(settings.verbose),
         "eps_abs": tolerance,
         "eps_rel": tolerance,

@@ -8,7 +8,7 @@ that proves infeasibility, that is the answer.
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,7 @@ from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
+    Facts,
     check_option_names,
     csc,
     direction_of_divergence,
@@ -29,6 +30,9 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+
+if TYPE_CHECKING:
+    from piqp import Settings
 
 _STATUS = {
     "PIQP_SOLVED": Status.OPTIMAL,
@@ -77,7 +81,7 @@ class PiqpBackend(Backend):
         except Exception as error:
             raise BackendError(f"PIQP stopped: {error}.") from error
         found = solver.result
-        facts: dict[str, Any] = {"iterations": int(found.info.iter), "message": status}
+        facts: Facts = {"iterations": int(found.info.iter), "message": status}
         y, w = np.zeros(program.n_rows), np.asarray(found.z_bu) - np.asarray(found.z_bl)
         multipliers = np.asarray(found.y)
         y[equal], w[fixed] = multipliers[: equal.size], multipliers[equal.size :]
@@ -94,13 +98,13 @@ class PiqpBackend(Backend):
                 return with_point(program, self.name, answered, found.x, y, w, **facts)
 
 
-def _set_options(own: Any, settings: SolverSettings) -> None:
+def _set_options(own: Settings, settings: SolverSettings) -> None:
     if settings.time_limit is not None:
         raise OptionError(
             "piqp cannot be stopped by time.", "Leave time_limit out, give iteration_limit, or use clarabel."
         )
     tolerance = max(1e-11, min(1e-8, settings.tolerance * 1e-3))
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "verbose": bool(settings.verbose),
         "eps_abs": tolerance,
         "eps_rel": tolerance * 0.1,

@@ -17,12 +17,13 @@ in 14898 iterations, and 394 in 7535 with these trees; on two it stops by an ass
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import SparseMatrix
 from relift.program.cones import Cone, Power, PowerND
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -168,6 +169,7 @@ class _Trees:
         self.cones.append(Power(alpha))
 
 
-def _widened(matrix: Any, n_rows: int, n_columns: int) -> Any:
+def _widened(matrix: SparseMatrix, n_rows: int, n_columns: int) -> SparseMatrix:
     listed = matrix.tocoo()
-    return sparse.coo_array((listed.data, listed.coords), shape=(n_rows, n_columns)).tocsc()
+    widened: SparseMatrix = sparse.coo_array((listed.data, listed.coords), shape=(n_rows, n_columns)).tocsc()
+    return widened

@@ -13,13 +13,13 @@ program, after lifting.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import linalg, sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 @final
@@ -35,7 +35,7 @@ class SecondOrderCones:
         Rows of each cone.
     """
 
-    K: Any
+    K: SparseMatrix
     b: Vector
     sizes: tuple[int, ...]
 
@@ -59,16 +59,18 @@ class SecondOrderCones:
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
 
 
-def _factor(P: Any) -> Any:
+def _factor(P: SparseMatrix) -> SparseMatrix:
     """F with F'F = P, on the variables that P touches."""
     touched = np.unique(P.tocoo().coords[0])
     diagonal = P.diagonal()
     n = P.shape[0]
     if np.count_nonzero(diagonal) == P.nnz:
         entries = np.sqrt(diagonal[touched])
-        return sparse.csr_array((entries, (np.arange(touched.size), touched)), shape=(touched.size, n))
+        F: SparseMatrix = sparse.csr_array((entries, (np.arange(touched.size), touched)), shape=(touched.size, n))
+        return F
     values, vectors = linalg.eigh(P[touched][:, touched].toarray())
     kept = values > 1e-13 * max(float(values.max(initial=0.0)), 0.0)
-    F = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    i, j = np.indices(F.shape)
-    return sparse.csr_array((F.ravel(), (i.ravel(), touched[j.ravel()])), shape=(F.shape[0], n))
+    dense = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    i, j = np.indices(dense.shape)
+    factor: SparseMatrix = sparse.csr_array((dense.ravel(), (i.ravel(), touched[j.ravel()])), shape=(dense.shape[0], n))
+    return factor

@@ -13,13 +13,14 @@ middle row of an exponential cone at its flat side, x <= 0, y = 0. Semidefinite 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.program.conic_rows import ConicRows, Indices, Vector
+from relift.arrays import Indices, SparseMatrix, Vector
+from relift.program.conic_rows import ConicRows
 
 TIP = 1e-4
 """A slack this small against its multipliers vanishes: it is at the tip of the cone."""
@@ -74,19 +75,19 @@ class ActiveCones:
         result[self.tips] = of_tips
         return result
 
-    def normals(self, s: Vector) -> Any:
+    def normals(self, s: Vector) -> SparseMatrix:
         """The row of each curved cone: what g loses when x moves, as a sparse matrix over the variables."""
         rows = self.rows
         position = np.full(len(rows), -1)
         position[self.curved] = np.arange(self.curved.size)
         mine = np.flatnonzero(position[rows.cone_of_row] >= 0)
-        picked = sparse.csr_array(
+        picked: SparseMatrix = sparse.csr_array(
             (gradient(rows, s)[mine], (position[rows.cone_of_row[mine]], mine)),
             shape=(self.curved.size, rows.n_rows),
         )
         return picked @ rows.A
 
-    def bend(self, s: Vector, prices: Vector) -> Any:
+    def bend(self, s: Vector, prices: Vector) -> SparseMatrix:
         """What the curved cones add to the Hessian in x."""
         of_cone = np.zeros(len(self.rows))
         of_cone[self.curved] = prices
@@ -142,7 +143,7 @@ def gradient(rows: ConicRows, s: Vector) -> Vector:
     return result
 
 
-def hessian(rows: ConicRows, s: Vector, prices: Vector) -> Any:
+def hessian(rows: ConicRows, s: Vector, prices: Vector) -> SparseMatrix:
     """The sum over cones of price times the negative second derivative of g, over the conic rows."""
     layout, size = rows.layout, rows.n_rows
     # Each block is diag(d) - w u u', with d and u by rows and w by cones; those of price 0 are left out.
@@ -169,7 +170,8 @@ def hessian(rows: ConicRows, s: Vector, prices: Vector) -> Any:
     diagonal, outer = np.where(chosen, diagonal, 0.0), np.where(chosen, outer, 0.0)
     weight = np.where(wanted, of_cone, 0.0)
     spread = sparse.csr_array((outer, rows.cone_of_row, np.arange(size + 1)), shape=(size, len(rows)))
-    return sparse.diags_array(diagonal) - spread @ sparse.diags_array(weight) @ spread.T
+    second: SparseMatrix = sparse.diags_array(diagonal) - spread @ sparse.diags_array(weight) @ spread.T
+    return second
 
 
 def _norms(rows: ConicRows, s: Vector) -> Vector:

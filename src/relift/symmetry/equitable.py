@@ -13,17 +13,13 @@ out besides.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Array, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.symmetry.partition import Partition
-
-Vector = NDArray[np.float64]
 
 TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
@@ -55,7 +51,7 @@ def distance_from_equitable(program: Program, variables: Partition, rows: Partit
         from_variables = (program.A @ g[variables.labels]) / row_scales
         distance = max(distance, _spread(from_variables, _row_sizes(program.A, 1) / np.abs(row_scales), rows))
         from_rows = program.A.T @ (h[rows.labels] / row_scales)
-        sizes = np.abs(program.A).T @ (1.0 / np.abs(row_scales))
+        sizes = abs(program.A).T @ (1.0 / np.abs(row_scales))
         distance = max(distance, _spread(from_rows, sizes, variables))
     return distance
 
@@ -67,8 +63,8 @@ def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constr
     random = np.random.default_rng(20160614)
     g = random.uniform(1.0, 2.0, variables.n_classes)[variables.labels]
     h = random.uniform(1.0, 2.0, constraints.n_classes)[constraints.labels]
-    sizes = np.asarray(np.bincount(rows.owner, np.abs(rows.values), len(rows))) + np.abs(rows.q).sum(axis=1)
-    by_variable = np.asarray(np.bincount(rows.first, np.abs(rows.values), g.size)) + np.abs(rows.q).sum(axis=0)
+    sizes = np.asarray(np.bincount(rows.owner, np.abs(rows.values), len(rows))) + abs(rows.q).sum(axis=1)
+    by_variable = np.asarray(np.bincount(rows.first, np.abs(rows.values), g.size)) + abs(rows.q).sum(axis=0)
     return max(
         _spread(rows.r, np.abs(rows.r), constraints),
         _spread(rows.values_at(g), 4.0 * sizes, constraints),
@@ -132,14 +128,14 @@ def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool
     return bool(np.all(count * cones.class_sizes[cones.labels[cone]] == conic_rows.class_sizes[row_class]))
 
 
-def is_constant_on_classes(vector: NDArray[Any], partition: Partition) -> bool:
+def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
     """Whether all members of each class have the same entry, exactly."""
     return bool(np.array_equal(vector, vector[partition.representatives][partition.labels]))
 
 
-def _row_sizes(matrix: Any, axis: int) -> Vector:
+def _row_sizes(matrix: SparseMatrix, axis: int) -> Vector:
     """Sums of absolute entries: of each column (axis 0) or row (axis 1)."""
-    return np.asarray(np.abs(matrix).sum(axis=axis), dtype=np.float64)
+    return np.asarray(abs(matrix).sum(axis=axis), dtype=np.float64)
 
 
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import FieldElements
 from relift.errors import OptionError
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry.colour_refinement import Refinement, refine
 from relift.symmetry.cone_refinement import StackedCones
-from relift.symmetry.finite_field import Words
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
@@ -48,7 +48,7 @@ class Symmetry:
     quadratic: Partition = field(default_factory=lambda: Partition.discrete(0))
     conic_rows: Partition = field(default_factory=lambda: Partition.discrete(0))
     cones: Partition = field(default_factory=lambda: Partition.discrete(0))
-    statistics: dict[str, Any] = field(default_factory=dict)
+    statistics: dict[str, object] = field(default_factory=dict)
 
     @property
     def is_discrete(self) -> bool:
@@ -90,13 +90,13 @@ class Images:
         Further words of conic rows and of cones.
     """
 
-    variables: Sequence[Words]
-    l: Words
-    u: Words
-    rows: Sequence[Words] = ()
-    b: Words = field(default_factory=lambda: np.zeros(0, np.uint64))
-    conic_rows: Sequence[Words] = ()
-    cones: Sequence[Words] = ()
+    variables: Sequence[FieldElements]
+    l: FieldElements
+    u: FieldElements
+    rows: Sequence[FieldElements] = ()
+    b: FieldElements = field(default_factory=lambda: np.zeros(0, np.uint64))
+    conic_rows: Sequence[FieldElements] = ()
+    cones: Sequence[FieldElements] = ()
 
 
 def find_symmetry(
@@ -139,7 +139,7 @@ def find_symmetry(
         variable_words = stacked.words_of_columns(images.variables, images.cones)
         row_words = stacked.words_of_rows(images.rows, images.conic_rows)
 
-    def refine_all(extra: Sequence[Words] = ()) -> Refinement:
+    def refine_all(extra: Sequence[FieldElements] = ()) -> Refinement:
         return refine(
             whole.P, whole.A, [*variable_words, *extra], l, u, whole.l, whole.u,
             mode="equitable" if settings.lift == "equitable" else "counting",

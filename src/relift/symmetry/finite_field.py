@@ -22,6 +22,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relift.arrays import FieldElements, Integers
 from relift.errors import NotANumberError
 from relift.settings import Reading
 
@@ -32,7 +33,6 @@ try:
 except ImportError:  # no compiler at install: the NumPy functions below do everything
     CORE_IS_COMPILED = False
 
-Words = NDArray[np.uint64]
 
 MODULUS = (1 << 61) - 1
 """The number of elements, a Mersenne prime."""
@@ -46,7 +46,7 @@ MINUS_INFINITY = MODULUS + 2
 _P = np.uint64(MODULUS)
 
 
-def images(values: ArrayLike, reading: Reading = "decimal") -> Words:
+def images(values: ArrayLike, reading: Reading = "decimal") -> FieldElements:
     """Read each float as an exact rational and give its field element.
 
     Parameters
@@ -81,7 +81,7 @@ def images(values: ArrayLike, reading: Reading = "decimal") -> Words:
     return words.reshape(floats.shape)
 
 
-def add(left: ArrayLike, right: ArrayLike) -> Words:
+def add(left: ArrayLike, right: ArrayLike) -> FieldElements:
     """Add, element by element.
 
     Examples
@@ -92,7 +92,7 @@ def add(left: ArrayLike, right: ArrayLike) -> Words:
     return _reduced(_words(left) + _words(right))
 
 
-def subtract(left: ArrayLike, right: ArrayLike) -> Words:
+def subtract(left: ArrayLike, right: ArrayLike) -> FieldElements:
     """Subtract, element by element.
 
     Examples
@@ -103,7 +103,7 @@ def subtract(left: ArrayLike, right: ArrayLike) -> Words:
     return _reduced(_words(left) + (_P - _words(right)))
 
 
-def negate(values: ArrayLike) -> Words:
+def negate(values: ArrayLike) -> FieldElements:
     """Change the sign, element by element; +infinity and -infinity change places.
 
     Examples
@@ -117,7 +117,7 @@ def negate(values: ArrayLike) -> Words:
     return np.where(words == MINUS_INFINITY, np.uint64(PLUS_INFINITY), negated)
 
 
-def multiply(left: ArrayLike, right: ArrayLike) -> Words:
+def multiply(left: ArrayLike, right: ArrayLike) -> FieldElements:
     """Multiply, element by element.
 
     Examples
@@ -134,7 +134,7 @@ def multiply(left: ArrayLike, right: ArrayLike) -> Words:
     return product.reshape(a.shape)
 
 
-def inverse(values: ArrayLike) -> Words:
+def inverse(values: ArrayLike) -> FieldElements:
     """Invert, element by element; 0 has no inverse and gives 0.
 
     Examples
@@ -150,7 +150,7 @@ def inverse(values: ArrayLike) -> Words:
     return reciprocal.reshape(words.shape)
 
 
-def grouped_sums(target: NDArray[np.int64], terms: Words, size: int) -> Words:
+def grouped_sums(target: Integers, terms: FieldElements, size: int) -> FieldElements:
     """Sums of field elements by target, exactly: two halves of 31 and 30 bits are added as integers, then joined.
 
     Parameters
@@ -177,18 +177,18 @@ def grouped_sums(target: NDArray[np.int64], terms: Words, size: int) -> Words:
     return add(low, multiply(high, np.full(size, 1 << 31, np.uint64)))
 
 
-def _words(values: ArrayLike) -> Words:
+def _words(values: ArrayLike) -> FieldElements:
     return np.asarray(values, dtype=np.uint64)
 
 
-def _reduced(words: Words) -> Words:
+def _reduced(words: FieldElements) -> FieldElements:
     """Reduce 64-bit words mod p: 2^61 = 1, so the upper bits are added to the lower ones."""
     folded = np.asarray((words & _P) + (words >> np.uint64(61)))
     np.subtract(folded, _P, out=folded, where=folded >= _P)
     return folded
 
 
-def _images_in_numpy(floats: NDArray[np.float64], reading: Reading) -> Words:
+def _images_in_numpy(floats: NDArray[np.float64], reading: Reading) -> FieldElements:
     """Take every distinct value through a fraction; slow when all values differ."""
     distinct, where = np.unique(floats + 0.0, return_inverse=True)
     words = np.array([_image_of(value, reading) for value in distinct.tolist()], dtype=np.uint64)
@@ -202,7 +202,7 @@ def _image_of(value: float, reading: Reading) -> int:
     return exact.numerator * pow(exact.denominator, -1, MODULUS) % MODULUS
 
 
-def _product_in_numpy(a: Words, b: Words) -> Words:
+def _product_in_numpy(a: FieldElements, b: FieldElements) -> FieldElements:
     """Multiply by 32-bit limbs: with 2^64 = 8 and 2^61 = 1 every part stays below 2^64."""
     low_bits, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     a_high, a_low, b_high, b_low = a >> half, a & low_bits, b >> half, b & low_bits
@@ -213,7 +213,7 @@ def _product_in_numpy(a: Words, b: Words) -> Words:
     return _reduced(folded + (a_high * b_high << np.uint64(3)))
 
 
-def _inverse_in_numpy(words: Words) -> Words:
+def _inverse_in_numpy(words: FieldElements) -> FieldElements:
     """Raise to the power p - 2 (Fermat)."""
     power, result = words, np.ones_like(words)
     for bit in range(61):

@@ -6,14 +6,19 @@ compare them.
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+=======
+>>>>>>> main
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Cells, Indices, RowKeys, RowNumbers, Vector
 from relift.tables import compiled_reference as reference
+from relift.tables.compiled_reference import CompressedRows
 
 try:
     from relift import _tables_core as core
@@ -22,12 +27,8 @@ try:
 except ImportError:  # pragma: no cover - depends on the install
     CORE_IS_COMPILED = False
 
-Keys = NDArray[np.int64]
-Rows = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
-
-def group(keys: Keys) -> tuple[Rows, Rows]:
+def group(keys: RowKeys) -> tuple[RowNumbers, RowNumbers]:
     """Equal keys get equal numbers, in the order in which they come; and the first row of each number.
 
     Examples
@@ -42,12 +43,12 @@ def group(keys: Keys) -> tuple[Rows, Rows]:
     return numbers, first[:size]
 
 
-def all_distinct(keys: Keys) -> bool:
+def all_distinct(keys: RowKeys) -> bool:
     """Whether no key comes twice."""
     return core.all_distinct(keys) if CORE_IS_COMPILED else np.unique(keys).size == keys.size
 
 
-def contains(keys: Keys, among: Keys) -> NDArray[np.bool_]:
+def contains(keys: RowKeys, among: RowKeys) -> NDArray[np.bool_]:
     """Which keys are among others."""
     if not CORE_IS_COMPILED:
         return np.isin(keys, among)
@@ -56,7 +57,7 @@ def contains(keys: Keys, among: Keys) -> NDArray[np.bool_]:
     return found
 
 
-def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows | None, Rows]:
+def join(left: RowKeys, right: RowKeys, keep_all: bool, most: int) -> int | tuple[RowNumbers | None, RowNumbers]:
     """Pairs of rows with equal keys, in the order of the left rows; only their number if there are more than `most`.
 
     With ``keep_all`` a left row without partner has the right row -1. The left rows are None if they are 0, 1, 2, ...
@@ -76,7 +77,7 @@ def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows
     return (None if first is None else np.frombuffer(first, np.int32)), np.frombuffer(second, np.int32)
 
 
-def gather(values: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+def gather(values: Cells, rows: Cells) -> Cells:
     """The values of some rows; zero for the row -1."""
     if not CORE_IS_COMPILED or rows.dtype != np.int32 or not values.flags.c_contiguous:
         return (
@@ -87,7 +88,7 @@ def gather(values: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def sorted_rows(keys: Keys) -> Rows:
+def sorted_rows(keys: RowKeys) -> RowNumbers:
     """The rows in the order of their keys; equal keys keep their order."""
     if not CORE_IS_COMPILED:
         return np.argsort(keys, kind="stable").astype(np.int32)
@@ -202,8 +203,8 @@ class TupleSet:
 
 
 def rows_from_triplets(
-    rows: Rows, columns: Rows, values: Floats | None, shape: tuple[int, int]
-) -> tuple[Rows, Rows, Floats | None, bool, bool]:
+    rows: RowNumbers, columns: RowNumbers, values: Vector | None, shape: tuple[int, int]
+) -> tuple[RowNumbers, RowNumbers, Vector | None, bool, bool]:
     """Compressed rows with sorted columns: starts, columns, values; whether entries share a place; whether one is 0."""
     if not CORE_IS_COMPILED:
         return reference.rows_from_triplets(rows, columns, values, shape)
@@ -213,7 +214,13 @@ def rows_from_triplets(
     return starts, indices, data, has_double, has_zero
 
 
-def place_rows(block: Any, of_row: Rows | None, scale: Floats | None, first_column: int, into: Any) -> None:
+def place_rows(
+    block: CompressedRows,
+    of_row: RowNumbers | None,
+    scale: Vector | None,
+    first_column: int,
+    into: tuple[Indices, RowNumbers, Vector],
+) -> None:
     """Write rows of a block into a larger matrix.
 
     Parameters

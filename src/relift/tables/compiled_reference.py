@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+=======
+from typing import TypeAlias
+>>>>>>> main
 
 import numpy as np
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 if TYPE_CHECKING:
     from relift.tables.compiled import Step
 
 Keys = NDArray[np.int64]
 Rows = NDArray[np.int32]
+=======
+from relift.arrays import Indices, RowKeys, RowNumbers, Vector
+
+CompressedRows: TypeAlias = tuple[RowNumbers, RowNumbers, Vector | None]
+"""Starts of rows, columns, and values (None: all are 1)."""
+>>>>>>> main
 
 
-def group(keys: Keys) -> tuple[Rows, Rows]:
+def group(keys: RowKeys) -> tuple[RowNumbers, RowNumbers]:
     """Numbers in the order in which the keys come, and the first row of each."""
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -25,7 +36,7 @@ def group(keys: Keys) -> tuple[Rows, Rows]:
     return rank[inverse], first[order].astype(np.int32)
 
 
-def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows | None, Rows]:
+def join(left: RowKeys, right: RowKeys, keep_all: bool, most: int) -> int | tuple[RowNumbers | None, RowNumbers]:
     """Pairs of rows with equal keys, in the order of the left rows and then of the right ones."""
     order = np.argsort(right, kind="stable")
     ordered = right[order]
@@ -80,8 +91,8 @@ def _at(place: int, found: Sequence[int], row: Sequence[int]) -> int:
 
 
 def rows_from_triplets(
-    rows: Rows, columns: Rows, values: NDArray[np.float64] | None, shape: tuple[int, int]
-) -> tuple[Rows, Rows, NDArray[np.float64] | None, bool, bool]:
+    rows: RowNumbers, columns: RowNumbers, values: NDArray[np.float64] | None, shape: tuple[int, int]
+) -> tuple[RowNumbers, RowNumbers, NDArray[np.float64] | None, bool, bool]:
     """Compressed rows with sorted columns."""
     order = np.lexsort((columns, rows))
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))]).astype(np.int32)
@@ -92,7 +103,11 @@ def rows_from_triplets(
 
 
 def place_rows(
-    block: Any, of_row: Rows | None, scale: NDArray[np.float64] | None, first_column: int, into: Any
+    block: CompressedRows,
+    of_row: RowNumbers | None,
+    scale: NDArray[np.float64] | None,
+    first_column: int,
+    into: tuple[Indices, RowNumbers, Vector],
 ) -> None:
     """Write rows of a block, and move what says where each row goes on."""
     next_place, indices, data = into

@@ -14,18 +14,21 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Cells
 from relift.errors import SizeLimitError
 from relift.settings import Progress, ProgressCallback
 from relift.tables.algebra import Distinct, Join, Plan, Scan, Type
 from relift.tables.recursion import RecursiveRules
 from relift.tables.sources.table import Source
 
-Arrays: TypeAlias = dict[str, NDArray[Any]]
+Arrays: TypeAlias = dict[str, Cells]
 """Columns by name: int64, float64, bool, int32 for numbers of rows, and object (of str) for text."""
 
-ARRAY_TYPES: Mapping[Type, Any] = {
+Row: TypeAlias = tuple[Any, ...]
+"""What a query answers in a row; its text says of which types."""
+
+ARRAY_TYPES: Mapping[Type, np.dtype[np.generic]] = {
     Type.INTEGER: np.dtype(np.int64),
     Type.REAL: np.dtype(np.float64),
     Type.TEXT: np.dtype(object),

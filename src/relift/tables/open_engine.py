@@ -18,14 +18,25 @@ an `Engine`                           itself
 from __future__ import annotations
 
 import re
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from relift.errors import OptionError
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.postgres.address import is_address
 
-EngineLike: TypeAlias = Engine | str | Any | None
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Connection(Protocol):
+    """A connection of psycopg or ADBC."""
+
+    def cursor(self) -> object:
+        """What runs statements."""
+
+
+EngineLike: TypeAlias = "Engine | str | Connection | SparkSession | None"
 """Anything of the list in the header of this module."""
 
 CHOICES = "memory, duckdb, postgresql://…, spark, an Engine, a psycopg or ADBC connection, or a SparkSession"

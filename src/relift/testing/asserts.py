@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 
 
 def assert_optimal(program: Program, solution: Solution, tolerance: float = 1e-6) -> None:

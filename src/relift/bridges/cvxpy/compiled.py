@@ -14,10 +14,11 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 
 
 @final

@@ -19,14 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from relift.arrays import Indices, Vector
 from relift.bridges.cvxpy.hidden_quadratics import DIGITS, FILL
 from relift.program.cones import Cone, SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.symmetry.snapping import snap_values
-
-Indices = NDArray[np.int64]
 
 MANY = 500
 """Of more cones than this no roots are taken: it is done one by one, and many cones are rarely all in disguise."""

@@ -35,13 +35,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, Vector
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
-from relift.program.solution import Solution, Vector
-
-Indices = NDArray[np.int64]
+from relift.program.solution import Solution
 
 DIGITS = 11
 """Digits to which the entries of a Gram matrix are believed."""

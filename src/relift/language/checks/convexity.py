@@ -129,8 +129,8 @@ class Composition:
                 message = f"{_shown(term)} needs a linear expression here"
                 self.errors.add(ConvexityError, _first_nonlinear(argument) or term.span, message, rewrite(term))
             else:
-                bend = term.function.curvature if slope == "up" else _OTHER[term.function.curvature]
-                found = c.Expression(self.bent(argument.terms, bend, _argument_words(term, bend)))
+                wanted: Curvature = term.function.curvature if slope == "up" else _OTHER[term.function.curvature]
+                bend, found = wanted, c.Expression(self.bent(argument.terms, wanted, _argument_words(term, wanted)))
             bends.append(bend)
             arguments.append(found)
         return replace(term, arguments=tuple(arguments), bends=tuple(bends))

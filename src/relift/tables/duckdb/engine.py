@@ -12,25 +12,35 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import duckdb
 import numpy as np
 
+from relift.arrays import Cells
 from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
 from relift.tables.duckdb.errors import first_line, in_our_words
 from relift.tables.duckdb.reader import DuckDBReader
+<<<<<<< HEAD
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.memory.columns import Relation, Vector
 from relift.tables.memory.growing import numbers_of, vector_of
 from relift.tables.memory.string_ids import Texts
 from relift.tables.recursion import MOST_TUPLES, Matrix, RecursiveRules, close_rules
+=======
+from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, Row, refuse_rows
+>>>>>>> main
 from relift.tables.sources.columns_from_objects import none_where_masked
-from relift.tables.sources.contents import File, Stored
+from relift.tables.sources.contents import ArrowStream, File, Stored
 from relift.tables.sources.table import Source
 from relift.tables.sql.write import count_from_plan, name_in, select_from_plan, text_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from relift.tables.postgres.pull import Readers
 
 DIALECT = "duckdb"
 _NAMES = {
@@ -41,6 +51,9 @@ _NAMES = {
     Type.NUMBER_OF_ROW: "INT",
     Type.NOTHING: "BIGINT",
 }
+
+
+T = TypeVar("T")
 
 
 @final
@@ -86,8 +99,8 @@ class DuckDBEngine(Engine):
     ) -> None:
         super().__init__(progress)
         self._own_folder = None if temporary_folder else tempfile.mkdtemp(prefix="relift-")
-        settings: dict[str, Any] = {
-            "temp_directory": temporary_folder or self._own_folder,
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": temporary_folder or self._own_folder or "",
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "preserve_insertion_order": True,
@@ -98,8 +111,8 @@ class DuckDBEngine(Engine):
             settings["threads"] = threads
         self.is_persistent = database is not None
         self._is_sealed = False
-        self._readers: Any = None
-        self._connection: Any = None
+        self._readers: Readers | None = None
+        self._connection: duckdb.DuckDBPyConnection | None = None
         try:
             self._connection = duckdb.connect(":memory:" if database is None else str(database), config=settings)
             if spill_limit is not None:  # as a part of the settings above it would be shown, but not kept
@@ -117,7 +130,7 @@ class DuckDBEngine(Engine):
                 types = other.attach(name, source)
                 self.put(name, other.stored_columns(name), types, other.count(Scan(name, {}), 2**62))
                 return types
-        return DuckDBReader(self._connection, self._do, self._pull).attach(name, source)
+        return DuckDBReader(self._opened(), self._do, self._pull).attach(name, source)
 
     def create(
         self, name: str, plan: Plan, *, number: tuple[str, tuple[str, ...]] | None = None, budget: int | None = None
@@ -178,17 +191,17 @@ class DuckDBEngine(Engine):
     def fetch(self, plan: Plan, *, budget: int | None = None) -> Arrays:
         """Columns filled by DuckDB."""
         limited = plan if budget is None else Limit(plan, budget + 1)
-        found = self._run(select_from_plan(limited, DIALECT), arrays=True)
+        found = self._columns(select_from_plan(limited, DIALECT))
         columns = {name: _filled(found[name], kind) for name, kind in plan.columns.items()}
         size = len(next(iter(found.values()))) if found else 0
         if budget is not None and size > budget:
             raise refuse_rows("a result", size, budget)
         return columns
 
-    def arrow(self, plan: Plan) -> Any:
+    def arrow(self, plan: Plan) -> pa.Table:
         """The rows of a plan as an Arrow table (needs pyarrow), for engines that read it."""
         with in_our_words():
-            return self._connection.sql(select_from_plan(plan, DIALECT)).to_arrow_table()
+            return self._opened().sql(select_from_plan(plan, DIALECT)).to_arrow_table()
 
     def put(self, name: str, arrays: Arrays, types: Mapping[str, Type], size: int) -> None:
         """Store columns under their own names; None stands for what is missing."""
@@ -201,17 +214,18 @@ class DuckDBEngine(Engine):
             self._run(f"CREATE TABLE {name_in(DIALECT, name)}({empty})")
             return
         view = f"{name}_given"
-        self._connection.register(view, dict(arrays))
+        connection = self._opened()
+        connection.register(view, dict(arrays))
         try:
             outputs = ", ".join(f"{value} AS {name_in(DIALECT, column)}" for column, value in names.items())
             self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {outputs} FROM {name_in(DIALECT, view)}")
         finally:
             with suppress(duckdb.Error):
-                self._connection.unregister(view)
+                connection.unregister(view)
 
     def stored_columns(self, name: str) -> Arrays:
         """All columns of a stored table, with None where something is missing."""
-        found = self._run(f"SELECT * FROM {name_in(DIALECT, name)}", arrays=True)
+        found = self._columns(f"SELECT * FROM {name_in(DIALECT, name)}")
         return {column: _with_none(values) for column, values in found.items()}
 
     def drop(self, name: str) -> None:
@@ -261,14 +275,15 @@ class DuckDBEngine(Engine):
 
     # --- statements -------------------------------------------------------------------------------------------------
 
-    def _do(self, statement: str | Callable[[], Any], label: str = "") -> Any:
+    def _do(self, statement: str | Callable[[], object], label: str = "") -> list[Row]:
         """Run a statement, or a call of DuckDB, for the reader of tables."""
         if isinstance(statement, str):
             return self._run(statement, label)
         with in_our_words(label):
-            return statement()
+            statement()
+        return []
 
-    def _pull(self, content: Stored, source: Source, use: Callable[[Any, dict[str, Type]], Any]) -> Any:
+    def _pull(self, content: Stored, source: Source, use: Callable[[ArrowStream, dict[str, Type]], T]) -> T:
         """Read a table of a server; the rows go from there into DuckDB batch by batch."""
         from relift.tables.postgres.pull import Readers, is_server
 
@@ -282,13 +297,21 @@ class DuckDBEngine(Engine):
             self._readers = Readers()
         return self._readers.read(content, source, use)
 
-    def _run(self, statement: str, label: str = "", arrays: bool = False) -> Any:
+    def _run(self, statement: str, label: str = "") -> list[Row]:
         """Run a statement and take its whole result; an unfinished one would block the connection."""
+        connection = self._opened()
+        with in_our_words(label):
+            return connection.execute(statement).fetchall()
+
+    def _columns(self, query: str) -> Arrays:
+        connection = self._opened()
+        with in_our_words():
+            return connection.execute(query).fetchnumpy()
+
+    def _opened(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
             raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
-        with in_our_words(label):
-            result = self._connection.execute(statement)
-            return result.fetchnumpy() if arrays else result.fetchall()
+        return self._connection
 
 
 def _ordered(query: str, order: tuple[str, ...]) -> str:
@@ -296,7 +319,7 @@ def _ordered(query: str, order: tuple[str, ...]) -> str:
     return f"SELECT * FROM ({query}) AS o ORDER BY {keys}"
 
 
-def _filled(found: Any, kind: Type) -> Any:
+def _filled(found: Cells, kind: Type) -> Cells:
     wanted = ARRAY_TYPES[kind]
     if np.ma.isMaskedArray(found):
         if kind == Type.REAL:
@@ -309,7 +332,7 @@ def _filled(found: Any, kind: Type) -> Any:
     return found if found.dtype == wanted else found.astype(wanted)
 
 
-def _with_none(values: Any) -> Any:
+def _with_none(values: Cells) -> Cells:
     if not np.ma.isMaskedArray(values):
         return values.astype(np.int64) if values.dtype.kind == "b" else values
     if not values.mask.any():

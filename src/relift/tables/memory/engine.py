@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import numpy as np
 
+from relift.arrays import Cells
 from relift.errors import DataError, EngineError, SizeLimitError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Plan, Scan, Type, nodes
@@ -66,7 +67,7 @@ class MemoryEngine(Engine):
         self._reader: DuckDBEngine | None = None
         self._copied: set[str] = set()
         self._growing: dict[str, GrowingTable] = {}
-        self._borrowed: list[Any] = []
+        self._borrowed: list[Cells] = []
         self._is_interrupted = False
 
     # --- the five methods -------------------------------------------------------------------------------------------
@@ -74,15 +75,14 @@ class MemoryEngine(Engine):
     def attach(self, name: str, source: Source) -> dict[str, Type]:
         """Read a source; columns of numbers are not copied."""
         content = source.content
+        arrays: Mapping[str, Cells | Vector] | None = None
         if isinstance(content, Frame):
             try:
                 arrays = _arrays_from_frame(content, self._texts)
             except ValueError as error:
                 raise DataError(f"{source.label} is not UTF-8 text.", "Save it as UTF-8.") from error
         elif isinstance(content, Columns):
-            arrays = dict(content.arrays)
-        else:
-            arrays = None
+            arrays = content.arrays
         if arrays is None:
             return self._attach_by_duckdb(name, source)
         names = list(arrays)
@@ -317,7 +317,7 @@ class MemoryEngine(Engine):
         if self._reader is None:  # kept until all is loaded: it reads the tables of a server as of one moment
             self._reader = DuckDBEngine()
         types = self._reader.attach(name, source)
-        arrays: dict[str, Any] | None = None
+        arrays: Mapping[str, Cells | Vector] | None = None
         if types and find_spec("pyarrow") is not None:  # texts become numbers without being Python strings first
             scan = Scan(name, {column: (column, kind) for column, kind in types.items()})
             arrays = _arrays_from_frame(Frame(self._reader.arrow(scan), tuple(types)), self._texts)
@@ -331,7 +331,7 @@ class MemoryEngine(Engine):
         self._known()[name] = Relation(vectors, size)
         return types
 
-    def _vector(self, source: Source, position: int, column: str, array: Any) -> Vector:
+    def _vector(self, source: Source, position: int, column: str, array: Cells | Vector) -> Vector:
         if isinstance(array, Vector):
             return array
         if array.dtype.kind == "f":
@@ -344,7 +344,7 @@ class MemoryEngine(Engine):
             return Vector(Type.INTEGER, np.ascontiguousarray(array, np.int64))
         return self._vector_of(Type.TEXT, array, source.label)
 
-    def _vector_of(self, kind: Type, array: Any, label: str = "") -> Vector:
+    def _vector_of(self, kind: Type, array: Cells, label: str = "") -> Vector:
         """A fetched column, where None stands for what is missing."""
         if kind == Type.TEXT:
             texts = array.tolist()
@@ -358,7 +358,7 @@ class MemoryEngine(Engine):
             return Vector(kind, np.where(missing, 0, array).astype(ARRAY_OF[kind]), missing)
         return Vector(kind, np.ascontiguousarray(array, ARRAY_OF[kind]))
 
-    def _array(self, vector: Vector, missing_whole: int | None = 0) -> Any:
+    def _array(self, vector: Vector, missing_whole: int | None = 0) -> Cells:
         data, missing, kind = vector.data, vector.missing, vector.type
         if kind == Type.TEXT:
             known = self._texts.array()
@@ -380,14 +380,14 @@ class MemoryEngine(Engine):
         return np.where(missing, np.asarray(fill, data.dtype), data)
 
 
-def _arrays_from_frame(frame: Frame, texts: Texts) -> dict[str, Any] | None:
+def _arrays_from_frame(frame: Frame, texts: Texts) -> dict[str, Cells | Vector] | None:
     """The columns of an Arrow table, texts as numbers; None if another engine must read it."""
     try:
         import pyarrow as pa
     except ImportError:  # pragma: no cover - depends on the install
         return None
     table = frame.table if isinstance(frame.table, pa.Table) else pa.table(frame.table)
-    found: dict[str, Any] = {}
+    found: dict[str, Cells | Vector] = {}
     for name, column in zip(frame.names, table.columns, strict=True):
         kind = column.type
         if pa.types.is_string_view(kind):

@@ -14,10 +14,11 @@ For data that fit here it is quicker to pull: read the tables from the server an
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, final, get_args
+from typing import TYPE_CHECKING, Literal, final, get_args
 
 import numpy as np
 
+from relift.arrays import Cells
 from relift.errors import EngineError
 from relift.settings import ProgressCallback, check_choice
 from relift.tables.algebra import Limit, Plan, Scan, Type
@@ -74,7 +75,7 @@ class PostgresEngine(Engine):
 
     def __init__(
         self,
-        server: Any = "postgresql://",
+        server: object = "postgresql://",
         *,
         workspace: Workspace = "temporary",
         schema: str | None = None,
@@ -305,11 +306,11 @@ def _refuse_encoding(session: PostgresSession) -> None:
         )
 
 
-def _filled(column: Any, kind: Type) -> Any:
+def _filled(column: pa.ChunkedArray, kind: Type) -> Cells:
     wanted = ARRAY_TYPES[kind]
     if column.null_count and kind not in {Type.REAL, Type.TEXT}:
         column = column.fill_null(-1 if kind == Type.NUMBER_OF_ROW else 0)
-    found = column.to_numpy()
+    found: Cells = column.to_numpy()
     if kind == Type.TEXT and found.dtype != wanted:
         return found.astype(object)
     return found if found.dtype == wanted else np.asarray(found.astype(wanted))

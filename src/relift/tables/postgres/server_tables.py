@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
+from relift.tables.engine import Row
 from relift.tables.sources.canonical import TEMPORAL, refuse_key, refuse_moment
 from relift.tables.sources.table import Source
 from relift.tables.sql.canonical import Reading, postgres_reading
@@ -27,7 +28,7 @@ _PRIVATE = (
     "OR (c.relkind = 'v' AND EXISTS (SELECT FROM pg_catalog.pg_class AS s WHERE s.relrowsecurity))"
 )
 
-Ask: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
+Ask: TypeAlias = Callable[[str], list[Row]]
 """Answers a query with a few rows."""
 
 

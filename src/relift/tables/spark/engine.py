@@ -19,10 +19,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from relift.arrays import Cells
 from relift.errors import DataError, EngineError, OptionError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import (
@@ -51,9 +52,13 @@ from relift.tables.sources.table import Distributed, Source, Stored
 from relift.tables.spark.errors import is_cancelled, translated
 from relift.tables.spark.kept_tables import kept_tables
 from relift.tables.spark.keys import settled_types
-from relift.tables.spark.session import open_session
+from relift.tables.spark.session import OpenSession, open_session
 from relift.tables.sql.canonical import spark_reading
 from relift.tables.sql.write import count_from_plan, name_in, select_from_plan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 DIALECT = "spark"
 SMALL = 20_000
@@ -72,7 +77,7 @@ _BYTES = {Type.TEXT: 40, Type.WIDE: 32}
 class _Part:
     """Rows that are stored: by Spark, at the driver, or in files."""
 
-    frame: Any
+    frame: DataFrame
     rows: int
     is_stored_by_spark: bool
     folder: str = ""
@@ -124,7 +129,7 @@ class SparkEngine(Engine):
 
     def __init__(
         self,
-        session: Any = None,
+        session: SparkSession | None = None,
         *,
         checkpoint_folder: str | None = None,
         keep_tables: bool = False,
@@ -140,7 +145,7 @@ class SparkEngine(Engine):
         self._temporary = 0
         self._is_running = self._is_interrupted = False
         self._counted: tuple[Plan, int] | None = None
-        self._open: Any = None
+        self._open: OpenSession | None = None
         self._open = open_session(session, cores, driver_memory)
         if checkpoint_folder is not None and self._open.is_remote:
             self.close()
@@ -161,7 +166,7 @@ class SparkEngine(Engine):
         content = source.content
         if isinstance(content, Stored) and content.connection is self:
             with self._statement(source.label):
-                frame = self._open.parent.table(name_in(DIALECT, *content.name))
+                frame = self._opened().parent.table(name_in(DIALECT, *content.name))
             content = Distributed(frame)
         if isinstance(content, Distributed):
             return self._attach_frame(name, source, content.frame)
@@ -253,7 +258,7 @@ class SparkEngine(Engine):
             self._is_interrupted = True
             threading.Thread(target=self._cancel_until_over, args=(self._open,), daemon=True).start()
 
-    def _cancel_until_over(self, opened: Any) -> None:
+    def _cancel_until_over(self, opened: OpenSession) -> None:
         """Cancel jobs until the statement ends: one that is being planned has no jobs yet."""
         while self._is_running and self._is_interrupted:
             with suppress(Exception):  # the session may be gone; then there is nothing to stop
@@ -289,9 +294,9 @@ class SparkEngine(Engine):
         if table.rows <= SMALL:
             return
         with self._statement():
-            self._open.tune(is_small=False)
-            partitions = int(self._open.session.conf.get("spark.sql.shuffle.partitions"))
-            whole = self._open.session.table(name)
+            self._opened().tune(is_small=False)
+            partitions = int(self._opened().session.conf.get("spark.sql.shuffle.partitions"))
+            whole = self._opened().session.table(name)
             part = self._kept(whole.repartition(partitions, *(name_in(DIALECT, column) for column in by)))
             self._register(name, replace(table, parts=[part]))
             for old in table.parts:
@@ -304,8 +309,8 @@ class SparkEngine(Engine):
             return
         folder = f"{self._folder}/{name}/{uuid.uuid4().hex[:8]}"
         with self._statement():
-            self._open.session.table(name).write.mode("error").parquet(folder)
-            frame = self._open.session.read.parquet(literal_in_spark(folder))
+            self._opened().session.table(name).write.mode("error").parquet(folder)
+            frame = self._opened().session.read.parquet(literal_in_spark(folder))
             part = _Part(frame, table.rows, is_stored_by_spark=False, folder=folder)
             self._register(name, replace(table, parts=[part]))
             for old in table.parts:
@@ -318,14 +323,14 @@ class SparkEngine(Engine):
     def _find_kept(self) -> None:
         """Tables that an earlier engine has saved in the same folder."""
         with self._statement():
-            for name, folder in kept_tables(self._open.session, self._folder or "").items():
-                frame = self._open.session.read.parquet(literal_in_spark(folder))
+            for name, folder in kept_tables(self._opened().session, self._folder or "").items():
+                frame = self._opened().session.read.parquet(literal_in_spark(folder))
                 part = _Part(frame, int(frame.count()), is_stored_by_spark=False, folder=folder)
                 self._register(name, _Table([part], 8 * len(frame.columns)))
 
     # --- storing ----------------------------------------------------------------------------------------------------
 
-    def _attach_frame(self, name: str, source: Source, frame: Any) -> dict[str, Type]:
+    def _attach_frame(self, name: str, source: Source, frame: DataFrame) -> dict[str, Type]:
         """Rows that live on the cluster: cast and kept there."""
         if frame.isStreaming:
             raise DataError(f"{source.label} is a stream.", "Give a DataFrame that ends.")
@@ -340,7 +345,7 @@ class SparkEngine(Engine):
                 (name_in(DIALECT, column) if reading.is_wide else reading.of(name_in(DIALECT, column))) + f" AS c{k}"
                 for k, ((column, _), reading) in enumerate(zip(chosen, readings, strict=True))
             ]
-            self._open.tune(is_small=False)
+            self._opened().tune(is_small=False)
             part = self._kept(self._in_own_session(frame).selectExpr(*outputs))
             types = settled_types(part.frame, label, [column for column, _ in chosen], readings)
             if any(reading.is_wide for reading in readings):
@@ -363,20 +368,20 @@ class SparkEngine(Engine):
             self._register(name, _Table([part], 8))
         return dict.fromkeys(columns, Type.NOTHING)
 
-    def _in_own_session(self, frame: Any) -> Any:
+    def _in_own_session(self, frame: DataFrame) -> DataFrame:
         """The same frame in the engine's session; sessions of one application share global temporary views."""
         passing = f"relift_{uuid.uuid4().hex}"
         frame.createGlobalTempView(passing)
         try:
-            database = self._open.session.conf.get("spark.sql.globalTempDatabase", "global_temp")
-            return self._open.session.table(f"{database}.{passing}")
+            database = self._opened().session.conf.get("spark.sql.globalTempDatabase", "global_temp")
+            return self._opened().session.table(f"{database}.{passing}")
         finally:
             frame.sparkSession.catalog.dropGlobalTempView(passing)
 
-    def _frame_from_arrow(self, table: Any) -> Any:
-        with warnings.catch_warnings(), self._open.without_trace():
+    def _frame_from_arrow(self, table: pa.Table) -> DataFrame:
+        with warnings.catch_warnings(), self._opened().without_trace():
             warnings.simplefilter("ignore", FutureWarning)
-            return self._open.session.createDataFrame(table)
+            return self._opened().session.createDataFrame(table)
 
     def _stored(self, plan: Plan, number: tuple[str, tuple[str, ...]] | None) -> _Part:
         """The rows of a prepared plan, kept: at the driver if they are few, else by Spark."""
@@ -387,7 +392,7 @@ class SparkEngine(Engine):
         part = self._kept(frame, is_final=number is None)
         return part if number is None else self._numbered(part, *number)
 
-    def _collected(self, frame: Any, number: tuple[str, tuple[str, ...]] | None = None) -> _Part:
+    def _collected(self, frame: DataFrame, number: tuple[str, tuple[str, ...]] | None = None) -> _Part:
         import pyarrow as pa
 
         if number is not None and number[1]:
@@ -397,7 +402,7 @@ class SparkEngine(Engine):
             table = table.append_column(number[0], pa.array(np.arange(table.num_rows)))
         return _Part(self._frame_from_arrow(table), table.num_rows, is_stored_by_spark=False)
 
-    def _kept(self, frame: Any, is_final: bool = True) -> _Part:
+    def _kept(self, frame: DataFrame, is_final: bool = True) -> _Part:
         """Rows that Spark calculates now and keeps, with a plan that is only these rows."""
         self._refuse_interrupted()
         part = _Part(frame.localCheckpoint(eager=False), -1, is_stored_by_spark=True)
@@ -441,9 +446,11 @@ class SparkEngine(Engine):
 
     def _merged(self, parts: Sequence[_Part]) -> _Part:
         rows = sum(part.rows for part in parts)
-        self._open.tune(is_small=rows <= SMALL)
+        self._opened().tune(is_small=rows <= SMALL)
         union = _union(parts)
-        merged = self._collected(union) if rows <= SMALL else self._kept(union.coalesce(_partitions(self._open, rows)))
+        merged = (
+            self._collected(union) if rows <= SMALL else self._kept(union.coalesce(_partitions(self._opened(), rows)))
+        )
         for part in parts:
             self._forget(part)
         return merged
@@ -457,16 +464,16 @@ class SparkEngine(Engine):
         self._counted = None
 
     def _forget(self, part: _Part) -> None:
-        _unpersist(part, self._open.is_remote)
+        _unpersist(part, self._opened().is_remote)
         if part.folder:
-            _remove_folder(self._open.session, part.folder)
+            _remove_folder(self._opened().session, part.folder)
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
-    def _query(self, text: str) -> Any:
-        return self._open.session.sql(text)
+    def _query(self, text: str) -> DataFrame:
+        return self._opened().session.sql(text)
 
-    def _arrow(self, frame: Any) -> Any:
+    def _arrow(self, frame: DataFrame) -> pa.Table:
         self._refuse_interrupted()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
@@ -501,7 +508,7 @@ class SparkEngine(Engine):
     def _tune_for(self, plan: Plan) -> bool:
         """Whether no part of a plan can have many rows; the session is set up accordingly."""
         is_small = max(row_bounds(plan, self._sizes()).values()) <= SMALL
-        self._open.tune(is_small)
+        self._opened().tune(is_small)
         return is_small
 
     @contextmanager
@@ -546,15 +553,18 @@ class SparkEngine(Engine):
         made.append(name)
         return Scan(name, {column: (column, kind) for column, kind in plan.columns.items()}, plan.keys)
 
+    def _opened(self) -> OpenSession:
+        if self._open is None:
+            raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
+        return self._open
+
     @contextmanager
     def _statement(self, label: str = "") -> Iterator[None]:
         """Everything that asks Spark: its jobs carry our tag, its errors become ours."""
-        if self._open is None:
-            raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
+        opened = self._opened()
         if self._is_running:  # inside of another statement
             yield
             return
-        opened = self._open
         self._is_running, self._is_interrupted = True, False
         try:
             opened.mark(self._tag)
@@ -601,14 +611,14 @@ def _rebuilt(node: Plan, new: dict[int, Plan]) -> Plan:
     return replace(node, input=new[id(node.inputs[0])])  # type: ignore[call-arg]
 
 
-def _union(parts: Sequence[_Part]) -> Any:
+def _union(parts: Sequence[_Part]) -> DataFrame:
     frame = parts[0].frame
     for part in parts[1:]:
         frame = frame.union(part.frame)
     return frame
 
 
-def _partitions(opened: Any, rows: int) -> int:
+def _partitions(opened: OpenSession, rows: int) -> int:
     most = int(opened.session.conf.get("spark.sql.shuffle.partitions"))
     return max(1, min(most, rows // 100_000))
 
@@ -623,7 +633,7 @@ def _unpersist(part: _Part, is_remote: bool) -> None:
         part.frame._jdf.queryExecution().analyzed().rdd().unpersist(False)
 
 
-def _remove_folder(session: Any, folder: str) -> None:
+def _remove_folder(session: SparkSession, folder: str) -> None:
     if "://" not in folder:
         shutil.rmtree(Path(folder), ignore_errors=True)
         return
@@ -632,10 +642,10 @@ def _remove_folder(session: Any, folder: str) -> None:
     path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)
 
 
-def _array(column: Any, kind: Type) -> Any:
+def _array(column: pa.ChunkedArray, kind: Type) -> Cells:
     wanted = ARRAY_TYPES[kind]
     if kind == Type.TEXT:
-        return column.to_numpy().astype(object)
+        return np.asarray(column.to_numpy()).astype(object)
     if column.null_count:
         fill = {Type.REAL: float("nan"), Type.NUMBER_OF_ROW: -1, Type.BOOLEAN: False}.get(kind, 0)
         column = column.fill_null(fill)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from sqlglot import exp
 
@@ -413,7 +412,7 @@ def _cast_to(kind: Type) -> Callable[[list[exp.Expr]], exp.Expr]:
     return lambda parts: exp.Cast(this=parts[0], to=_sql_type(kind))
 
 
-_SPECIAL: dict[str, Callable[[list[Any]], exp.Expr]] = {
+_SPECIAL: dict[str, Callable[[list[exp.Expr]], exp.Expr]] = {
     "/": lambda parts: exp.Paren(this=_divide(parts)),
     "**": _power,
     "negative": lambda parts: exp.Paren(this=exp.Neg(this=_bracketed(parts[0]))),
