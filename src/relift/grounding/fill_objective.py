@@ -73,8 +73,8 @@ class HingeFactors:
     power: int
     rows: Rows
     blocks: dict[str, RowBlock]
-    constants: Floats
-    weights: Floats
+    constants: Vector
+    weights: Vector
 
 
 @final
@@ -235,7 +235,7 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
 
 def _factors(
     work: Workspace, queries: Queries, plan: Plan, term: SquareTerm | HingeTerm | AbsoluteTerm, statement: str
-) -> tuple[Rows, dict[str, RowBlock], Floats, Floats]:
+) -> tuple[Rows, dict[str, RowBlock], Vector, Vector]:
     """The rows of a term, its inner sums as blocks and constants, and its weights."""
     inner = term.inner.terms
     variables = tuple(v for scope in term.scopes for v in scope.variables)

@@ -337,7 +337,6 @@ class Grounding:
             what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
             plan: Plan
             value: Scalar
-            plan: Plan
             if name in self.work.tables:
                 table = self.work.tables[name]
                 columns = [f"c{k}" for k in range(len(table.types))]

@@ -7,12 +7,12 @@ unknowns, and called after their term: ``loss.max1(i)``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, Integers, Vector
 from relift.grounding import exact
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.fill_constraints import ConstraintRows, Rows
@@ -20,9 +20,6 @@ from relift.grounding.fill_objective import HingeFactors, ObjectiveParts
 from relift.grounding.hinges import Hinges, Presolved, presolve
 from relift.grounding.row_blocks import RowBlock
 from relift.tables.algebra import Unit
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @final
@@ -44,7 +41,7 @@ class HingeGroup:
 
     name: str
     rows: Rows
-    picked: Integers
+    picked: Indices
     hinges: Hinges
 
     @property
@@ -90,7 +87,7 @@ class GroundHinges:
 
 
 def ground_hinges(
-    name: str, parts: ObjectiveParts, atoms: AtomIndex, lower: Floats, upper: Floats, sense: Literal["min", "max"]
+    name: str, parts: ObjectiveParts, atoms: AtomIndex, lower: Vector, upper: Vector, sense: Literal["min", "max"]
 ) -> GroundHinges:
     """Presolve the hinges of an objective; lines, squares, constants and the costs of slacks are added to its parts.
 
@@ -166,7 +163,7 @@ def _add_lines(parts: ObjectiveParts, atoms: AtomIndex, lines: Hinges, sign: flo
     parts.constants.append(float(exact.grouped_sums(np.zeros(constants.size, np.int64), constants, 1)[0]))
 
 
-def _add_by_predicate(parts: ObjectiveParts, atoms: AtomIndex, columns: NDArray[Any], values: Floats) -> None:
+def _add_by_predicate(parts: ObjectiveParts, atoms: AtomIndex, columns: Integers, values: Vector) -> None:
     for block in atoms.blocks:
         mine = (columns >= block.start) & (columns < block.stop)
         if mine.any():

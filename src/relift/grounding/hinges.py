@@ -16,16 +16,14 @@ would become quadratic entries.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Hashes, Indices, SparseMatrix, Vector
 from relift.grounding import exact
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 SHORT = 8
 """A sum of at most so many unknowns is squared entry by entry."""
@@ -48,16 +46,16 @@ class Hinges:
         A number for each that says where it comes from.
     """
 
-    B: Any
-    d: Floats
-    weights: Floats
+    B: SparseMatrix
+    d: Vector
+    weights: Vector
     power: NDArray[np.int8]
-    origin: Integers
+    origin: Indices
 
     def __len__(self) -> int:
         return int(self.d.size)
 
-    def take(self, rows: Any) -> Hinges:
+    def take(self, rows: Indices) -> Hinges:
         """Some of them."""
         return Hinges(self.B[rows], self.d[rows], self.weights[rows], self.power[rows], self.origin[rows])
 
@@ -97,7 +95,7 @@ class Presolved:
         )
 
 
-def presolve(hinges: Hinges, lower: Floats, upper: Floats) -> Presolved:
+def presolve(hinges: Hinges, lower: Vector, upper: Vector) -> Presolved:
     """Take out all that bounds and other hinges decide.
 
     Parameters
@@ -142,7 +140,7 @@ def presolve(hinges: Hinges, lower: Floats, upper: Floats) -> Presolved:
     )
 
 
-def _range(hinges: Hinges, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+def _range(hinges: Hinges, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
     """The least and the largest value that each sum can have."""
     B = hinges.B
     row = np.repeat(np.arange(len(hinges)), np.diff(B.indptr))
@@ -189,18 +187,19 @@ def _paired(hinges: Hinges) -> tuple[Hinges, Hinges, Hinges]:
     return both.take(order), lines, squares
 
 
-def _groups(B: Any, d: Floats, power: NDArray[np.int8]) -> tuple[Integers, Integers]:
+def _groups(B: SparseMatrix, d: Vector, power: NDArray[np.int8]) -> tuple[Indices, Indices]:
     """Numbers that are equal exactly where rows are, and the first row of each number.
 
     Rows are told apart by hashes; rows of one hash are compared with the first of them, and where two differ, all rows
     of that hash stay apart.
     """
     lengths = np.diff(B.indptr)
-    words = _mixed(_mixed(B.indices.astype(np.uint64)) ^ B.data.view(np.uint64))
-    sums = np.add.reduceat(words, B.indptr[:-1]) if words.size else np.zeros(0, np.uint64)
-    key = _mixed(
-        sums ^ _mixed(d.view(np.uint64)) ^ (lengths.astype(np.uint64) << np.uint64(8)) ^ power.astype(np.uint64)
-    )
+    words: Hashes = _mixed(_mixed(B.indices.astype(np.uint64)) ^ B.data.view(np.uint64))
+    sums: Hashes = np.zeros(d.size, np.uint64)
+    if words.size:
+        sums = np.add.reduceat(words, B.indptr[:-1])
+    shapes: Hashes = (lengths.astype(np.uint64) << np.uint64(8)) + power.astype(np.uint64)
+    key = _mixed(sums + _mixed(d.view(np.uint64)) + _mixed(shapes))
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
     twin = first[number]
     same = (lengths == lengths[twin]) & (d == d[twin]) & (power == power[twin])
@@ -218,7 +217,7 @@ def _groups(B: Any, d: Floats, power: NDArray[np.int8]) -> tuple[Integers, Integ
     return rank[number], first[order].astype(np.int64)
 
 
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mixed(words: Hashes) -> Hashes:
     """Words whose bits all depend on all bits of others (the finaliser of SplitMix64)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -226,7 +225,7 @@ def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-def _weighted(sums: Hinges, rows: Integers, weights: Floats) -> Hinges:
+def _weighted(sums: Hinges, rows: Indices, weights: Vector) -> Hinges:
     found = sums.take(rows)
     return Hinges(found.B, found.d, weights[rows], found.power, found.origin)
 

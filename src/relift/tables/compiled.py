@@ -6,13 +6,10 @@ compare them.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
-=======
->>>>>>> main
 import numpy as np
 from numpy.typing import NDArray
 

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-=======
-from typing import TypeAlias
->>>>>>> main
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
+from relift.arrays import Indices, RowKeys, RowNumbers, Vector
+
 if TYPE_CHECKING:
     from relift.tables.compiled import Step
 
-Keys = NDArray[np.int64]
-Rows = NDArray[np.int32]
-=======
-from relift.arrays import Indices, RowKeys, RowNumbers, Vector
-
 CompressedRows: TypeAlias = tuple[RowNumbers, RowNumbers, Vector | None]
 """Starts of rows, columns, and values (None: all are 1)."""
->>>>>>> main
 
 
 def group(keys: RowKeys) -> tuple[RowNumbers, RowNumbers]:

@@ -368,15 +368,8 @@ class _Rule:
         flat: list[c.Formula]
         if self.may_be_unknown:
             some = self.may_be_unknown[0] if len(self.may_be_unknown) == 1 else c.Or(tuple(self.may_be_unknown))
-<<<<<<< HEAD
             known = query.formula.parts if isinstance(query.formula, c.And) else (query.formula,)
             flat = [part for part in known if not isinstance(part, c.TrueFormula)]
-=======
-            if isinstance(query.formula, c.TrueFormula):
-                flat = []
-            else:
-                flat = list(query.formula.parts) if isinstance(query.formula, c.And) else [query.formula]
->>>>>>> main
             formula = c.And((*flat, some)) if flat else some
         if not query.variables and formula is not None:
             inner, formula = _within(self._scope(query, formula), inner), None
