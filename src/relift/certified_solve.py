@@ -4,8 +4,9 @@
 
     solve ─▶ expand ─▶ certify
 
-The default backend first; then the same one in other units (:mod:`relift.solvers.rescaling`) and with harder settings;
-then others (:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
+The default backend first (before it OSQP, where :mod:`relift.solvers.first_order_choice` says so); then the same one in
+other units (:mod:`relift.solvers.rescaling`) and with harder settings; then others
+(:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
 what a backend says. Whatever goes wrong in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and
 the next one is asked.
 
@@ -32,7 +33,8 @@ from relift.solvers.answers import ask, words_of
 from relift.solvers.backend import Backend
 from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_recession_direction, points_or_proofs
-from relift.solvers.registry import backends_to_try
+from relift.solvers.first_order_choice import first_order_iterations
+from relift.solvers.registry import backends_to_try, get_backend
 from relift.solvers.rescaling import Rescaled, rescaled
 from relift.stages import Clock, Stage, run_stages, stage
 
@@ -221,8 +223,10 @@ class CertifiedSolve:
     def _plan(self, chosen: Backend | None) -> Iterator[AnswerWork]:
         """The backend with its settings, in other units, with harder settings, then the others (only for ``"auto"``).
 
-        One that ran out of time is not asked again.
+        One that ran out of time is not asked again. Where factorisations are predicted to be expensive, OSQP is first.
         """
+        if chosen is None and (first := self._first_order()) is not None:
+            yield first
         backends = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
         for position, backend in enumerate(backends):
             settings = self.settings
@@ -242,6 +246,21 @@ class CertifiedSolve:
                 yield work
                 if self.attempts[-1].status == Status.TIME_LIMIT:
                     break
+
+    def _first_order(self) -> AnswerWork | None:
+        """OSQP with a limit on its iterations, if that promises to be quicker than the default backend.
+
+        Options and limits of the user are meant for the default one.
+        """
+        if self.settings.options or self.settings.iteration_limit is not None:
+            return None
+        iterations = first_order_iterations(self.lifting.small)
+        if iterations is None:
+            return None
+        left = self._time_left()
+        limit = None if left is None else 0.5 * left
+        settings = replace(self.settings, options={"max_iter": iterations}, time_limit=limit)
+        return AnswerWork(self, get_backend("osqp"), settings)
 
     def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
         """How one backend is asked: as it is, in the program's own units if these are others, with harder settings."""

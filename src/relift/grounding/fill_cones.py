@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.grounding.fill_constraints import Rows, constant_column, linear_blocks, store_rows, wanted_values
 from relift.grounding.fill_quadratic import beside, owned_factors, starts_of
 from relift.grounding.queries_from_model import Queries
@@ -22,9 +22,6 @@ from relift.language.checked_model import ConeConstraint, ConePart, ConstantTerm
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.tables.load import StoredTable
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @final
@@ -83,9 +80,9 @@ def ground_cones(work: Workspace, constraint: ConeConstraint) -> ConeRows:
 class _Part:
     """Rows Bx + d of one part of all cones, with the number of the cone of each."""
 
-    owner: Integers
-    matrix: Any
-    constants: Floats
+    owner: Indices
+    matrix: SparseMatrix
+    constants: Vector
     table: StoredTable | None = None
 
 
@@ -98,7 +95,7 @@ def _part(work: Workspace, queries: Queries, rows: Rows, part: ConePart, stateme
     return _Part(owner, beside(blocks, starts_of(work), factors.size), constants, table)
 
 
-def _places(owners: Sequence[Integers], sizes: NDArray[np.int64]) -> list[Integers]:
+def _places(owners: Sequence[Indices], sizes: Indices) -> list[Indices]:
     """Where the rows of each part stand among the rows of all cones."""
     before = np.cumsum(sizes, axis=0) - sizes
     starts = np.cumsum(sizes.sum(axis=0)) - sizes.sum(axis=0)
@@ -111,7 +108,7 @@ def _places(owners: Sequence[Integers], sizes: NDArray[np.int64]) -> list[Intege
     return places
 
 
-def _cones(constraint: ConeConstraint, sizes: NDArray[np.int64]) -> list[Cone]:
+def _cones(constraint: ConeConstraint, sizes: Indices) -> list[Cone]:
     totals = sizes.sum(axis=0).tolist()
     match constraint.cone:
         case "second-order":
@@ -146,9 +143,15 @@ def cut_cones(found: ConicRows, start: int, stop: int) -> ConicRows:
     return ConicRows(found.A[first:last], found.b[first:last], found.cones[start:stop])
 
 
-def moved_cones(found: ConicRows, position: Integers, n_unknowns: int) -> ConicRows:
+def moved_cones(found: ConicRows, position: Indices, n_unknowns: int) -> ConicRows:
     """The same cones when unknowns have other numbers: ``position`` of each old one, or -1."""
     A = found.A.tocoo()
     rows, columns = A.coords
     matrix = sparse.csr_array((A.data, (rows, position[columns])), shape=(found.n_rows, n_unknowns))
     return ConicRows(matrix, found.b, found.cones)
+
+
+def widened_cones(found: ConicRows, n_unknowns: int) -> ConicRows:
+    """The same cones when there are further unknowns behind the others."""
+    A = sparse.csr_array((found.A.data, found.A.indices, found.A.indptr), shape=(found.n_rows, n_unknowns))
+    return ConicRows(A, found.b, found.cones)

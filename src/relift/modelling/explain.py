@@ -103,12 +103,15 @@ class Explanation:
         For an infeasible model: what cannot hold together.
     notes
         Anything out of the ordinary.
+    presolve
+        What became of the hinges of the objective before solving; empty if it has none.
     """
 
     headline: str
     statements: tuple[StatementLine, ...]
     conflict: tuple[Conflict, ...] = ()
     notes: tuple[str, ...] = ()
+    presolve: str = ""
 
     def __getitem__(self, name: str) -> StatementLine:
         for line in self.statements:
@@ -129,6 +132,8 @@ class Explanation:
                 numbers[1] = "-"
             lines.append([s.name, s.kind, *numbers, dual, "taken over" if s.is_reused else f"{s.seconds:.4f}"])
         parts = [self.headline, aligned(lines, 2)]
+        if self.presolve:
+            parts.append(f"presolve: {self.presolve}")
         if self.conflict:
             parts.append("These cannot hold together:\n" + "\n".join(f"  {c}" for c in self.conflict))
         parts.extend(f"note: {note}" for note in self.notes)
@@ -183,7 +188,8 @@ def explain(answer: ModelResult) -> Explanation:
                 s.name, s.kind, s.rows, s.nonzeros, n_classes, substituted, active, largest, s.seconds, s.is_reused
             )
         )
-    return Explanation(_headline(answer), tuple(lines), conflict(answer), answer.notes)
+    presolve = "" if grounded.hinges is None else str(grounded.hinges)
+    return Explanation(_headline(answer), tuple(lines), conflict(answer), answer.notes, presolve)
 
 
 def _headline(answer: ModelResult) -> str:

@@ -19,7 +19,8 @@ from relift.tables.algebra import Plan, Type
 
 Place: TypeAlias = int | str
 """A position in the recursive tuple, or a column of the rest."""
-Matrix: TypeAlias = NDArray[np.int64]
+Tuples: TypeAlias = NDArray[np.int64]
+"""Tuples of whole numbers, one in each row."""
 Sign: TypeAlias = Literal["!=", "=", "<", "<="]
 _SIGNS: tuple[Sign, ...] = ("!=", "=", "<", "<=")
 
@@ -74,11 +75,11 @@ class RecursiveRules:
     rules: tuple[RecursiveRule, ...]
 
 
-Numbered: TypeAlias = Callable[[Plan, tuple[tuple[str, Type], ...]], Matrix]
+Numbered: TypeAlias = Callable[[Plan, tuple[tuple[str, Type], ...]], Tuples]
 """From a plan and columns of it with types to whole numbers that are equal exactly where values of that type are."""
 
 
-def close_rules(rules: RecursiveRules, numbered: Numbered, most: int) -> tuple[dict[str, Matrix], list[int]] | None:
+def close_rules(rules: RecursiveRules, numbered: Numbered, most: int) -> tuple[dict[str, Tuples], list[int]] | None:
     """All tuples of each predicate, and how often each rule applied; None if there are more than `most`.
 
     Parameters

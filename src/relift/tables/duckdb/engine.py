@@ -28,7 +28,7 @@ from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, Row, refuse_rows
 from relift.tables.memory.columns import Relation, Vector
 from relift.tables.memory.growing import numbers_of, vector_of
 from relift.tables.memory.string_ids import Texts
-from relift.tables.recursion import MOST_TUPLES, Matrix, RecursiveRules, close_rules
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
 from relift.tables.sources.columns_from_objects import none_where_masked
 from relift.tables.sources.contents import ArrowStream, File, Stored
 from relift.tables.sources.table import Source
@@ -152,7 +152,7 @@ class DuckDBEngine(Engine):
         """Fetch the rules as whole numbers, follow tuples one by one, and store what was found."""
         texts = Texts()
 
-        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Matrix:
+        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Tuples:
             arrays = self.fetch(plan)
             size = next(iter(arrays.values())).size if arrays else self.count(plan, 1)
             vectors = {}

@@ -23,7 +23,7 @@ from relift.tables.memory.evaluate import Evaluator
 from relift.tables.memory.growing import GrowingTable, numbers_of, vector_of
 from relift.tables.memory.scalars import NotInMemoryError
 from relift.tables.memory.string_ids import Texts
-from relift.tables.recursion import MOST_TUPLES, Matrix, RecursiveRules, close_rules
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
 from relift.tables.sources.canonical import refuse_key
 from relift.tables.sources.contents import Columns, Frame
 from relift.tables.sources.table import Source
@@ -156,7 +156,7 @@ class MemoryEngine(Engine):
     def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
         """Follow tuples of whole numbers one by one."""
 
-        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Matrix:
+        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Tuples:
             rows = self._answer(plan, lambda evaluator: evaluator.run(plan), self._relation_from(plan))
             return numbers_of(rows, columns)
 

@@ -6,11 +6,12 @@ Values are looked up as whole numbers: texts by their number in the dictionary, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Cells
 from relift.tables.algebra import Type
 from relift.tables.compiled import TupleSet
 from relift.tables.memory.columns import ARRAY_OF, Relation, Vector
@@ -29,7 +30,7 @@ def numbers_of(rows: Relation, columns: tuple[tuple[str, Type], ...]) -> NDArray
 
 def vector_of(kind: Type, numbers: NDArray[np.int64]) -> Vector:
     """The column behind such numbers."""
-    data: Any = np.ascontiguousarray(numbers)
+    data: Cells = np.ascontiguousarray(numbers)
     return Vector(kind, data.view(np.float64) if kind == Type.REAL else data.astype(ARRAY_OF[kind], copy=False))
 
 
@@ -48,7 +49,7 @@ class GrowingTable:
     def __init__(self, types: Mapping[str, Type], start: Relation) -> None:
         self.types = tuple(types.items())
         self.size = 0
-        self._room: dict[str, NDArray[Any]] = {name: np.empty(1024, ARRAY_OF[kind]) for name, kind in self.types}
+        self._room: dict[str, Cells] = {name: np.empty(1024, ARRAY_OF[kind]) for name, kind in self.types}
         self._known = TupleSet(len(self.types))
         self.add(start)
 
@@ -63,7 +64,7 @@ class GrowingTable:
         self.size += new.size
         return new
 
-    def _append(self, name: str, data: NDArray[Any]) -> None:
+    def _append(self, name: str, data: Cells) -> None:
         room, wanted = self._room[name], self.size + data.size
         if wanted > room.size:
             larger = np.empty(max(wanted, 2 * room.size), room.dtype)
