@@ -14,6 +14,7 @@ Of a time limit the first backend gets half, as long as there are others to turn
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -41,6 +42,7 @@ RESERVE_SECONDS = 30.0
 CEILING = 1e-3
 """A point with a larger residual than this is not called optimal_inaccurate: it is no answer."""
 
+_log = logging.getLogger("relift")
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
 
 
@@ -143,6 +145,7 @@ def certify_answer(work: AnswerWork) -> None:
     """Compute the residuals of the answer on the original program, and give it the status that they deserve."""
     work.certificate = certify(work.run.lifting.program, work.answer, work.settings.tolerance)
     work.run.attempts.append(work.attempt)
+    _log.info("%s", work.attempt)
     work.answer = work.run.judged(work.answer, work.certificate)
 
 

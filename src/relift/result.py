@@ -12,6 +12,7 @@ from relift.lifting.certificate import Certificate
 from relift.lifting.lifting import Lifting
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.versions import versions_for
 
 
 @final
@@ -64,6 +65,11 @@ class Result:
     def rounds(self) -> tuple[Round, ...]:
         """What each round of approximate lifting reached."""
         return () if self.approximation is None else self.approximation.rounds
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of relift, Python, NumPy, SciPy and the solver that answered."""
+        return dict(versions_for(self.backend))
 
     @property
     def status(self) -> Status:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from relift.cli.closed_pipes import survive_closed_pipes
+from relift.cli.options_file import with_options_files
 from relift.cli.screen import escaped_output
 from relift.errors import (
     BackendError,
@@ -122,7 +123,8 @@ def _run(given: Sequence[str]) -> int:
         if not given:
             app(["--help"], standalone_mode=False, prog_name="relift")
             return EXIT_USAGE
-        code = int(app(_arguments(given), standalone_mode=False, prog_name="relift") or 0)
+        words = with_options_files(_arguments(given), COMMANDS)
+        code = int(app(words, standalone_mode=False, prog_name="relift") or 0)
         sys.stdout.flush()
         return _interrupted() if code == EXIT_INTERRUPTED else code  # the parser of the words has caught Ctrl-C
     except KeyboardInterrupt:
