@@ -517,18 +517,60 @@ def inspect_command(
     no_scale_rows: NoScaleRowsOption = False,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
+    nearest: Annotated[
+        bool, typer.Option("--nearest", help="Also say which numbers keep variables apart, and what would merge them.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show sizes, ranges of numbers, classes by each method, and the largest classes of a model."""
     from relift.cli.inspection import inspection, show_inspection
 
     program, read_seconds = read_model(model, relax, as_json, max_bytes)
-    document = inspection(program, values, digits, no_reduce, no_scale_rows, as_json)
+    document = inspection(program, values, digits, no_reduce, no_scale_rows, as_json, nearest)
     document["timings"]["read"] = read_seconds
     if as_json:
         print_json(document)
     else:
         show_inspection(console(), program, document)
+
+
+@app.command(name="report")
+def report_command(
+    model: ModelArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write the page here (.html).", metavar="FILE")] = Path(
+        "report.html"
+    ),
+    lift: LiftOption = LiftChoice.equitable,
+    values: ValuesOption = ValuesChoice.decimal,
+    digits: DigitsOption = None,
+    no_reduce: NoReduceOption = False,
+    no_scale_rows: NoScaleRowsOption = False,
+    no_solve: Annotated[bool, typer.Option("--no-solve", help="Only look for classes; do not solve.")] = False,
+    backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
+    tol: ToleranceOption = 1e-6,
+    relax: RelaxOption = False,
+    max_bytes: MaxBytesOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a page of HTML: what was merged, what was not and why, and how good the answer is."""
+    from relift.pipeline import solve
+    from relift.report.page import write_report
+
+    check_output(output, (".html", ".htm"))
+    words = lift_words(lift, values, digits, no_reduce, no_scale_rows)
+    program, _ = read_model(model, relax, quiet, max_bytes)
+    lifting = lift_model(program, words, quiet)
+    with prints_on_stderr():
+        found = (
+            lifting if no_solve else run_beside(lambda progress: solve(lifting, backend=backend, tolerance=tol), quiet)
+        )
+    run_beside(lambda _: write_report(found, output, title=model.name, command=_typed(model, output)), quiet, "writing")
+    if not quiet:
+        console().print(f"report written to {output}", soft_wrap=True)
+
+
+def _typed(model: Path, output: Path) -> str:
+    return f"relift report {model} -o {output}"
 
 
 app.command(name="ground")(models.ground_command)

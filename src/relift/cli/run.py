@@ -31,7 +31,20 @@ from relift.redaction import redacted
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
 EXIT_INTERRUPTED = 130
 
-COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
+COMMANDS = (
+    "solve",
+    "lift",
+    "expand",
+    "inspect",
+    "report",
+    "check",
+    "ground",
+    "fmt",
+    "show",
+    "reproduce",
+    "backends",
+    "info",
+)
 """The first word; any other is a model to solve."""
 
 _NO_MEMORY = "there is not enough memory for this model."
