@@ -23,6 +23,7 @@ from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from relift.atomic import write_atomically
 from relift.bridges.highs import Outcome, solve
 from relift.bridges.highs.options import set_options
 from relift.errors import MissingPackageError, ReliftWarning, UnsupportedError
@@ -108,7 +109,8 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
 def _write(path: Path, text: str) -> None:
     """Write a file; an answer that was found is not lost for a folder that is missing."""
     try:
-        path.write_text(text, encoding="utf-8")
+        with write_atomically(path) as file:
+            file.write(text.encode("utf-8"))
     except OSError as error:
         _warn(f"the solution file {path} was not written: {error.strerror}.")
 
