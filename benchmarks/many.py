@@ -1,4 +1,4 @@
-"""A hundred scenarios of one program: a loop of plain HiGHS, one HiGHS object that is changed, and ``relift.solve_many``.
+"""A hundred scenarios of one program: a loop of HiGHS, one HiGHS object that is changed, and ``relift.solve_many``.
 
 ``python -m benchmarks.many [SCENARIOS]``. CPU seconds of one process; the answers are compared.
 """
