@@ -18,9 +18,12 @@ Models over tables are written in a small modelling language, as text or in Pyth
 from __future__ import annotations
 
 import ast
+import logging
 from importlib import import_module, resources
 
 __version__ = "0.1.0"
+
+logging.getLogger("relift").addHandler(logging.NullHandler())  # silent until the caller asks for more
 
 
 def _homes() -> dict[str, str]:

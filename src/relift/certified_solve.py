@@ -15,6 +15,7 @@ Of a time limit the first backend gets half, as long as there are others to turn
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -44,6 +45,7 @@ RESERVE_SECONDS = 30.0
 CEILING = 1e-3
 """A point with a larger residual than this is not called optimal_inaccurate: it is not an answer."""
 
+_log = logging.getLogger("relift")
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
 
 
@@ -147,6 +149,7 @@ def certify_answer(work: AnswerWork) -> None:
     program, tolerance = work.run.lifting.program, work.settings.tolerance
     work.certificate = certify(program, work.answer, tolerance)
     work.run.attempts.append(work.attempt)
+    _log.info("%s", work.attempt)
     if np.isposinf(work.certificate.duality_gap) and work.certificate.is_feasible:
         direction = free_fall(program.minimisation())
         if direction is not None:

@@ -24,6 +24,7 @@ What joins here:
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
@@ -44,6 +45,8 @@ from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
 from relift.symmetry.partition import Partition
+
+_log = logging.getLogger("relift")
 
 STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
@@ -190,8 +193,10 @@ def solve(
         if vertex:
             raise OptionError("vertex=True cannot be combined with approximate lifting.", "Remove one of them.")
         found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
-        return Result(
-            original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
+        return _logged(
+            Result(
+                original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
+            )
         )
 
     lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
@@ -200,7 +205,12 @@ def solve(
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
     seconds = lifting.timings | run.seconds
-    return Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts))
+    return _logged(Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts)))
+
+
+def _logged(result: Result) -> Result:
+    _log.info("%r in %.3f s", result, sum(result.timings.values()))
+    return result
 
 
 def _refuse_what_does_not_fit(program: Program, backend: Backend | None, *, vertex: bool) -> None:

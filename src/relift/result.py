@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import final
 
 from relift.approximate.report import ApproximationReport, Round
@@ -12,6 +14,7 @@ from relift.lifting.certificate import Certificate
 from relift.lifting.lifting import Lifting
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.versions import versions_for
 
 
 @final
@@ -64,6 +67,11 @@ class Result:
     def rounds(self) -> tuple[Round, ...]:
         """What each round of approximate lifting reached."""
         return () if self.approximation is None else self.approximation.rounds
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of relift, Python, NumPy, SciPy and the solver that answered."""
+        return dict(versions_for(self.backend))
 
     @property
     def status(self) -> Status:
@@ -134,6 +142,22 @@ class Result:
     def message(self) -> str:
         """Anything worth telling."""
         return self.solution.message
+
+    def report(self, path: str | Path, title: str = "") -> None:
+        """Write a page of HTML that says what was merged, what was not and why, and how good the answer is.
+
+        Parameters
+        ----------
+        path
+            Where to.
+        title
+            Name of the model.
+        """
+        # The report reads results and so stands above them.
+        import_module("relift.report.page").write_report(self, path, title=title)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("relift.report.page").short_page(self))
 
     def __repr__(self) -> str:
         ground, small = self.program, self.lifting.small

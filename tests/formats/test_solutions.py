@@ -39,7 +39,8 @@ def test_the_json_of_an_answer_has_the_documented_keys() -> None:
     document = json_from_result(relift.solve(TRIANGLE))
     assert list(document) == [
         "format", "version", "relift", "status", "objective", "sense", "message", "backend", "iterations", "sizes",
-        "certificate", "timings", "attempts", "variable_names", "row_names", "x", "y", "w", "ray_x", "ray_y", "ray_w",
+        "certificate", "timings", "versions", "attempts", "variable_names", "row_names", "x", "y", "w", "ray_x",
+        "ray_y", "ray_w",
     ]  # fmt: skip
     assert (document["format"], document["version"], document["status"]) == ("relift-solution", 1, "optimal")
     assert document["sizes"]["ground"] == {"variables": 3, "rows": 3, "nonzeros": 6}

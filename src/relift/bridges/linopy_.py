@@ -18,7 +18,7 @@ and linopy reads the answer as it reads that of HiGHS. Signs of dual values are 
 
 from __future__ import annotations
 
-import logging
+import warnings
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from relift.atomic import write_atomically
 from relift.bridges.highs import Outcome, solve
 from relift.bridges.highs.options import set_options
-from relift.errors import MissingPackageError, UnsupportedError
+from relift.errors import MissingPackageError, ReliftWarning, UnsupportedError
 from relift.formats.highs_solutions import highs_text
 
 try:
@@ -36,7 +36,6 @@ except ImportError:
 
 NAME = "relift"
 _MEMBER = "Relift"
-_log = logging.getLogger("relift")
 
 
 class Relift(_solvers.Highs):  # type: ignore[misc]
@@ -68,7 +67,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
         self, h: Any, solution_fn: Any = None, warmstart_fn: Any = None, basis_fn: Any = None, *rest: Any, **more: Any
     ) -> Any:
         if warmstart_fn is not None:
-            _log.warning("warmstart_fn is not used: relift does not read a basis or a solution file.")
+            _warn("warmstart_fn is not used: relift does not read a basis or a solution file.")
         words = dict(self._words)
         if basis_fn is not None:
             words.setdefault("vertex", True)  # another point has no basis
@@ -113,7 +112,11 @@ def _write(path: Path, text: str) -> None:
         with write_atomically(path) as file:
             file.write(text.encode())
     except OSError as error:
-        _log.warning("the solution file %s was not written: %s.", path, error.strerror)
+        _warn(f"the solution file {path} was not written: {error.strerror}.")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ReliftWarning, stacklevel=5)
 
 
 def register() -> None:

@@ -12,6 +12,7 @@ from relift.cli.inspect_command import inspect_command
 from relift.cli.installation import backends_command, info_command
 from relift.cli.lift_and_expand import expand_command, lift_command
 from relift.cli.models import fmt_command, ground_command, show_command
+from relift.cli.report_command import report_command
 from relift.cli.reproduce import reproduce_command
 from relift.cli.solve import solve_command
 
@@ -54,6 +55,7 @@ for name, command in (
     ("expand", expand_command),
     ("check", check_command),
     ("inspect", inspect_command),
+    ("report", report_command),
     ("ground", ground_command),
     ("fmt", fmt_command),
     ("show", show_command),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from relift.cli.options import (
     DigitsOption,
     JsonOption,
@@ -27,6 +31,9 @@ def inspect_command(
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
     approximate: NoApproximateOption = None,
+    nearest: Annotated[
+        bool, typer.Option("--nearest", help="Also say which numbers keep variables apart, and what would merge them.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show sizes, ranges of numbers, classes by each method, and the largest classes of a model."""
@@ -34,7 +41,7 @@ def inspect_command(
 
     refuse_approximate("inspect", approximate)
     program, read_seconds = read_model(model, relax, as_json, max_bytes)
-    document = inspection(program, values, digits, no_reduce, no_scale_rows, as_json)
+    document = inspection(program, values, digits, no_reduce, no_scale_rows, as_json, nearest)
     document["timings"]["read"] = read_seconds
     if as_json:
         print_json(document)

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from relift.cli.closed_pipes import survive_closed_pipes
 from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE
+from relift.cli.options_file import with_options_files
 from relift.cli.screen import escaped_output
 from relift.errors import (
     BackendError,
@@ -28,7 +29,20 @@ from relift.errors import (
 )
 from relift.redaction import redacted
 
-COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
+COMMANDS = (
+    "solve",
+    "lift",
+    "expand",
+    "inspect",
+    "report",
+    "check",
+    "ground",
+    "fmt",
+    "show",
+    "reproduce",
+    "backends",
+    "info",
+)
 """The first word; any other is a model to solve."""
 
 _NO_MEMORY = "there is not enough memory for this model."
@@ -120,7 +134,8 @@ def _run(given: Sequence[str]) -> int:
         if not given:
             app(["--help"], standalone_mode=False, prog_name="relift")
             return EXIT_USAGE
-        code = int(app(_arguments(given), standalone_mode=False, prog_name="relift") or 0)
+        words = with_options_files(_arguments(given), COMMANDS)
+        code = int(app(words, standalone_mode=False, prog_name="relift") or 0)
         sys.stdout.flush()
         return _interrupted() if code == EXIT_INTERRUPTED else code  # the parser of the words has caught Ctrl-C
     except KeyboardInterrupt:

@@ -15,6 +15,7 @@ Solution as JSON, version 1. Keys are only ever added; a version with other mean
     certificate      {"tolerance", "primal_residual", "dual_residual", "duality_gap", "ray_residual",
                      "is_optimal", "is_proved"}
     timings          seconds by stage
+    versions         {"relift", "python", "numpy", "scipy", and the package of the solver}
     attempts         [{"backend", "status", "seconds", "residual", "message"}]
     variable_names, row_names   lists of names, or null
     x, y, w          point, dual values of the rows, dual values of the variable bounds: lists of numbers,
@@ -129,6 +130,7 @@ def json_from_result(
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
         "certificate": certificate_for_json(result.certificate),
         "timings": {name: float(seconds) for name, seconds in {**(timings or {}), **result.timings}.items()},
+        "versions": result.versions,
         "attempts": [
             {
                 "backend": attempt.backend,

@@ -72,6 +72,11 @@ class Lifting:
         return cls(work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes)
 
     @property
+    def _kept_quotient(self) -> Quotient:
+        assert isinstance(self.quotient, Quotient), "approximate classes are looked for anew"
+        return self.quotient
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """From the original program to the small one; answers are carried back last step first."""
         return (self.reduction, self.quotient)
@@ -199,7 +204,7 @@ class Lifting:
         )
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
-        return _lifted(LiftWork(changed, self.settings, progress, (self.reduction, self.symmetry)), progress)
+        return _lifted(LiftWork(changed, self.settings, progress, (self.reduction, self._kept_quotient)), progress)
 
     def with_values_of(self, program: Program) -> Lifting | None:
         """The same classes for another program of the same shape, or None if they do not hold there.
@@ -222,7 +227,7 @@ class Lifting:
         """
         if self.approximation is not None or self.snapped is not None:
             return None
-        clock, work = Clock(), LiftWork(program, self.settings, earlier=(self.reduction, self.symmetry))
+        clock, work = Clock(), LiftWork(program, self.settings, earlier=(self.reduction, self._kept_quotient))
         run_stages((presolve,), work, clock)
         if work.kept is None or not has_same_cones(work.reduction, self.reduction):
             return None

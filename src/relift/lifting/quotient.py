@@ -137,7 +137,7 @@ def shares(symmetry: Symmetry) -> tuple[Vector, Vector]:
     return row_share, formulas.variable_share(variables.class_sizes[variables.labels].astype(np.float64))
 
 
-def quotient(program: Program, symmetry: Symmetry) -> Quotient:
+def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) -> Quotient:
     """Merge each class of variables and each class of rows into one, in O(nnz).
 
     Parameters
@@ -147,6 +147,8 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
     symmetry
         Classes of its columns and of its rows; that they are equitable is the caller's promise
         (:func:`relift.symmetry.equitable.distance_from_equitable` checks it).
+    old
+        The quotient by the same classes of a program with the same matrices: only vectors are made anew.
 
     Raises
     ------
@@ -176,9 +178,9 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
         return Quotient(program, symmetry, program)
     j, i = variables.representatives, rows.representatives
     small = Program.trusted(
-        None if program.P is None else _quotient_of_P(program.P, variables),
+        old.program.P if old is not None else None if program.P is None else _quotient_of_P(program.P, variables),
         program.q[j] * variables.class_sizes,
-        _quotient_of_A(program.A, rows, variables),
+        old.program.A if old is not None else _quotient_of_A(program.A, rows, variables),
         program.l[i],
         program.u[i],
         program.lb[j],
@@ -200,6 +202,8 @@ def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
 
 def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, variables: Partition) -> QuadraticRows:
     """One constraint for each class, with x = Sz put in: S'P_kS, S'q_k, r_k of the representative."""
+    if not len(rows):
+        return QuadraticRows.none(variables.n_classes)
     position = np.full(len(rows), -1, np.int64)
     position[constraints.representatives] = np.arange(constraints.n_classes)
     kept = position[rows.owner] >= 0

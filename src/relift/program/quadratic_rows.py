@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias, final
 
 import numpy as np
@@ -82,8 +82,9 @@ class QuadraticRows:
         return QuadraticRows, (self.owner, self.first, self.second, self.values, self.q, self.r)
 
     @classmethod
+    @lru_cache(maxsize=32)
     def none(cls, n_variables: int) -> QuadraticRows:
-        """No constraint at all."""
+        """No constraint at all; one and the same each time, since most programs have none and it never changes."""
         nothing = np.zeros(0, np.int64)
         return cls(nothing, nothing, nothing, np.zeros(0), sparse.csr_array((0, n_variables)), np.zeros(0))
 
