@@ -384,7 +384,7 @@ def test_a_file_without_permission_is_named(
         (["sovle", "m.mps"], "there is neither a command nor a file 'sovle'. Did you mean 'solve'?"),
         (
             ["gibberish"],
-            "there is neither a command nor a file 'gibberish'. Commands are solve, lift, expand, inspect, check,"
+            "there is neither a command nor a file 'gibberish'. Commands are solve, lift, expand, inspect, report, check,"
             " ground, fmt, show, reproduce, backends, info.",
         ),
         (["MODEL", "--backend", "clarable"], "there is no backend 'clarable'. Did you mean 'clarabel'?"),
