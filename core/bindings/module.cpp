@@ -104,10 +104,21 @@ PyObject* inverse(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *values_given, *inverses_given;
         if (!PyArg_ParseTuple(arguments, "OO", &values_given, &inverses_given)) return nullptr;
-        const Buffer values(values_given), inverses(inverses_given, true);
+        const Buffer values(values_given), inverses_out(inverses_given, true);
         const u64* from = values.elements<u64>('u', "values", values.size());
-        u64* to = inverses.elements<u64>('u', "out", values.size());
-        for (u64 i = 0; i < values.size(); ++i) to[i] = field_inverse(field_reduce(from[i]));
+        u64* to = inverses_out.elements<u64>('u', "out", values.size());
+        // One inversion for all: to[i] first holds the product of all elements before i that are not 0.
+        u64 product = 1;
+        for (u64 i = 0; i < values.size(); ++i) {
+            to[i] = product;
+            if (const u64 value = field_reduce(from[i])) product = field_multiply(product, value);
+        }
+        u64 reciprocal = field_inverse(product);
+        for (u64 i = values.size(); i-- > 0;) {
+            const u64 value = field_reduce(from[i]);
+            to[i] = value ? field_multiply(to[i], reciprocal) : 0;
+            if (value) reciprocal = field_multiply(reciprocal, value);
+        }
         return none();
     });
 }
@@ -175,6 +186,44 @@ struct RefineArguments {
     int counting, decimal, scale_rows;
     unsigned long long seed;
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
+    PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
+};
+
+// The arrays of multipliers, kept while they are used.
+class MultiplierBuffers {
+public:
+    // n_rows and n_entries are those of A.
+    MultiplierBuffers(const RefineArguments& given, u64 size, u64 n_rows, u64 n_entries) {
+        if (!given.multipliers) return;
+        buffers_.reserve(6);
+        buffers_.emplace_back(given.multipliers, true);
+        buffers_.emplace_back(given.multiplier_images, true);
+        buffers_.emplace_back(given.states, true);
+        arrays.floats = buffers_[0].elements<double>('f', "multipliers", size);
+        arrays.exact = buffers_[1].elements<u64>('u', "multiplier_images", size);
+        arrays.states = buffers_[2].elements<u8>('u', "states", size);
+        for (u64 v = 0; v < size; ++v)
+            if (arrays.exact[v] == 0 || arrays.exact[v] >= modulus)
+                throw std::invalid_argument("a multiplier is no field element, or 0");
+        if (given.links != Py_None) {
+            buffers_.emplace_back(given.links);
+            arrays.links = buffers_.back().elements<i64>('i', "links", n_rows);
+            for (u64 i = 0; i < n_rows; ++i)
+                if (arrays.links[i] >= i64(n_entries)) throw std::invalid_argument("a link is no entry");
+        }
+        if (given.masses == Py_None) return;
+        buffers_.emplace_back(given.masses);
+        arrays.mass_floats = buffers_.back().elements<double>('f', "masses", size);
+        buffers_.emplace_back(given.mass_images);
+        arrays.masses = buffers_.back().elements<u64>('u', "mass_images", size);
+        for (u64 v = 0; v < size; ++v)
+            if (arrays.masses[v] == 0 || arrays.masses[v] >= modulus)
+                throw std::invalid_argument("a mass is no field element, or 0");
+    }
+    MultiplierArrays arrays;
+
+private:
+    std::vector<Buffer> buffers_;
 };
 
 template <class Index>
@@ -189,23 +238,37 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
     problem.n_rows = u32(m);
 
     const std::vector<Buffer> variable_images = buffers_of(given.variable_images);
-    const std::vector<Buffer> row_images = buffers_of(given.row_images), bounds = buffers_of(given.row_bounds);
-    if (row_images.size() < 2 || bounds.size() != 2) throw std::invalid_argument("bounds of the rows are missing");
+    const std::vector<Buffer> row_images = buffers_of(given.row_images);
+    if (row_images.size() < 2) throw std::invalid_argument("bounds of the rows are missing");
     for (const Buffer& words : variable_images)
         problem.variable_images.push_back(words.elements<u64>('u', "variable_images", n));
     for (const Buffer& words : row_images) problem.row_extra.push_back(words.elements<u64>('u', "row_images", m));
     problem.row_lower = problem.row_extra[0];
     problem.row_upper = problem.row_extra[1];
     problem.row_extra.erase(problem.row_extra.begin(), problem.row_extra.begin() + 2);
-    problem.l = bounds[0].elements<double>('f', "l", m);
-    problem.u = bounds[1].elements<double>('f', "u", m);
 
     const Buffer variable_labels(given.variable_labels, true), row_labels(given.row_labels, true);
-    const Buffer row_scales(given.row_scales, true), row_scale_images(given.row_scale_images, true);
-    const Output output{variable_labels.elements<i64>('i', "variable_labels", n),
-                        row_labels.elements<i64>('i', "row_labels", m),
-                        row_scales.elements<double>('f', "row_scales", m),
-                        row_scale_images.elements<u64>('u', "row_scale_images", m)};
+    const MultiplierBuffers multipliers(given, n + m, m, A.values.size());
+    std::vector<Buffer> of_rows;
+    std::vector<double> unit_scales;
+    std::vector<u64> unit_images;
+    Output output{variable_labels.elements<i64>('i', "variable_labels", n),
+                  row_labels.elements<i64>('i', "row_labels", m), nullptr, nullptr};
+    if (given.multipliers) {
+        unit_scales.resize(m);
+        unit_images.resize(m);
+        output.row_scales = unit_scales.data();
+        output.row_scale_images = unit_images.data();
+    } else {
+        of_rows = buffers_of(given.row_bounds);
+        if (of_rows.size() != 2) throw std::invalid_argument("bounds of the rows are missing");
+        of_rows.emplace_back(given.row_scales, true);
+        of_rows.emplace_back(given.row_scale_images, true);
+        problem.l = of_rows[0].elements<double>('f', "l", m);
+        problem.u = of_rows[1].elements<double>('f', "u", m);
+        output.row_scales = of_rows[2].elements<double>('f', "row_scales", m);
+        output.row_scale_images = of_rows[3].elements<u64>('u', "row_scale_images", m);
+    }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
                           given.scale_rows != 0, given.seed};
 
@@ -215,7 +278,9 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         if (P) P->check(problem.P);
         A.check(problem.A);
         PythonMonitor monitor(given.progress, thread);
-        statistics = refine(problem, options, output, monitor);
+        statistics = given.multipliers
+                         ? refine_up_to_multipliers(problem, options, output, multipliers.arrays, monitor)
+                         : refine(problem, options, output, monitor);
     } catch (...) {
         PyEval_RestoreThread(thread);
         throw;
@@ -225,20 +290,37 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
                          (unsigned long long)statistics.peak_bytes);
 }
 
+PyObject* refine_any(const RefineArguments& given) {
+    const MatrixBuffers A = MatrixBuffers::from(given.A);
+    std::unique_ptr<MatrixBuffers> P;
+    if (given.P != Py_None) P.reset(new MatrixBuffers(MatrixBuffers::from(given.P)));
+    return A.offsets.holds('i', 4) ? refine_with<std::int32_t>(given, P.get(), A)
+                                   : refine_with<std::int64_t>(given, P.get(), A);
+}
+
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        RefineArguments given;
+        RefineArguments given{};
         if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKOOOOO", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
                               &given.row_scale_images))
             return nullptr;
-        const MatrixBuffers A = MatrixBuffers::from(given.A);
-        std::unique_ptr<MatrixBuffers> P;
-        if (given.P != Py_None) P.reset(new MatrixBuffers(MatrixBuffers::from(given.P)));
-        return A.offsets.holds('i', 4) ? refine_with<std::int32_t>(given, P.get(), A)
-                                       : refine_with<std::int64_t>(given, P.get(), A);
+        return refine_any(given);
+    });
+}
+
+PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        RefineArguments given{};
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKOOOOOOOOO", &given.P, &given.A, &given.A_is_by_rows,
+                              &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
+                              &given.decimal, &given.seed, &given.progress, &given.variable_labels, &given.row_labels,
+                              &given.multipliers, &given.multiplier_images, &given.states, &given.masses,
+                              &given.mass_images, &given.links))
+            return nullptr;
+        return refine_any(given);
     });
 }
 
@@ -249,6 +331,12 @@ PyMethodDef methods[] = {
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
      "scale_rows, seed, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
+     "returns (passes, splitters, extra bytes)."},
+    {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
+     "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, "
+     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links): "
+     "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
+     "None; "
      "returns (passes, splitters, extra bytes)."},
     {nullptr, nullptr, 0, nullptr}};
 

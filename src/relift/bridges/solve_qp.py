@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from relift.result import Result
 
 _OWN_WORDS = (
-    "lift", "values", "digits", "scale_rows", "reduce", "tolerance", "time_limit", "iteration_limit",
-    "threads", "backend_options", "vertex", "progress",
+    "lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs", "tolerance", "time_limit",
+    "iteration_limit", "threads", "backend_options", "vertex", "progress",
 )  # fmt: skip
 
 

@@ -37,6 +37,8 @@ from relift.cli.options import (
     ModelArgument,
     NoReduceOption,
     NoScaleRowsOption,
+    NoSignsOption,
+    NoSizesOption,
     OutputOption,
     QuietOption,
     RelaxOption,
@@ -115,6 +117,8 @@ def solve_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
     backend_option: Annotated[
         list[str] | None,
@@ -157,7 +161,7 @@ def solve_command(
     SolverSettings(tol, time_limit, iteration_limit, threads)  # wrong options are told before a large file is read
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
-    how = lift_words(lift, values, digits, no_reduce, no_scale_rows)
+    how = lift_words(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
     in_engine = EngineWords(lift_in_engine, memory_limit, spill_limit, database, resume, verify)
     if models.is_relational(model):
         if relax or compare or approximate is not None:
@@ -280,6 +284,8 @@ def lift_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
     as_json: JsonOption = False,
@@ -293,7 +299,7 @@ def lift_command(
     if output is not None:
         check_output(output, SUFFIXES)
     program, read_seconds = read_model(model, relax, quiet, max_bytes)
-    lifting = lift_model(program, lift_words(lift, values, digits, no_reduce, no_scale_rows), quiet)
+    lifting = lift_model(program, lift_words(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs), quiet)
     notes = list(lifting.notes)
     if output is not None:
         notes += write_program(named_small_program(lifting), output)
@@ -340,6 +346,8 @@ def expand_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
@@ -361,7 +369,7 @@ def expand_command(
 
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
-    words = lift_words(lift, values, digits, no_reduce, no_scale_rows)
+    words = lift_words(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
     lifting_map = read_lifting_map(model) if model.suffix.lower() == ".json" else None
     if lifting_map is not None:
         if lifting_map.model is None:
@@ -492,6 +500,8 @@ def inspect_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
     as_json: JsonOption = False,
@@ -500,7 +510,7 @@ def inspect_command(
     from relift.cli.inspection import inspection, show_inspection
 
     program, read_seconds = read_model(model, relax, as_json, max_bytes)
-    document = inspection(program, values, digits, no_reduce, no_scale_rows, as_json)
+    document = inspection(program, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs, as_json)
     document["timings"]["read"] = read_seconds
     if as_json:
         print_json(document)

@@ -28,6 +28,8 @@ def inspection(
     digits: int | None,
     no_reduce: bool,
     no_scale_rows: bool,
+    no_sizes: bool,
+    no_signs: bool,
     quiet: bool,
 ) -> dict[str, Any]:
     """Find out what a model is made of, in the layout of ``relift inspect --json``.
@@ -36,7 +38,7 @@ def inspection(
     ----------
     program
         The model.
-    values, digits, no_reduce, no_scale_rows
+    values, digits, no_reduce, no_scale_rows, no_sizes, no_signs
         How classes are looked for.
     quiet
         Show no progress.
@@ -65,7 +67,7 @@ def inspection(
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
             continue
-        words = lift_words(method, values, digits, no_reduce, no_scale_rows)
+        words = lift_words(method, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
         start = time.perf_counter()
         try:
             lifting = lift_model(program, words, quiet)
@@ -109,8 +111,8 @@ def inspection(
 def _largest_classes(program: Program, lifting: Lifting, n_classes: int = 5, n_members: int = 4) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for thing, partition, kept, name_of in (
-        ("variables", lifting.variables, lifting.reduction.variables, program.name_of_variable),
-        ("rows", lifting.rows, lifting.reduction.rows, program.name_of_row),
+        ("variables", lifting.variables, lifting.kept_variables, program.name_of_variable),
+        ("rows", lifting.rows, lifting.kept_rows, program.name_of_row),
     ):
         sizes = partition.class_sizes
         order = np.argsort(-sizes, kind="stable")[:n_classes]

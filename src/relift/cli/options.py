@@ -52,6 +52,8 @@ DigitsOption = Annotated[
 ]
 NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Do not substitute what is known first.")]
 NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
+NoSizesOption = Annotated[bool, typer.Option("--no-sizes", help="Do not merge what is equal up to size or unit.")]
+NoSignsOption = Annotated[bool, typer.Option("--no-signs", help="Do not merge what is equal up to sign.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
 ToleranceOption = Annotated[float, typer.Option("--tol", help="Largest relative residual that passes.", metavar="TOL")]
@@ -62,7 +64,13 @@ OutputOption = Annotated[
 
 
 def lift_words(
-    method: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
+    method: LiftChoice,
+    values: ValuesChoice,
+    digits: int | None,
+    no_reduce: bool,
+    no_scale_rows: bool,
+    no_sizes: bool,
+    no_signs: bool,
 ) -> dict[str, Any]:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftSettings
@@ -73,6 +81,8 @@ def lift_words(
         "digits": digits,
         "reduce": not no_reduce,
         "scale_rows": not no_scale_rows,
+        "sizes": not no_sizes,
+        "signs": not no_signs,
     }
     LiftSettings(**words)  # type: ignore[arg-type]
     return words

@@ -16,15 +16,18 @@ from relift.errors import FileFormatError
 from relift.formats.names import names_for_lp, names_for_mps
 from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
 from relift.program.program import Program
-from relift.program.solution import Solution
+from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
 from relift.settings import LiftSettings
 
 if TYPE_CHECKING:
     from relift.lifting.lifting import Lifting
 
-VERSION = 1
+VERSION = 2
 """Version of the layout of maps."""
+
+SETTINGS = ("method", "values", "digits", "scale_rows", "reduce", "sizes", "signs")
+"""What a map remembers of how classes were looked for."""
 
 
 @final
@@ -98,11 +101,11 @@ def write_lifting_map(
 ) -> None:
     """Write how the small model hangs together with the ground model, as JSON.
 
-    ``variables.class[j]`` is the number of ground variable j in the small model, or -1 where it was
+    ``variables.class[j]`` is the number of original variable j in the small model, or -1 where it was
     substituted, and then ``variables.value[j]`` is its value, else null. With z the point of the small
-    model, ``x[j] = z[class[j]]``. The multiplier of a row of the small model is shared: ``y[i] =
-    y_small[class[i]] * rows.share[i]``, and in the same way ``w[j] = w_small[class[j]] *
-    variables.share[j]``. Multipliers of what was substituted follow from stationarity; ``relift expand``
+    model, ``x[j] = offset[j] + scale[j] * z[class[j]]``. The dual value of a row of the small model is
+    shared: ``y[i] = y_small[class[i]] * rows.share[i]``, and in the same way ``w[j] = w_small[class[j]] *
+    variables.share[j]``. Dual values of what was substituted follow from stationarity; ``relift expand``
     finds them.
 
     Parameters
@@ -118,13 +121,15 @@ def write_lifting_map(
     """
     import relift
 
-    program, reduction, symmetry = lifting.program, lifting.reduction, lifting.symmetry
+    program, symmetry = lifting.program, lifting.symmetry
     class_of_variable, class_of_row = lifting.class_of_variable, lifting.class_of_row
     kept = class_of_variable >= 0
     row_share, variable_share = np.zeros(program.n_rows), np.zeros(program.n_variables)
-    sizes, scales = symmetry.rows.class_sizes[symmetry.rows.labels], symmetry.row_scales
-    row_share[reduction.rows] = scales[symmetry.rows.representatives][symmetry.rows.labels] / (scales * sizes)
-    variable_share[reduction.variables] = 1.0 / symmetry.variables.class_sizes[symmetry.variables.labels]
+    row_share[lifting.kept_rows], variable_share[lifting.kept_variables] = symmetry.row_shares, symmetry.variable_shares
+    scale = np.zeros(program.n_variables)
+    scale[lifting.kept_variables] = symmetry.w
+    offset = lifting.expand(Solution(Status.FAILURE, np.zeros(lifting.small.n_variables))).x
+    assert offset is not None
     settings = lifting.settings
     document = {
         "format": "relift-map",
@@ -133,12 +138,14 @@ def write_lifting_map(
         "model": None if model is None else os.path.relpath(model, Path(path).resolve().parent),
         "relax_integers": relax_integers,
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
-        "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
+        "settings": {name: getattr(settings, name) for name in SETTINGS},
         "variables": {
             "names": names_for_json(program.variable_names),
             "class": class_of_variable.tolist(),
             "share": variable_share.tolist(),
-            "value": [None if k else value for k, value in zip(kept.tolist(), reduction.values.tolist(), strict=True)],
+            "scale": scale.tolist(),
+            "offset": np.where(kept, offset, 0.0).tolist(),
+            "value": [None if k else value for k, value in zip(kept.tolist(), offset.tolist(), strict=True)],
         },
         "rows": {
             "names": names_for_json(program.row_names),
@@ -152,14 +159,14 @@ def write_lifting_map(
 
 def named_small_program(lifting: Lifting) -> Program:
     """Name small variables and rows after the first member of their class, where there are names."""
-    program, small, reduction = lifting.program, lifting.small, lifting.reduction
+    program, small = lifting.program, lifting.small
 
     def names(given: Sequence[str] | None, kept: Any, representatives: Any) -> list[str] | None:
         return None if given is None else [given[k] for k in kept[representatives].tolist()]
 
     return small.replace(
-        variable_names=names(program.variable_names, reduction.variables, lifting.variables.representatives),
-        row_names=names(program.row_names, reduction.rows, lifting.rows.representatives),
+        variable_names=names(program.variable_names, lifting.kept_variables, lifting.variables.representatives),
+        row_names=names(program.row_names, lifting.kept_rows, lifting.rows.representatives),
     )
 
 

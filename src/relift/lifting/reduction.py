@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates, row_counts, rows_of_csc
-from relift.lifting.exact_vectors import VectorImages
 from relift.program.program import Program
 from relift.program.solution import Solution, Vector
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
+from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.finite_field import Words
 
 Indices = NDArray[np.int64]

@@ -34,7 +34,8 @@ from relift.tables.open_engine import EngineLike, is_postgres, open_engine
 BATCH = 1_000_000
 """Rows of a result that are fetched at a time."""
 _LIFT_OPTIONS = {"values", "scale_rows", "verify", "seed", "resume"}
-_NOT_HERE = ("digits", "approximate", "vertex", "reduce")
+_NOT_HERE = ("digits", "approximate", "vertex")
+_NOT_DONE_HERE = ("reduce", "sizes", "signs")
 
 
 @final
@@ -271,8 +272,10 @@ def settings_from(options: dict[str, Any]) -> EngineLiftSettings:
         raise OptionError(f"lift={method!r} is not done inside an engine.", "Choose equitable or counting.")
     for name in _NOT_HERE:
         value = options.pop(name, None)
-        if value not in (None, False) and not (name == "reduce" and value):
+        if value not in (None, False):
             raise OptionError(f"{name} does not go with lift_in_engine.", "Leave one of them out.")
+    for name in _NOT_DONE_HERE:
+        options.pop(name, None)
     return EngineLiftSettings(method, **{name: options.pop(name) for name in list(options) if name in _LIFT_OPTIONS})
 
 

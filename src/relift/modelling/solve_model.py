@@ -50,7 +50,7 @@ DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path
 """Tables by name, a folder of them, or a server that has them."""
 
 _SOLVE_OPTIONS = frozenset(inspect.signature(solve).parameters) - {"program", "warm_start", "progress"}
-_LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
+_LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs", "approximate"})
 
 
 def solve_model(

@@ -194,9 +194,9 @@ def refine(
     else:
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
-        index_type = _index_type(A, P)
+        index_type = index_type_of(A, P)
         n_passes, n_splitters, extra_bytes = _core.refine(
-            None if P is None else _core_arrays(P, index_type), _core_arrays(A, index_type),
+            None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, progress,
@@ -422,13 +422,14 @@ def _compressed(name: str, matrix: Any) -> Any:
     return matrix if is_plain else checked_sparse(name, matrix)
 
 
-def _index_type(*matrices: Any) -> type[np.int32] | type[np.int64]:
+def index_type_of(*matrices: Any) -> type[np.int32] | type[np.int64]:
+    """The type of indices in which the core is given some matrices."""
     given = [matrix for matrix in matrices if matrix is not None]
     is_narrow = all(matrix.indices.dtype == matrix.indptr.dtype == np.int32 for matrix in given)
     return np.int32 if is_narrow else np.int64
 
 
-def _core_arrays(
+def core_arrays(
     matrix: Any, index_type: type[np.int32] | type[np.int64]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
     """Offsets, indices and values as the core takes them: no copies unless the types are unusual."""

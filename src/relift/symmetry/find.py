@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -12,12 +13,16 @@ from numpy.typing import NDArray
 from relift.errors import OptionError
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
-from relift.symmetry.colour_refinement import Refinement, refine
+from relift.symmetry.colour_refinement import Progress as Teller
+from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.cone_refinement import StackedCones
+from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.finite_field import Words
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
+
+Vector = NDArray[np.float64]
 
 
 @final
@@ -33,6 +38,15 @@ class Symmetry:
         Row i divided by ``row_scales[i]`` equals the other rows of its class, in sum.
     method
         How they were found.
+    variable_scales
+        Variable j stands for ``variable_scales[j]`` times the representative of its class, with its bounds; None if all
+        are 1. Negative scales exchange bounds.
+    variable_masses, row_masses
+        How much each member counts in its class; None if all count equally much.
+    conic_scales, conic_masses
+        The same for conic rows; 0 is the scale of a row of a power cone that is at rest.
+    scale_images
+        The scales and masses exactly, where they are not 1; see :class:`ScaleImages`.
     quadratic
         Classes of the quadratic constraints.
     conic_rows, cones
@@ -49,12 +63,81 @@ class Symmetry:
     conic_rows: Partition = field(default_factory=lambda: Partition.discrete(0))
     cones: Partition = field(default_factory=lambda: Partition.discrete(0))
     statistics: dict[str, Any] = field(default_factory=dict)
+    variable_scales: Vector | None = None
+    variable_masses: Vector | None = None
+    row_masses: Vector | None = None
+    conic_scales: Vector | None = None
+    conic_masses: Vector | None = None
+    scale_images: ScaleImages | None = None
+
+    @cached_property
+    def w(self) -> Vector:
+        """What part of its class each variable is, relative to the representative: 1 unless scales differ."""
+        return _relative(self.variable_scales, self.variables)
+
+    @cached_property
+    def v(self) -> Vector:
+        """By which factor each row exceeds the representative of its class."""
+        return _relative(self.row_scales, self.rows)
+
+    @cached_property
+    def variable_shares(self) -> Vector:
+        """What part of the dual value of its class's bounds each variable gets: m / (w sum of m)."""
+        return _shares(self.variable_masses, self.variables) / self.w
+
+    @cached_property
+    def row_shares(self) -> Vector:
+        """What part of the dual value of its class each row gets: m / (v sum of m)."""
+        return _shares(self.row_masses, self.rows) / self.v
+
+    @cached_property
+    def conic_v(self) -> Vector:
+        """By which factor each conic row exceeds the representative of its class; 0 at rest."""
+        scales = np.ones(self.conic_rows.size) if self.conic_scales is None else self.conic_scales
+        first = scales[self.conic_rows.representatives][self.conic_rows.labels]
+        return np.divide(scales, first, out=np.zeros(scales.size), where=first != 0)
+
+    @cached_property
+    def conic_shares(self) -> Vector:
+        """What part of the dual value of its class each conic row gets; nothing at rest."""
+        shares, v = _shares(self.conic_masses, self.conic_rows), self.conic_v
+        return np.divide(shares, v, out=np.zeros(v.size), where=v != 0)
+
+    @cached_property
+    def class_masses(self) -> Vector:
+        """How often the representative of each class of variables would have to be there to count as much."""
+        if self.variable_masses is None:
+            return self.variables.class_sizes.astype(np.float64)
+        total = np.bincount(self.variables.labels, self.variable_masses, self.variables.n_classes)
+        return np.asarray(total / self.variable_masses[self.variables.representatives], np.float64)
 
     @property
     def is_discrete(self) -> bool:
         """Whether no two things were found alike."""
         every = (self.variables, self.rows, self.quadratic, self.conic_rows, self.cones)
         return all(classes.is_discrete for classes in every)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScaleImages:
+    """Scales of variables and rows as field elements, relative to the representatives of their classes, and masses."""
+
+    variables: Words
+    rows: Words
+    conic_rows: Words
+    variable_masses: Words | None = None
+
+
+def _relative(scales: Vector | None, classes: Partition) -> Vector:
+    return np.ones(classes.size) if scales is None else scales / scales[classes.representatives][classes.labels]
+
+
+def _shares(masses: Vector | None, classes: Partition) -> Vector:
+    if masses is None:
+        return 1.0 / classes.class_sizes[classes.labels]
+    total = np.bincount(classes.labels, masses, classes.n_classes)
+    return np.asarray(masses / total[classes.labels], np.float64)
 
 
 def no_symmetry(program: Program) -> Symmetry:
@@ -78,23 +161,15 @@ class Images:
 
     Parameters
     ----------
-    variables
-        Images of q, lb and ub, and further words.
-    l, u
-        Images of the bounds of the rows.
-    rows
-        Further words of the rows.
-    b
-        Images of the right-hand sides of the conic rows.
-    conic_rows, cones
-        Further words of conic rows and of cones.
+    vectors
+        Images of the vectors.
+    variables, rows, conic_rows, cones
+        Further words of each.
     """
 
-    variables: Sequence[Words]
-    l: Words
-    u: Words
+    vectors: VectorImages
+    variables: Sequence[Words] = ()
     rows: Sequence[Words] = ()
-    b: Words = field(default_factory=lambda: np.zeros(0, np.uint64))
     conic_rows: Sequence[Words] = ()
     cones: Sequence[Words] = ()
 
@@ -120,23 +195,20 @@ def find_symmetry(
     seed
         Seed of the random words.
     progress
-        Told about rounds and classes.
+        Progress callback, called once per round.
     """
     if settings.method == "none":
         return no_symmetry(program)
-    tell = None
-    if progress is not None:
-
-        def tell(phase: str, rounds: int, classes: int) -> None:
-            progress(Progress("find classes", phase, rounds, classes))
-
+    tell = teller(progress)
+    vectors = images.vectors
+    of_variables = (vectors.q, vectors.lb, vectors.ub, *images.variables)
     if len(program.conic) == 0:
-        stacked, whole, l, u = None, program, images.l, images.u
-        variable_words, row_words = list(images.variables), list(images.rows)
+        stacked, whole, l, u = None, program, vectors.l, vectors.u
+        variable_words, row_words = list(of_variables), list(images.rows)
     else:
         stacked = StackedCones.of(program, settings.values)
-        whole, l, u = stacked.program, np.concatenate([images.l, images.b]), np.concatenate([images.u, images.b])
-        variable_words = stacked.words_of_columns(images.variables, images.cones)
+        whole, l, u = stacked.program, np.concatenate([vectors.l, vectors.b]), np.concatenate([vectors.u, vectors.b])
+        variable_words = stacked.words_of_columns(of_variables, images.cones)
         row_words = stacked.words_of_rows(images.rows, images.conic_rows)
 
     def refine_all(extra: Sequence[Words] = ()) -> Refinement:
@@ -159,13 +231,7 @@ def find_symmetry(
             is_counting=settings.method == "counting",
             seed=seed,
         )
-    cost = found.statistics
-    statistics = {
-        "engine": cost.engine,
-        "rounds": cost.rounds,
-        "splitters": cost.splitters,
-        "extra_bytes": cost.extra_bytes,
-    }
+    statistics = costs_of(found.statistics)
     columns, rows, scales = found.variables, found.rows, found.row_scales
     if settings.method == "orbits":
         columns, rows = orbits(whole, found, settings.values)
@@ -182,3 +248,24 @@ def find_symmetry(
         Partition.from_labels(columns.labels[n:]),
         statistics,
     )
+
+
+def teller(progress: ProgressCallback | None) -> Teller | None:
+    """Wrap a progress callback for the kernels."""
+    if progress is None:
+        return None
+
+    def tell(phase: str, rounds: int, classes: int) -> None:
+        progress(Progress("find classes", phase, rounds, classes))
+
+    return tell
+
+
+def costs_of(cost: RefinementStatistics) -> dict[str, Any]:
+    """What a refinement cost, by name."""
+    return {
+        "engine": cost.engine,
+        "rounds": cost.rounds,
+        "splitters": cost.splitters,
+        "extra_bytes": cost.extra_bytes,
+    }

@@ -58,7 +58,7 @@ class Recovered:
         lifting
             Of this program, or of its source.
         """
-        labels = lifting.class_of_variable
+        labels = np.where(lifting.at_rest, lifting.program.n_variables, lifting.class_of_variable)
         if lifting.program.n_variables != self.program.n_variables:
             for step in self.steps:
                 labels = labels[step.kept]

@@ -50,7 +50,7 @@ class Lifted(ConicSolver):
     backend
         ``"auto"``, a backend of relift such as ``"clarabel"``, or any solver that CVXPY has installed, such as
         ``"SCS"``.
-    values, digits, scale_rows, reduce
+    values, digits, scale_rows, reduce, sizes, signs
         How numbers are compared; see :func:`relift.lift`.
     tolerance
         The largest relative residual, on the problem as compiled, of an answer called optimal. None: 1e-6, or ten times
@@ -102,6 +102,8 @@ class Lifted(ConicSolver):
         digits: int | None = None,
         scale_rows: bool = True,
         reduce: bool = True,
+        sizes: bool = True,
+        signs: bool = True,
         tolerance: float | None = None,
         time_limit: float | None = None,
         iteration_limit: int | None = None,
@@ -111,8 +113,8 @@ class Lifted(ConicSolver):
     ) -> None:
         super().__init__()
         self.options = LiftedOptions(
-            lift, values, digits, scale_rows, reduce, backend, tolerance, time_limit, iteration_limit, threads, recover,
-            backend_options or {},
+            lift, values, digits, scale_rows, reduce, sizes, signs, backend, tolerance, time_limit, iteration_limit,
+            threads, recover, backend_options or {},
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
