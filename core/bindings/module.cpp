@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "relift/likeness.hpp"
 #include "relift/refine.hpp"
 
 namespace {
@@ -286,8 +287,8 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         throw;
     }
     PyEval_RestoreThread(thread);
-    return Py_BuildValue("KKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
-                         (unsigned long long)statistics.peak_bytes);
+    return Py_BuildValue("KKKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
+                         (unsigned long long)statistics.peak_bytes, (unsigned long long)statistics.rows_without_total);
 }
 
 PyObject* refine_any(const RefineArguments& given) {
@@ -324,6 +325,177 @@ PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
     });
 }
 
+// The elements of an array that may be None.
+template <class T>
+T* elements_or_null(std::vector<Buffer>& kept, PyObject* given, char kind, const char* name, u64 size, bool writable) {
+    if (given == Py_None) return nullptr;
+    kept.emplace_back(given, writable);
+    return kept.back().elements<T>(kind, name, size);
+}
+
+PyObject* own_scales(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *numbers[8], *results[6];
+        int sizes, signs;
+        if (!PyArg_ParseTuple(arguments, "OOOOOOOOppOOOOOO", &numbers[0], &numbers[1], &numbers[2], &numbers[3],
+                              &numbers[4], &numbers[5], &numbers[6], &numbers[7], &sizes, &signs, &results[0],
+                              &results[1], &results[2], &results[3], &results[4], &results[5]))
+            return nullptr;
+        const u64 size = Buffer(numbers[0]).size();
+        if (size >= most_vertices) throw std::invalid_argument("there are 2^30 variables and rows or more");
+        std::vector<Buffer> kept;
+        kept.reserve(14);
+        const auto floats = [&](int k, const char* name) {
+            return elements_or_null<double>(kept, numbers[k], 'f', name, size, false);
+        };
+        const auto words = [&](int k, const char* name) {
+            return elements_or_null<u64>(kept, numbers[k], 'u', name, size, false);
+        };
+        const OwnNumbers given{floats(0, "low"), floats(1, "high"), floats(2, "cost"), floats(3, "mass"),
+                               words(4, "low_image"), words(5, "high_image"), words(6, "cost_image"),
+                               words(7, "mass_image"), size};
+        const OwnScaleArrays out{elements_or_null<double>(kept, results[0], 'f', "floats", size, true),
+                                 elements_or_null<u64>(kept, results[1], 'u', "images", size, true),
+                                 elements_or_null<u8>(kept, results[2], 'u', "states", size, true),
+                                 elements_or_null<u64>(kept, results[3], 'u', "low_word", size, true),
+                                 elements_or_null<u64>(kept, results[4], 'u', "high_word", size, true),
+                                 elements_or_null<u64>(kept, results[5], 'u', "cost_word", size, true)};
+        const bool is_whole = given.low && given.high && given.low_image && given.high_image && out.floats &&
+                              out.images && out.states && out.low_word && out.high_word;
+        if (!is_whole || (given.cost && !(given.cost_image && out.cost_word)) || (given.mass && !given.mass_image))
+            throw std::invalid_argument("an array is missing");
+        find_own_scales(given, sizes, signs, out);
+        return none();
+    });
+}
+
+PyObject* relative_scales(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *states_given, *floats_given, *images_given;
+        Py_ssize_t n_classes;
+        if (!PyArg_ParseTuple(arguments, "OOnOO", &labels_given, &states_given, &n_classes, &floats_given,
+                              &images_given))
+            return nullptr;
+        const Buffer labels(labels_given), states(states_given), floats(floats_given, true), images(images_given, true);
+        const u64 size = labels.size();
+        const i64* label = labels.elements<i64>('i', "labels", size);
+        for (u64 k = 0; k < size; ++k)
+            if (label[k] < 0 || label[k] >= i64(n_classes)) throw std::invalid_argument("a label is no class");
+        take_relative(label, states.elements<u8>('u', "states", size), size, u64(n_classes),
+                      floats.elements<double>('f', "floats", size), images.elements<u64>('u', "images", size));
+        return none();
+    });
+}
+
+// The numbers of variables, or of rows, as (low, high, cost, low_image, high_image, cost_image), costs None for rows.
+class NumberBuffers {
+public:
+    NumberBuffers(PyObject* tuple, u64 size) {
+        if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 6)
+            throw std::invalid_argument("numbers must be given as a tuple of six arrays");
+        kept_.reserve(6);
+        const auto floats = [&](int k) {
+            return elements_or_null<double>(kept_, PyTuple_GetItem(tuple, k), 'f', "numbers", size, false);
+        };
+        const auto words = [&](int k) {
+            return elements_or_null<u64>(kept_, PyTuple_GetItem(tuple, k), 'u', "images", size, false);
+        };
+        numbers = {floats(0), floats(1), floats(2), nullptr, words(3), words(4), words(5), nullptr, size};
+        if (!numbers.low || !numbers.high || !numbers.low_image || !numbers.high_image ||
+            !numbers.cost != !numbers.cost_image)
+            throw std::invalid_argument("an array is missing");
+    }
+    OwnNumbers numbers;
+
+private:
+    std::vector<Buffer> kept_;
+};
+
+struct LookArguments {
+    PyObject *P, *A;
+    int A_is_by_rows;
+    Py_ssize_t n_variables, n_rows;
+    PyObject *variables, *rows;
+};
+
+// Calls work(problem) with matrices that were checked; the interpreter stays locked, since the work is short.
+template <class Index, class Work>
+PyObject* with_problem(const LookArguments& given, const MatrixBuffers* P, const MatrixBuffers& A, Work&& work) {
+    if (given.n_variables < 0 || given.n_rows < 0) throw std::invalid_argument("a size is negative");
+    const u64 n = u64(given.n_variables), m = u64(given.n_rows);
+    Problem<Index> problem;
+    problem.A_is_by_rows = given.A_is_by_rows;
+    problem.A = given.A_is_by_rows ? A.view<Index>(m, n) : A.view<Index>(n, m);
+    if (P) problem.P = P->view<Index>(n, n);
+    problem.n_variables = u32(n);
+    problem.n_rows = u32(m);
+    if (P) P->check(problem.P);
+    A.check(problem.A);
+    return work(problem);
+}
+
+template <class Work>
+PyObject* with_any_problem(const LookArguments& given, Work&& work) {
+    const MatrixBuffers A = MatrixBuffers::from(given.A);
+    std::unique_ptr<MatrixBuffers> P;
+    if (given.P != Py_None) P.reset(new MatrixBuffers(MatrixBuffers::from(given.P)));
+    return A.offsets.holds('i', 4) ? with_problem<std::int32_t>(given, P.get(), A, work)
+                                   : with_problem<std::int64_t>(given, P.get(), A, work);
+}
+
+PyObject* likeness(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        LookArguments given{};
+        given.P = Py_None;
+        if (!PyArg_ParseTuple(arguments, "OpnnOO", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
+                              &given.variables, &given.rows))
+            return nullptr;
+        return with_any_problem(given, [&](const auto& problem) -> PyObject* {
+            const NumberBuffers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
+            if (!variables.numbers.cost) throw std::invalid_argument("costs are missing");
+            const Likeness found = look_at_rows(problem, variables.numbers, rows.numbers);
+            return Py_BuildValue("KKKKO", (unsigned long long)found.n_rows, (unsigned long long)found.n_entries,
+                                 (unsigned long long)found.rows_alike, (unsigned long long)found.entries_alike,
+                                 found.speaks() ? Py_True : Py_False);
+        });
+    });
+}
+
+PyObject* masses(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        LookArguments given{};
+        PyObject *labels_given, *row_labels_given, *floats_given, *images_given, *row_floats_given, *row_images_given;
+        Py_ssize_t n_classes, n_row_classes;
+        int decimal;
+        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO", &given.P, &given.A, &given.A_is_by_rows,
+                              &given.n_variables, &given.n_rows, &decimal, &given.variables, &given.rows, &labels_given,
+                              &row_labels_given, &n_classes, &n_row_classes, &floats_given, &images_given,
+                              &row_floats_given, &row_images_given))
+            return nullptr;
+        return with_any_problem(given, [&](const auto& problem) -> PyObject* {
+            const u64 n = problem.n_variables, m = problem.n_rows;
+            const NumberBuffers variables(given.variables, n), rows(given.rows, m);
+            if (!variables.numbers.cost) throw std::invalid_argument("costs are missing");
+            const Buffer labels(labels_given), row_labels(row_labels_given), floats(floats_given, true);
+            const Buffer images(images_given, true), row_floats(row_floats_given, true);
+            const Buffer row_images(row_images_given, true);
+            const i64* label = labels.elements<i64>('i', "labels", n);
+            const i64* row_label = row_labels.elements<i64>('i', "row_labels", m);
+            const auto check = [](const i64* some, u64 size, Py_ssize_t bound) {
+                for (u64 k = 0; k < size; ++k)
+                    if (some[k] < 0 || some[k] >= i64(bound)) throw std::invalid_argument("a label is no class");
+            };
+            check(label, n, n_classes);
+            check(row_label, m, n_row_classes);
+            find_masses(problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label,
+                        row_label, u64(n_classes), u64(n_row_classes),
+                        {floats.elements<double>('f', "floats", n), images.elements<u64>('u', "images", n)},
+                        {row_floats.elements<double>('f', "row_floats", m), row_images.elements<u64>('u', "row_images", m)});
+            return none();
+        });
+    });
+}
+
 PyMethodDef methods[] = {
     {"images", images, METH_VARARGS, "images(values, decimal, out): field images of floats."},
     {"multiply", multiply, METH_VARARGS, "multiply(left, right, out): products in the field."},
@@ -331,13 +503,25 @@ PyMethodDef methods[] = {
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
      "scale_rows, seed, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
-     "returns (passes, splitters, extra bytes)."},
+     "returns (passes, splitters, extra bytes, rows without a weighted sum)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links): "
      "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
      "None; "
-     "returns (passes, splitters, extra bytes)."},
+     "returns (passes, splitters, extra bytes, rows without a weighted sum)."},
+    {"own_scales", own_scales, METH_VARARGS,
+     "own_scales(low, high, cost, mass, low_image, high_image, cost_image, mass_image, sizes, signs, floats, images, "
+     "states, low_word, high_word, cost_word): sizes and signs that numbers of their own decide; cost and mass may be "
+     "None."},
+    {"relative_scales", relative_scales, METH_VARARGS,
+     "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
+    {"likeness", likeness, METH_VARARGS,
+     "likeness(A, A_is_csr, n_variables, n_rows, variables, rows): looks at some rows; returns (rows, entries, rows "
+     "alike, entries alike, whether that speaks for classes up to scale)."},
+    {"masses", masses, METH_VARARGS,
+     "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
+     "n_row_classes, floats, images, row_floats, row_images): masses from sizes and prices, equal within classes."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_core", "Exact field arithmetic and colour refinement.", -1,

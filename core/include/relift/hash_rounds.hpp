@@ -6,7 +6,7 @@
 // the others scattered. Vertices that are compared up to a factor have their sums, and their colours, multiplied by it
 // once for each vertex; those that rest are woken by their first sum that is not 0 (multipliers.hpp).
 //
-// Rounds go on while they multiply the number of classes. They end when
+// Rounds go on while they multiply the number of classes, or wake many vertices. They end when
 //   stable    the (exactly counted) number of classes stays: nothing splits any more;
 //   discrete  all variables have distinct colours: only rows are left to be told apart;
 //   slow      the number of classes grows by less than growth_to_go_on: a worklist does the rest.
@@ -154,9 +154,11 @@ public:
     Verdict run(double growth_to_go_on) {
         n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
         n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
+        const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
             has_woken_ = false;
+            n_woken_ = 0;
             if (!(is_first && skips_first_rows_)) colour_rows();
             n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows, !rows_before.is_exact);
             // The variables are stable under the rows as they were: if those have not changed, all is done.
@@ -170,6 +172,7 @@ public:
             if (stayed(variables_before, n_variable_classes_) && !has_woken_) return Verdict::stable;
             if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
             const bool was_half = is_first && skips_first_rows_;
+            if (n_woken_ > n_vertices / 64) continue;  // a wave goes through: all of it must be compared once more
             if (!was_half && double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
                 return Verdict::slow;
         }
@@ -249,6 +252,7 @@ private:
             if (next < woken_.size() && woken_[next] == first + k) ++next;
             else sums[k] = Algebra::multiply(sums[k], factors[k]);
         has_woken_ = true;
+        n_woken_ += woken_.size();
         multipliers_->wake(woken_, [&](u32 v) -> u64& { return sums[v - first]; },
                            [&](u32 v) { return number_of(v < n ? variables_[v] : rows_[v - n]); });
     }
@@ -267,7 +271,7 @@ private:
     Array<u64> variables_, spare_variables_, rows_, spare_rows_, products_;
     Array<u32> woken_;
     DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
-    u64 n_passes_ = 0;
+    u64 n_passes_ = 0, n_woken_ = 0;
     bool skips_first_rows_ = false, has_woken_ = false;
 };
 

@@ -14,6 +14,8 @@
 // With masses (positive numbers M) sums that reach variable j are divided by M_j, and what row i adds is multiplied by
 // M_i: classes in which members count for more or less.
 #pragma once
+#include <memory>
+
 #include "algebra.hpp"
 #include "counted_memory.hpp"
 #include "problem.hpp"

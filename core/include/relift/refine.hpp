@@ -144,6 +144,7 @@ private:
         if (!options_.scale_rows || problem_.n_rows == 0) return;
 
         find_scales();
+        scales_are_totals_ = statistics_.rows_without_total == 0;
         inverse_scales_ = inverses(output_.row_scale_images, problem_.n_rows);
         const u64* scales = output_.row_scale_images;
         entries_are_scaled_ = std::any_of(scales, scales + problem_.n_rows, [&](u64 s) { return s != scales[0]; });
@@ -213,13 +214,13 @@ private:
         ValueReader image(options_.reading);
         const double* const values = problem_.A.values;
         if (options_.counting) {
-            scales_are_totals_ = find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
+            statistics_.rows_without_total = find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
         } else if (A_weights_.kind == WeightKind::unit) {
             const u64 word = problem_.A.n_entries() ? image(values[0]) : 0;
-            scales_are_totals_ = find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
+            statistics_.rows_without_total = find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
         } else {
             with_weight(A_weights_, [&](auto weight) {
-                scales_are_totals_ = find_row_scales(problem_, weight, scales, exact);
+                statistics_.rows_without_total = find_row_scales(problem_, weight, scales, exact);
             });
         }
     }

@@ -64,6 +64,8 @@ class RefinementStatistics:
         0 when not measured.
     seconds
         Wall-clock time.
+    rows_without_scale
+        Rows whose weighted sum vanishes, or is lost in cancellation, so that a bound, or 1, is their scale.
     """
 
     engine: str
@@ -71,6 +73,7 @@ class RefinementStatistics:
     splitters: int
     extra_bytes: int
     seconds: float
+    rows_without_scale: int = 0
 
 
 @final
@@ -190,12 +193,12 @@ def refine(
         variables, rows, scales, scale_images = (
             slow.variable_labels, slow.row_labels, slow.row_scales, slow.row_scale_images,
         )  # fmt: skip
-        statistics = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start)
+        statistics = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start, slow.rows_without_scale)
     else:
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
         index_type = index_type_of(A, P)
-        n_passes, n_splitters, extra_bytes = _core.refine(
+        n_passes, n_splitters, extra_bytes, n_unscaled = _core.refine(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
@@ -203,7 +206,7 @@ def refine(
             variables, rows, scales, scale_images,
         )  # fmt: skip
         statistics = RefinementStatistics(
-            "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start
+            "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
         )
     for array in (variables, rows, scales, scale_images):
         array.flags.writeable = False

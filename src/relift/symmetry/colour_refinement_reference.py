@@ -44,6 +44,7 @@ class ReferenceResult:
     row_scales: NDArray[np.float64]
     row_scale_images: Words
     rounds: int
+    rows_without_scale: int
 
 
 class Entries(NamedTuple):
@@ -60,6 +61,7 @@ class Scales(NamedTuple):
 
     floats: NDArray[np.float64]
     images: Words
+    n_without: int = 0
 
 
 def refine_slowly(
@@ -126,7 +128,7 @@ def refine_slowly(
             progress("rounds", rounds, n_after)
         if n_after == n_before:
             break
-    return ReferenceResult(variables, rows, scales.floats, scales.images, rounds)
+    return ReferenceResult(variables, rows, scales.floats, scales.images, rounds, scales.n_without)
 
 
 def variable_weights(n_variables: int, variable_images: Sequence[Words]) -> Labels:
@@ -195,7 +197,8 @@ def _scales_of_rows(
         usable = np.isfinite(bound) & (image != 0) & (np.abs(bound) > largest)
         floats, images = np.where(usable, bound, floats), np.where(usable, image, images)
         largest = np.where(usable, np.abs(bound), largest)
-    return Scales(np.where(by_total, total.astype(np.float64), floats), np.where(by_total, exact, images))
+    floats, images = np.where(by_total, total.astype(np.float64), floats), np.where(by_total, exact, images)
+    return Scales(floats, images, int(np.count_nonzero(~by_total)))
 
 
 def scaled_bounds(lower: Words, upper: Words, scales: Scales) -> tuple[Words, Words]:

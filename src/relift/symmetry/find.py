@@ -268,4 +268,5 @@ def costs_of(cost: RefinementStatistics) -> dict[str, Any]:
         "rounds": cost.rounds,
         "splitters": cost.splitters,
         "extra_bytes": cost.extra_bytes,
+        "rows_without_scale": cost.rows_without_scale,
     }

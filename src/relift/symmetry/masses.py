@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
+from relift.symmetry.colour_refinement import core_arrays, index_type_of
 from relift.symmetry.finite_field import Words
 from relift.symmetry.own_scales import Intervals, Masses, Vector
 from relift.symmetry.partition import Partition
 
-SAMPLE = 512
-"""Rows that are compared before masses are looked for."""
+if field.CORE_IS_COMPILED:
+    from relift import _core
 
 MOST_STEPS = 32
 """Sizes and prices are handed on so many times at most."""
@@ -113,7 +114,37 @@ def masses_of(
     >>> found.variables.tolist()
     [2.0, 6.0]
     """
+    if field.CORE_IS_COMPILED:
+        found = _by_the_core(program, bounds, rows, q_image, variables, row_classes, reading)
+    else:
+        found = masses_slowly(program, bounds, rows, q_image, variables, row_classes, reading)
+    is_uniform = np.all(found.variable_images == found.variable_images[:1])
+    return None if is_uniform and np.all(found.row_images == found.row_images[:1]) else found
+
+
+def _by_the_core(
+    program: Program, bounds: Intervals, rows: Intervals, q_image: Words, variables: Partition, row_classes: Partition,
+    reading: Reading,
+) -> Masses:  # fmt: skip
     n, m = program.n_variables, program.n_rows
+    found = Masses(np.empty(n), np.empty(n, np.uint64), np.empty(m), np.empty(m, np.uint64))
+    index_type = index_type_of(program.A, program.P)
+    _core.masses(
+        None if program.P is None else core_arrays(program.P, index_type), core_arrays(program.A, index_type),
+        program.A.format == "csr", n, m, reading == "decimal",
+        (bounds.low, bounds.high, program.q, bounds.low_image, bounds.high_image, q_image),
+        (rows.low, rows.high, None, rows.low_image, rows.high_image, None),
+        variables.labels, row_classes.labels, variables.n_classes, row_classes.n_classes,
+        found.variables, found.variable_images, found.rows, found.row_images,
+    )  # fmt: skip
+    return found
+
+
+def masses_slowly(
+    program: Program, bounds: Intervals, rows: Intervals, q_image: Words, variables: Partition, row_classes: Partition,
+    reading: Reading = "decimal",
+) -> Masses:  # fmt: skip
+    """The same as :func:`masses_of`, where all may be equal, in NumPy: the twin of the compiled kernel."""
     entries = _Entries.of(program.A, reading)
     sizes, row_sizes = _Known.of_bounds(bounds), _Known.of_bounds(rows)
     _hand_on(entries, sizes, row_sizes)
@@ -121,14 +152,10 @@ def masses_of(
     prices.floats[q_image == 0] = 0.0
     if program.P is not None:
         _prices_by_curvature(_Entries.of(program.P, reading), sizes, prices)
-    row_prices = _Known.none(m)
+    row_prices = _Known.none(program.n_rows)
     # A price is to the dual program what the inverse of a size is to the primal one: least and largest change places.
     _hand_on(entries, prices, row_prices, is_price=True)
-    floats, images = _products(sizes, prices, variables, n)
-    row_floats, row_images = _products(row_sizes, row_prices, row_classes, m)
-    if np.all(images == images[:1]) and np.all(row_images == row_images[:1]):
-        return None
-    return Masses(floats, images, row_floats, row_images)
+    return Masses(*_products(sizes, prices, variables), *_products(row_sizes, row_prices, row_classes))
 
 
 def _hand_on(entries: _Entries, of_variables: _Known, of_rows: _Known, *, is_price: bool = False) -> None:
@@ -151,11 +178,24 @@ def _offers(
     known, size = of.floats[source[open_]], entries.floats[open_]
     with np.errstate(over="ignore", under="ignore"):
         values = known / size if divides else known * size
-    order = np.lexsort((values if divides else -values, target[open_]))
-    chosen = order[np.r_[True, np.diff(target[open_][order]) != 0]]
-    entry = open_[chosen]
+    entry = open_[_best(values, target[open_], to.floats.size, least=divides)]
     factor = field.inverse(entries.images[entry]) if divides else entries.images[entry]
-    return target[entry], values[chosen], field.multiply(of.images[source[entry]], factor)
+    value = (
+        of.floats[source[entry]] / entries.floats[entry]
+        if divides
+        else of.floats[source[entry]] * entries.floats[entry]
+    )
+    return target[entry], value, field.multiply(of.images[source[entry]], factor)
+
+
+def _best(values: Vector, owner: Indices, size: int, *, least: bool) -> Indices:
+    """For each owner that occurs the place of its least, or largest, value; the first of equal ones."""
+    best = np.full(size, np.inf if least else -np.inf)
+    (np.minimum if least else np.maximum).at(best, owner, values)
+    attains = np.flatnonzero(values == best[owner])[::-1]
+    place = np.full(size, -1, np.int64)
+    place[owner[attains]] = attains
+    return place[place >= 0]
 
 
 def _prices_by_curvature(entries: _Entries, sizes: _Known, prices: _Known) -> None:
@@ -164,7 +204,7 @@ def _prices_by_curvature(entries: _Entries, sizes: _Known, prices: _Known) -> No
     prices.learn(*offers)
 
 
-def _products(sizes: _Known, prices: _Known, classes: Partition, n: int) -> tuple[Vector, Words]:
+def _products(sizes: _Known, prices: _Known, classes: Partition) -> tuple[Vector, Words]:
     """Size times price, the same for all members of a class: the least of its masses."""
     known = (sizes.floats > 0) & (prices.floats > 0)
     with np.errstate(over="ignore", under="ignore"):
@@ -172,89 +212,5 @@ def _products(sizes: _Known, prices: _Known, classes: Partition, n: int) -> tupl
     usable = known & (floats > 0) & np.isfinite(floats)
     images = np.where(usable, field.multiply(sizes.images, prices.images), np.uint64(1))
     floats = np.where(usable, floats, 1.0)
-    order = np.lexsort((floats, classes.labels))
-    first = order[np.r_[True, np.diff(classes.labels[order]) != 0]] if n else order
+    first = _best(floats, classes.labels, classes.n_classes, least=True)
     return floats[first][classes.labels], images[first][classes.labels]
-
-
-def may_be_equal_up_to_size(
-    program: Program, bounds: Intervals, q_image: Words, variables: Partition, rows: Partition
-) -> bool:
-    r"""Whether some rows look as those of things of one kind and different sizes do; a sample of rows is compared.
-
-    Rows of different sizes are equal in their terms \|a\| w and \|a\| / \|q\|, each divided by the largest of the row;
-    members of one row that are of different sizes have equal \|a\| / \|q\|.
-
-    Parameters
-    ----------
-    program
-        A linear or quadratic program.
-    bounds
-        Bounds of its variables.
-    q_image
-        Exact costs.
-    variables, rows
-        The classes found with equal masses: what is in one already counts no more.
-
-    Examples
-    --------
-    >>> def looks_so(q: list[float], ub: list[float]) -> bool:
-    ...     program = Program(q=q, A=[[1, 1]], l=[1], lb=0, ub=ub)
-    ...     bounds = Intervals(program.lb, program.ub, field.images(program.lb), field.images(program.ub))
-    ...     classes = Partition.discrete(2), Partition.discrete(1)
-    ...     return may_be_equal_up_to_size(program, bounds, field.images(program.q), *classes)
-    >>> looks_so([2, 2], [1, 3]), looks_so([2, 3], [1, 3]), looks_so([2, 2], [1, 1])
-    (True, False, False)
-    """
-    row, column, entry = _sampled(program.A)
-    if row.size == 0:
-        return False
-    sizes, _, is_sized = bounds.largest()
-    is_priced = q_image != 0
-    with np.errstate(over="ignore", divide="ignore"):
-        dear = np.where(is_priced[column], entry / np.abs(np.where(is_priced, program.q, 1.0))[column], 0.0)
-        large = np.where(is_sized[column], entry * sizes[column], 0.0)
-    dear, large = (_relative_to_row(part, row) for part in (dear, large))
-    # Members of one row: equal \|a\| / \|q\|, different sizes, different classes.
-    order = np.lexsort((large, dear, row))
-    same = (np.diff(row[order]) == 0) & (np.diff(dear[order]) == 0) & (np.diff(large[order]) != 0)
-    same &= np.diff(variables.labels[column[order]]) != 0
-    if bool(np.any(same & (large[order][1:] > 0) & (large[order][:-1] > 0))):
-        return True
-    # Rows with equal terms, in different classes.
-    words = field.mixed(field.mixed(dear.view(np.uint64)) ^ large.view(np.uint64))
-    chosen = _sample_of(program.n_rows)
-    keys, tells = np.zeros(chosen.size, np.uint64), np.zeros(chosen.size, bool)
-    np.add.at(keys, row, words)
-    tells[row[(dear > 0) | (large > 0)]] = True
-    labels, keys = rows.labels[chosen][tells], keys[tells]
-    order = np.lexsort((labels, keys))
-    return bool(np.any((np.diff(keys[order]) == 0) & (np.diff(labels[order]) != 0)))
-
-
-def _sample_of(m: int) -> Indices:
-    return np.arange(m) if m <= SAMPLE else np.linspace(0, m - 1, SAMPLE).astype(np.int64)
-
-
-def _sampled(A: Any) -> tuple[Indices, Indices, Vector]:
-    """The entries of some rows: number of the row in the sample, column, absolute value."""
-    chosen = _sample_of(A.shape[0])
-    if A.format == "csr":
-        part = A[chosen]
-        row, column, data = np.repeat(np.arange(chosen.size), np.diff(part.indptr)), part.indices, part.data
-    else:
-        position = np.full(A.shape[0], -1, np.int64)
-        position[chosen] = np.arange(chosen.size)
-        wanted = np.flatnonzero(position[A.indices] >= 0)
-        row, data = position[A.indices[wanted]], A.data[wanted]
-        column = np.searchsorted(A.indptr, wanted, side="right") - 1
-    used = data != 0
-    return row[used], column[used].astype(np.int64), np.abs(data[used])
-
-
-def _relative_to_row(values: Vector, row: Indices) -> Vector:
-    """Values relative to the largest of their row, rounded to ten digits: this is a look, not a proof."""
-    largest = np.zeros(int(row.max()) + 1)
-    np.maximum.at(largest, row, values)
-    relative = np.divide(values, largest[row], out=np.zeros(values.size), where=largest[row] > 0)
-    return np.where(np.isfinite(relative), np.round(relative, 10), 0.0)

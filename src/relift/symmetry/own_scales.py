@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 from relift.symmetry import finite_field as field
 from relift.symmetry.finite_field import Words
 
+if field.CORE_IS_COMPILED:
+    from relift import _core
+
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -138,6 +141,8 @@ def scales_of_variables(
     >>> own.floats.tolist(), [state // 2 for state in own.states.tolist()]
     ([2.0, -3.0, 1.0, 1.0], [0, 0, 1, 3])
     """
+    if field.CORE_IS_COMPILED:
+        return _by_the_core(bounds, q, q_image, masses, sizes, signs)
     n = q.size
     has_cost = q_image != 0
     size, size_image, known = np.ones(n), np.ones(n, np.uint64), np.ones(n, bool)
@@ -179,6 +184,8 @@ def scales_of_rows(bounds: Intervals, *, sizes: bool = True, signs: bool = True)
     >>> own.floats.tolist(), [state // 2 for state in own.states.tolist()]
     ([-5.0, 1.0, 1.0], [0, 3, 1])
     """
+    if field.CORE_IS_COMPILED:
+        return _by_the_core(bounds, None, None, None, sizes, signs)
     m = bounds.low.size
     size, size_image, known = np.ones(m), np.ones(m, np.uint64), np.ones(m, bool)
     if sizes:
@@ -188,6 +195,19 @@ def scales_of_rows(bounds: Intervals, *, sizes: bool = True, signs: bool = True)
     floats, images = size * sign, np.where(sign < 0, field.negate(size_image), size_image)
     states = _states(bounds.admits_zero, ~known, is_symmetric if signs else np.zeros(m, bool))
     return OwnScales(floats, images, states, bounds.divided(floats, images))
+
+
+def _by_the_core(
+    bounds: Intervals, q: Vector | None, q_image: Words | None, masses: Masses | None, sizes: bool, signs: bool
+) -> OwnScales:
+    size = bounds.low.size
+    floats, images, states = np.empty(size), np.empty(size, np.uint64), np.empty(size, np.uint8)
+    words = tuple(np.empty(size, np.uint64) for _ in range(2 if q is None else 3))
+    mass, mass_image = (None, None) if masses is None else (masses.variables, masses.variable_images)
+    given = [bounds.low, bounds.high, q, mass, bounds.low_image, bounds.high_image, q_image, mass_image]
+    flat = [None if array is None else np.ascontiguousarray(array) for array in given]
+    _core.own_scales(*flat, sizes, signs, floats, images, states, *words, *([None] if q is None else []))  # type: ignore[arg-type]
+    return OwnScales(floats, images, states, words)
 
 
 def _longer_side(bounds: Intervals) -> Vector:

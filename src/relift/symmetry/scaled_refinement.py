@@ -137,7 +137,7 @@ def refine_up_to_scale(
     if field.CORE_IS_COMPILED:
         variable_labels, row_labels = np.empty(n, np.int64), np.empty(m, np.int64)
         index_type = index_type_of(A, P)
-        n_passes, n_splitters, extra_bytes = _core.refine_up_to_multipliers(
+        n_passes, n_splitters, extra_bytes, _ = _core.refine_up_to_multipliers(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n, m, tuple(of_variables), tuple(of_rows),
             reading == "decimal", seed & 0xFFFFFFFFFFFFFFFF, progress, variable_labels, row_labels,
@@ -166,23 +166,31 @@ def _relative(
 ) -> ClassScales:
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
     rests = (states & RESTS) != 0
-    classes = Partition.from_labels(np.where(rests, -1, labels))
+    classes = Partition.from_labels(np.where(rests, -1, labels)) if rests.any() else Partition(labels)
     if classes.is_discrete:
         whole = np.where(rests, 0, 1)
         return ClassScales(classes, whole.astype(np.float64), whole.astype(np.uint64))
-    first = classes.representatives
-    ratio_images = field.multiply(images, field.inverse(images[first])[classes.labels])
-    ratios = floats / floats[first][classes.labels]
-    ratios, ratio_images = np.where(rests, 0.0, ratios), np.where(rests, np.uint64(0), ratio_images)
-    return ClassScales(classes, _sharpened(ratios, ratio_images, reading), ratio_images)
+    if field.CORE_IS_COMPILED:
+        floats, images = floats.copy(), images.copy()
+        _core.relative_scales(classes.labels, states, classes.n_classes, floats, images)
+    else:
+        first = classes.representatives
+        images = field.multiply(images, field.inverse(images[first])[classes.labels])
+        floats = floats / floats[first][classes.labels]
+        floats, images = np.where(rests, 0.0, floats), np.where(rests, np.uint64(0), images)
+    return ClassScales(classes, _sharpened(floats, images, reading), images)
 
 
 def _sharpened(ratios: Vector, images: Words, reading: Reading) -> Vector:
     """The decimals of twelve digits, in place of floats that came out of a computation, where they are meant."""
-    nonzero = ratios != 0
-    digits = np.zeros(ratios.size)
-    digits[nonzero] = 11 - np.floor(np.log10(np.abs(ratios[nonzero])))
+    odd = np.flatnonzero((images != 0) & (images != 1))
+    if odd.size == 0:
+        return ratios
+    some = ratios[odd]
+    digits = 11 - np.floor(np.log10(np.abs(some)))
     usual = np.abs(digits) < 200
     power = np.power(10.0, np.where(usual, digits, 0.0))
-    rounded = np.where(usual, np.round(ratios * power) / power, ratios)
-    return np.where(field.images(rounded, reading) == images, rounded, ratios)
+    rounded = np.where(usual, np.round(some * power) / power, some)
+    ratios = ratios.copy()
+    ratios[odd] = np.where(field.images(rounded, reading) == images[odd], rounded, some)
+    return ratios

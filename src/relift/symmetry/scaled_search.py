@@ -20,9 +20,10 @@ from relift.symmetry.centres import Centres, centred_program, centres_of, may_be
 from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.colour_refinement import Refinement
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.find import Images, ScaleImages, Symmetry, costs_of, teller
+from relift.symmetry.find import Images, ScaleImages, Symmetry, costs_of, find_symmetry, teller
 from relift.symmetry.finite_field import Words
-from relift.symmetry.masses import masses_of, may_be_equal_up_to_size
+from relift.symmetry.likeness import looks_alike_up_to_scale
+from relift.symmetry.masses import masses_of
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
@@ -32,7 +33,7 @@ from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, ref
 Mask = NDArray[np.bool_]
 
 SMALL = 10_000
-"""Up to so many entries sizes are looked for without a look at a sample first."""
+"""Up to so many entries classes up to scale are looked for without a look at some rows first."""
 
 
 @final
@@ -56,6 +57,40 @@ class Found:
     conic_rows: Mask | None = None
     cones: Mask | None = None
     centres: Centres | None = None
+
+
+def find_classes_up_to_scale(
+    program: Program,
+    images: Images,
+    settings: LiftSettings,
+    *,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Found:
+    """Classes up to size, unit and sign; in large programs only where something speaks for them, else equitable ones.
+
+    Zero-sum rows speak for them too: their scale is not known, and equitable classes may depend on it.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    images
+        What parts variables, rows and cones from the start.
+    settings
+        Whether sizes and signs may differ, and how floats are read.
+    seed
+        Seed of the random words.
+    progress
+        Progress callback, called once per round.
+    """
+    n_entries = program.A.nnz + (0 if program.P is None else program.P.nnz)
+    is_worth_it = n_entries <= SMALL or len(program.conic) or looks_alike_up_to_scale(program, images.vectors)
+    if not is_worth_it:
+        plain = find_symmetry(program, images, settings, seed=seed, progress=progress)
+        if plain.statistics["rows_without_scale"] == 0:
+            return Found(plain)
+    return find_up_to_scale(program, images, settings, seed=seed, progress=progress)
 
 
 def find_up_to_scale(
@@ -124,7 +159,7 @@ class _Search:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
         candidate = self.refine(None)
         # Quadratic constraints are compared with equal masses only.
-        if self.settings.sizes and len(self.program.quadratic) == 0 and self.may_gain_by_sizes(candidate.found):
+        if self.settings.sizes and len(self.program.quadratic) == 0:
             masses = self.masses(candidate.found)
             if masses is not None:
                 with_masses = self.refine(masses)
@@ -180,14 +215,6 @@ class _Search:
         if len(self.program.quadratic) == 0:
             return own
         return rigid(own, self.is_rigid, (vectors.lb, vectors.ub, vectors.q))
-
-    def may_gain_by_sizes(self, found: ScaledRefinement) -> bool:
-        program = self.program if self.cones is None else self.cones.stacked.program
-        if program.A.nnz <= SMALL:
-            return True
-        vectors = self.vectors_of_all()
-        bounds, _ = intervals_of(program, vectors)
-        return may_be_equal_up_to_size(program, bounds, vectors.q, found.variables.classes, found.rows.classes)
 
     def masses(self, found: ScaledRefinement) -> Masses | None:
         program = self.program if self.cones is None else self.cones.stacked.program

@@ -70,7 +70,7 @@ def rescaled(
     random
         Source of the numbers.
     program
-        A program without quadratic constraints. Cones are multiplied as a whole; signs of rows that they do not see turn.
+        A program without quadratic constraints. Cones are multiplied as a whole; signs that they do not see turn.
     factors
         Which factors.
     signs
