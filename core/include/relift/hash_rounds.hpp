@@ -157,12 +157,14 @@ public:
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
+            const bool had_woken = has_woken_;
             has_woken_ = false;
             n_woken_ = 0;
             if (!(is_first && skips_first_rows_)) colour_rows();
             n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows, !rows_before.is_exact);
-            // The variables are stable under the rows as they were: if those have not changed, all is done.
-            if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_) && !has_woken_)
+            // The variables are stable under the rows as they were, unless they woke: if those have not changed, all is
+            // done.
+            if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_) && !has_woken_ && !had_woken)
                 return Verdict::stable;
             colour_variables();
             n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
