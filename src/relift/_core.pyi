@@ -1,14 +1,13 @@
 """The compiled core: exact field arithmetic and colour refinement (``core/bindings/module.cpp``)."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 _Words = NDArray[np.uint64]
 _Floats = NDArray[np.float64]
-_Compressed = tuple[NDArray[Any], NDArray[Any], _Floats]
+_Compressed = tuple[NDArray[np.integer], NDArray[np.integer], _Floats]
 
 def images(values: _Floats, decimal: bool, out: _Words, /) -> None: ...
 def multiply(left: _Words, right: _Words, out: _Words, /) -> None: ...
@@ -101,3 +100,6 @@ def own_scales(
 def relative_scales(
     labels: NDArray[np.int64], states: NDArray[np.uint8], n_classes: int, floats: _Floats, images: _Words, /
 ) -> None: ...
+def predicted_fill(
+    offsets: NDArray[np.integer], indices: NDArray[np.int32], most: float, /
+) -> tuple[float, float, bool]: ...

@@ -11,6 +11,7 @@
     │   ├── AsymmetricError              P is not symmetric
     │   ├── NonConvexError               P has a direction of negative curvature
     │   └── ConeError                    a cone has a size or an exponent that it cannot have
+    ├── NotAProgramError (TypeError)     something else where a program is needed
     ├── LanguageError (ValueError)       a model text is wrong; points at the place
     │   ├── ModelSyntaxError             it does not follow the grammar
     │   ├── EncodingError                the file is not UTF-8
@@ -27,6 +28,7 @@
     │   └── SeveralErrors                more than one of these
     ├── PartitionError (ValueError)      classes that do not fit the program, or are not equitable
     ├── OptionError (ValueError)         an option has a value that it cannot have
+    │   ├── UnknownOptionError (TypeError)  there is no option of that name
     │   └── UnsupportedError (NotImplementedError)  something that relift does not do
     ├── FileFormatError (ValueError)     a file cannot be read or written as what it claims to be
     ├── MissingPackageError (ImportError) an optional package is needed and not installed
@@ -147,6 +149,11 @@ class NonConvexError(ProgramError):
 @final
 class ConeError(ProgramError):
     """A cone has a size or an exponent that it cannot have."""
+
+
+@final
+class NotAProgramError(ReliftError, TypeError):
+    """Something else stands where a program is needed."""
 
 
 class LanguageError(ReliftError, ValueError):
@@ -272,6 +279,11 @@ class PartitionError(ReliftError, ValueError):
 
 class OptionError(ReliftError, ValueError):
     """An option has a value that it cannot have."""
+
+
+@final
+class UnknownOptionError(OptionError, TypeError):
+    """There is no option of that name."""
 
 
 @final

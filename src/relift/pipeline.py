@@ -24,31 +24,35 @@ What joins here:
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any
 
 from relift.approximate.options import Approximation, approximation_from
 from relift.approximate_solve import ApproximateSolve
-from relift.certified_solve import ANSWERING, CertifiedSolve
+from relift.certified_solve import ANSWERING, AnswerWork, CertifiedSolve
 from relift.errors import OptionError
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
-from relift.lifting.stages import LIFTING
+from relift.lifting.stages import LIFTING, LiftWork
+from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
-from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings
+from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings, suggests_options
 from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
 from relift.symmetry.partition import Partition
 
-STAGES: tuple[Stage[Any], ...] = (*LIFTING, *ANSWERING)
+_log = logging.getLogger("relift")
+
+STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
 
 
+@suggests_options
 def lift(
     program: Program,
     *,
@@ -101,12 +105,15 @@ def lift(
     if method is not None:
         warnings.warn("lift(method=...) is now lift(lift=...).", DeprecationWarning, stacklevel=2)
         lift = method
+    if not isinstance(program, Program):
+        raise other_model_error("relift.lift", program)
     settings = LiftSettings(lift, values, digits, scale_rows, reduce, sizes, signs)
     if approximate is not None:
         return approximation_from(approximate).lift(program, settings, progress)
     return lift_with_settings(program, settings, progress)
 
 
+@suggests_options
 def solve(
     program: Program | Lifting,
     *,
@@ -124,7 +131,7 @@ def solve(
     iteration_limit: int | None = None,
     threads: int | None = None,
     verbose: bool = False,
-    backend_options: Mapping[str, Any] | None = None,
+    backend_options: Mapping[str, object] | None = None,
     vertex: bool = False,
     warm_start: Result | Solution | None = None,
     progress: ProgressCallback | None = None,
@@ -166,6 +173,11 @@ def solve(
         ``infeasible`` and ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with
         ``approximate``, if the point did and is proved to be within the gap.
 
+    Raises
+    ------
+    NotAProgramError
+        If it is neither; the message says what to write for a model of another tool.
+
     Examples
     --------
     >>> result = solve(Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0))
@@ -173,6 +185,8 @@ def solve(
     ('optimal', 1.5, [0.5, 0.5, 0.5], 1)
     """
     start = perf_counter()
+    if not isinstance(program, (Program, Lifting)):
+        raise other_model_error("relift.solve", program)
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
     point = warm_start.solution if isinstance(warm_start, Result) else warm_start
@@ -186,10 +200,12 @@ def solve(
         approximation = program.approximation
     if approximation is not None:
         if vertex:
-            raise OptionError("vertex=True does not go with approximate lifting.", "Leave one of them out.")
+            raise OptionError("vertex=True cannot be combined with approximate lifting.", "Remove one of them.")
         found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
-        return Result(
-            original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
+        return _logged(
+            Result(
+                original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
+            )
         )
 
     lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
@@ -198,16 +214,19 @@ def solve(
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
     seconds = lifting.timings | run.seconds
-    return Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts))
+    return _logged(Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts)))
+
+
+def _logged(result: Result) -> Result:
+    _log.info("%r in %.3f s", result, sum(result.timings.values()))
+    return result
 
 
 def _refuse_what_does_not_fit(program: Program, backend: Backend | None, *, vertex: bool) -> None:
     if vertex and not program.is_linear:
         kind = "conic" if len(program.conic) else "quadratic"
-        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Leave it out.")
+        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Remove it.")
     if backend is not None and len(program.quadratic) and not backend.solves_quadratic_rows:
-        raise OptionError(
-            f"{backend.name} does not take quadratic constraints.", "Use clarabel, or leave backend= out."
-        )
+        raise OptionError(f"{backend.name} does not take quadratic constraints.", "Use clarabel, or remove backend=.")
     if backend is not None and len(program.conic) and not backend.solves_cones:
-        raise OptionError(f"{backend.name} does not take cones.", "Use clarabel or scs, or leave backend= out.")
+        raise OptionError(f"{backend.name} does not take cones.", "Use clarabel or scs, or remove backend=.")

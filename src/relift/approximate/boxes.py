@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from relift.approximate.rounding import EPSILON, gamma
-from relift.program.solution import Vector
+from relift.arrays import Flags, SparseMatrix, Vector
 
 PASSES = 8
 """How often rows may tighten boxes in turn."""
 
 
 def tighten(
-    rows: Any, l: Vector, u: Vector, lower: Vector, upper: Vector, passes: int = PASSES
+    rows: SparseMatrix, l: Vector, u: Vector, lower: Vector, upper: Vector, passes: int = PASSES
 ) -> tuple[Vector, Vector]:
     """Bounds of variables that follow from rows and the other bounds, widened by what rounding can do.
 
@@ -80,6 +78,6 @@ def tighten(
     return lower, upper
 
 
-def _improves(old: Vector, new: Vector) -> Any:
+def _improves(old: Vector, new: Vector) -> Flags:
     with np.errstate(invalid="ignore"):
         return (np.isinf(old) & np.isfinite(new)) | (np.abs(new - old) > 1e-3 * np.maximum(1.0, np.abs(old)))

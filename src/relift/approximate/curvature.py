@@ -7,7 +7,6 @@ unit diagonal, is computed or estimated, and what is claimed is a little less, b
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -15,7 +14,7 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from relift.approximate.rounding import EPSILON, gamma
-from relift.program.solution import Vector
+from relift.arrays import Matrix, SparseMatrix, Vector
 
 DENSE_SIZE = 400
 """Up to this size the curvature of a connected part of P is found by a dense eigenvalue routine."""
@@ -27,8 +26,8 @@ LARGEST = 2e10
 """Operations that a factorisation may take at most: a few seconds."""
 
 
-def curvature(P: Any, n: int, flops: float = math.inf) -> Vector:
-    r"""A vector :math:`\mu \ge 0` with :math:`P \succeq \mathrm{diag}(\mu)`, as large as is cheap to prove.
+def curvature(P: SparseMatrix | None, n: int, flops: float = math.inf) -> Vector:
+    r"""A vector :math:`\mu \ge 0` with :math:`P \succeq \mathrm{diag}(\mu)`, as large as is easy to prove.
 
     Each connected part of P by itself: the slack of diagonal dominance where all of it is dominant, else the smallest
     eigenvalue after scaling to unit diagonal if the part is small, else 0 (see :func:`curvature_by_factorisation`).
@@ -73,7 +72,7 @@ def curvature(P: Any, n: int, flops: float = math.inf) -> Vector:
     return mu
 
 
-def curvature_by_factorisation(P: Any, known: Vector, flops: float = math.inf) -> Vector:
+def curvature_by_factorisation(P: SparseMatrix, known: Vector, flops: float = math.inf) -> Vector:
     r"""More of the same for variables whose curvature is not known yet: a multiple of the diagonal of P.
 
     The smallest eigenvalue after scaling to unit diagonal is estimated by Lanczos' method; that P minus a little less
@@ -126,7 +125,7 @@ def curvature_by_factorisation(P: Any, known: Vector, flops: float = math.inf) -
     return found
 
 
-def bandwidth(matrix: Any) -> int:
+def bandwidth(matrix: SparseMatrix) -> int:
     """How far the entries of a CSC array lie from its diagonal.
 
     Examples
@@ -138,7 +137,7 @@ def bandwidth(matrix: Any) -> int:
     return int(np.abs(matrix.indices - columns).max(initial=0))
 
 
-def is_positive_definite(matrix: Any, width: int) -> bool:
+def is_positive_definite(matrix: SparseMatrix, width: int) -> bool:
     """Whether a symmetric CSC array of this bandwidth has a Cholesky factor.
 
     Examples
@@ -157,7 +156,7 @@ def is_positive_definite(matrix: Any, width: int) -> bool:
     return True
 
 
-def lower_band(matrix: Any, width: int) -> Any:
+def lower_band(matrix: SparseMatrix, width: int) -> Matrix:
     """The lower half of a symmetric CSC array, diagonal by diagonal, as LAPACK wants it.
 
     Examples

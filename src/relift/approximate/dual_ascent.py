@@ -1,6 +1,6 @@
-r"""Better multipliers for a lower bound, by first-order steps on the ground program from where the small one ended.
+r"""Better dual values for a lower bound, by first-order steps on the original program from where the small one ended.
 
-Multipliers that are constant on classes miss the ground optimum by about the noise, times how far variables may go. A
+Dual values that are constant on classes miss the ground optimum by about the noise, times how far variables may go. A
 few steps of the primal-dual hybrid gradient method (Chambolle and Pock, 2011; with a quadratic objective: Condat, 2013)
 
 .. math:: x^+ = \Pi_{[lo, hi]}\big(x - \tau (Px + q + A^\top y)\big), \qquad
@@ -14,19 +14,18 @@ Averages of the iterates are returned; they need not converge, since each is pro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from relift.approximate.lower_bound import payable
+from relift.arrays import SparseMatrix, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 def ascend(
     program: Program, x: Vector, y: Vector, lower: Vector, upper: Vector, lengths: tuple[int, ...] = (10, 30, 90)
 ) -> Iterator[tuple[Vector, Vector]]:
-    """Points and multipliers after some steps, each the average of a stretch, which is also where the next one starts.
+    """Points and dual values after some steps, each the average of a stretch, which is also where the next one starts.
 
     Parameters
     ----------
@@ -77,5 +76,5 @@ def _weight(x: Vector, y: Vector) -> float:
     return float(np.clip(dual / primal, 1e-4, 1e4)) if primal > 0 and dual > 0 else 1.0
 
 
-def _sizes(matrix: Any, axis: int) -> Vector:
-    return np.asarray(np.abs(matrix).sum(axis=axis), dtype=np.float64).ravel()
+def _sizes(matrix: SparseMatrix, axis: int) -> Vector:
+    return np.asarray(abs(matrix).sum(axis=axis), dtype=np.float64).ravel()

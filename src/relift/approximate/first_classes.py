@@ -8,7 +8,7 @@ Nothing here is proved: any classes will do as a start, since every round proves
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from relift.approximate.budget import Steps
 from relift.approximate.near_equal import clustered_classes, near_equal_classes
 from relift.approximate.restriction import separable_bounds
 from relift.approximate.splitting import rows_of_variables
+from relift.arrays import Array
 from relift.errors import PartitionError
 from relift.program.program import Program
 from relift.symmetry.find import Symmetry
@@ -113,7 +114,7 @@ def _given_classes(
     return Symmetry(variables, rows, np.ones(program.n_rows), "partition as given")
 
 
-def labels_of(given: Partition | ArrayLike, n_variables: int) -> NDArray[Any]:
+def labels_of(given: Partition | ArrayLike, n_variables: int) -> Array:
     """Return one label for each variable, from a partition or labels.
 
     Raises

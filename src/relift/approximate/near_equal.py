@@ -1,4 +1,4 @@
-r"""Classes of variables and rows that are *nearly* alike: where data is noisy, exact refinement finds nothing.
+r"""Classes of variables and rows that are *nearly* equivalent: where data is noisy, exact refinement finds nothing.
 
 Two ways, neither of which proves anything (:mod:`relift.approximate.lower_bound` does that afterwards):
 
@@ -19,21 +19,19 @@ variables and rows. Any clusterer with ``fit_predict`` groups them; the default 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Integers, Matrix, SparseMatrix, Vector
 from relift.errors import OptionError
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import refine
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 WIDTH = 12
 """How many numbers a signature has."""
@@ -42,7 +40,7 @@ WIDTH = 12
 class Clusterer(Protocol):
     """Anything with the clustering interface of scikit-learn."""
 
-    def fit_predict(self, X: Matrix) -> Any:
+    def fit_predict(self, X: Matrix) -> Integers:
         """One label for each row of X."""
         ...
 
@@ -256,12 +254,12 @@ def _features(*vectors: Vector) -> Matrix:
     return np.column_stack(columns)
 
 
-def _normalised(matrix: Any) -> Any:
+def _normalised(matrix: SparseMatrix) -> SparseMatrix:
     """Divided by the median magnitude of entries and the root of the mean number of entries in a line."""
     if matrix.nnz == 0:
         return matrix
     lines = matrix.nnz / max(1, min(matrix.shape))
-    return matrix / (float(np.median(np.abs(matrix.data))) * np.sqrt(max(1.0, lines)))
+    return matrix / (float(np.median(np.abs(matrix.data))) * float(np.sqrt(max(1.0, lines))))
 
 
 def _mixed(random: np.random.Generator, *parts: Matrix) -> Matrix:
@@ -270,5 +268,8 @@ def _mixed(random: np.random.Generator, *parts: Matrix) -> Matrix:
     return np.asarray(np.tanh(joined @ weights))
 
 
-def _coarsened_matrix(matrix: Any, tolerance: float) -> Any:
-    return type(matrix)((coarsened(matrix.data, tolerance), matrix.indices, matrix.indptr), shape=matrix.shape)
+def _coarsened_matrix(matrix: SparseMatrix, tolerance: float) -> SparseMatrix:
+    make = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
+    parts = coarsened(matrix.data, tolerance), matrix.indices, matrix.indptr
+    coarse: SparseMatrix = make(parts, shape=matrix.shape)
+    return coarse

@@ -8,14 +8,12 @@ prefix sums).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from relift.approximate.near_equal import coarsened
+from relift.arrays import Matrix, SparseMatrix, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 from relift.symmetry.partition import Partition
 
 SHARE = 0.98
@@ -72,7 +70,7 @@ def split_worst(partition: Partition, values: Vector, scores: Vector, max_classe
 
 
 def split_rows_by_variables(
-    A: Any, rows: Partition, variables: Partition, row_scales: Vector, tolerance: float
+    A: SparseMatrix | Matrix, rows: Partition, variables: Partition, row_scales: Vector, tolerance: float
 ) -> Partition:
     """Split row classes whose members differ, by more than the tolerance, in what they take from the variable classes.
 

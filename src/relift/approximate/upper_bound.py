@@ -29,14 +29,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import linalg, sparse
 
 from relift.approximate.rounding import EPSILON, gamma
+from relift.arrays import Indices, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 PRICE_FACTOR = 10.0
 """How much larger than those of the small program the optimal dual values may be, where violations are paid for."""
@@ -166,7 +166,7 @@ def relative_violation(program: Program, x: Vector) -> float:
     0.333333333
     """
     worst = 0.0
-    magnitude = np.abs(program.A) @ np.abs(x)
+    magnitude = abs(program.A) @ np.abs(x)
     for value, lower, upper, size in (
         (program.A @ x, program.l, program.u, magnitude),
         (x, program.lb, program.ub, np.abs(x)),
@@ -206,14 +206,14 @@ def objective_above(program: Program, x: Vector) -> float:
         Px = program.P @ x
         half = 0.5 * x * Px
         entries = int(np.diff(program.P.indptr).max(initial=0))
-        magnitude = float(np.abs(x) @ (np.abs(program.P) @ np.abs(x)))
+        magnitude = float(np.abs(x) @ (abs(program.P) @ np.abs(x)))
         error += 0.5 * gamma(entries + 4) * magnitude
         parts += [*half]
     total = math.fsum([*parts, error * (1.0 + 1e-9)])
     return math.nextafter(total, math.inf)
 
 
-def _exact_violations(program: Program, x: Vector, broken: Vector, wrong: Any) -> Vector:
+def _exact_violations(program: Program, x: Vector, broken: Vector, wrong: Indices) -> Vector:
     """Violations of the rows that rounding left in doubt, from rational arithmetic, rounded up."""
     A = program.A.tocsr()
     result = broken.copy()
@@ -230,7 +230,7 @@ def _exact_violations(program: Program, x: Vector, broken: Vector, wrong: Any) -
     return result
 
 
-def _price_of_a_feasible_point_nearby(program: Program, x: Vector, broken: Vector, wrong: Any) -> float:
+def _price_of_a_feasible_point_nearby(program: Program, x: Vector, broken: Vector, wrong: Indices) -> float:
     """What the objective rises by, at most, on the way to a feasible point that is proved to exist; infinite if not."""
     A = program.A.tocsr()
     room = np.minimum(np.minimum(x - program.lb, program.ub - x), 1.0 + np.abs(x))
@@ -255,7 +255,7 @@ def _price_of_a_feasible_point_nearby(program: Program, x: Vector, broken: Vecto
         moved = A[others] @ sparse.diags_array(room)
         step = reach * np.sqrt(np.asarray(moved.multiply(moved).sum(axis=1)).ravel()) * (1.0 + 1e-9)
         value = A[others] @ x
-        error = gamma(int(np.diff(A.indptr).max(initial=0)) + 4) * (np.abs(A[others]) @ np.abs(x))
+        error = gamma(int(np.diff(A.indptr).max(initial=0)) + 4) * (abs(A[others]) @ np.abs(x))
         with np.errstate(invalid="ignore"):
             slack = np.minimum(value - program.l[others], program.u[others] - value) - 2.0 * error
         if not np.all(step <= slack):
@@ -265,5 +265,5 @@ def _price_of_a_feasible_point_nearby(program: Program, x: Vector, broken: Vecto
         gradient = program.P @ x + program.q
         curved = sparse.diags_array(room) @ program.P @ sparse.diags_array(room)
         bend = 0.5 * reach * reach * float(sparse.linalg.norm(curved))
-        gradient = np.abs(gradient) + gamma(n + 4) * (np.abs(program.P) @ np.abs(x) + np.abs(program.q))
+        gradient = np.abs(gradient) + gamma(n + 4) * (abs(program.P) @ np.abs(x) + np.abs(program.q))
     return (reach * float(np.linalg.norm(room * gradient)) + bend) * (1.0 + 1e-9)

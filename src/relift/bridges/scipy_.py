@@ -1,7 +1,7 @@
 r"""``scipy.optimize.linprog`` with lifting: the same signature, the same result.
 
 A SciPy program ``min c'x, A_ub x <= b_ub, A_eq x = b_eq`` is the relift program with both blocks stacked.
-SciPy's *marginals* are derivatives of the optimum by right-hand sides and bounds; with relift's multipliers
+SciPy's *marginals* are derivatives of the optimum by right-hand sides and bounds; with relift's dual values
 (``Px + q + A'y + w = 0``) :math:`\partial f/\partial b = -y`, :math:`\partial f/\partial lb = \max(-w, 0)`,
 :math:`\partial f/\partial ub = -\max(w, 0)`.
 """
@@ -16,17 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedError
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Status
 from relift.program.sparse_structure import checked_sparse
-from relift.settings import LiftMethod, check_choice
+from relift.settings import LiftMethod, Reading, check_choice, suggests_options
 from relift.solvers.highs_ import refused_options
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
+    from relift.approximate.options import Approximation
     from relift.result import Result
+    from relift.symmetry.partition import Partition
 
 _METHODS = {"highs": {}, "highs-ds": {"solver": "simplex"}, "highs-ipm": {"solver": "ipm"}}
 _WORDS = {"maxiter": "iteration_limit", "time_limit": "time_limit", "disp": "verbose", "tol": "tolerance"}
@@ -34,6 +37,7 @@ _PRESOLVE = {True: "on", False: "off"}
 _EDGE_WEIGHTS = {"dantzig": 0, "devex": 1, "steepest-devex": -1, "steepest": 2}
 _CODES = {
     Status.OPTIMAL: (0, "Optimization terminated successfully."),
+    Status.OPTIMAL_WITHIN_GAP: (0, "Optimization terminated within the gap asked for, which is proved."),
     Status.ITERATION_LIMIT: (1, "Iteration limit reached."),
     Status.TIME_LIMIT: (1, "Time limit reached."),
     Status.INFEASIBLE: (2, "The problem is infeasible."),
@@ -43,6 +47,7 @@ _CODES = {
 }
 
 
+@suggests_options
 def linprog(
     c: Any,
     A_ub: Any = None,
@@ -57,6 +62,13 @@ def linprog(
     integrality: Any = None,
     *,
     lift: LiftMethod = "equitable",
+    values: Reading = "decimal",
+    digits: int | None = None,
+    scale_rows: bool = True,
+    reduce: bool = True,
+    sizes: bool = True,
+    signs: bool = True,
+    approximate: Approximation | Partition | float | None = None,
     backend: str = "auto",
 ) -> OptimizeResult:
     """Minimise a linear objective, as :func:`scipy.optimize.linprog` does, after merging what is symmetric.
@@ -70,7 +82,7 @@ def linprog(
     A_eq, b_eq
         Rows ``A_eq @ x == b_eq``.
     bounds
-        One pair ``(min, max)`` for all variables or one for each; None is no bound. The default is ``(0,
+        One pair ``(min, max)`` for all variables or one for each; None means no bound. The default is ``(0,
         None)``.
     method
         ``"highs"`` (the backend's own choice), ``"highs-ds"`` or ``"highs-ipm"``; see `backend` for other
@@ -78,14 +90,17 @@ def linprog(
     callback
         Not supported, as with SciPy's HiGHS methods.
     options
-        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are handed to the backend by its own names. What
+        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are passed to the backend by its own names. What
         HiGHS does not take is left out with a warning, as in SciPy.
     x0
         Not used, as with SciPy's HiGHS methods.
     integrality
         Must be zero: relift solves continuous programs.
-    lift
-        How symmetry is looked for; ``"none"`` switches it off.
+    lift, values, digits, scale_rows, reduce, sizes, signs
+        How symmetry is looked for, as in :func:`relift.solve`; ``lift="none"`` switches it off.
+    approximate
+        Merge what is nearly equal and stop at a proved gap, as in :func:`relift.solve`; ``result.relift.gap`` says
+        which was reached.
     backend
         The solver of the small program.
 
@@ -93,9 +108,9 @@ def linprog(
     -------
     scipy.optimize.OptimizeResult
         ``x, fun, slack, con, status, success, message, nit, crossover_nit`` and ``ineqlin, eqlin, lower, upper`` with
-        ``residual`` and ``marginals``, as SciPy; and in ``relift`` the :class:`relift.Result` with its
-        certificate. The point is in general no vertex. Status 0 is only given to an answer that passed its
-        check on the full program.
+        ``residual`` and ``marginals``, as SciPy, and its fields of integer programs, which are zero; in ``relift`` the
+        :class:`relift.Result` with its certificate. The point is usually not a vertex. Status 0 is only given to an
+        answer that passed its check on the full program.
 
     Raises
     ------
@@ -119,7 +134,8 @@ def linprog(
         raise UnsupportedError("callback is not supported.", "Use relift.solve(..., progress=...) to follow long work.")
     if integrality is not None and np.any(np.asarray(integrality) != 0):
         raise OptionError(
-            "integrality is not zero everywhere.", "relift solves continuous programs; leave it out to relax."
+            "integrality is not zero everywhere.",
+            "relift solves continuous programs; remove it to solve the relaxation.",
         )
     if x0 is not None:
         _warn("x0 is not used.")
@@ -139,7 +155,10 @@ def linprog(
         given = {**_METHODS[method], **given}
     from relift.pipeline import solve
 
-    result = solve(program, lift=lift, backend=backend, backend_options=given or None, **settings)
+    result = solve(
+        program, lift=lift, values=values, digits=digits, scale_rows=scale_rows, reduce=reduce, sizes=sizes,
+        signs=signs, approximate=approximate, backend=backend, backend_options=given or None, **settings,
+    )  # fmt: skip
     return _scipy_result(result.status, result.message, program, result, n_inequalities)
 
 
@@ -263,6 +282,8 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
     def side(residual: Vector | None, marginals: Vector | None) -> Any:
         return _mapping(residual=residual, marginals=marginals)
 
+    # SciPy tells these of every program that has a point.
+    of_integers = {} if x is None else {"mip_node_count": 0, "mip_dual_bound": 0.0, "mip_gap": 0.0}
     return _mapping(
         x=x,
         fun=None if x is None else float(program.q @ x),
@@ -278,6 +299,7 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
         lower=side(None if x is None else x - program.lb, _of_bounds(w, program.lb, 1.0)),
         upper=side(None if x is None else program.ub - x, _of_bounds(w, program.ub, -1.0)),
         relift=result,
+        **of_integers,
     )
 
 

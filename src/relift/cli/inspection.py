@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from relift.cli.options import LiftChoice, ValuesChoice, lift_words
-from relift.cli.work import lift_model
+from relift.cli.options import LiftChoice, ValuesChoice, lift_options
+from relift.cli.work import lift_model, run_beside
 from relift.errors import ReliftError
-from relift.formats.solutions import sizes_of
+from relift.formats.solutions import number_for_json, sizes_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +31,7 @@ def inspection(
     no_sizes: bool,
     no_signs: bool,
     quiet: bool,
+    nearest: bool = False,
 ) -> dict[str, Any]:
     """Find out what a model is made of, in the layout of ``relift inspect --json``.
 
@@ -42,6 +43,8 @@ def inspection(
         How classes are looked for.
     quiet
         Show no progress.
+    nearest
+        Also look for the numbers that keep variables apart.
     """
 
     def count(mask: Any) -> int:
@@ -62,12 +65,15 @@ def inspection(
         if sizes.size:
             ranges[name] = [float(sizes.min()), float(sizes.max())]
     classes: dict[str, Any] = {}
+    by_default = lift_options(
+        LiftChoice.equitable, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs
+    )  # fmt: skip
     largest: dict[str, Any] = {"variables": [], "rows": []}
     for method in (LiftChoice.equitable, LiftChoice.counting, LiftChoice.orbits):
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
             continue
-        words = lift_words(method, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
+        words = by_default | {"lift": str(method)}
         start = time.perf_counter()
         try:
             lifting = lift_model(program, words, quiet)
@@ -104,7 +110,34 @@ def inspection(
         "ranges": ranges,
         "classes": {str(name): found for name, found in classes.items()},
         "largest_classes": largest,
+        **({"nearest": _nearest(program, by_default, quiet)} if nearest else {}),
         "timings": {},
+    }
+
+
+def _nearest(program: Program, words: dict[str, Any], quiet: bool) -> dict[str, Any]:
+    from relift.report.nearest_misses import nearest_misses
+    from relift.settings import LiftSettings
+
+    settings = LiftSettings(**words)
+    found = run_beside(lambda _: nearest_misses(program, settings), quiet, "looking for what keeps variables apart")
+    return {
+        "verdict": found.verdict,
+        "misses": [
+            {
+                "cause": miss.cause,
+                "variables": miss.variables,
+                "rows": miss.rows,
+                "spread": number_for_json(miss.spread),
+                "digits": miss.digits,
+                "example": miss.example,
+                "advice": miss.advice,
+            }
+            for miss in found.misses
+        ],
+        "rounded": {str(k): {"variables": size[0], "rows": size[1]} for k, size in found.rounded.items()},
+        "groups": found.n_groups,
+        "tried": found.n_tried,
     }
 
 
@@ -176,3 +209,10 @@ def show_inspection(console: Console, program: Program, document: dict[str, Any]
         for found in largest:
             more = ", ..." if found["size"] > len(found["members"]) else ""
             console.print(f"  {found['size']:,}: {', '.join(found['members'])}{more}", soft_wrap=False)
+    if "nearest" in document:
+        console.print(f"\n{document['nearest']['verdict']}", soft_wrap=True)
+        for miss in document["nearest"]["misses"]:
+            size = f"{miss['variables']:,} variables, {miss['rows']:,} rows"
+            console.print(f"  if {miss['cause']} were equal: {size}. {miss['advice']}", soft_wrap=True)
+            if miss["example"]:
+                console.print(f"    {miss['example']}", soft_wrap=True)

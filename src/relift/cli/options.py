@@ -7,11 +7,14 @@ import enum
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from relift.errors import FileFormatError, OptionError
+
+if TYPE_CHECKING:
+    from relift.settings import LiftSettings
 
 
 class LiftChoice(enum.StrEnum):
@@ -24,7 +27,7 @@ class LiftChoice(enum.StrEnum):
 
 
 class ValuesChoice(enum.StrEnum):
-    """What a float stands for."""
+    """How a float is read: 0.1 as one tenth, or as its bits."""
 
     decimal = "decimal"
     bits = "bits"
@@ -32,39 +35,83 @@ class ValuesChoice(enum.StrEnum):
 
 ModelArgument = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file.", show_default=False),
+    typer.Argument(
+        metavar="MODEL",
+        help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file, or a PSL project (.json, .psl).",
+        show_default=False,
+    ),
 ]
 RelaxOption = Annotated[bool, typer.Option("--relax", help="Read integer variables as continuous ones.")]
 MaxBytesOption = Annotated[
     int | None,
-    typer.Option("--max-bytes", help="How large the model may be, decompressed; default 2 GiB.", metavar="N"),
+    typer.Option("--max-bytes", help="Largest size of the model file, decompressed; default 2 GiB.", metavar="N"),
 ]
 LiftOption = Annotated[
     LiftChoice,
-    typer.Option("--lift", help="equitable, counting, orbits or none.", metavar="METHOD"),
+    typer.Option(
+        "--lift", help="How equivalent variables are found: equitable, counting, orbits or none.", metavar="METHOD"
+    ),
 ]
 ValuesOption = Annotated[
-    ValuesChoice, typer.Option("--values", help="What a float stands for.", metavar="decimal|bits")
+    ValuesChoice,
+    typer.Option("--values", help="How a float is read: 0.1 as one tenth, or as its bits.", metavar="decimal|bits"),
 ]
 DigitsOption = Annotated[
     int | None,
-    typer.Option("--digits", help="Treat numbers closer than 10^-K relatively as one.", metavar="K"),
+    typer.Option("--digits", help="Treat numbers closer than 10^-K, relatively, as equal.", metavar="K"),
 ]
-NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Do not substitute what is known first.")]
+NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Skip presolve (exact substitutions).")]
 NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
 NoSizesOption = Annotated[bool, typer.Option("--no-sizes", help="Do not merge what is equal up to size or unit.")]
 NoSignsOption = Annotated[bool, typer.Option("--no-signs", help="Do not merge what is equal up to sign.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
-ToleranceOption = Annotated[float, typer.Option("--tol", help="Largest relative residual that passes.", metavar="TOL")]
+ToleranceOption = Annotated[
+    float, typer.Option("--tolerance", "--tol", help="Largest relative residual that passes.", metavar="TOL")
+]
+NoApproximateOption = Annotated[str | None, typer.Option("--approximate", hidden=True)]
+"""For commands that do not solve: refused with the name of the one that does."""
+
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the solution as .json, .txt or .sol.", metavar="FILE"),
 ]
 
 
-def lift_words(
-    method: LiftChoice,
+class StyleChoice(enum.StrEnum):
+    """Layouts of solutions in text files."""
+
+    relift = "relift"
+    highs = "highs"
+    highs_table = "highs-table"
+    gurobi = "gurobi"
+
+
+StyleOption = Annotated[
+    StyleChoice,
+    typer.Option(
+        "--solution-style", help="Layout of a .sol or .txt file: relift, highs, highs-table, gurobi.", metavar="STYLE"
+    ),
+]
+
+
+def refuse_approximate(command: str, given: str | None) -> None:
+    """Refuse ``--approximate`` for a command that does not solve.
+
+    Raises
+    ------
+    OptionError
+        If it is given.
+    """
+    if given is not None:
+        raise OptionError(
+            f"relift {command} does not take --approximate: a gap is proved while a program is solved.",
+            "Use `relift solve MODEL --approximate GAP`.",
+        )
+
+
+def lift_options(
+    lift: LiftChoice,
     values: ValuesChoice,
     digits: int | None,
     no_reduce: bool,
@@ -75,17 +122,29 @@ def lift_words(
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftSettings
 
-    words = {
-        "method": str(method),
-        "values": str(values),
-        "digits": digits,
-        "reduce": not no_reduce,
-        "scale_rows": not no_scale_rows,
-        "sizes": not no_sizes,
-        "signs": not no_signs,
+    settings = LiftSettings(
+        str(lift),  # type: ignore[arg-type]
+        str(values),  # type: ignore[arg-type]
+        digits,
+        not no_scale_rows,
+        not no_reduce,
+        not no_sizes,
+        not no_signs,
+    )
+    return words_of(settings)
+
+
+def words_of(settings: LiftSettings) -> dict[str, Any]:
+    """The same settings as keywords of :func:`relift.lift`."""
+    return {
+        "lift": settings.lift,
+        "values": settings.values,
+        "digits": settings.digits,
+        "reduce": settings.reduce,
+        "scale_rows": settings.scale_rows,
+        "sizes": settings.sizes,
+        "signs": settings.signs,
     }
-    LiftSettings(**words)  # type: ignore[arg-type]
-    return words
 
 
 def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:
@@ -115,12 +174,20 @@ def _typed(value: str) -> Any:
     return value
 
 
+def check_style(style: StyleChoice, path: Path | None) -> None:
+    """Refuse a layout of text files where no text file is written."""
+    if style == StyleChoice.relift:
+        return
+    if path is None:
+        raise OptionError(f"--solution-style {style} needs a file.", "Add --output FILE.sol.")
+    if path.suffix.lower() not in {".sol", ".txt"}:
+        raise FileFormatError(f"{path}: the style {str(style)!r} is one of text files.", "Write .sol or .txt.")
+
+
 def check_output(path: Path, suffixes: Sequence[str]) -> None:
     """Find out before the work, not after it, that a file cannot be written."""
     if not path.name.lower().endswith(tuple(suffixes)):
-        raise FileFormatError(
-            f"{path}: the end of the name does not tell a format.", f"Known are {', '.join(suffixes)}."
-        )
+        raise FileFormatError(f"{path}: the file extension is unknown.", f"Expected one of: {', '.join(suffixes)}.")
     if path.is_dir():
         raise IsADirectoryError(21, "Is a directory", str(path))
     if not path.parent.is_dir():

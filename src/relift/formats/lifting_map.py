@@ -1,20 +1,20 @@
-"""A small model that is solved elsewhere: its names, the map to the ground model, and its answer on the way back."""
+"""A small model that is solved elsewhere: its names, the map to the original model, and the expansion of its answer."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from relift.atomic import write_atomically
-from relift.errors import FileFormatError
+from relift.errors import FileFormatError, OptionError
 from relift.formats.names import names_for_lp, names_for_mps
-from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
+from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_duals
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 VERSION = 2
 """Version of the layout of maps."""
 
-SETTINGS = ("method", "values", "digits", "scale_rows", "reduce", "sizes", "signs")
+SETTINGS = ("lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs")
 """What a map remembers of how classes were looked for."""
 
 
@@ -38,13 +38,13 @@ class LiftingMap:
     Parameters
     ----------
     model
-        The file of the ground model, or None where the map does not tell.
+        The file of the original model, or None where the map does not tell.
     relax_integers
         Whether its integer variables were read as continuous ones.
     settings
         How classes were looked for.
     class_of_variable, class_of_row
-        The number of each ground variable and row in the small model; -1 where substituted.
+        The number of each original variable and row in the small model; -1 where substituted.
     """
 
     model: Path | None
@@ -75,31 +75,62 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
     Raises
     ------
     FileFormatError
-        If it is no map, too large, or no regular file.
+        If it is not a map, too large, or not a regular file.
     """
     source, folder = str(path), Path(path).resolve().parent
     data = read_bytes(path, max_bytes)
     try:
         document = json.loads(data)
-        if document["format"] != "relift-map" or document["version"] != VERSION:
+        if _entry(document, "format", str) != "relift-map" or _entry(document, "version", int) != VERSION:
             raise ValueError("another format or version")
+        model = _entry(document, "model", str, type(None))
         return LiftingMap(
-            None if document["model"] is None else folder / document["model"],
-            bool(document["relax_integers"]),
-            LiftSettings(**document["settings"]),
-            tuple(document["variables"]["class"]),
-            tuple(document["rows"]["class"]),
+            None if model is None else folder / model,
+            _entry(document, "relax_integers", bool),
+            _settings(_entry(document, "settings", dict)),
+            _classes(document, "variables"),
+            _classes(document, "rows"),
         )
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise FileFormatError(
-            f"{source} is no map of a small model ({brief(error)}).", "relift lift --map writes them."
+            f"{source} is not a map of a small model ({brief(error)}).", "relift lift --map writes them."
         ) from None
+
+
+def _entry(document: Any, name: str, *kinds: type) -> Any:
+    """An entry of a JSON object, of one of the types that it must have."""
+    if not isinstance(document, dict) or name not in document:
+        raise ValueError(f"there is no entry {name!r}")
+    if type(document[name]) not in kinds:
+        raise ValueError(f"{name!r} is {document[name]!r:.40}")
+    return document[name]
+
+
+def _settings(stored: dict[str, Any]) -> LiftSettings:
+    given = {"lift" if name == "method" else name: value for name, value in stored.items()}  # its former name
+    known = [field.name for field in fields(LiftSettings)]
+    if unknown := [name for name in given if name not in known]:
+        raise ValueError(f"'settings' has an unknown entry {unknown[0]!r}")
+    for name, kind in (("scale_rows", bool), ("reduce", bool), ("sizes", bool), ("signs", bool), ("seed", int)):
+        if name in given:
+            _entry(given, name, kind)
+    try:
+        return LiftSettings(**given)
+    except OptionError as error:
+        raise ValueError(str(error)) from error
+
+
+def _classes(document: Any, of: str) -> tuple[int, ...]:
+    classes = _entry(_entry(document, of, dict), "class", list)
+    if wrong := [k for k in classes if type(k) is not int]:
+        raise ValueError(f"a class of {of!r} is {wrong[0]!r:.40}")
+    return tuple(classes)
 
 
 def write_lifting_map(
     lifting: Lifting, path: str | Path, model: str | Path | None = None, relax_integers: bool = False
 ) -> None:
-    """Write how the small model hangs together with the ground model, as JSON.
+    """Write the mapping between the small and the original model as JSON.
 
     ``variables.class[j]`` is the number of original variable j in the small model, or -1 where it was
     substituted, and then ``variables.value[j]`` is its value, else null. With z the point of the small
@@ -115,7 +146,7 @@ def write_lifting_map(
     path
         Where to; JSON whatever the name.
     model
-        The file of the ground model; it is remembered relative to the folder of the map.
+        The file of the original model; it is remembered relative to the folder of the map.
     relax_integers
         Whether its integer variables were read as continuous ones.
     """
@@ -187,7 +218,7 @@ def read_small_solution(path: str | Path, lifting: Lifting) -> Solution:
         if names is not None:
             candidate = small.replace(variable_names=names.variables, row_names=names.rows)
         try:
-            return with_bound_multipliers(candidate, read_solution(path, candidate))
+            return with_bound_duals(candidate, read_solution(path, candidate))
         except FileFormatError as error:
             failures.append(error)
     raise failures[0]

@@ -10,11 +10,12 @@ from typing import Any, Literal, final
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import FileFormatError
 from relift.formats.mps_columns import Columns
 from relift.formats.mps_quadratic import CurvedRow, parted
 from relift.formats.mps_words import LineError, shown
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 
 INFINITE_BOUND = 1e20
 """Bounds of this size or more mean that there is no bound, as in every MPS reader."""

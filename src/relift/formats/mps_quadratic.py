@@ -13,8 +13,9 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.formats.names import FileNames
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 
 SECTION = "QCMATRIX"

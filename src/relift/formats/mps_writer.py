@@ -1,4 +1,4 @@
-"""A program to the text of an MPS file (stage 0).
+"""A program to the text of an MPS file.
 
 Every number is printed as the shortest decimal that reads back to the same float, so symmetry survives.
 """
@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.formats.mps_quadratic import names_of_curved_rows, section_lines
 from relift.formats.names import FileNames
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 
 
 def mps_lines(program: Program, names: FileNames) -> Iterator[str]:

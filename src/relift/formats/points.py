@@ -10,11 +10,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Matrix
 from relift.errors import FileFormatError
 from relift.formats.npz import numpy_array, numpy_arrays
 from relift.read_bytes import decompressed, read_bytes
-
-Points = NDArray[np.float64]
 
 SUFFIXES = (".ply", ".ply.gz", ".obj", ".obj.gz", ".npy", ".npz")
 
@@ -27,7 +26,7 @@ _TYPES = {
 LONGEST_HEADER = 1 << 20
 
 
-def read_points(path: str | Path, max_bytes: int | None = None) -> Points:
+def read_points(path: str | Path, max_bytes: int | None = None) -> Matrix:
     r"""Read the points of a file, one in each row.
 
     Parameters
@@ -55,7 +54,9 @@ def read_points(path: str | Path, max_bytes: int | None = None) -> Points:
     where = Path(path)
     name = where.name.lower()
     if not name.endswith(SUFFIXES):
-        raise FileFormatError(f"{where}: the end of the name tells no point set.", f"Known are {', '.join(SUFFIXES)}.")
+        raise FileFormatError(
+            f"{where}: the end of the name tells no point set.", f"Expected one of: {', '.join(SUFFIXES)}."
+        )
     if name.endswith((".npy", ".npz")):
         points = _from_numpy(where, max_bytes)
     else:
@@ -65,7 +66,7 @@ def read_points(path: str | Path, max_bytes: int | None = None) -> Points:
         raise FileFormatError(f"{where} holds an array of shape {points.shape}.", "Points have two or three columns.")
     if not np.isfinite(points).all():
         row = int(np.argwhere(~np.isfinite(points))[0][0])
-        raise FileFormatError(f"{where}: point {row + 1} has a coordinate that is no finite number.", "Remove it.")
+        raise FileFormatError(f"{where}: point {row + 1} has a coordinate that is not a finite number.", "Remove it.")
     return points
 
 
@@ -78,10 +79,10 @@ def _content(path: Path, max_bytes: int | None) -> bytes:
     except FileFormatError as error:
         if "too large" in error.message or "times its size" in error.message:
             raise
-        raise FileFormatError(f"{path} is no whole gzip file ({error.message}).") from None
+        raise FileFormatError(f"{path} is not a complete gzip file ({error.message}).") from None
 
 
-def _from_numpy(path: Path, max_bytes: int | None) -> Points:
+def _from_numpy(path: Path, max_bytes: int | None) -> Matrix:
     data = read_bytes(path, max_bytes)
     if path.suffix.lower() == ".npy":
         return _numbers(numpy_array(data, str(path), path.name), path)
@@ -94,13 +95,13 @@ def _from_numpy(path: Path, max_bytes: int | None) -> Points:
     return _numbers(np.asarray(arrays[name]), path)
 
 
-def _numbers(array: NDArray[Any], path: Path) -> Points:
+def _numbers(array: NDArray[Any], path: Path) -> Matrix:
     if array.dtype.kind not in "fiu":
         raise FileFormatError(f"{path} holds an array of type {array.dtype}.", "Points are numbers.")
     return array.astype(np.float64)
 
 
-def _from_obj(content: bytes, path: Path) -> Points:
+def _from_obj(content: bytes, path: Path) -> Matrix:
     lines = [line for line in content.splitlines() if line.lstrip()[:2] in (b"v ", b"v\t")]
     try:
         # Some programs write a weight or a colour after the three coordinates.
@@ -137,7 +138,7 @@ class _Element:
     properties: list[_Property]
 
 
-def _from_ply(content: bytes, path: Path) -> Points:
+def _from_ply(content: bytes, path: Path) -> Matrix:
     form, elements, begin = _ply_header(content, path)
     names = [element.name for element in elements]
     if "vertex" not in names:
@@ -188,7 +189,7 @@ def _ply_header(content: bytes, path: Path) -> tuple[str, list[_Element], int]:
             else:
                 raise KeyError(words[0])
         except (IndexError, KeyError, ValueError):
-            raise FileFormatError(f"{path}:{number}: {line.strip()[:60]!r} is no line of a PLY header.") from None
+            raise FileFormatError(f"{path}:{number}: {line.strip()[:60]!r} is not a line of a PLY header.") from None
     if form not in ("ascii", "binary_little_endian", "binary_big_endian"):
         raise FileFormatError(f"{path}: the format {form!r} is not known.")
     if any(element.count < 0 for element in elements):
@@ -196,7 +197,7 @@ def _ply_header(content: bytes, path: Path) -> tuple[str, list[_Element], int]:
     return form, elements, begin
 
 
-def _ply_text(content: bytes, before: list[_Element], vertex: _Element, path: Path) -> Points:
+def _ply_text(content: bytes, before: list[_Element], vertex: _Element, path: Path) -> Matrix:
     lines = content.splitlines()
     first = sum(element.count for element in before)  # in text every record has its line
     lines = lines[first : first + vertex.count]
@@ -206,7 +207,7 @@ def _ply_text(content: bytes, before: list[_Element], vertex: _Element, path: Pa
     try:
         table = np.loadtxt(io.BytesIO(b"\n".join(lines)), ndmin=2, comments=None)
     except ValueError as error:
-        raise FileFormatError(f"{path}: the vertices are no table of numbers ({error}).") from None
+        raise FileFormatError(f"{path}: the vertices are not a table of numbers ({error}).") from None
     if table.shape != (vertex.count, len(axes)):
         raise FileFormatError(f"{path}: vertices have {table.shape[1]} numbers for {len(axes)} properties.")
     return np.asarray(table[:, [axes.index(axis) for axis in "xyz"]], dtype=np.float64)

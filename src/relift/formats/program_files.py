@@ -1,4 +1,4 @@
-"""Programs in files: which format is meant is told by the end of the name (stage 0)."""
+"""Programs in files: which format is meant is told by the end of the name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError, FileWarning
 from relift.formats.lp_reader import program_from_lp_with_notes
 from relift.formats.lp_writer import lp_lines
+from relift.formats.mps_program import INFINITE_BOUND
 from relift.formats.mps_reader import program_from_mps_with_notes
 from relift.formats.mps_writer import count_rounded_ranges, mps_lines
 from relift.formats.names import names_for_lp, names_for_mps
@@ -51,7 +54,7 @@ def read_program(path: str | Path, relax_integers: bool = False, max_bytes: int 
     Raises
     ------
     FileFormatError
-        If the content is not what the name says, is too large, or the path is no regular file; the message names the
+        If the content is not what the name says, is too large, or the path is not a regular file; the message names the
         file, and the line where one can be named.
     OSError
         If there is no such file, or it may not be read.
@@ -119,7 +122,8 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     Raises
     ------
     FileFormatError
-        If the end of the name is not known.
+        If the end of the name is not known, or the format cannot hold the program: bounds from 1e20 on, which mean
+        infinity in MPS and LP, quadratic constraints in LP and NumPy files, cones anywhere but in NumPy files.
     """
     path = Path(path)
     suffix = _suffix(path)
@@ -137,6 +141,7 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     is_lp = suffix.startswith(".lp")
     if program.n_variables == 0:
         raise FileFormatError(f"{path}: a program without variables cannot be written as {suffix}.", "Write .npz.")
+    _check_bounds_are_finite_in_files(program, path, suffix)
     names = names_for_lp(program) if is_lp else names_for_mps(program)
     if names.replaced:
         old, new = names.replaced[0]
@@ -162,6 +167,27 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _check_bounds_are_finite_in_files(program: Program, path: Path, suffix: str) -> None:
+    """Refuse what would read back as another program."""
+    rows, variables = ("row", program.row_names), ("variable", program.variable_names)
+    sides = (("l", program.l, *rows), ("u", program.u, *rows), ("lb", program.lb, *variables),
+             ("ub", program.ub, *variables), ("r", program.quadratic.r, "", None))  # fmt: skip
+    for name, values, kind, names in sides:
+        large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= INFINITE_BOUND))
+        if not large.size:
+            continue
+        k = int(large[0])
+        what = f"{name}[{k}] = {values[k]:g}"
+        if name == "r":
+            what = f"r of quadratic constraint {k}, {values[k]:g},"
+        elif names is not None:
+            what += f" ({kind} {names[k]!r})"
+        raise FileFormatError(
+            f"{path}: {what} cannot be written as {suffix}: numbers from 1e20 on mean no bound there.",
+            "Make the bound infinite." if len(program.quadratic) else "Write .npz, or make the bound infinite.",
+        )
+
+
 def _chunks(lines: Iterable[str]) -> Iterator[bytes]:
     rest = iter(lines)
     while chunk := "".join(islice(rest, 4096)):
@@ -173,14 +199,14 @@ def _suffix(path: Path) -> str:
     for suffix in sorted(SUFFIXES, key=len, reverse=True):
         if name.endswith(suffix):
             return suffix
-    raise FileFormatError(f"{path}: the end of the name does not tell a format.", f"Known are {', '.join(SUFFIXES)}.")
+    raise FileFormatError(f"{path}: the file extension is unknown.", f"Expected one of: {', '.join(SUFFIXES)}.")
 
 
 def _text(data: bytes, source: str) -> str:
     if data.startswith(_GZIP_MAGIC):
         raise FileFormatError(f"{source} is compressed by gzip.", "Add .gz to its name.")
     if b"\0" in data or data.startswith(_ZIP_MAGIC):
-        raise FileFormatError(f"{source} is no text file.", "Is this the right file?")
+        raise FileFormatError(f"{source} is not a text file.", "Is this the right file?")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-r"""Answers in files, as JSON or plain text (stage 8).
+r"""Answers in files, as JSON or plain text.
 
 Solution as JSON, version 1. Keys are only ever added; a version with other meanings gets another number::
 
@@ -15,13 +15,14 @@ Solution as JSON, version 1. Keys are only ever added; a version with other mean
     certificate      {"tolerance", "primal_residual", "dual_residual", "duality_gap", "ray_residual",
                      "is_optimal", "is_proved"}
     timings          seconds by stage
+    versions         {"relift", "python", "numpy", "scipy", and the package of the solver}
     attempts         [{"backend", "status", "seconds", "residual", "message"}]
     variable_names, row_names   lists of names, or null
-    x, y, w          point, multipliers of the rows, multipliers of the variable bounds: lists of numbers,
+    x, y, w          point, dual values of the rows, dual values of the variable bounds: lists of numbers,
     or null ray_x, ray_y, ray_w         the proof of unboundedness or of infeasibility, or null
     z, ray_z, v, ray_v   the same of quadratic constraints and of conic rows; only where the model has them
 
-Numbers that JSON has no word for are the strings "inf" and "-inf", and null for NaN. Signs of multipliers
+Numbers that JSON has no word for are the strings "inf" and "-inf", and null for NaN. Signs of dual values
 are those of :class:`relift.program.solution.Solution`.
 """
 
@@ -32,16 +33,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError
+from relift.formats.gurobi_solutions import gurobi_text
+from relift.formats.highs_solutions import FIRST_LINE as HIGHS_FIRST_LINE
+from relift.formats.highs_solutions import highs_table, highs_text, solution_from_highs
 from relift.formats.mps_writer import decimal
-from relift.program.program import Program, Vector
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
+from relift.settings import check_choice
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
@@ -49,6 +55,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Version of the layout of solutions."""
+
+SolutionStyle = Literal["relift", "highs", "highs-table", "gurobi"]
+"""Layouts of text files."""
 
 _VECTORS = {
     "x": "variable",
@@ -101,7 +110,7 @@ def json_from_result(
     result
         What :func:`relift.solve` returned.
     vectors
-        Whether names, points, multipliers and rays are part of it.
+        Whether names, points, dual values and rays are part of it.
     timings
         Further seconds by stage, such as those for reading the file.
     """
@@ -121,6 +130,7 @@ def json_from_result(
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
         "certificate": certificate_for_json(result.certificate),
         "timings": {name: float(seconds) for name, seconds in {**(timings or {}), **result.timings}.items()},
+        "versions": result.versions,
         "attempts": [
             {
                 "backend": attempt.backend,
@@ -167,7 +177,9 @@ def _list(vector: Vector | None) -> list[Any] | None:
     return values if bool(np.isfinite(vector).all()) else [number_for_json(value) for value in values]
 
 
-def write_solution(result: Result, path: str | Path, timings: Mapping[str, float] | None = None) -> None:
+def write_solution(
+    result: Result, path: str | Path, timings: Mapping[str, float] | None = None, style: SolutionStyle = "relift"
+) -> None:
     """Write an answer, as JSON or as text (``.txt``, ``.sol``); the file appears all at once.
 
     Parameters
@@ -178,27 +190,44 @@ def write_solution(result: Result, path: str | Path, timings: Mapping[str, float
         Where to.
     timings
         Further seconds by stage, such as those for reading the file.
+    style
+        Layout of a text file: relift's own, ``"highs"`` (raw), ``"highs-table"`` or ``"gurobi"``, as those solvers
+        write and read it.
     """
     path = Path(path)
+    check_choice("style", style, get_args(SolutionStyle))
     if path.suffix.lower() in {".txt", ".sol"}:
         if len(result.program.conic):
-            raise FileFormatError(f"{path}: a text file cannot hold the multipliers of cones.", "Write .json.")
-        text = text_from_result(result)
+            raise FileFormatError(f"{path}: a text file cannot hold the dual values of cones.", "Write .json.")
+        text = _text_in_style(result, style)
+    elif style != "relift":
+        raise FileFormatError(f"{path}: the style {style!r} is one of text files.", "Write .sol or .txt.")
     elif path.suffix.lower() == ".json":
         text = json.dumps(json_from_result(result, timings=timings), allow_nan=False) + "\n"
     else:
         raise FileFormatError(
-            f"{path}: the end of the name does not tell a format.",
+            f"{path}: the file extension is unknown.",
             "Write .json, .txt or .sol.",
         )
     with write_atomically(path) as file:
         file.write(text.encode("utf-8"))
 
 
-def text_from_result(result: Result) -> str:
-    """Put an answer into text: ``# key value``, then ``name value multiplier`` for each variable and row.
+def _text_in_style(result: Result, style: SolutionStyle) -> str:
+    match style:
+        case "highs":
+            return highs_text(result.program, result.solution)
+        case "highs-table":
+            return highs_table(result.program, result.solution)
+        case "gurobi":
+            return gurobi_text(result.program, result.solution)
+    return text_from_result(result)
 
-    For an infeasible program the multipliers are those of the proof and there are no values (``-``); for an
+
+def text_from_result(result: Result) -> str:
+    """Put an answer into text: ``# key value``, then ``name value dual`` for each variable and row.
+
+    For an infeasible program the dual values are those of the proof and there are no values (``-``); for an
     unbounded one the value of a variable is a feasible point and what follows is the direction.
     """
     program = result.program
@@ -213,13 +242,13 @@ def text_from_result(result: Result) -> str:
     elif result.status == Status.UNBOUNDED:
         x, w, y = result.x, result.ray_x, None
     if x is not None or w is not None:
-        lines.append(f"# variables: name value {'direction' if result.status == Status.UNBOUNDED else 'multiplier'}")
+        lines.append(f"# variables: name value {'direction' if result.status == Status.UNBOUNDED else 'dual'}")
         columns = (_words(x, program.n_variables), _words(w, program.n_variables))
         lines += [
             f"{_quoted(program.name_of_variable(j))} {a} {b}" for j, (a, b) in enumerate(zip(*columns, strict=True))
         ]
     if y is not None:
-        lines.append("# rows: name value multiplier")
+        lines.append("# rows: name value dual")
         values = None if x is None else np.asarray(program.A @ x)
         columns = (_words(values, program.n_rows), _words(y, program.n_rows))
         lines += [f"{_quoted(program.name_of_row(i))} {a} {b}" for i, (a, b) in enumerate(zip(*columns, strict=True))]
@@ -237,7 +266,7 @@ def _quoted(name: str) -> str:
 
 
 def read_solution(path: str | Path, program: Program, max_bytes: int | None = None) -> Solution:
-    """Read an answer for a program, written by :func:`write_solution` or by another tool.
+    """Read an answer for a program, written by :func:`write_solution`, HiGHS (raw), Gurobi, or another tool.
 
     JSON needs the key ``x``: a list in the order of the program, or an object from names to numbers; ``y``
     and ``w`` are read in the same way. Where the file and the program both have names, values are matched
@@ -255,7 +284,7 @@ def read_solution(path: str | Path, program: Program, max_bytes: int | None = No
     Raises
     ------
     FileFormatError
-        If the file is no solution, is one of another program, is too large, or is no regular file.
+        If the file is not a solution, is one of another program, is too large, or is not a regular file.
     OSError
         If there is no such file, or it may not be read.
     """
@@ -264,11 +293,13 @@ def read_solution(path: str | Path, program: Program, max_bytes: int | None = No
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileFormatError(f"{path} is no text file, so it is no solution.") from None
+        raise FileFormatError(f"{path} is not a text file, so it is not a solution.") from None
     if not text.strip():
         raise FileFormatError(f"{path} is empty.")
     if text.lstrip().startswith(("{", "[")):
         return _solution_from_json(text, str(path), program)
+    if text.startswith(HIGHS_FIRST_LINE):
+        return solution_from_highs(text, str(path), program)
     return _solution_from_text(text, str(path), program)
 
 
@@ -304,7 +335,7 @@ def _status(word: Any, source: str) -> Status:
         return Status(word)
     except ValueError:
         raise FileFormatError(
-            f"{source}: the status {str(word)[:40]!r} is not known.", f"Known are {', '.join(Status)}."
+            f"{source}: the status {str(word)[:40]!r} is not known.", f"Expected one of: {', '.join(Status)}."
         ) from None
 
 
@@ -328,7 +359,7 @@ def _vector(given: Any, names: Any, key: str, kind: str, source: str, program: P
     if isinstance(given, dict):
         names, given = list(given), list(given.values())
     if not isinstance(given, list):
-        raise FileFormatError(f"{source}: {key} is no list of numbers.")
+        raise FileFormatError(f"{source}: {key} is not a list of numbers.")
     values = np.array([_float(value, key, source) for value in given], dtype=np.float64)
     if values.size != size:
         raise FileFormatError(
@@ -377,7 +408,7 @@ def _solution_from_text(text: str, source: str, program: Program) -> Solution:
             names[part].append(name)
             columns[part].append(words)
     if not any(columns.values()):
-        raise FileFormatError(f"{source} holds neither a point nor a ray.", "A line reads: name value multiplier.")
+        raise FileFormatError(f"{source} holds neither a point nor a ray.", "A line reads: name value dual.")
     vectors: dict[str, Any] = {
         "x": _text_vector(names["variables"], columns["variables"], 0, "variable", source, program),
         "w": _text_vector(names["variables"], columns["variables"], 1, "variable", source, program),
@@ -403,7 +434,7 @@ def _name_and_words(line: str, source: str, i: int) -> tuple[str, list[str]]:
     else:
         name, *words = line.split()
     if len(words) not in (1, 2):
-        raise FileFormatError(f"{source}, line {i}: a line reads 'name value' or 'name value multiplier'.")
+        raise FileFormatError(f"{source}, line {i}: a line reads 'name value' or 'name value dual'.")
     for word in words:
         _word_value(word, source, i)
     return str(name), words
@@ -432,8 +463,8 @@ def _text_vector(
     return _in_order(np.array([float(words[k]) for words in columns]), names, kind, source, program)
 
 
-def with_bound_multipliers(program: Program, solution: Solution) -> Solution:
-    """Add the multipliers of the bounds that stationarity asks for, w = -(Px + q + A'y), where a file has none.
+def with_bound_duals(program: Program, solution: Solution) -> Solution:
+    """Add the dual values of the bounds that stationarity asks for, w = -(Px + q + A'y), where a file has none.
 
     Parameters
     ----------
@@ -446,7 +477,7 @@ def with_bound_multipliers(program: Program, solution: Solution) -> Solution:
     --------
     >>> program = Program(q=[1.0, 2.0], A=[[1, 1]], l=[1], lb=0)
     >>> answer = Solution(Status.OPTIMAL, x=np.array([1.0, 0.0]), y=np.array([-1.0]))
-    >>> with_bound_multipliers(program, answer).w.tolist()
+    >>> with_bound_duals(program, answer).w.tolist()
     [0.0, -1.0]
     """
     if solution.x is None or solution.y is None or solution.w is not None:

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import SizeLimitError
 from relift.grounding.row_blocks import RowBlock
-from relift.tables import compiled as kernels
+from relift.tables import compiled
 
-Floats = NDArray[np.float64]
 LARGEST = float(2**53)
 MOST_DIGITS = 15
 
 
-def decimal_scale(values: Floats) -> int | None:
+def decimal_scale(values: Vector) -> int | None:
     """The smallest s such that every number is a whole number over ``10**s``; None if there is none up to 15.
 
     Infinities are passed over.
@@ -53,7 +53,7 @@ def decimal_scale(values: Floats) -> int | None:
     return None
 
 
-def snapped(values: Floats, scale: int | None) -> Floats:
+def snapped(values: Vector, scale: int | None) -> Vector:
     """Results of float arithmetic whose exact values are known to be whole numbers over ``10**scale``, rounded once.
 
     Numbers too large for that to be certain stay as they are.
@@ -71,7 +71,7 @@ def snapped(values: Floats, scale: int | None) -> Floats:
         return np.where(np.abs(whole) < LARGEST / 8, whole / factor, values)
 
 
-def add(first: Floats, second: Floats) -> Floats:
+def add(first: Vector, second: Vector) -> Vector:
     """Entry by entry, short decimals staying short; an infinity wins.
 
     Examples
@@ -86,7 +86,7 @@ def add(first: Floats, second: Floats) -> Floats:
     return total if None in scales else snapped(total, max(s for s in scales if s is not None))
 
 
-def multiply(first: Floats, second: Floats) -> Floats:
+def multiply(first: Vector, second: Vector) -> Vector:
     """Entry by entry, short decimals staying short."""
     product = first * second
     if second.size == 1 and abs(second[0]) == 1:
@@ -95,7 +95,7 @@ def multiply(first: Floats, second: Floats) -> Floats:
     return product if None in scales else snapped(product, sum(s for s in scales if s is not None))
 
 
-def grouped_sums(groups: NDArray[Any], values: Floats, size: int) -> Floats:
+def grouped_sums(groups: NDArray[Any], values: Vector, size: int) -> Vector:
     """Sum of the values of each group ``0 .. size-1``.
 
     Examples
@@ -117,7 +117,7 @@ def grouped_sums(groups: NDArray[Any], values: Floats, size: int) -> Floats:
 def matrix_from_triplets(
     rows: NDArray[Any],
     columns: NDArray[Any],
-    values: Floats | None,
+    values: Vector | None,
     shape: tuple[int, int],
     is_key: bool = False,
 ) -> Any:
@@ -134,14 +134,14 @@ def matrix_from_triplets(
 def block_from_triplets(
     rows: NDArray[Any],
     columns: NDArray[Any],
-    values: Floats | None,
+    values: Vector | None,
     shape: tuple[int, int],
     is_key: bool = False,
 ) -> RowBlock:
     """A block with sorted columns, no zeros, and exact sums of entries that meet; without values all are 1."""
     rows, columns = (np.ascontiguousarray(a, np.int32) for a in (rows, columns))
     values = None if values is None else np.ascontiguousarray(values, np.float64)
-    starts, indices, data, has_double, has_zero = kernels.rows_from_triplets(rows, columns, values, shape)
+    starts, indices, data, has_double, has_zero = compiled.rows_from_triplets(rows, columns, values, shape)
     if has_double and not is_key:
         place = np.repeat(np.arange(shape[0]), np.diff(starts)) * np.int64(shape[1]) + indices
         is_new = np.concatenate([[True], np.diff(place) != 0])
@@ -166,7 +166,7 @@ def scaled_block(block: RowBlock, factor: float) -> RowBlock:
     return replace(block, data=data)
 
 
-def block_with_scale(block: RowBlock, scale: Floats, factor: float) -> RowBlock:
+def block_with_scale(block: RowBlock, scale: Vector, factor: float) -> RowBlock:
     """Each row of a block times its own number and a common one, short decimals staying short.
 
     The products are left to whoever writes the rows where they are exact: for values or factors of size 1.
@@ -192,7 +192,7 @@ def canonical(matrix: Any) -> Any:
     return matrix
 
 
-def gram(first: Any, second: Any, weights: Floats, limit: int | None = None) -> Any:
+def gram(first: Any, second: Any, weights: Vector, limit: int | None = None) -> Any:
     """``first' diag(weights) second`` for sparse factors, exact where the numbers are short decimals.
 
     The whole numbers behind the decimals are multiplied; by the inequality of Cauchy and Schwarz no partial sum is
@@ -230,7 +230,7 @@ def _whole(matrix: Any, scale: int) -> Any:
     return whole
 
 
-def _largest(matrix: Any, weights: Floats) -> float:
+def _largest(matrix: Any, weights: Vector) -> float:
     squares = matrix.copy()
     squares.data = matrix.data**2
     sums = squares.T @ np.abs(weights)

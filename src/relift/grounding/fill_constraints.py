@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import DataError, SizeLimitError
 from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, Coefficient, column_of_values, exact_scale, split
@@ -48,7 +49,6 @@ from relift.tables.algebra import (
 )
 from relift.tables.load import StoredTable
 
-Floats = NDArray[np.float64]
 GROUP = "#group"
 
 
@@ -66,7 +66,7 @@ class Rows:
 @final
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """The ground rows of one constraint.
+    """The rows of one constraint.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class ConstraintRows:
 
     rows: Rows
     blocks: dict[str, RowBlock]
-    lower: Floats
-    upper: Floats
+    lower: Vector
+    upper: Vector
 
     @property
     def n_nonzeros(self) -> int:
@@ -391,7 +391,7 @@ def _refuse_nonzeros(work: Workspace, size: int, statement: str) -> None:
 
 def constant_column(
     work: Workspace, queries: Queries, rows: Rows, terms: Sequence[ConstantTerm], statement: str
-) -> Floats:
+) -> Vector:
     """The constants of each row, added up."""
     total = np.zeros(rows.size)
     for term in terms:
@@ -405,7 +405,7 @@ def constant_column(
     return total
 
 
-def _summed_constants(work: Workspace, queries: Queries, rows: Rows, term: ConstantTerm, statement: str) -> Floats:
+def _summed_constants(work: Workspace, queries: Queries, rows: Rows, term: ConstantTerm, statement: str) -> Vector:
     plan = queries.within(rows.plan, term.scopes)
     plan, scalar = queries.value(plan, term.coefficient)
     outputs = {ROW: call("number of row", Column(ROW)), VALUE: call("real", scalar)}

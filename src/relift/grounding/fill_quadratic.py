@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, Vector
 from relift.errors import SizeLimitError
 from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, column_of_values, split
@@ -33,20 +33,18 @@ from relift.grounding.fill_constraints import (
 from relift.grounding.fill_objective import product_of_parts, valued_places
 from relift.grounding.queries_from_model import ROW, Queries
 from relift.grounding.workspace import Workspace
-from relift.language.checked_model import ConstantTerm, Constraint, LinearTerm, ProductTerm, SquareTerm
+from relift.language.checked_model import ConstantTerm, Constraint, LinearTerm, ProductTerm, Scope, SquareTerm
 from relift.program.quadratic_rows import QuadraticRows
 from relift.tables.algebra import Column, Project, Scalar, call
 from relift.tables.load import StoredTable
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 OWNER = "#owner"
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class QuadraticConstraintRows:
-    """The ground rows of one quadratic constraint.
+    """The rows of one quadratic constraint.
 
     Parameters
     ----------
@@ -88,7 +86,7 @@ def ground_quadratic_constraint(work: Workspace, constraint: Constraint) -> Quad
     terms = constraint.body.terms
     queries.wanted = wanted_values([constraint.upper, *(term.coefficient for term in terms)])
     rows = store_rows(work, queries, constraint.variables, constraint.formula, statement)
-    parts = _Parts(rows.size, _starts(work))
+    parts = _Parts(rows.size, starts_of(work))
     for name, block in linear_blocks(
         work, queries, rows, [t for t in terms if isinstance(t, LinearTerm)], statement
     ).items():
@@ -111,7 +109,7 @@ def ground_quadratic_constraint(work: Workspace, constraint: Constraint) -> Quad
     return found
 
 
-def _starts(work: Workspace) -> dict[str, int]:
+def starts_of(work: Workspace) -> dict[str, int]:
     """The first number of each variable predicate, and under the empty name how many unknowns there are."""
     starts, total = {}, 0
     for name in work.model.variables:
@@ -126,12 +124,12 @@ class _Parts:
 
     size: int
     starts: dict[str, int]
-    quadratic: list[tuple[Integers, Integers, Integers, Floats]] = field(default_factory=list)
-    linear: list[tuple[Integers, Integers, Floats]] = field(default_factory=list)
-    right: list[tuple[Integers, Floats]] = field(default_factory=list)
+    quadratic: list[tuple[Indices, Indices, Indices, Vector]] = field(default_factory=list)
+    linear: list[tuple[Indices, Indices, Vector]] = field(default_factory=list)
+    right: list[tuple[Indices, Vector]] = field(default_factory=list)
     temporary: list[StoredTable] = field(default_factory=list)
 
-    def add_linear(self, name: str, owner: Integers, block: Any) -> None:
+    def add_linear(self, name: str, owner: Indices, block: Any) -> None:
         entries = block.tocoo()
         rows, columns = entries.coords
         self.linear.append((owner[rows], columns + self.starts[name], entries.data))
@@ -165,29 +163,36 @@ def _owned(rows: Rows) -> Project:
     return Project(rows.plan, {OWNER: Column(ROW), **others})
 
 
+def owned_factors(
+    work: Workspace, queries: Queries, rows: Rows, scopes: tuple[Scope, ...], statement: str
+) -> tuple[Rows, Indices]:
+    """The answers of scopes inside of each row, stored with their numbers, and the row that each belongs to."""
+    if not scopes:
+        return rows, np.arange(rows.size)
+    variables = (*rows.variables, *(v for scope in scopes for v in scope.variables))
+    factors = store_plan(work, queries, variables, queries.within(_owned(rows), scopes), statement)
+    numbers = {column: call("number of row", Column(column)) for column in (ROW, OWNER)}
+    found = work.fetch(Project(factors.plan, numbers), queries, statement)
+    owner = np.empty(factors.size, np.int64)
+    owner[found[ROW]] = found[OWNER]
+    return factors, owner
+
+
 def _square(work: Workspace, queries: Queries, rows: Rows, parts: _Parts, term: SquareTerm, statement: str) -> None:
     inner = term.inner.terms
     queries.wanted = wanted_values([term.coefficient, *(t.coefficient for t in inner)])
-    factors, owner = rows, np.arange(rows.size)
-    if term.scopes:
-        variables = (*rows.variables, *(v for scope in term.scopes for v in scope.variables))
-        factors = store_plan(work, queries, variables, queries.within(_owned(rows), term.scopes), statement)
-        found = work.fetch(
-            Project(factors.plan, {c: call("number of row", Column(c)) for c in (ROW, OWNER)}), queries, statement
-        )
-        owner = np.empty(factors.size, np.int64)
-        owner[found[ROW]] = found[OWNER]
+    factors, owner = owned_factors(work, queries, rows, term.scopes, statement)
     blocks = linear_blocks(work, queries, factors, [t for t in inner if isinstance(t, LinearTerm)], statement)
     constants = constant_column(work, queries, factors, [t for t in inner if isinstance(t, ConstantTerm)], statement)
     weights = column_of_values(work, queries, factors.plan, term.coefficient, factors.size, statement)
     if term.scopes and factors.table is not None:
         parts.temporary.append(factors.table)
-    B = _beside(blocks, parts.starts, factors.size)
+    B = beside(blocks, parts.starts, factors.size)
     _refuse_dense(work, B, owner, statement)
     _add_products(parts, B, owner, constants, weights)
 
 
-def _beside(blocks: dict[str, Any], starts: dict[str, int], size: int) -> Any:
+def beside(blocks: dict[str, Any], starts: dict[str, int], size: int) -> Any:
     """The factors over all unknowns."""
     entries = [(name, block.tocoo()) for name, block in blocks.items()]
     triplets = [(e.coords[0], e.coords[1] + starts[name], e.data) for name, e in entries]
@@ -195,7 +200,7 @@ def _beside(blocks: dict[str, Any], starts: dict[str, int], size: int) -> Any:
     return exact.matrix_from_triplets(rows, columns, values, (size, starts[""]), is_key=True)
 
 
-def _refuse_dense(work: Workspace, B: Any, owner: Integers, statement: str) -> None:
+def _refuse_dense(work: Workspace, B: Any, owner: Indices, statement: str) -> None:
     entries = float((np.diff(B.indptr).astype(np.float64) ** 2).sum())
     if entries > work.limit:
         raise SizeLimitError(
@@ -207,7 +212,7 @@ def _refuse_dense(work: Workspace, B: Any, owner: Integers, statement: str) -> N
         )
 
 
-def _add_products(parts: _Parts, B: Any, owner: Integers, constants: Floats, weights: Floats) -> None:
+def _add_products(parts: _Parts, B: Any, owner: Indices, constants: Vector, weights: Vector) -> None:
     n = max(parts.starts[""], 1)
     doubled = 2.0 * weights
     of_factor = np.repeat(owner, np.diff(B.indptr))
@@ -249,7 +254,7 @@ def _product(work: Workspace, queries: Queries, rows: Rows, parts: _Parts, term:
     parts.quadratic.append((owner, j, i, values))
 
 
-def moved(found: QuadraticRows, position: Integers, n_unknowns: int) -> QuadraticRows:
+def moved(found: QuadraticRows, position: Indices, n_unknowns: int) -> QuadraticRows:
     """The same constraints when unknowns have other numbers: ``position`` of each old one, or -1."""
     q = found.q.tocoo()
     rows, columns = q.coords
@@ -283,3 +288,10 @@ def below_each_other(parts: list[QuadraticRows], n_unknowns: int) -> QuadraticRo
         sparse.vstack([part.q for part in parts], format="csr"),
         np.concatenate([part.r for part in parts]),
     )
+
+
+def widened(found: QuadraticRows, n_unknowns: int) -> QuadraticRows:
+    """The same constraints when there are further unknowns behind the others."""
+    q = found.q.tocsr()
+    wide = sparse.csr_array((q.data, q.indices, q.indptr), shape=(len(found), n_unknowns))
+    return QuadraticRows(found.owner, found.first, found.second, found.values, wide, found.r)

@@ -1,4 +1,4 @@
-"""A checked model and its data to a ground program: read this file to understand grounding.
+"""A checked model and its data to a program: read this file to understand grounding.
 
 ::
 
@@ -6,7 +6,8 @@
                                                                 │
               q, P, r ◀─ fill objective ◀─ number unknowns ◀────┤
               A, l, u ◀─ fill constraints ◀─────────────────────┤
-        P_k, q_k, r_k ◀─ fill quadratic constraints ◀───────────┘
+        P_k, q_k, r_k ◀─ fill quadratic constraints ◀───────────┤
+                b, C, K ◀─ fill cones ◀─────────────────────────┘
 
 Unknowns are numbered predicate by predicate in the order of the text, rows constraint by constraint; inside of each, by
 their keys. The same model and data give the same program, whatever the engine and the order of the tables.
@@ -19,9 +20,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.errors import NonConvexError, OptionError, SizeLimitError
@@ -29,6 +31,7 @@ from relift.grounding import load_data
 from relift.grounding.atoms import AtomIndex, Block, LazyNames
 from relift.grounding.derive import derive
 from relift.grounding.empty_joins import EmptyJoins
+from relift.grounding.fill_cones import ConeRows, cut_cones, ground_cones, moved_cones, stacked_cones, widened_cones
 from relift.grounding.fill_constraints import ConstraintRows, Rows, ground_constraint
 from relift.grounding.fill_objective import ObjectiveParts, ground_objective
 from relift.grounding.fill_quadratic import (
@@ -38,19 +41,26 @@ from relift.grounding.fill_quadratic import (
     ground_quadratic_constraint,
     is_quadratic,
     moved,
+    widened,
 )
+from relift.grounding.hinge_rows import GroundHinges, ground_hinges
 from relift.grounding.number_variables import bounds_of, number_unknowns, occurrences
-from relift.grounding.queries_from_model import Demand
+from relift.grounding.observed import given_by, without_given
+from relift.grounding.queries_from_model import Demand, Queries
 from relift.grounding.row_blocks import RowBlock, stacked
-from relift.grounding.slack_terms import SignCheck, without_slack_terms
+from relift.grounding.slack_terms import DataCheck, SignCheck, SomeAnswer, without_slack_terms
 from relift.grounding.workspace import DEFAULT_LIMIT, Workspace, for_statement
-from relift.language.checked_model import CheckedModel, Constraint
+from relift.language.checked_model import CheckedModel, ConeConstraint, Constraint, DataAggregate, Objective
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Column, Join, Unit, call, literal
+from relift.tables.algebra import Column, Join, Plan, Scalar, Unit, any_of, call, literal
 from relift.tables.engine import Engine
 from relift.tables.load import StoredTable
+
+Bounds: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Lower and upper bounds of unknowns."""
 
 
 @final
@@ -99,18 +109,24 @@ class GroundProgram:
         What each row stands for.
     quadratic
         What each quadratic constraint stands for.
+    cones
+        What each cone stands for.
     statements
         What became of each statement, in the order of the text.
     model
         The model as it was given.
+    hinges
+        The terms ``max(0, e)`` and ``abs(e)`` of the objective after presolve; None if it has none.
     """
 
     program: Program
     atoms: AtomIndex
     rows: AtomIndex
     quadratic: AtomIndex
+    cones: AtomIndex
     statements: tuple[StatementReport, ...]
     model: CheckedModel = field(repr=False)
+    hinges: GroundHinges | None = field(repr=False)
     _state: GroundingState = field(repr=False)
 
     @property
@@ -133,7 +149,7 @@ class GroundProgram:
         """
         stored = self._state.work.tables.get(name)
         if stored is None:
-            raise OptionError(f"there is no table {name!r}.", f"Known are {', '.join(self._state.work.tables)}.")
+            raise OptionError(f"there is no table {name!r}.", f"Expected one of: {', '.join(self._state.work.tables)}.")
         columns = [f"c{k}" for k in range(len(stored.types))]
         return self.engine.fetch(stored.scan(columns, "value" if stored.value else None))
 
@@ -155,7 +171,7 @@ class GroundingState:
     """What is kept for grounding again: the rewritten model, the tables, and what each statement rests on."""
 
     work: Workspace
-    signs: dict[str, tuple[SignCheck, ...]]
+    checks: dict[str, tuple[DataCheck, ...]]
     given: dict[str, StoredTable]
     folder: Path | None
 
@@ -169,6 +185,7 @@ def ground(
     folder: str | Path | None = None,
     limit: int | None = None,
     progress: ProgressCallback | None = None,
+    presolve: bool = True,
 ) -> GroundProgram:
     """Ground a model over its data.
 
@@ -192,6 +209,8 @@ def ground(
         The most rows of any result and the most nonzeros; 50 million if not given.
     progress
         Called when a table or statement is done.
+    presolve
+        Whether hinges of the objective are presolved (:mod:`relift.grounding.hinges`); without it each has a slack.
 
     Returns
     -------
@@ -213,13 +232,15 @@ def ground(
         if previous.model is not model and previous.model != model:
             raise OptionError("previous= belongs to another model.", "Ground this one without it.")
         return Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
-    rewritten, signs = without_slack_terms(model)
+    rewritten, checks = without_slack_terms(without_given(model), keep_hinges=presolve)
     if engine is None:
         from relift.tables.memory.engine import MemoryEngine
 
         engine = MemoryEngine(progress=progress)
-    work = Workspace(engine, rewritten, DEFAULT_LIMIT if limit is None else limit)
-    state = GroundingState(work, signs, {}, None if folder is None else Path(folder))
+    work = Workspace(
+        engine, rewritten, DEFAULT_LIMIT if limit is None else limit, joins=EmptyJoins(observed=given_by(model))
+    )
+    state = GroundingState(work, checks, {}, None if folder is None else Path(folder))
     try:
         return Grounding(state, model, data, None, progress).run()
     except BaseException:
@@ -235,7 +256,7 @@ def _state_again(state: GroundingState, limit: int | None) -> GroundingState:
         unknowns=dict(state.work.unknowns),
         sizes=dict(state.work.sizes),
         limit=state.work.limit if limit is None else limit,
-        joins=EmptyJoins(state.work.joins.notes),
+        joins=EmptyJoins(state.work.joins.notes, state.work.joins.observed),
     )
     return replace(state, work=work, given=dict(state.given))
 
@@ -262,21 +283,34 @@ class Grounding:
     def run(self) -> GroundProgram:
         """All steps, in order."""
         self.load()
+        self.check_truth_values()
         self.work.engine.seal()
         for stratum in self.rewritten.strata:
             self.derive(stratum)
         self.number_unknowns()
         atoms = self.atoms()
+        self.check_data()
         found = [self.constraint(c, atoms) for c in self.rewritten.constraints]
         linear = [f for f in found if isinstance(f, ConstraintRows)]
         curved = [f for f in found if isinstance(f, QuadraticConstraintRows)]
-        objective = self.objective()
+        cones = [self.cones(c, atoms) for c in self.rewritten.cones]
+        bounds = self.bounds()
+        objective, hinges = self.objective(atoms, bounds)
         rows = self.index([c for c in self.rewritten.constraints if not is_quadratic(c)], linear)
         quadratic = self.index([c for c in self.rewritten.constraints if is_quadratic(c)], curved)
         stacked = self.stacked(quadratic, curved, len(atoms))
-        program = self.assemble(atoms, rows, linear, objective, stacked)
+        conic = stacked_cones([found.stacked for found in cones], len(atoms))
+        if hinges is not None and hinges.groups:
+            linear += [group.constraint(atoms) for group in hinges.groups]
+            atoms, rows = (_with_hinges(index, hinges) for index in (atoms, rows))
+            n_slacks = len(atoms) - bounds[0].size
+            bounds = np.append(bounds[0], np.zeros(n_slacks)), np.append(bounds[1], np.full(n_slacks, np.inf))
+            stacked, conic = widened(stacked, len(atoms)), widened_cones(conic, len(atoms))
+        program = self.assemble(atoms, rows, linear, objective, bounds, stacked, conic)
         self.work.engine.let_go()
-        return GroundProgram(program, atoms, rows, quadratic, tuple(self.reports), self.model, self.state)
+        of_cones = self.index(self.rewritten.cones, cones)
+        reports = tuple(self.reports)
+        return GroundProgram(program, atoms, rows, quadratic, of_cones, reports, self.model, hinges, self.state)
 
     # --- tables -----------------------------------------------------------------------------------------------------
 
@@ -294,6 +328,27 @@ class Grounding:
                 self.state.given[name] = self.work.tables[name]
             if name in self.work.tables:
                 self.work.engine.tell("ground", f"{name}: {self.work.tables[name].rows:,} tuples read")
+
+    def check_truth_values(self) -> None:
+        """Refuse truth values of rules that do not lie between 0 and 1."""
+        for name in sorted(self.rewritten.unit_params & self.dirty):
+            queries = self.work.queries()
+            span = self.rewritten.parameters[name].span
+            what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
+            plan: Plan
+            value: Scalar
+            if name in self.work.tables:
+                table = self.work.tables[name]
+                columns = [f"c{k}" for k in range(len(table.types))]
+                plan, value = table.scan(columns, "#value"), Column("#value")
+                shown = tuple(map(Column, columns))
+            elif name in self.work.scalars:
+                plan, value, shown = Unit(), literal(self.work.scalars[name]), ()
+            else:
+                continue
+            wrong = any_of([call("<", value, literal(0)), call(">", value, literal(1))])
+            queries.before.append(Demand(plan, wrong, what, shown, "Scale its values.", span, name))
+            self.work.check(queries)
 
     def derive(self, stratum: Any) -> None:
         """Derive the predicates of a stratum."""
@@ -320,6 +375,8 @@ class Grounding:
         """Whether two stored tables hold the same tuples."""
         if one.rows != other.rows or one.types != other.types:
             return False
+        if not one.name:  # a variable without arguments, which is stored nowhere
+            return True
         columns = [f"c{k}" for k in range(len(one.types))]
         return self.work.engine.count(Join(one.scan(columns), other.scan(columns), "anti"), 1) == 0
 
@@ -349,7 +406,8 @@ class Grounding:
             self.reports.append(StatementReport(name, "variable", rows, 0, seconds, is_reused))
 
     def _reads_of(self, statement: str) -> frozenset[str]:
-        names = [c.reads for c in self.rewritten.constraints if c.name == statement]
+        statements: list[Constraint | ConeConstraint] = [*self.rewritten.constraints, *self.rewritten.cones]
+        names = [c.reads for c in statements if c.name == statement]
         if self.rewritten.objective is not None and self.rewritten.objective.name == statement:
             names.append(self.rewritten.objective.reads)
         return frozenset().union(*names)
@@ -385,7 +443,6 @@ class Grounding:
                 self.taken_over_curved(constraint, atoms) if is_quadratic(constraint) else self.taken_over(constraint)
             )
         else:
-            self.check_signs(constraint.name)
             step = ground_quadratic_constraint if is_quadratic(constraint) else ground_constraint
             found = self.statement(f"the constraint {constraint.name!r}", step, self.work, constraint)
         label = f"{constraint.name}.{constraint.part}" if constraint.part else constraint.name
@@ -422,61 +479,112 @@ class Grounding:
         assert self.previous is not None
         old = self.previous
         block = old.quadratic.block(constraint.name, constraint.part)
-        position = np.full(len(old.atoms), -1)
-        for before in old.atoms.blocks:
-            if before.name in constraint.reads:
-                position[before.start : before.stop] = np.arange(before.size) + atoms.block(before.name).start
+        position = self.positions(constraint.reads, atoms)
         kept = moved(cut(old.program.quadratic, block.start, block.stop), position, len(atoms))
         return QuadraticConstraintRows(Rows(Unit(), block.size, constraint.variables, block.table), kept)
 
-    def check_signs(self, statement: str) -> None:
-        """Refuse coefficients whose sign makes a statement non-convex."""
-        for check in self.state.signs.get(statement, ()):
-            queries = self.work.queries()
-            plan = queries.within(queries.answers(check.variables, check.formula), check.scopes)
-            plan, scalar = queries.value(plan, check.coefficient)
-            wrong, word = ("<", "negative") if check.needs == "nonnegative" else (">", "positive")
-            shown = tuple(Column(c) for c in plan.columns if not c.startswith("#"))
-            queries.before.append(
-                Demand(
-                    plan,
-                    call(wrong, scalar, literal(0)),  # type: ignore[arg-type]
-                    f"{statement}: the coefficient of a convex term is {word} at {{}}, which makes it non-convex.",
-                    shown,
-                    "Change its sign, or restrict the query.",
-                    check.span,
-                )
-            )
-            self.work.check(queries)
+    def cones(self, constraint: ConeConstraint, atoms: AtomIndex) -> ConeRows:
+        """The cones of a helper."""
+        start = perf_counter()
+        is_reused = self.previous is not None and not constraint.reads & self.dirty
+        if is_reused:
+            found = self.taken_over_cones(constraint, atoms)
+        else:
+            found = self.statement(f"the cones of {constraint.name!r}", ground_cones, self.work, constraint)
+        seconds = 0.0 if is_reused else perf_counter() - start
+        self.reports.append(
+            StatementReport(constraint.name, "cone", found.rows.size, found.n_nonzeros, seconds, is_reused)
+        )
+        return found
 
-    def objective(self) -> ObjectiveParts | None:
-        """The entries of the objective; None if those of the previous run still hold."""
+    def taken_over_cones(self, constraint: ConeConstraint, atoms: AtomIndex) -> ConeRows:
+        """The cones of a helper, cut out of the previous program; its unknowns may have moved."""
+        assert self.previous is not None
+        old = self.previous
+        block = old.cones.block(constraint.name)
+        position = self.positions(constraint.reads, atoms)
+        kept = moved_cones(cut_cones(old.program.conic, block.start, block.stop), position, len(atoms))
+        return ConeRows(Rows(Unit(), block.size, constraint.variables, block.table), kept)
+
+    def positions(self, reads: frozenset[str], atoms: AtomIndex) -> NDArray[np.int64]:
+        """The new number of each old unknown that a statement uses."""
+        assert self.previous is not None
+        position = np.full(len(self.previous.atoms), -1)
+        for before in self.previous.atoms.blocks:
+            if before.name in reads:
+                position[before.start : before.stop] = np.arange(before.size) + atoms.block(before.name).start
+        return position
+
+    def check_data(self) -> None:
+        """Refuse coefficients whose sign makes a statement non-convex, and functions of nothing."""
+        statements: list[Constraint | Objective] = [*self.model.constraints]
+        if self.model.objective is not None:
+            statements.append(self.model.objective)
+        for name in dict.fromkeys(s.name for s in statements if self.previous is None or s.reads & self.dirty):
+            for check in self.state.checks.get(name, ()):
+                queries = self.work.queries()
+                if isinstance(check, SignCheck):
+                    queries.before.append(_sign_demand(queries, check))
+                else:
+                    queries.before.append(_answer_demand(queries, check))
+                queries.lookups.clear()  # the statement itself looks up the same
+                self.work.check(queries)
+
+    def objective(self, atoms: AtomIndex, bounds: Bounds) -> tuple[ObjectiveParts | None, GroundHinges | None]:
+        """The entries of the objective (None if those of the previous run still hold), and its hinges."""
         objective = self.rewritten.objective
         if objective is None:
-            return ObjectiveParts()
+            return ObjectiveParts(), None
         start = perf_counter()
-        if self.previous is not None and not objective.reads & self.dirty:
-            return None
-        self.check_signs(objective.name)
-        parts: ObjectiveParts = self.statement(
-            f"the objective {objective.name!r}", ground_objective, self.work, objective
-        )
+        if self.previous is not None and not objective.reads & self.dirty and self.keeps_hinges(objective, atoms):
+            if (hinges := self.previous.hinges) is not None:
+                self.report_hinges(hinges, is_reused=True)
+            return None, hinges
+        what = f"the objective {objective.name!r}"
+        parts: ObjectiveParts = self.statement(what, ground_objective, self.work, objective)
+        hinges = None
+        if parts.hinges:
+            sense = objective.sense
+            hinges = self.statement(what, ground_hinges, objective.name, parts, atoms, *bounds, sense)
+            self.work.engine.tell("ground", f"{objective.name}: {hinges}")
+            self.report_hinges(hinges)
         count = sum(v.size for found in parts.linear.values() for _, v in found)
         count += sum(v.size for found in parts.quadratic.values() for *_, v in found)
         report = StatementReport(objective.name, "objective", 0, count, perf_counter() - start)
         self.reports.append(report)
-        return parts
+        return parts, hinges
+
+    def keeps_hinges(self, objective: Objective, atoms: AtomIndex) -> bool:
+        """Whether hinges that were presolved still hold: no bound has changed, and no unknown has come or gone."""
+        assert self.previous is not None
+        if self.previous.hinges is None:
+            return True
+        used = [v for name, v in self.rewritten.variables.items() if name in objective.reads]
+        slacks = len(self.previous.hinges.groups)
+        before = self.previous.atoms.blocks
+        before = before[: len(before) - slacks]
+        same = [(b.name, b.size) for b in before] == [(b.name, b.size) for b in atoms.blocks]
+        return same and not any(v.reads & self.dirty for v in used)
+
+    def report_hinges(self, hinges: GroundHinges, is_reused: bool = False) -> None:
+        """Report slacks and rows of hinges."""
+        for kind in ("variable", "constraint"):
+            for group in hinges.groups:
+                nonzeros = 0 if kind == "variable" else group.hinges.B.nnz + group.size
+                self.reports.append(StatementReport(group.name, kind, group.size, nonzeros, 0.0, is_reused))
 
     # --- the program ------------------------------------------------------------------------------------------------
 
     def index(
-        self, constraints: list[Constraint], grounded: Sequence[ConstraintRows | QuadraticConstraintRows]
+        self,
+        constraints: Sequence[Constraint | ConeConstraint],
+        grounded: Sequence[ConstraintRows | QuadraticConstraintRows | ConeRows],
     ) -> AtomIndex:
         """What each number of a row stands for."""
         blocks, start = [], 0
         for constraint, found in zip(constraints, grounded, strict=True):
-            size = found.rows.size
-            blocks.append(Block(constraint.name, start, size, constraint.variables, found.rows.table, constraint.part))
+            size, part = found.rows.size, constraint.part if isinstance(constraint, Constraint) else ""
+            blocks.append(Block(constraint.name, start, size, constraint.variables, found.rows.table, part))
             start += size
         return AtomIndex(tuple(blocks), self.work.engine)
 
@@ -498,11 +606,13 @@ class Grounding:
         rows: AtomIndex,
         constraints: list[ConstraintRows],
         objective: ObjectiveParts | None,
+        bounds: Bounds,
         quadratic: QuadraticRows,
+        conic: ConicRows,
     ) -> Program:
-        """The program."""
+        """Make the program from its parts."""
         n = len(atoms)
-        lower, upper = self.bounds()
+        lower, upper = bounds
         A = _stacked(atoms, constraints) if constraints else None
         l = np.concatenate([c.lower for c in constraints]) if constraints else None
         u = np.concatenate([c.upper for c in constraints]) if constraints else None
@@ -522,13 +632,14 @@ class Grounding:
                 variable_names=LazyNames(atoms),
                 row_names=LazyNames(rows),
                 quadratic=quadratic,
+                conic=conic,
                 assume_convex=is_convex,
             )
         except NonConvexError as error:
             name = self.rewritten.objective.name if self.rewritten.objective is not None else ""
             raise NonConvexError(f"the objective {name!r} is not convex: {error.message}", error.hint) from error
 
-    def bounds(self) -> tuple[Any, Any]:
+    def bounds(self) -> Bounds:
         """Lower and upper bounds of all unknowns."""
         sides: tuple[list[Any], list[Any]] = ([np.empty(0)], [np.empty(0)])
         for name, variable in self.rewritten.variables.items():
@@ -569,6 +680,47 @@ class Grounding:
         P = stacked(grid, [block.size for block in blocks], len(atoms)).tocsc()
         P.has_sorted_indices = P.has_canonical_format = True
         return P, q, parts.constant, parts.is_convex
+
+
+def _with_hinges(index: AtomIndex, hinges: GroundHinges) -> AtomIndex:
+    """Unknowns or rows, and those of hinges behind them."""
+    blocks, start = [*index.blocks], len(index)
+    for group in hinges.groups:
+        blocks.append(group.block(start))
+        start += group.size
+    return AtomIndex(tuple(blocks), index.engine)
+
+
+def _sign_demand(queries: Queries, check: SignCheck) -> Demand:
+    """What refuses a number of the wrong sign."""
+    plan = queries.within(queries.answers(check.variables, check.formula), check.scopes)
+    plan, scalar = queries.value(plan, check.coefficient)
+    wrong, word = ("<", "negative") if check.needs == "nonnegative" else (">", "positive")
+    shown = tuple(Column(c) for c in plan.columns if not c.startswith("#"))
+    return Demand(
+        plan,
+        call(wrong, scalar, literal(0)),  # type: ignore[arg-type]
+        f"{check.statement}: {check.what} is {word} at {{}}, which makes it non-convex.",
+        shown,
+        "Change its sign, or restrict the query.",
+        check.span,
+    )
+
+
+def _answer_demand(queries: Queries, check: SomeAnswer) -> Demand:
+    """What refuses a query without an answer."""
+    index = check.index
+    count = DataAggregate("count", index.variables, index.formula, None, index.outer, index.existential, check.span)
+    plan, scalar = queries.value(queries.answers(check.variables, check.formula), count)
+    shown = tuple(Column(c) for c in plan.columns if not c.startswith("#"))
+    return Demand(
+        plan,
+        call("<", scalar, literal(1)),
+        f"{check.statement}: {check.function}{{{{...}}}} of nothing at {{}}.",
+        shown,
+        "Restrict the query to where there is something.",
+        check.span,
+    )
 
 
 def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[Any, Any, float, bool]:

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.tables import compiled as kernels
+from relift.arrays import RowNumbers, Vector
+from relift.tables import compiled
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
 LARGEST_INDEX = 2**31 - 1
 
 
@@ -40,12 +38,12 @@ class RowBlock:
         A factor for each row; None if all are 1.
     """
 
-    starts: Rows
-    indices: Rows
-    data: Floats | None
+    starts: RowNumbers
+    indices: RowNumbers
+    data: Vector | None
     n_columns: int
-    of_row: Rows | None = None
-    scale: Floats | None = None
+    of_row: RowNumbers | None = None
+    scale: Vector | None = None
 
     @classmethod
     def of(cls, matrix: Any) -> RowBlock:
@@ -54,7 +52,7 @@ class RowBlock:
         return cls(starts, indices, np.ascontiguousarray(matrix.data, np.float64), matrix.shape[1])
 
     @property
-    def lengths(self) -> Rows:
+    def lengths(self) -> RowNumbers:
         """How many entries each row has."""
         lengths = np.diff(self.starts)
         return lengths if self.of_row is None else lengths[self.of_row]
@@ -107,7 +105,7 @@ def stacked(statements: Sequence[Sequence[tuple[int, RowBlock]]], sizes: Sequenc
     for blocks, size in zip(statements, sizes, strict=True):
         for column, block in blocks:
             into = following[start : start + size], indices, data
-            kernels.place_rows((block.starts, block.indices, block.data), block.of_row, block.scale, column, into)
+            compiled.place_rows((block.starts, block.indices, block.data), block.of_row, block.scale, column, into)
         start += size
     return _csr(starts, indices, data, (counts.size, n_columns))
 

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.verify import LabelledClasses
 from relift.lifting.quotient import CANCELLED
 from relift.program.program import Program
 from relift.tables.algebra import Aggregate, Column, Join, Plan, Project, literal, project
-
-Vector = NDArray[np.float64]
 
 
 def quotient_from_tables(program: EngineProgram, rows: LabelledClasses, columns: LabelledClasses) -> Program:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.program.solution import Vector
+from relift.arrays import CoordinateMatrix, FieldElements, Indices, SparseMatrix, Vector
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
-from relift.symmetry.finite_field import Words
-
-Indices = NDArray[np.int64]
 
 ROUNDING = 1e-12
 """Floats that stand for one exact number differ by no more than this, relative to the terms that were added."""
@@ -28,10 +25,10 @@ class Duplicates:
     member: Indices
     leader: Indices
     ratio: Vector
-    ratio_image: Words
+    ratio_image: FieldElements
 
 
-def find_duplicates(A: Any, reading: Reading) -> Duplicates | None:
+def find_duplicates(A: SparseMatrix, reading: Reading) -> Duplicates | None:
     """Rows that are exact multiples of an earlier row.
 
     Each row is divided, in the field, by its entry in its first column; equal rows then have equal words
@@ -55,7 +52,8 @@ def find_duplicates(A: Any, reading: Reading) -> Duplicates | None:
     if m < 2 or A.nnz == 0:
         return None
     random_words = np.random.default_rng(0x5EED).integers(1, 1 << 63, n, dtype=np.uint64) | np.uint64(1)
-    pattern = type(A)((np.ones(A.nnz, np.uint64), A.indices, A.indptr), shape=A.shape)
+    make = sparse.csr_array if A.format == "csr" else sparse.csc_array
+    pattern = make((np.ones(A.nnz, np.uint64), A.indices, A.indptr), shape=A.shape)
     candidates = _repeated(pattern @ random_words, row_counts(A) > 0)
     if candidates is None:
         return None
@@ -96,7 +94,7 @@ def find_duplicates(A: Any, reading: Reading) -> Duplicates | None:
     return Duplicates(candidates[member], candidates[lead], ratio, ratio_image)
 
 
-def _repeated(keys: Words, eligible: NDArray[np.bool_]) -> Indices | None:
+def _repeated(keys: FieldElements, eligible: NDArray[np.bool_]) -> Indices | None:
     """The eligible rows whose key occurs more than once."""
     rows = np.flatnonzero(eligible)
     in_order = np.sort(keys[rows])  # much quicker than an argsort, and mostly all that is needed
@@ -110,7 +108,7 @@ def _repeated(keys: Words, eligible: NDArray[np.bool_]) -> Indices | None:
     return np.sort(order[repeated])
 
 
-def _rows_equal(rows: Any, first: Indices, second: Indices) -> NDArray[np.bool_]:
+def _rows_equal(rows: SparseMatrix, first: Indices, second: Indices) -> NDArray[np.bool_]:
     """Whether rows first[k] and second[k] of a CSR matrix hold the same indices and words."""
     lengths = np.diff(rows.indptr)
     same: NDArray[np.bool_] = lengths[first] == lengths[second]
@@ -121,7 +119,7 @@ def _rows_equal(rows: Any, first: Indices, second: Indices) -> NDArray[np.bool_]
     return same
 
 
-def _rows_near(rows: Any, first: Indices, second: Indices, ratio: Vector) -> NDArray[np.bool_]:
+def _rows_near(rows: SparseMatrix, first: Indices, second: Indices, ratio: Vector) -> NDArray[np.bool_]:
     """Whether row first[k] of a CSR matrix is ratio[k] times row second[k], as long, up to rounding."""
     owner, here, there = _paired_entries(rows, first, second)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -131,7 +129,7 @@ def _rows_near(rows: Any, first: Indices, second: Indices, ratio: Vector) -> NDA
     return near
 
 
-def _paired_entries(rows: Any, first: Indices, second: Indices) -> tuple[Indices, Indices, Indices]:
+def _paired_entries(rows: SparseMatrix, first: Indices, second: Indices) -> tuple[Indices, Indices, Indices]:
     """For each entry of rows first[k] of a CSR matrix: k, its position, and that of its partner in row second[k]."""
     count = np.diff(rows.indptr)[first]
     owner = np.repeat(np.arange(first.size), count)
@@ -139,7 +137,7 @@ def _paired_entries(rows: Any, first: Indices, second: Indices) -> tuple[Indices
     return owner, rows.indptr[first][owner] + offset, rows.indptr[second][owner] + offset
 
 
-def row_counts(A: Any) -> Indices:
+def row_counts(A: SparseMatrix) -> Indices:
     """Number of nonzero entries of each row."""
     if A.format == "csr" and not np.any(A.data == 0):
         return np.asarray(np.diff(A.indptr), np.int64)
@@ -148,10 +146,12 @@ def row_counts(A: Any) -> Indices:
     return np.bincount(rows[~zero] if zero.any() else rows, minlength=A.shape[0])
 
 
-def rows_of_csc(A: Any, rows: Indices) -> Any:
+def rows_of_csc(A: SparseMatrix, rows: Indices) -> CoordinateMatrix:
     """Some rows of a CSC matrix as COO, without building the transpose of all of it."""
     position = np.full(A.shape[0], -1, np.int64)
     position[rows] = np.arange(rows.size)
     wanted = np.flatnonzero(position[A.indices] >= 0)
     column = np.searchsorted(A.indptr, wanted, side="right") - 1
-    return sparse.coo_array((A.data[wanted], (position[A.indices[wanted]], column)), shape=(rows.size, A.shape[1]))
+    entries = A.data[wanted], (position[A.indices[wanted]], column)
+    chosen: CoordinateMatrix = sparse.coo_array(entries, shape=(rows.size, A.shape[1]))
+    return chosen

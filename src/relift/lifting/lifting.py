@@ -6,7 +6,7 @@ The stages that make it stand in :mod:`~relift.lifting.stages`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Lifting:
-    """A program together with its small quotient and the way back.
+    """A program together with its quotient, and the expansion of answers.
 
     Parameters
     ----------
     program
-        The ground program, as given.
+        The original program, as given.
     reduction
         What was substituted before classes were looked for.
     quotient
@@ -138,19 +138,19 @@ class Lifting:
 
     @property
     def class_of_variable(self) -> NDArray[np.int64]:
-        """For each ground variable its class, which is its number in the small program; -1 where substituted."""
+        """For each original variable its class, which is its number in the small program; -1 where substituted."""
         labels = self.variables.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_variable
         return _ground_labels(self.program.n_variables, self.kept_variables, labels)
 
     @property
     def class_of_row(self) -> NDArray[np.int64]:
-        """For each ground row its class, which is its number in the small program; -1 where substituted."""
+        """For each original row its class, which is its number in the small program; -1 where substituted."""
         labels = self.rows.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_row
         return _ground_labels(self.program.n_rows, self.kept_rows, labels)
 
     @property
     def is_trivial(self) -> bool:
-        """Whether the small program is as large as the ground program."""
+        """Whether the small program is as large as the original program."""
         is_settled = self.settled is None or self.settled.is_trivial
         return self.reduction.is_trivial and is_settled and self.symmetry.is_discrete
 
@@ -161,7 +161,7 @@ class Lifting:
         return IsometricForm.of(self.quotient)
 
     def expand(self, solution: Solution) -> Solution:
-        """From an answer for the small program to one for the ground program: points, multipliers and rays."""
+        """From an answer for the small program to one for the original program: points, dual values and rays."""
         expanded = expand_through(self.steps, solution)
         if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
             expanded = replace(expanded, objective=self.program.objective(expanded.x))
@@ -194,7 +194,7 @@ class Lifting:
         b: ArrayLike | None = None,
         progress: ProgressCallback | None = None,
     ) -> Lifting:
-        """The lifting of the same program with other vectors; matrices, and classes where they still hold, are re-used.
+        """The lifting of the same program with new costs, right-hand sides or bounds; classes that hold are re-used.
 
         New vectors are checked, substituted and compared with the classes in O(nnz). Where they are constant on the
         classes, these stay and only the vectors of the small program are made anew; where not, the classes are refined
@@ -207,7 +207,7 @@ class Lifting:
         b
             New right-hand sides of the conic rows.
         progress
-            Told about the stages.
+            Progress callback, called when a stage begins.
 
         Examples
         --------
@@ -218,10 +218,16 @@ class Lifting:
         >>> lifting.update(q=[1, 1, 2]).small.n_variables
         2
         """
-        changes: dict[str, Any] = {"q": q, "l": l, "u": u, "lb": lb, "ub": ub, "r": r}
-        if b is not None:
-            changes["conic"] = ConicRows(self.program.conic.A, b, self.program.conic.cones)
-        changed = self.program.replace(**{name: value for name, value in changes.items() if value is not None})
+        program, conic = self.program, self.program.conic
+        changed = program.replace(
+            q=program.q if q is None else q,
+            l=program.l if l is None else l,
+            u=program.u if u is None else u,
+            lb=program.lb if lb is None else lb,
+            ub=program.ub if ub is None else ub,
+            r=program.r if r is None else r,
+            conic=conic if b is None else ConicRows(conic.A, b, conic.cones),
+        )
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
         return _lifted(LiftWork(changed, self.settings, progress, self._earlier()), progress)
@@ -257,9 +263,10 @@ class Lifting:
         run_stages((merge,), work, clock)
         return Lifting.of(work, clock)
 
-    def _earlier(self) -> tuple[Reduction, Settled, Symmetry]:
+    def _earlier(self) -> tuple[Reduction, Settled, Quotient]:
         assert self.settled is not None, "approximate lifting is updated in its own way"
-        return self.reduction, self.settled, self.symmetry
+        assert isinstance(self.quotient, Quotient), "approximate classes are looked for anew"
+        return self.reduction, self.settled, self.quotient
 
 
 def lift(program: Program, settings: LiftSettings | None = None, progress: ProgressCallback | None = None) -> Lifting:
@@ -268,11 +275,11 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     settings
         How to look; see :class:`~relift.settings.LiftSettings`.
     progress
-        Told about stages, rounds and classes.
+        Progress callback, called when a stage begins and once per round of refinement.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""From a program and its classes to the smaller program, and back (stages 4 and 6).
+r"""From a program and its classes to the smaller program, and back.
 
 Let variable j be :math:`w_j` times the representative of its class and row i :math:`v_i` times its own (all 1 unless
 classes were looked for up to scale), and let S have the entry :math:`w_j` in row j and the column of its class:
@@ -21,17 +21,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -45,7 +46,7 @@ CANCELLED_WITH_SCALES = 1e-12
 @final
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """The small program and the way back to the program it came from.
+    """The small program with the expansion to the program it came from.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class Quotient:
 
     @cached_property
     def cones(self) -> ConicQuotient:
-        """The lifted cones, and how their multipliers are shared."""
+        """The lifted cones, and how their dual values are shared."""
         return ConicQuotient.of(self.ground.conic, self.symmetry)
 
     def expand(self, solution: Solution) -> Solution:
@@ -78,18 +79,18 @@ class Quotient:
                 return None
             return point[variables] if w is None else point[variables] * self.symmetry.w
 
-        def share_rows(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else multipliers[rows] * row_share
+        def share_rows(duals: Vector | None) -> Vector | None:
+            return None if duals is None else duals[rows] * row_share
 
-        def share_bounds(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else multipliers[variables] * variable_share
+        def share_bounds(duals: Vector | None) -> Vector | None:
+            return None if duals is None else duals[variables] * variable_share
 
-        def share_quadratic(multipliers: Vector | None) -> Vector | None:
+        def share_quadratic(duals: Vector | None) -> Vector | None:
             classes = self.symmetry.quadratic
-            return None if multipliers is None else (multipliers / classes.class_sizes)[classes.labels]
+            return None if duals is None else (duals / classes.class_sizes)[classes.labels]
 
-        def share_conic(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else multipliers[self.symmetry.conic_rows.labels] * self.cones.share
+        def share_conic(duals: Vector | None) -> Vector | None:
+            return None if duals is None else duals[self.symmetry.conic_rows.labels] * self.cones.share
 
         return replace(
             solution,
@@ -106,7 +107,7 @@ class Quotient:
         )
 
     def restrict(self, solution: Solution) -> Solution:
-        """From a point of the ground program to one of the small program, by class averages: for a warm start."""
+        """From a point of the original program to one of the small program, by class averages: for a warm start."""
         if self.symmetry.is_discrete:
             return solution
         symmetry, variables = self.symmetry, self.symmetry.variables
@@ -114,8 +115,8 @@ class Quotient:
         def mean(point: Vector | None) -> Vector | None:
             return None if point is None else _class_sums(point * symmetry.variable_shares, variables)
 
-        def total(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else _class_sums(multipliers * symmetry.w, variables)
+        def total(duals: Vector | None) -> Vector | None:
+            return None if duals is None else _class_sums(duals * symmetry.w, variables)
 
         y = solution.y
         if y is not None:
@@ -126,16 +127,18 @@ class Quotient:
         return replace(solution, x=mean(solution.x), y=y, w=total(solution.w), v=v)
 
 
-def quotient(program: Program, symmetry: Symmetry) -> Quotient:
+def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) -> Quotient:
     """Merge each class of variables and each class of rows into one, in O(nnz).
 
     Parameters
     ----------
     program
-        The ground program, a minimisation.
+        The original program, a minimisation.
     symmetry
         Classes of its columns and of its rows; that they are equitable is the caller's promise
         (:func:`relift.symmetry.equitable.distance_from_equitable` checks it).
+    old
+        The quotient by the same classes of a program with the same matrices: only vectors are made anew.
 
     Raises
     ------
@@ -165,9 +168,11 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
         return Quotient(program, symmetry, program)
     j, i = variables.representatives, rows.representatives
     small = Program.trusted(
-        None if program.P is None else _quotient_of_P(program.P, symmetry),
+        old.program.P if old is not None else None if program.P is None else _quotient_of_P(program.P, symmetry),
         program.q[j] * symmetry.class_masses,
-        _quotient_of_A(program.A, rows, variables, None if symmetry.variable_scales is None else symmetry.w),
+        old.program.A
+        if old is not None
+        else _quotient_of_A(program.A, rows, variables, None if symmetry.variable_scales is None else symmetry.w),
         program.l[i],
         program.u[i],
         program.lb[j],
@@ -193,6 +198,8 @@ def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
 
 def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, variables: Partition) -> QuadraticRows:
     """One constraint for each class, with x = Sz put in: S'P_kS, S'q_k, r_k of the representative."""
+    if not len(rows):
+        return QuadraticRows.none(variables.n_classes)
     position = np.full(len(rows), -1, np.int64)
     position[constraints.representatives] = np.arange(constraints.n_classes)
     kept = position[rows.owner] >= 0
@@ -220,7 +227,7 @@ def _class_sums(vector: Vector, partition: Partition) -> Vector:
     return np.asarray(np.bincount(partition.labels, vector, partition.n_classes), dtype=np.float64)
 
 
-def _quotient_of_A(A: Any, rows: Partition, variables: Partition, w: Vector | None = None) -> Any:
+def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Vector | None = None) -> SparseMatrix:
     """The representatives' rows, with entries of one variable class added."""
     chosen = rows.representatives
     shape = (chosen.size, variables.n_classes)
@@ -240,7 +247,7 @@ def _quotient_of_A(A: Any, rows: Partition, variables: Partition, w: Vector | No
     return _summed(row, column, data, shape, _cancelled(w))
 
 
-def _quotient_of_P(P: Any, symmetry: Symmetry) -> Any:
+def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:
     """S'PS from the representatives' columns alone: the sum over a class is its mass times any member's column."""
     variables, w = symmetry.variables, symmetry.variable_scales
     part = P[:, variables.representatives]
@@ -261,9 +268,11 @@ def _cancelled(w: Vector | None) -> float:
     return CANCELLED if w is None else CANCELLED_WITH_SCALES
 
 
-def _summed(row: Any, column: Any, data: Vector, shape: tuple[int, int], cancelled: float = CANCELLED) -> Any:
+def _summed(
+    row: Integers, column: Integers, data: Vector, shape: tuple[int, int], cancelled: float = CANCELLED
+) -> SparseMatrix:
     """CSC matrix of the sums of equal positions, without sums that cancelled to rounding."""
-    total = sparse.coo_array((data, (row, column)), shape=shape).tocsc()
+    total: SparseMatrix = sparse.coo_array((data, (row, column)), shape=shape).tocsc()
     if data.size and data.min() < 0 < data.max():
         terms = sparse.coo_array((np.abs(data), (row, column)), shape=shape).tocsc()
         total.data[np.abs(total.data) <= cancelled * terms.data] = 0.0
@@ -274,7 +283,7 @@ def _summed(row: Any, column: Any, data: Vector, shape: tuple[int, int], cancell
 @final
 @dataclass(frozen=True, eq=False)
 class IsometricForm:
-    """A quotient in coordinates in which lengths are those of the ground program.
+    """A quotient in coordinates in which lengths are those of the original program.
 
     Parameters
     ----------
@@ -307,7 +316,7 @@ class IsometricForm:
             small.lb * length,
             small.ub * length,
             small.r,
-            # Quadratic constraints keep their scale, and so their multipliers.
+            # Quadratic constraints keep their scale, and so their dual values.
             quadratic=QuadraticRows(
                 curved.owner,
                 curved.first,

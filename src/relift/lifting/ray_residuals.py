@@ -7,7 +7,7 @@ residual*: what w could not take, divided by β, and by the largest product that
 :math:`\max_i |a_{ij}| / d_i \cdot \max_i |d_i y_i|` with :math:`d_i` the largest entry of row i, so that no row is
 weighed by the factor it was multiplied with.
 A feasible point would need a 1-norm of at least 1 / residual; and columns of small entries, whose w is small for that
-reason alone, prove nothing. Solvers leave dust on multipliers that have no part in the proof, and dust divided by dust
+reason alone, prove nothing. Solvers leave dust on dual values that have no part in the proof, and dust divided by dust
 is no small number: the ray without its dust is tried by the same test (every ray that passes is a proof).
 
 For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0: each up to what is small
@@ -22,14 +22,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import linalg as sparse_linalg
 
-from relift.lifting.certificate_formulas import ROUNDING
+from relift.arrays import Vector
+from relift.program import formulas
 from relift.program.cone_distance import largest_of_cones, pushed_into
+from relift.program.formulas import ARRAYS
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 DUST_OF_RAYS = 1e-8
-"""Multipliers this small against the largest of a ray may be nothing but what a solver has left there."""
+"""Dual values this small against the largest of a ray may be nothing but what a solver has left there."""
 
 
 def infeasibility_residual(
@@ -39,7 +40,7 @@ def infeasibility_residual(
     ray_w: Vector | None = None,
     ray_v: Vector | None = None,
 ) -> float:
-    """How far multipliers are from a proof that no point is feasible; infinite if they prove nothing.
+    """How far dual values are from a proof that no point is feasible; infinite if they prove nothing.
 
     With quadratic constraints, M = sum_k z_k P_k and c = A'y + C'v + sum_k z_k q_k: for every point p, a feasible x has
     (Mp + c + w)'x - ½p'Mp <= support, so that w = -(Mp + c) and support + ½p'Mp < 0 is a proof.
@@ -53,14 +54,14 @@ def infeasibility_residual(
     as_given = _residual_of_ray(program, ray_y, z, ray_w, v)
     if as_given == 0.0:
         return as_given
-    sizes = _sizes_of_multipliers(program, ray_y, z, v)
+    sizes = _sizes_of_duals(program, ray_y, z, v)
     dust = DUST_OF_RAYS * max(_largest(part) for part in sizes)
     cleared = [np.where(size <= dust, 0.0, part) for part, size in zip((ray_y, z, v), sizes, strict=True)]
     return min(as_given, _residual_of_ray(program, cleared[0], cleared[1], ray_w, cleared[2]))
 
 
-def _sizes_of_multipliers(program: Program, y: Vector, z: Vector, v: Vector) -> tuple[Vector, Vector, Vector]:
-    """Each multiplier times the largest entry of its row, quadratic constraint or cone."""
+def _sizes_of_duals(program: Program, y: Vector, z: Vector, v: Vector) -> tuple[Vector, Vector, Vector]:
+    """Each dual value times the largest entry of its row, quadratic constraint or cone."""
     rows = program.quadratic
     of_curved = np.maximum(largest_of_rows(rows.q), _largest_of_matrices(program))
     of_cone = largest_of_cones(program.conic, _row_sizes_of_cones(program) * np.abs(v))[program.conic.cone_of_row]
@@ -80,7 +81,7 @@ def _row_sizes_of_cones(program: Program) -> Vector:
 
 
 def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector) -> float:
-    y = np.where((ray_y > 0) & np.isinf(program.u) | (ray_y < 0) & np.isinf(program.l), 0.0, ray_y)
+    y = formulas.admissible(ARRAYS, ray_y, program.l, program.u)
     of_cones = _row_sizes_of_cones(program)
     _, v = pushed_into(program.conic, v, 1.0 / of_cones, dual=True)
     slope, bend, right = program.A.T @ y + program.conic.A.T @ v, 0.0, 0.0
@@ -96,17 +97,15 @@ def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector |
         products = np.maximum(products, largest_of_columns(program.quadratic.q, z))
         products = np.maximum(products, largest_of_columns(M) * _largest(point))
         slope, bend, right = slope + M @ point, 0.5 * float(point @ (M @ point)), float(z @ program.quadratic.r)
-    w = -slope
-    loose = (w > 0) & np.isinf(program.ub) | (w < 0) & np.isinf(program.lb)
-    remainder = np.abs(w[loose])
-    w = np.where(loose, 0.0, w)
-    terms = np.concatenate(
-        [_support(y, program.l, program.u), _support(w, program.lb, program.ub), program.conic.b * v, [right, bend]]
-    )
+    w = formulas.admissible(ARRAYS, -slope, program.lb, program.ub)
+    remainder = np.abs(-slope - w)
+    of_rows = formulas.support(ARRAYS, y, program.l, program.u)
+    of_bounds = formulas.support(ARRAYS, w, program.lb, program.ub)
+    terms = np.concatenate([of_rows, of_bounds, program.conic.b * v, [right, bend]])
     beta = -float(terms.sum())
-    if not beta > ROUNDING * float(np.abs(terms).sum()):
+    if not beta > formulas.ROUNDING * float(np.abs(terms).sum()):
         return float("inf")
-    return max(_worst_ratio(remainder, beta), _worst_ratio(remainder, products[loose]))
+    return max(_largest(remainder) / beta, _worst_ratio(remainder, products))
 
 
 def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
@@ -123,12 +122,12 @@ def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
 def _residual_of_direction(program: Program, ray_x: Vector) -> float:
     terms = np.abs(program.q * ray_x)
     fall = -float(program.q @ ray_x)
-    if not fall > ROUNDING * float(terms.sum()):
+    if not fall > formulas.ROUNDING * float(terms.sum()):
         return float("inf")
     lengths, rows = np.abs(ray_x), program.quadratic
     parts = [
-        (_outwards(program.A @ ray_x, program.l, program.u), largest_of_rows(program.A, lengths)),
-        (_outwards(ray_x, program.lb, program.ub), lengths),
+        (formulas.outwards(ARRAYS, program.A @ ray_x, program.l, program.u), largest_of_rows(program.A, lengths)),
+        (formulas.outwards(ARRAYS, ray_x, program.lb, program.ub), lengths),
         (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q, lengths)),
     ]
     if len(program.conic):
@@ -142,13 +141,6 @@ def _residual_of_direction(program: Program, ray_x: Vector) -> float:
     return worst * max(1.0, _largest(terms) / fall)
 
 
-def _outwards(direction: Vector, lower: Vector, upper: Vector) -> Vector:
-    """How fast a direction leaves through each finite bound."""
-    above = np.where(np.isfinite(upper), np.maximum(direction, 0.0), 0.0)
-    below = np.where(np.isfinite(lower), np.maximum(-direction, 0.0), 0.0)
-    return np.asarray(above + below, np.float64)
-
-
 def _or_one(sizes: Vector) -> Vector:
     return np.where(sizes > 0, sizes, 1.0)
 
@@ -157,13 +149,5 @@ def _largest(vector: Vector) -> float:
     return float(np.abs(vector).max(initial=0.0))
 
 
-def _worst_ratio(wrong: Vector, sizes: Vector | float) -> float:
-    """The largest of wrong / size, over what is wrong at all."""
-    return float(np.divide(wrong, sizes, out=np.zeros_like(wrong), where=wrong > 0).max(initial=0.0))
-
-
-def _support(multiplier: Vector, lower: Vector, upper: Vector) -> Vector:
-    """The terms of upper'm⁺ - lower'm⁻, over the multipliers that are not zero."""
-    bound = np.where(multiplier > 0, upper, lower)
-    presses = multiplier != 0
-    return np.asarray(multiplier[presses] * bound[presses], np.float64)
+def _worst_ratio(wrong: Vector, sizes: Vector) -> float:
+    return float(formulas.ratio(ARRAYS, wrong, sizes).max(initial=0.0))

@@ -1,4 +1,4 @@
-r"""What is already known is substituted before symmetry is looked for (stage 2); symmetry hides behind it.
+r"""What is already known is substituted before symmetry is looked for; symmetry hides behind it.
 
 - a variable with lb = ub is replaced by its value;
 - a row with one remaining entry is a bound of that variable;
@@ -11,7 +11,7 @@ Each step keeps its inverse. Values shift in floats *and* in exact field element
 follows must not see rounding. A step that would leave no value (crossing bounds, ``0 >= 1``) is not taken: the row
 stays and the solver gives the proof of infeasibility.
 
-The way back of multipliers: with :math:`\rho = Px + q + A^\top y + w`, a multiplier of a bound that came from row i
+Expansion of dual values: with :math:`\rho = Px + q + A^\top y + w`, a dual value of a bound that came from row i
 (entry a) belongs to that row, :math:`y_i = w_j / a`; a substituted variable gets the w that makes its own
 :math:`\rho_j` vanish; steps are undone last first.
 """
@@ -19,20 +19,18 @@ The way back of multipliers: with :math:`\rho = Px + q + A^\top y + w`, a multip
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates, row_counts, rows_of_csc
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.finite_field import Words
-
-Indices = NDArray[np.int64]
 
 MAX_PASSES = 16
 """Chains of substitutions longer than this are left to the backend's presolve."""
@@ -57,7 +55,7 @@ class FixedVariables:
 @final
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A smaller program, its exact vectors, and the way back to the ground program.
+    """A smaller program, its exact vectors, with the expansion to the original program.
 
     Parameters
     ----------
@@ -68,7 +66,7 @@ class Reduction:
     images
         Exact images of the vectors of ``program``.
     variables, rows
-        Which variables and rows of the ground program were kept, in order.
+        Which variables and rows of the original program were kept, in order.
     values
         Ground length: the value of each substituted variable, 0 elsewhere.
     lower_source, upper_source
@@ -78,9 +76,9 @@ class Reduction:
     fixed
         The substituted variables, pass by pass.
     duplicate_lower, duplicate_upper
-        For each kept row, the ground row that its lower and its upper bound came from.
+        For each kept row, the original row that its lower and its upper bound came from.
     duplicate_factor
-        For each ground row, its multiple of the kept row that stands for it.
+        For each original row, its multiple of the kept row that stands for it.
     """
 
     ground: Program
@@ -103,7 +101,7 @@ class Reduction:
         return self.program is self.ground
 
     def expand(self, solution: Solution) -> Solution:
-        """From an answer for the reduced program to one for the ground program."""
+        """From an answer for the reduced program to one for the original program."""
         if self.is_trivial:
             return solution
         restored: dict[str, Vector | None] = {}
@@ -114,15 +112,15 @@ class Reduction:
             restored["ray_x"] = self._restore_point(ray_x, np.zeros_like(self.values))
         if solution.y is not None and solution.w is not None and restored.get("x") is not None:
             gradient = _gradient(self.ground, restored["x"]) + self._of_cones(solution.v)
-            restored["y"], restored["w"] = self._restore_multipliers(solution.y, solution.w, gradient)
+            restored["y"], restored["w"] = self._restore_duals(solution.y, solution.w, gradient)
         if solution.ray_y is not None and solution.ray_w is not None:
-            restored["ray_y"], restored["ray_w"] = self._restore_multipliers(
+            restored["ray_y"], restored["ray_w"] = self._restore_duals(
                 solution.ray_y, solution.ray_w, self._of_cones(solution.ray_v)
             )
         return replace(solution, **restored)  # type: ignore[arg-type]
 
     def restrict(self, solution: Solution) -> Solution:
-        """From a point of the ground program to one of the reduced program, for a warm start."""
+        """From a point of the original program to one of the reduced program, for a warm start."""
         if self.is_trivial:
             return solution
         return replace(
@@ -133,7 +131,7 @@ class Reduction:
         )
 
     def _of_cones(self, v: Vector | None) -> Vector:
-        """What multipliers of conic rows add to the gradient."""
+        """What dual values of conic rows add to the gradient."""
         return np.zeros(self.ground.n_variables) if v is None else np.asarray(self.ground.conic.A.T @ v, np.float64)
 
     def _restore_point(self, point: Vector, substituted: Vector) -> Vector:
@@ -141,21 +139,21 @@ class Reduction:
         full[self.variables] = point
         return full
 
-    def _restore_multipliers(self, y: Vector, w: Vector, gradient: Vector) -> tuple[Vector, Vector]:
+    def _restore_duals(self, y: Vector, w: Vector, gradient: Vector) -> tuple[Vector, Vector]:
         full_y, full_w = np.zeros(self.ground.n_rows), np.zeros(self.ground.n_variables)
         source = np.where(y > 0, self.duplicate_upper, self.duplicate_lower)
         full_y[source] = y / self.duplicate_factor[source]
         full_w[self.variables] = w
         self._hand_to_rows(full_y, full_w, self.variables, self.lower_source, self.upper_source)
-        A: Any = self.ground.A.tocsc() if self.fixed else None
+        columns = self.ground.A.tocsc() if self.fixed else self.ground.A
         for step in reversed(self.fixed):
             j = step.indices
-            full_w[j] = -(gradient[j] + A[:, j].T @ full_y)
+            full_w[j] = -(gradient[j] + columns[:, j].T @ full_y)
             self._hand_to_rows(full_y, full_w, j, step.lower_source, step.upper_source)
         return full_y, full_w
 
     def _hand_to_rows(self, y: Vector, w: Vector, j: Indices, lower_source: Indices, upper_source: Indices) -> None:
-        """Give the multiplier of each bound that a row implied to that row."""
+        """Give the dual value of each bound that a row implied to that row."""
         row = np.where(w[j] > 0, upper_source, lower_source)
         implied = (row != NO_ROW) & (w[j] != 0)
         row, j = row[implied], j[implied]
@@ -289,7 +287,7 @@ class _Work:
         self.source_entry[rows[keep]] = entries[keep]
         self.row_alive[rows[keep]] = False
 
-    def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, Words]:
+    def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
         """Column, value and image of the one entry that each of these rows still has."""
         part = (
             self.program.A.tocsr()[rows].tocoo()
@@ -339,7 +337,9 @@ class _Work:
             self.q_image = exact.add(self.q_image, shift_image)
             self.settle(self.q, self.q_image, np.unique(columns.coords[0]), self.variable_terms)
 
-    def products(self, columns: Any, value: Vector, value_image: Words, size: int) -> tuple[Vector, Words, Vector]:
+    def products(
+        self, columns: CoordinateMatrix, value: Vector, value_image: FieldElements, size: int
+    ) -> tuple[Vector, FieldElements, Vector]:
         """The sum over these columns of column times value, in floats and exactly, and the size of its terms."""
         rows, column = columns.coords
         product = columns.data * value[column]
@@ -348,7 +348,7 @@ class _Work:
         terms = exact.multiply(exact.images(columns.data, self.reading), value_image[column])
         return floats, exact.grouped_sums(rows, terms, size), sizes
 
-    def settle(self, values: Vector, images: Words, moved: Indices, terms: Vector) -> None:
+    def settle(self, values: Vector, images: FieldElements, moved: Integers, terms: Vector) -> None:
         """Make floats equal that stand for one exact number: .3 - .1 - .1 - .1 and .3 - .3 are both 0.
 
         Where terms cancel, what rounding left is large against the rest, and classes that are right in exact numbers
@@ -447,7 +447,7 @@ def _gradient(program: Program, x: Vector | None) -> Vector:
     return program.q if program.P is None else program.P @ x + program.q
 
 
-def _submatrix(A: Any, rows: Indices, columns: Indices | None) -> Any:
+def _submatrix(A: SparseMatrix, rows: Indices, columns: Indices | None) -> SparseMatrix:
     if rows.size < A.shape[0]:
         A = A[rows] if A.format == "csr" else rows_of_csc(A, rows).tocsc()
     if columns is not None and columns.size < A.shape[1]:
@@ -461,13 +461,21 @@ class _Scaled:
 
     low: Vector
     high: Vector
-    low_image: Words
-    high_image: Words
+    low_image: FieldElements
+    high_image: FieldElements
     is_lost: NDArray[np.bool_]
     """Whether a finite bound became too large for a float."""
 
     @classmethod
-    def of(cls, l: Vector, u: Vector, l_image: Words, u_image: Words, divisor: Vector, inverse: Words) -> _Scaled:
+    def of(
+        cls,
+        l: Vector,
+        u: Vector,
+        l_image: FieldElements,
+        u_image: FieldElements,
+        divisor: Vector,
+        inverse: FieldElements,
+    ) -> _Scaled:
         with np.errstate(over="ignore"):
             low, high = l / divisor, u / divisor
         is_lost = (np.isinf(low) & np.isfinite(l)) | (np.isinf(high) & np.isfinite(u))
@@ -487,15 +495,15 @@ class _Tightest:
     """Bounds after all candidates, exact too, and the candidate that each came from; -1 where the old one stays."""
 
     values: Vector
-    images: Words
+    images: FieldElements
     winner: Indices
 
 
 def _tightest(
     bounds: Vector,
-    images: Words,
+    images: FieldElements,
     candidates: Vector,
-    candidate_images: Words,
+    candidate_images: FieldElements,
     target: Indices,
     better: np.ufunc,
 ) -> _Tightest:
@@ -521,7 +529,7 @@ def _leave_no_value(lower: _Tightest, upper: _Tightest) -> NDArray[np.bool_]:
     return crossed
 
 
-def _scaled_image(image: Words, inverse: Words, divisor: Vector) -> Words:
+def _scaled_image(image: FieldElements, inverse: FieldElements, divisor: Vector) -> FieldElements:
     """Image of bound / divisor; infinities keep their words, exchanged by a negative divisor."""
     infinite = image >= exact.MODULUS
     scaled = exact.multiply(np.where(infinite, np.uint64(0), image), inverse)

@@ -12,22 +12,19 @@ At rest means :math:`x_j = c_j`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Flags, Indices, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import rows_of_csc
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 from relift.settings import Reading
 from relift.symmetry.centres import Centres, centred_program
 from relift.symmetry.exact_vectors import VectorImages
-
-Indices = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @final
@@ -109,10 +106,10 @@ class AtRest:
         The centres of the variables; None if all are 0.
     """
 
-    variables: Mask | None = None
-    rows: Mask | None = None
-    conic_rows: Mask | None = None
-    cones: Mask | None = None
+    variables: Flags | None = None
+    rows: Flags | None = None
+    conic_rows: Flags | None = None
+    cones: Flags | None = None
     centres: Centres | None = None
 
 
@@ -147,7 +144,7 @@ def settle(program: Program, images: VectorImages, rest: AtRest, reading: Readin
     conic_rows, cones = _others(rest.conic_rows, program.conic.n_rows), _others(rest.cones, len(program.conic))
     if kept.size == n and left.size == m and conic_rows.size == program.conic.n_rows:
         return Settled(program, centred, centred, images, kept, left, conic_rows, cones, origin)
-    A: Any = centred.A
+    A: SparseMatrix = centred.A
     if left.size < m:
         A = A[left] if A.format == "csr" else rows_of_csc(A, left).tocsc()
     A = A if kept.size == n else A[:, kept]
@@ -179,7 +176,7 @@ def _conic_without(conic: ConicRows, kept: Indices) -> ConicRows:
     return ConicRows.trusted(conic.A[kept], conic.b[kept], left)
 
 
-def _others(mask: Mask | None, size: int) -> Indices:
+def _others(mask: Flags | None, size: int) -> Indices:
     return np.arange(size) if mask is None else np.flatnonzero(~mask)
 
 

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
 from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
-from relift.lifting.settling import AtRest, Indices, Settled, settle
+from relift.lifting.settling import AtRest, Settled, settle
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, Reading
 from relift.stages import Stage, stage
@@ -39,7 +39,6 @@ from relift.symmetry.equitable import (
     is_constant_on_classes,
 )
 from relift.symmetry.find import Images, ScaleImages, Symmetry, find_symmetry, no_symmetry
-from relift.symmetry.finite_field import Words
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_search import Found, find_classes_up_to_scale
@@ -61,14 +60,14 @@ class LiftWork:
     progress
         Progress callback, called once per round of refinement.
     earlier
-        Presolve, what was at rest, and classes of an earlier lifting of the same matrices, to be kept where they still
+        Presolve, what was at rest, and quotient of an earlier lifting of the same matrices, to be kept where they still
         hold.
     """
 
     program: Program
     settings: LiftSettings
     progress: ProgressCallback | None = None
-    earlier: tuple[Reduction, Settled, Symmetry] | None = None
+    earlier: tuple[Reduction, Settled, Quotient] | None = None
     snapped: Snapped | None = None
     notes: list[str] = field(default_factory=list)
     is_verified: bool = False
@@ -91,7 +90,7 @@ class LiftWork:
 
     @property
     def symmetry(self) -> Symmetry:
-        """The classes."""
+        """The classes that were found."""
         assert self._symmetry is not None, "classes are found first"
         return self._symmetry
 
@@ -106,7 +105,12 @@ class LiftWork:
         """What was at rest, and the classes, of the earlier lifting, if presolve left the same variables and rows."""
         if self.earlier is None or not has_same_reduction(self.reduction, self.earlier[0]):
             return None
-        return self.earlier[1:]
+        return self.earlier[1], self.earlier[2].symmetry
+
+    @property
+    def has_old_matrices(self) -> bool:
+        """Whether presolve left the very matrices of the earlier lifting: what holds for these was checked then."""
+        return self.earlier is not None and has_same_matrices(self.reduction.program, self.earlier[0].program)
 
 
 def _has_digits(work: LiftWork) -> bool:
@@ -124,7 +128,7 @@ def snap(work: LiftWork) -> None:
 def presolve(work: LiftWork) -> None:
     """Substitute fixed variables, singleton rows, empty rows and duplicate rows, exactly."""
     program = work.program.minimisation() if work.snapped is None else work.snapped.program
-    is_wanted = work.settings.reduce and work.settings.method != "none"
+    is_wanted = work.settings.reduce and work.settings.lift != "none"
     work._reduction = (reduce if is_wanted else unreduced)(program, work.settings.values)
 
 
@@ -133,7 +137,7 @@ def find_classes(work: LiftWork) -> None:
     """Find the equivalent variables, rows and cones; keep those of an earlier lifting where they still hold."""
     if work.kept is not None:
         settled, symmetry = settled_alike(work.reduction, work.kept[0], work.settings.values), work.kept[1]
-        if classes_hold(settled, symmetry):
+        if classes_hold(settled, symmetry, is_known=work.has_old_matrices):
             work._settled, work._symmetry, work.is_verified = settled, symmetry, True
             return
     _find(work, work.settings, 0)
@@ -155,7 +159,7 @@ def verify(work: LiftWork) -> None:
         if distance <= TOLERANCE:
             return
         seed = work.settings.seed + attempt
-        work.notes.append(f"classes found by {how.method} with seed {seed} failed their check ({distance:.1g}).")
+        work.notes.append(f"classes found by {how.lift} with seed {seed} failed their check ({distance:.1g}).")
     work.notes.append("no classes passed their check: the program is solved directly.")
     work._settled = settle(work.reduction.program, work.reduction.images, AtRest())
     work._symmetry = no_symmetry(work.reduction.program)
@@ -164,7 +168,10 @@ def verify(work: LiftWork) -> None:
 @stage("quotient")
 def merge(work: LiftWork) -> None:
     """Merge each class into one variable, row or cone."""
-    work._quotient = quotient(work.settled.program, work.symmetry)
+    old = None
+    if work.earlier is not None and work.symmetry is work.earlier[2].symmetry and work.has_old_matrices:
+        old = work.earlier[2]
+    work._quotient = quotient(work.settled.program, work.symmetry, old)
 
 
 LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge)
@@ -174,7 +181,7 @@ LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, me
 def _ways(settings: LiftSettings) -> Iterator[tuple[int, LiftSettings]]:
     """The search as asked for, with another seed, with equal scales, and by counting."""
     plain = replace(settings, sizes=False, signs=False)
-    counting = replace(settings, method="counting") if settings.method == "equitable" else settings
+    counting = replace(settings, lift="counting") if settings.lift == "equitable" else settings
     yield from enumerate((settings, settings, plain, counting) if plain != settings else (settings, settings, counting))
 
 
@@ -203,7 +210,7 @@ def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Imag
     return Images(reduction.images, (variables,), (rows,), (conic_rows,), (cones,))
 
 
-def _labels_with_rest(classes: Partition, kept: Indices, size: int) -> Words:
+def _labels_with_rest(classes: Partition, kept: Indices, size: int) -> FieldElements:
     """Labels of all members, where one more class is at rest."""
     labels = np.full(size, classes.n_classes, np.uint64)
     labels[kept] = classes.labels
@@ -255,11 +262,11 @@ def settled_alike(reduction: Reduction, old: Settled, reading: Reading) -> Settl
         centres = centres_of(program, bounds)
         if centres is not None:
             centres = centres.only(was_centred)
-    masks = (_mask_without(where, size) for where, size in zip(kept, sizes, strict=True))
-    return settle(program, reduction.images, AtRest(*masks, centres), reading)
+    variables, rows, conic_rows, cones = (_mask_without(where, size) for where, size in zip(kept, sizes, strict=True))
+    return settle(program, reduction.images, AtRest(variables, rows, conic_rows, cones, centres), reading)
 
 
-def _mask_without(where: Indices, size: int) -> NDArray[np.bool_] | None:
+def _mask_without(where: Indices, size: int) -> Flags | None:
     if where.size == size:
         return None
     mask = np.ones(size, bool)
@@ -278,11 +285,37 @@ def has_same_cones(new: Reduction, old: Reduction) -> bool:
     return here.conic.cones == there.conic.cones and len(here.quadratic) == len(there.quadratic)
 
 
-def classes_hold(settled: Settled, symmetry: Symmetry) -> bool:
-    """Whether classes of an earlier program, and what was at rest there, hold for the numbers of this one."""
+def has_same_matrices(new: Program, old: Program) -> bool:
+    """Whether two programs have the same matrices, number by number, and no quadratic constraints or cones."""
+    if len(new.quadratic) or len(old.quadratic) or len(new.conic) or len(old.conic):
+        return False
+    return _is_same(new.A, old.A) and _is_same(new.P, old.P)
+
+
+def _is_same(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    parts = ("indptr", "indices", "data")
+    return one.format == other.format and all(np.array_equal(getattr(one, p), getattr(other, p)) for p in parts)
+
+
+def classes_hold(settled: Settled, symmetry: Symmetry, *, is_known: bool = False) -> bool:
+    """Whether classes of an earlier program, and what was at rest there, hold for the numbers of this one.
+
+    Parameters
+    ----------
+    settled
+        The program without what was at rest.
+    symmetry
+        The classes.
+    is_known
+        Whether they are known to hold for its matrices, so that only its vectors are to be looked at.
+    """
     if symmetry.method == "none" or (symmetry.is_discrete and settled.is_trivial):
         return True
-    return distance_of(settled, symmetry) <= TOLERANCE and _is_exactly_constant(settled, symmetry)
+    if not (is_known and settled.is_trivial) and distance_of(settled, symmetry) > TOLERANCE:
+        return False
+    return _is_exactly_constant(settled, symmetry)
 
 
 def _is_exactly_constant(settled: Settled, symmetry: Symmetry) -> bool:

@@ -23,13 +23,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Codes, Double
 from relift.ml import compiled
 from relift.ml.dual_problem import DualProblem, LiftOptions, class_totals
 from relift.ml.landmarks import Landmarks, choose_landmarks
 from relift.ml.small_dual import balanced, best_bias, gap_terms, solve_small
-
-Double = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 SPREAD_LIMIT = 0.12
 """Classes that leave more than this share of the kernel's trace inside themselves say too little."""
@@ -62,7 +60,7 @@ class ClassAnswer:
     """
 
     beta: Double
-    labels: Labels
+    labels: Codes
     iterations: int
     landmarks: Landmarks | None
     coefficients: Double | None
@@ -75,7 +73,7 @@ def solve_classes(problem: DualProblem, options: LiftOptions) -> ClassAnswer | N
     return _Rounds(problem, options).run()
 
 
-def cluster_by_side(problem: DualProblem, places: NDArray[np.float32], n_classes: int, seed: int) -> Labels:
+def cluster_by_side(problem: DualProblem, places: NDArray[np.float32], n_classes: int, seed: int) -> Codes:
     """Label-pure classes: k-means on each side, on a sample if there are many examples."""
     labels = np.zeros(len(problem.c), dtype=np.int32)
     random = np.random.default_rng(seed)
@@ -88,7 +86,7 @@ def cluster_by_side(problem: DualProblem, places: NDArray[np.float32], n_classes
     return labels
 
 
-def clusters_of(points: NDArray[np.float32], n_classes: int, random: np.random.Generator) -> Labels:
+def clusters_of(points: NDArray[np.float32], n_classes: int, random: np.random.Generator) -> Codes:
     """Clusters by k-means on a sample; every point alone if there are no more than clusters."""
     if len(points) <= n_classes:
         return np.arange(len(points), dtype=np.int32)
@@ -151,7 +149,7 @@ class _Rounds:
 
     # ---- rounds on classes ----
 
-    def _by_rounds(self, labels: Labels, landmarks: Landmarks) -> ClassAnswer | None:
+    def _by_rounds(self, labels: Codes, landmarks: Landmarks) -> ClassAnswer | None:
         options, source = self.options, self.source
         trace = float(source.diagonal()[: self.size] @ self.bound)
         sums = source.class_sums(self.all, landmarks.index, self.bound, labels, int(labels.max()) + 1)
@@ -211,7 +209,7 @@ class _Rounds:
         return ClassAnswer(beta, labels, self.iterations, landmarks, a, v, self.rounds)
 
     def _with_more_landmarks(
-        self, landmarks: Landmarks, sums: Double, labels: Labels, beta: Double, value: float
+        self, landmarks: Landmarks, sums: Double, labels: Codes, beta: Double, value: float
     ) -> tuple[Landmarks, Double]:
         """Add support vectors that the landmarks represent badly, and the sums of kernel rows for them."""
         support = self.random.permutation(np.flatnonzero(beta))
@@ -228,13 +226,13 @@ class _Rounds:
 
     def _split(
         self,
-        labels: Labels,
+        labels: Codes,
         sums: Double,
         is_above: NDArray[np.bool_],
         terms: Double,
         value: float,
         landmarks: Landmarks,
-    ) -> tuple[Labels, Double]:
+    ) -> tuple[Codes, Double]:
         """Part the classes that add most to the gap; kernel rows are added up anew for their upper halves only."""
         n_classes = len(sums)
         by_class = np.bincount(labels, terms, n_classes)
@@ -263,7 +261,7 @@ class _Rounds:
         )
 
 
-def _renumbered(labels: Labels, sums: Double) -> tuple[Labels, Double]:
+def _renumbered(labels: Codes, sums: Double) -> tuple[Codes, Double]:
     """Drop classes without members."""
     is_used = np.bincount(labels, minlength=len(sums)) > 0
     if is_used.all():

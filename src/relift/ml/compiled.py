@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Codes, Double, Single
 from relift.ml import kernels_reference as reference
 
 try:
@@ -20,9 +21,6 @@ try:
 except ImportError:  # pragma: no cover - depends on the install
     CORE_IS_COMPILED = False
 
-Single = NDArray[np.float32]
-Double = NDArray[np.float64]
-Labels = NDArray[np.int32]
 KernelName = Literal["rbf", "poly", "linear", "sigmoid"]
 
 KINDS: dict[str, int] = {"rbf": 0, "poly": 1, "linear": 2, "sigmoid": 3}
@@ -57,7 +55,7 @@ def class_sums(
     X: Single,
     S: Single,
     weights: Double,
-    labels: Labels,
+    labels: Codes,
     n_classes: int,
     kernel: str,
     gamma: float,
@@ -87,7 +85,7 @@ def smo(
     return core.smo(K, lo, hi, beta, v, tolerance, steps)
 
 
-def nearest(X: Single, centres: Single) -> tuple[Labels, Single]:
+def nearest(X: Single, centres: Single) -> tuple[Codes, Single]:
     """The number of the nearest centre of each point, and the squared distance to it."""
     if not CORE_IS_COMPILED:
         return reference.nearest(X, centres)
@@ -110,7 +108,7 @@ def coordinate_ascent(
     c: NDArray[Any],
     lo: NDArray[Any],
     hi: NDArray[Any],
-    order: Labels,
+    order: Codes,
     beta: NDArray[Any],
     w: NDArray[Any],
     tolerance: float,
@@ -123,7 +121,7 @@ def coordinate_ascent(
     return core.coordinate_ascent(Z, extra, c, lo, hi, order, beta, w, tolerance, passes, seed)
 
 
-def pivoted_cholesky(K: Double, most: int, tolerance: float) -> tuple[Labels, Double]:
+def pivoted_cholesky(K: Double, most: int, tolerance: float) -> tuple[Codes, Double]:
     """Pivots and factor of a Cholesky decomposition that stops early; K[:, p] ~ (factor' factor)[:, p]."""
     if not CORE_IS_COMPILED:
         return reference.pivoted_cholesky(K, most, tolerance)
@@ -132,7 +130,7 @@ def pivoted_cholesky(K: Double, most: int, tolerance: float) -> tuple[Labels, Do
     return pivots[:rank], factor[:rank]
 
 
-def label_by_signature(X: Single, anchors: Single, centres: Double) -> tuple[Labels, int]:
+def label_by_signature(X: Single, anchors: Single, centres: Double) -> tuple[Codes, int]:
     """The nearest centre of each point's signature, -1 where rounding could decide; and how many were taken."""
     labels = np.empty(len(X), dtype=np.int32)
     if not CORE_IS_COMPILED:

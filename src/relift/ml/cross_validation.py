@@ -25,18 +25,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.ml.dual import uses_classes_for
 from relift.ml.dual_machine import default_cache_bytes
 from relift.ml.fold_search import FoldSearch, Split
 from relift.ml.machine import KernelView
 from relift.ml.pairs import decisions_of, winners_of
 from relift.ml.svc import LIFT_CONSTRAINTS, LiftedSVC, checked_weights, options_of
-from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
+from relift.ml.validation import SparseInput, validate_data
 
 
-class LiftedSVCCV(ClassifierMixin, BaseEstimator):
+class LiftedSVCCV(SparseInput, ClassifierMixin, BaseEstimator):
     """Support vector classifier with gamma and C chosen by cross-validation on machines that share their work.
 
     Does what ``GridSearchCV(SVC(), {"C": Cs, "gamma": gammas}, cv=cv)`` does, in a small part of its time: every score
@@ -148,11 +147,6 @@ random_state
         self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVCCV:

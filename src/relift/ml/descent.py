@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from relift.arrays import Double
 
 try:
     from relift import _linear_core as core
@@ -19,8 +20,6 @@ try:
     CORE_IS_COMPILED = True
 except ImportError:  # pragma: no cover - depends on the install
     CORE_IS_COMPILED = False
-
-Double = NDArray[np.float64]
 
 
 def by_matrix(

@@ -18,28 +18,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Codes, Double, Indices
 from relift.ml.class_rounds import ClassAnswer, solve_classes
 from relift.ml.dual_machine import NO_VIOLATION, REACHED, STEP_LIMIT, DualLimits, DualMachine, DualOutcome, machine_of
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions
-from relift.ml.kernels import Index, KernelSource, PointKernel
+from relift.ml.kernels import KernelSource, PointKernel
 from relift.ml.landmarks import Landmarks
 from relift.ml.linear_dual import linear_points, low_rank_features, solve_linear
 from relift.ml.small_dual import balanced, best_bias, best_bias_of, gap_terms
-
-Double = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 CLASSES_FROM = 8_000
 """Distinct examples from which on classes are tried: solving over the examples grows with the square."""
 
 FEATURES_LIMIT = 12
-"""Features up to which they are tried: with more hardly any two examples are alike."""
+"""Features up to which they are tried: with more hardly any two examples are equal."""
 
 SUPPORT_WORK = 2.5e8
 """Kernel values up to which the decision function is expanded in support vectors rather than landmarks."""
 
 LINEAR_STEPS = 3
-"""Steps for each example after which a linear kernel is handed to the interior point method."""
+"""Steps for each example after which a linear kernel is passed to the interior point method."""
 
 MANY_STEPS = 1000
 """The same for other kernels, if their matrix has low rank."""
@@ -169,7 +167,7 @@ def _proof_by_landmarks(
 ) -> DualAnswer:
     """Primal value of the combination of landmarks, dual value of beta, both with the true kernel."""
     beta = balanced(found.beta)
-    support: Index = np.flatnonzero(beta)
+    support: Indices = np.flatnonzero(beta)
     bias = best_bias(v, problem.lo, problem.hi)
     push = v - bias
     # Coefficients of landmarks are large and cancel: their few kernel values are computed in double precision.
@@ -185,7 +183,7 @@ def _proof_by_landmarks(
     )
 
 
-def _precise(source: KernelSource, index: Index) -> Double:
+def _precise(source: KernelSource, index: Indices) -> Double:
     if isinstance(source, PointKernel):
         source, index = PointKernel(source.points[index].astype(np.float64), *source.parameters), np.arange(len(index))
     return source.block(index, index)
@@ -255,13 +253,19 @@ def _by_interior_points(problem: DualProblem, limits: DualLimits, machine: DualM
 
 
 def answer_of(
-    outcome: DualOutcome, beta: Double, labels: Labels, iterations: int, rounds: list[dict[str, Any]]
+    outcome: DualOutcome, beta: Double, labels: Codes, iterations: int, rounds: list[dict[str, Any]]
 ) -> DualAnswer:
     """The outcome of a machine as an answer."""
     return DualAnswer(
         beta, outcome.bias, outcome.gap, outcome.dual_value, outcome.dual_value + outcome.total, labels, iterations,
         rounds=rounds, scale=outcome.scale, is_limited=outcome.status not in (REACHED, NO_VIOLATION),
     )  # fmt: skip
+
+
+def answer_over_examples(outcome: DualOutcome, labels: Codes, seconds: float) -> DualAnswer:
+    """The outcome of one of many machines; the caller has the point, and beta is left empty."""
+    line = _line("examples", len(labels), outcome.gap, seconds)
+    return answer_of(outcome, np.empty(0), labels, outcome.steps, [line])
 
 
 def _with_steps(limits: DualLimits, steps: int) -> DualLimits:
@@ -273,7 +277,7 @@ def _is_unlimited(limits: DualLimits, steps: int) -> bool:
     return limits.max_steps < 0 or steps < limits.max_steps
 
 
-def _own_classes(labels: Labels, is_own: NDArray[np.bool_]) -> Labels:
+def _own_classes(labels: Codes, is_own: NDArray[np.bool_]) -> Codes:
     """Examples that moved by themselves leave their classes."""
     if not is_own.any():
         return labels

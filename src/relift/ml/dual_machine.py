@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Double, Indices
 from relift.ml import compiled
 from relift.ml.dual_reference import ReferenceMachine
-from relift.ml.kernels import FunctionKernel, Index, KernelSource, MatrixKernel, PointKernel, SparseKernel
-
-Double = NDArray[np.float64]
+from relift.ml.kernels import FunctionKernel, KernelSource, MatrixKernel, PointKernel, SparseKernel
 
 REACHED, NO_VIOLATION, STEP_LIMIT, TIME_LIMIT = range(4)
 """Why a solve ended: the gap was reached; nothing is left to improve; a limit of the caller."""
@@ -129,8 +128,11 @@ class DualMachine:
         return DualOutcome._make(found), values
 
 
-def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMachine:
+def machine_of(source: KernelSource, cache_bytes: int | None = None, keeps_rows: bool = False) -> DualMachine:
     """The machine over all examples of a kernel source.
+
+    With ``keeps_rows`` each kernel row of dense points that is computed is kept whole, if all fit into half the memory:
+    what one solve has computed, the next one has.
 
     Examples
     --------
@@ -145,7 +147,8 @@ def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMach
     if not compiled.CORE_IS_COMPILED:
         return DualMachine(ReferenceMachine(source), size)
     if isinstance(source, PointKernel):
-        return DualMachine(core().point_machine(source.points, *source.numbers(), room), size)
+        is_kept = keeps_rows and size * source.points.itemsize * (size + 64) <= room // 2
+        return DualMachine(core().point_machine(source.points, *source.numbers(), room, is_kept), size)
     if isinstance(source, SparseKernel):
         X = source.points
         data = np.ascontiguousarray(X.data, dtype=np.float64)
@@ -195,7 +198,7 @@ class LabelMachines:
         if compiled.CORE_IS_COMPILED:
             self._handle = core().label_machines(source.points, self.begin, *source.numbers(), self.room // 2)
 
-    def members(self, first: int, second: int) -> Index:
+    def members(self, first: int, second: int) -> Indices:
         """The points of two labels, in the order of their machine."""
         begin = self.begin
         return np.concatenate(
@@ -210,6 +213,38 @@ class LabelMachines:
         begin = self.begin
         size = int(begin[first + 1] - begin[first] + begin[second + 1] - begin[second])
         return DualMachine(core().pair_machine(self._handle, first, second, self.room // 2), size)
+
+    def solve_all(self, total: Double, limits: DualLimits) -> tuple[list[tuple[DualOutcome, float]], Double] | None:
+        """Solve the duals of all pairs from zero, in one call; None without a compiler.
+
+        Parameters
+        ----------
+        total
+            Upper bounds of the dual variables; the first label of a pair is the positive one.
+        limits
+            Of each solve.
+
+        Returns
+        -------
+        outcomes
+            For each pair what is proved, and its seconds.
+        coefficients
+            Row r has what each example has against label r.
+        """
+        if self._handle is None:
+            return None
+        n_labels = len(self.begin) - 1
+        coefficients, lines = np.zeros((n_labels, self.source.size)), np.empty((n_labels * (n_labels - 1) // 2, 10))
+        steps = limits.max_steps if limits.max_steps >= 0 else NO_LIMIT
+        core().solve_pairs(
+            self._handle, np.ascontiguousarray(total), limits.tol_gap, limits.enough, limits.floor, steps,
+            limits.max_seconds, self.room // 2, coefficients, lines,
+        )  # fmt: skip
+        outcomes = [
+            (DualOutcome(int(status), int(steps), int(values), *rest), seconds)
+            for status, steps, values, *rest, seconds in lines.tolist()
+        ]
+        return outcomes, coefficients
 
 
 def core() -> Any:
@@ -238,7 +273,7 @@ def _free_bytes() -> int:
         return 2 << 30
 
 
-def _whole_matrix(source: KernelSource, everything: Index) -> Double:
+def _whole_matrix(source: KernelSource, everything: Indices) -> Double:
     out = np.empty((source.size, source.size))
     for begin in range(0, source.size, 512):
         out[begin : begin + 512] = source.block(everything[begin : begin + 512], everything)

@@ -17,12 +17,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Codes, Double, Indices
 from relift.ml.dual_machine import DualLimits
-from relift.ml.kernels import Index, KernelSource
+from relift.ml.kernels import KernelSource
 from relift.ml.landmarks import Landmarks
-
-Double = NDArray[np.float64]
-Labels = NDArray[np.int32]
 
 
 @final
@@ -38,7 +36,7 @@ class SharedClasses:
         Landmarks, by their numbers in the source; they may stand behind the examples of the dual.
     """
 
-    labels: Labels
+    labels: Codes
     landmarks: Landmarks
 
 
@@ -54,7 +52,7 @@ class DualProblem:
     c, lo, hi
         Linear term and box, which contains 0.
     places
-        float32 coordinates in which near examples are alike; classes are looked for in them. None: those of the source.
+        float32 coordinates in which near examples are equal; classes are looked for in them. None: those of the source.
     epsilon
         Weight of the absolute values of beta.
     shared
@@ -155,9 +153,9 @@ class DualAnswer:
     gap: float
     dual_value: float
     primal_value: float
-    labels: Labels
+    labels: Codes
     iterations: int
-    landmarks: Index | None = None
+    landmarks: Indices | None = None
     coefficients: Double | None = None
     rounds: list[dict[str, Any]] = field(default_factory=list)
     scale: float = 1.0

@@ -6,12 +6,10 @@ from time import process_time
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Double
 from relift.ml.kernels import KernelSource
 from relift.ml.small_dual import best_bias_of, gap_terms
-
-Double = NDArray[np.float64]
 
 CHECK_EVERY = 64
 

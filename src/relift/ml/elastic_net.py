@@ -6,14 +6,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
+from relift.arrays import Double
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, mean_targets
 from relift.ml.losses import Squared
-
-Double = NDArray[np.float64]
 
 
 class LiftedElasticNet(RegressorMixin, LiftedLinearModel):

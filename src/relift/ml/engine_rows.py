@@ -24,12 +24,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Double
 from relift.errors import DataError, MissingPackageError, OptionError
 from relift.ml.frames import Column, column_of_values, is_frame, names_of
 from relift.redaction import redacted
 from relift.tables.open_engine import is_postgres
 
-Double = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
 Ask = Callable[[str], Columns]
 

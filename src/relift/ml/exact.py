@@ -17,13 +17,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Double
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import STEP_LIMIT, machine_of_matrix
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions, class_totals
 from relift.ml.small_dual import balanced, best_bias_of, gap_terms, solve_small
 from relift.symmetry.colour_refinement import colour_refinement
-
-Double = NDArray[np.float64]
+from relift.symmetry.partition import Partition
 
 KERNEL_LIMIT = 3000
 """Examples up to which the kernel matrix is formed to look for symmetry beyond duplicates."""
@@ -103,6 +103,7 @@ def _classes(K: Double, problem: DualProblem) -> NDArray[np.int64]:
         1
     ]
     found = colour_refinement(rounded, colours=colours.ravel(), mode="counting", values="bits")
+    assert isinstance(found, Partition)  # K is square
     labels = np.asarray(found.labels)
     n_classes = int(labels.max()) + 1
     if n_classes == size:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Double, Indices
 from relift.ml.dual_machine import DualLimits, DualMachine, LabelMachines, machine_of
 from relift.ml.dual_problem import LiftOptions, class_totals
 from relift.ml.kernels import KernelSource, PointKernel
@@ -25,9 +26,7 @@ from relift.ml.machine import KernelView, merge_examples
 from relift.ml.merging import Merged
 from relift.ml.pairs import pairs_of
 
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
-Split = tuple[Index, Index]
+Split = tuple[Indices, Indices]
 
 FEW = 2000
 """Examples below which one of them moves a score: there the machines are solved to SVC's own tolerance."""
@@ -60,10 +59,10 @@ class FoldSearch:
         self.X, self.codes, self.n_labels, self.options = X, codes, n_labels, options
         self.merged: Merged = merge_examples(KernelView("rbf", 1.0, 0.0, 3, X), X, lift, [codes], len(codes))
         order = np.argsort(codes[self.merged.first], kind="stable")
-        self.distinct: Index = self.merged.first[order]
+        self.distinct: Indices = self.merged.first[order]
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
-        self.group: Index = place[self.merged.labels]
+        self.group: Indices = place[self.merged.labels]
         labels = codes[self.distinct]
         self.begin = np.searchsorted(labels, np.arange(n_labels + 1)).astype(np.int32)
         limits = options.limits()
@@ -121,7 +120,7 @@ class FoldSearch:
     def _machines(self, source: Any) -> list[tuple[DualMachine, tuple[int, int]]]:
         room, n_labels = self.options.cache_bytes, self.n_labels
         if n_labels == 2:
-            return [(machine_of(source, room), (0, 1))]
+            return [(machine_of(source, room, keeps_rows=True), (0, 1))]
         pairs = pairs_of(n_labels)
         if isinstance(source, PointKernel):
             # Machines of all pairs live side by side: each has its share of the memory.
@@ -130,11 +129,11 @@ class FoldSearch:
             return [(shared.pair(i, j), (i, j)) for i, j in pairs]
         return [(machine_of(source.subset(self.members(pair)), room), pair) for pair in pairs]
 
-    def members(self, pair: tuple[int, int]) -> Index:
+    def members(self, pair: tuple[int, int]) -> Indices:
         """Distinct examples of two labels."""
         return np.concatenate([np.arange(self.begin[k], self.begin[k + 1]) for k in pair]).astype(np.int64)
 
-    def _values(self, view: KernelView, states: list[_PairState], wanted: Index) -> Double:
+    def _values(self, view: KernelView, states: list[_PairState], wanted: Indices) -> Double:
         """Decision values, one column for each pair."""
         if self.n_labels == 2:
             state = states[0]

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.ml.grouping import Rows, codes_of
+from relift.arrays import RowNumbers
+from relift.ml.grouping import codes_of
 
 _SHOWN = 3
 
@@ -38,7 +39,7 @@ class Column:
     """
 
     name: str
-    codes: Rows
+    codes: RowNumbers
     values: NDArray[Any]
     is_category: bool
 

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-Double = NDArray[np.float64]
+from relift.arrays import Double
 
 BACK = 0.99995
 """Share of the way to the border that a step goes."""

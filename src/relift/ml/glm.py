@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from relift.arrays import Double
 from relift.ml.descent import by_columns, by_matrix
 from relift.ml.losses import Loss, Multinomial
 
-Double = NDArray[np.float64]
 Solver = str
 
 MATRIX_LIMIT = 2000

@@ -16,11 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Double, Hashes, RowNumbers
 from relift.tables.compiled import group
-
-Double = NDArray[np.float64]
-Rows = NDArray[np.int32]
-Hashes = NDArray[np.uint64]
 
 _BLOCK = 1 << 15
 """Rows that are hashed at a time: their hashes stay in the cache while the columns pass by."""
@@ -41,8 +38,8 @@ class RowGroups:
         The first row of each number.
     """
 
-    labels: Rows
-    first: Rows
+    labels: RowNumbers
+    first: RowNumbers
 
     @property
     def size(self) -> int:
@@ -105,7 +102,7 @@ def group_columns(columns: Sequence[NDArray[Any]]) -> RowGroups:
     return RowGroups(*group(keys))
 
 
-def codes_of(values: NDArray[Any]) -> tuple[Rows, NDArray[Any]]:
+def codes_of(values: NDArray[Any]) -> tuple[RowNumbers, NDArray[Any]]:
     """Number the distinct values of a column in increasing order; the numbers, and the values.
 
     Examples

@@ -24,8 +24,8 @@ from time import process_time
 from typing import Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Double
 from relift.errors import OptionError
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
@@ -35,7 +35,6 @@ from relift.pipeline import lift
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 
-Double = NDArray[np.float64]
 Method = Literal["cutting_plane", "sgd"]
 
 
@@ -70,7 +69,7 @@ class HingeResult:
 
     @property
     def x(self) -> Double:
-        """The point."""
+        """The point that was found."""
         return np.asarray(self.solution.x)
 
 

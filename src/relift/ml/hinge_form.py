@@ -18,16 +18,13 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
+from relift.arrays import Double, Indices
 from relift.errors import OptionError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 HINT = (
     "It needs weights that are free and have a positive definite quadratic term, at most one free variable without one "
@@ -61,8 +58,8 @@ class HingeForm:
     """
 
     program: Program
-    weights: Index
-    slacks: Index
+    weights: Indices
+    slacks: Indices
     bias: int
     A: Any
     sides: Double

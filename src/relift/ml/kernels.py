@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Double, Indices
 from relift.ml import compiled
 from relift.ml.kernels_reference import BLOCK, kernel_values
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 KERNELS = ("rbf", "poly", "linear", "sigmoid")
 
@@ -31,7 +29,7 @@ class KernelSource(ABC):
     size: int
 
     @abstractmethod
-    def block(self, rows: Index, columns: Index) -> Double:
+    def block(self, rows: Indices, columns: Indices) -> Double:
         """The kernel between two lists of points, in double precision as far as the source has it."""
 
     @abstractmethod
@@ -39,14 +37,14 @@ class KernelSource(ABC):
         """The kernel of each point with itself."""
 
     @abstractmethod
-    def subset(self, index: Index) -> KernelSource:
+    def subset(self, index: Indices) -> KernelSource:
         """The same kernel on some of the points, numbered anew."""
 
-    def single_block(self, rows: Index, columns: Index) -> NDArray[np.float32]:
+    def single_block(self, rows: Indices, columns: Indices) -> NDArray[np.float32]:
         """The same block in single precision."""
         return self.block(rows, columns).astype(np.float32)
 
-    def sums(self, rows: Index | None, columns: Index, weights: Double) -> Double:
+    def sums(self, rows: Indices | None, columns: Indices, weights: Double) -> Double:
         """For each row point the sum over the column points of weight times kernel; None means all rows."""
         wanted = np.arange(self.size) if rows is None else rows
         out = np.empty(len(wanted))
@@ -56,7 +54,7 @@ class KernelSource(ABC):
         return out
 
     def class_sums(
-        self, rows: Index, columns: Index, weights: Double, labels: NDArray[np.int32], n_classes: int
+        self, rows: Indices, columns: Indices, weights: Double, labels: NDArray[np.int32], n_classes: int
     ) -> Double:
         """Rows of the kernel matrix, weighted and added up over classes: n_classes x columns."""
         out = np.zeros((n_classes, len(columns)))
@@ -98,11 +96,11 @@ class PointKernel(KernelSource):
         """The kernel as the compiled part takes it."""
         return (compiled.KINDS[self.kernel], *self.parameters[1:])
 
-    def block(self, rows: Index, columns: Index) -> Double:
+    def block(self, rows: Indices, columns: Indices) -> Double:
         """The kernel between two lists of points."""
         return compiled.kernel_values(self.points[rows], self.points[columns], *self.parameters).astype(np.float64)
 
-    def single_block(self, rows: Index, columns: Index) -> NDArray[np.float32]:
+    def single_block(self, rows: Indices, columns: Indices) -> NDArray[np.float32]:
         """The same block in single precision."""
         values = compiled.kernel_values(self.points[rows], self.points[columns], *self.parameters)
         return values.astype(np.float32, copy=False)
@@ -118,17 +116,17 @@ class PointKernel(KernelSource):
         inner = gamma * inner + coef0
         return np.asarray(inner**degree if name == "poly" else np.tanh(inner), dtype=np.float64)
 
-    def subset(self, index: Index) -> PointKernel:
+    def subset(self, index: Indices) -> PointKernel:
         """The same kernel on some of the points."""
         return PointKernel(self.points[index], *self.parameters)
 
-    def sums(self, rows: Index | None, columns: Index, weights: Double) -> Double:
+    def sums(self, rows: Indices | None, columns: Indices, weights: Double) -> Double:
         """For each row point the sum over the column points of weight times kernel."""
         points = self.points if rows is None else self.points[rows]
         return compiled.kernel_sums(points, self.points[columns], np.ascontiguousarray(weights), *self.parameters)
 
     def class_sums(
-        self, rows: Index, columns: Index, weights: Double, labels: NDArray[np.int32], n_classes: int
+        self, rows: Indices, columns: Indices, weights: Double, labels: NDArray[np.int32], n_classes: int
     ) -> Double:
         """Rows of the kernel matrix, weighted and added up over classes."""
         points = self.points if len(rows) == self.size else self.points[rows]
@@ -144,7 +142,7 @@ class MatrixKernel(KernelSource):
         self.matrix = matrix
         self.size = len(matrix)
 
-    def block(self, rows: Index, columns: Index) -> Double:
+    def block(self, rows: Indices, columns: Indices) -> Double:
         """The kernel between two lists of points."""
         return np.asarray(self.matrix[np.ix_(rows, columns)], dtype=np.float64)
 
@@ -152,7 +150,7 @@ class MatrixKernel(KernelSource):
         """The kernel of each point with itself."""
         return np.diagonal(self.matrix).astype(np.float64)
 
-    def subset(self, index: Index) -> MatrixKernel:
+    def subset(self, index: Indices) -> MatrixKernel:
         """The same kernel on some of the points."""
         return MatrixKernel(self.matrix[np.ix_(index, index)])
 
@@ -172,7 +170,7 @@ class SparseKernel(KernelSource):
         """The kernel as the compiled part takes it."""
         return (compiled.KINDS[self.kernel], *self.parameters[1:])
 
-    def block(self, rows: Index, columns: Index) -> Double:
+    def block(self, rows: Indices, columns: Indices) -> Double:
         """The kernel between two lists of points."""
         return self.function(self.points[rows], self.points[columns])
 
@@ -187,7 +185,7 @@ class SparseKernel(KernelSource):
         inner = gamma * squares + coef0
         return np.asarray(inner**degree if name == "poly" else np.tanh(inner))
 
-    def subset(self, index: Index) -> SparseKernel:
+    def subset(self, index: Indices) -> SparseKernel:
         """The same kernel on some of the points."""
         return SparseKernel(self.points[index], *self.parameters)
 
@@ -201,7 +199,7 @@ class FunctionKernel(KernelSource):
         self.function = function
         self.size = points.shape[0]
 
-    def block(self, rows: Index, columns: Index) -> Double:
+    def block(self, rows: Indices, columns: Indices) -> Double:
         """The kernel between two lists of points."""
         return np.asarray(self.function(self.points[rows], self.points[columns]), dtype=np.float64)
 
@@ -213,7 +211,7 @@ class FunctionKernel(KernelSource):
             out[rows] = np.diagonal(self.block(rows, rows))
         return out
 
-    def subset(self, index: Index) -> FunctionKernel:
+    def subset(self, index: Indices) -> FunctionKernel:
         """The same kernel on some of the points."""
         return FunctionKernel(self.points[index], self.function)
 

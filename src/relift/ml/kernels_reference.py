@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Single = NDArray[np.float32]
-Double = NDArray[np.float64]
-Labels = NDArray[np.int32]
+from relift.arrays import Codes, Double, Single
 
 BLOCK = 1 << 21
 """Kernel values that are held at a time."""
@@ -55,7 +53,7 @@ def class_sums(
     X: Single,
     S: Single,
     weights: Double,
-    labels: Labels,
+    labels: Codes,
     n_classes: int,
     kernel: str,
     gamma: float,
@@ -116,7 +114,7 @@ def smo(
         taken += 1
 
 
-def nearest(X: Single, centres: Single) -> tuple[Labels, Single]:
+def nearest(X: Single, centres: Single) -> tuple[Codes, Single]:
     """The number of the nearest centre of each point, and the squared distance to it; in blocks."""
     labels, squares = np.empty(len(X), dtype=np.int32), np.empty(len(X), dtype=np.float32)
     size = max(1, BLOCK // max(1, len(centres)))
@@ -147,7 +145,7 @@ def coordinate_ascent(
     c: NDArray[Any],
     lo: NDArray[Any],
     hi: NDArray[Any],
-    order: Labels,
+    order: Codes,
     beta: NDArray[Any],
     w: NDArray[Any],
     tolerance: float,
@@ -184,7 +182,7 @@ def coordinate_ascent(
     return passes, largest
 
 
-def pivoted_cholesky(K: Double, most: int, tolerance: float) -> tuple[Labels, Double]:
+def pivoted_cholesky(K: Double, most: int, tolerance: float) -> tuple[Codes, Double]:
     """Cholesky with pivoting, ended early: the largest rest on the diagonal next.
 
     Examples

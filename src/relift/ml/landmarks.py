@@ -15,10 +15,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Double, Indices
 from relift.ml import compiled
-from relift.ml.kernels import Index, KernelSource
-
-Double = NDArray[np.float64]
+from relift.ml.kernels import KernelSource
 
 TOLERANCE = 1e-6
 """Relative squared distance from the span that is as good as none; smaller ones would be rounding."""
@@ -37,7 +36,7 @@ class Landmarks:
         Upper triangular, R'R = kernel matrix of the landmarks.
     """
 
-    index: Index
+    index: Indices
     R: Double
 
     @cached_property
@@ -59,12 +58,12 @@ class Landmarks:
         """The combination of landmarks that a vector of features stands for: w'z(x) = sum_l a_l k(x_l, x)."""
         return np.asarray(self.inverse @ w)
 
-    def rest(self, source: KernelSource, points: Index) -> Double:
+    def rest(self, source: KernelSource, points: Indices) -> Double:
         """The squared distances of points from the span."""
         features = self.features(source.block(points, self.index))
         return np.asarray(np.maximum(source.diagonal()[points] - (features**2).sum(axis=1), 0.0))
 
-    def extended(self, source: KernelSource, candidates: Index, most: int, tolerance: float = TOLERANCE) -> Landmarks:
+    def extended(self, source: KernelSource, candidates: Indices, most: int, tolerance: float = TOLERANCE) -> Landmarks:
         """Add those candidates that the span represents worst."""
         rows = source.block(candidates, self.index)
         features = self.features(rows)

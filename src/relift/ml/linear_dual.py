@@ -20,16 +20,14 @@ from time import process_time
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from relift.arrays import Double
 from relift.ml import compiled
 from relift.ml.dual_machine import DualLimits
 from relift.ml.dual_problem import DualAnswer, DualProblem
 from relift.ml.kernels import KernelSource, PointKernel, SparseKernel
 from relift.ml.small_dual import balanced, best_bias_of, gap_terms
-
-Double = NDArray[np.float64]
 
 FEATURES_LIMIT = 2000
 """Features up to which a system of their number is solved in every iteration."""

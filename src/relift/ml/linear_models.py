@@ -22,15 +22,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from relift.arrays import Double
 from relift.ml.engine_rows import EngineRows, engine_rows
 from relift.ml.frames import Encoder, is_frame, names_of, read_columns
 from relift.ml.glm import LinearAnswer, LinearProblem, solve_linear
 from relift.ml.grouping import RowGroups, group_columns, group_rows
 from relift.ml.losses import Loss
 from relift.ml.tied_columns import ColumnClasses, SymmetricClasses, separate_columns, symmetric_classes, tied_columns
-from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
+from relift.ml.validation import SparseInput, validate_data
 
 LIFTS = ("exact", "rows", "symmetry", "none")
 
@@ -99,7 +98,7 @@ class Design:
     n_rows: int
 
 
-class LiftedLinearModel(BaseEstimator):
+class LiftedLinearModel(SparseInput, BaseEstimator):
     """Base of the lifted linear models; see its subclasses."""
 
     _is_by_target: ClassVar[bool] = False
@@ -112,11 +111,6 @@ class LiftedLinearModel(BaseEstimator):
     fit_intercept: bool
     verbose: int
     warm_start: bool
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     # ---- reading ----
 

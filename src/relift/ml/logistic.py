@@ -12,11 +12,10 @@ from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
+from relift.arrays import Double
 from relift.ml.grouping import group_columns
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, ReadRows
 from relift.ml.losses import Logistic, Multinomial
-
-Double = NDArray[np.float64]
 
 
 class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):

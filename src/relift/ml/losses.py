@@ -26,10 +26,9 @@ from abc import ABC, abstractmethod
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax, xlogy
 
-Double = NDArray[np.float64]
+from relift.arrays import Double
 
 
 class Loss(ABC):

@@ -5,7 +5,7 @@ r"""Support vector machines that are linear programs: :class:`LPSVC`, solved by 
 
 with the norm :math:`\|w\|_1` (sparse weights) or :math:`\|w\|_\infty` (the LP-SVM of relational linear programming;
 dividing by the margin turns it into maximising the margin with :math:`-1 \le w \le 1`). Both are linear programs, and
-relift lifts them as they stand: examples that no sum tells apart become one row, features one column.
+relift lifts them directly: examples that no sum tells apart become one row, features one column.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
-from relift.ml.validation import validate_data
+from relift.ml.validation import SparseInput, read_examples, validate_data
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.result import Result
 
-Double = NDArray[np.float64]
 
-
-class LPSVC(ClassifierMixin, BaseEstimator):
+class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
     """Linear classifier by a linear program, lifted exactly.
 
     Parameters
@@ -98,11 +97,6 @@ class LPSVC(ClassifierMixin, BaseEstimator):
         self.tolerance = tolerance
         self.class_weight = class_weight
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LPSVC:
         """Fit the classifier.
@@ -126,12 +120,9 @@ class LPSVC(ClassifierMixin, BaseEstimator):
         relift.errors.BackendError
             If the solver does not reach a certified optimum.
         """
-        X, y = validate_data(self, X, y, dtype=(np.float64,), accept_sparse="csr", accept_large_sparse=False)
+        X, y = read_examples(self, X, y, order=None)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from relift.ml import compiled
+from relift.arrays import Double
+from relift.ml import compiled, device_kernels
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import DualMachine
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions
@@ -26,9 +27,7 @@ from relift.ml.kernels import (
 )
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.small_dual import check_solver
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
+from relift.ml.torch_device import import_torch
 
 SMALL = 512
 """Examples up to which kernels are evaluated in double precision: it costs nothing there."""
@@ -61,10 +60,16 @@ class KernelView:
         Its parameters; gamma is a number.
     X
         The training points (or the training kernel matrix).
+    device
+        The PyTorch device on which sums of kernel values of dense points are computed; None: the CPU, compiled. Kernel
+        matrices stay on the CPU: fetching them takes as long as computing them.
     """
 
-    def __init__(self, kernel: Any, gamma: float, coef0: float, degree: int, X: Any) -> None:
+    def __init__(self, kernel: Any, gamma: float, coef0: float, degree: int, X: Any, device: str | None = None) -> None:
         self.kernel, self.parameters = kernel, (gamma, coef0, degree)
+        self.device = device
+        if device is not None:
+            import_torch(device)
         self.is_pointwise = isinstance(kernel, str) and kernel in KERNELS and not sparse.issparse(X)
         self.shift: Double | None = None
         self.dtype: Any = np.float64
@@ -101,8 +106,21 @@ class KernelView:
             return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
         return np.asarray(self.function()(X, others))
 
+    @property
+    def is_on_device(self) -> bool:
+        """Whether sums of kernel values come from a device."""
+        return self.device is not None and self.is_pointwise
+
+    @property
+    def has_values(self) -> bool:
+        """Whether decision values are sums of kernel values that are computed: not where there is a quicker way."""
+        return not (isinstance(self.kernel, str) and self.kernel in ("linear", "precomputed"))
+
     def sums(self, X: Any, support: Any, weights: Double, columns: NDArray[Any] | None = None) -> Double:
-        """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel."""
+        """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel.
+
+        On a device, ``weights`` may have several columns.
+        """
         if self.kernel == "precomputed":
             part = X[:, columns]
             return np.asarray(part @ weights).ravel()
@@ -111,9 +129,10 @@ class KernelView:
         if self.kernel == "linear":
             return np.asarray(X @ np.asarray(support.T @ weights).ravel()).ravel()
         if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(support):
-            return compiled.kernel_sums(
-                self.placed(X), self.placed(support), np.ascontiguousarray(weights), self.kernel, *self.parameters
-            )
+            arguments = (self.placed(X), self.placed(support), np.ascontiguousarray(weights), self.kernel)
+            if self.device is not None:
+                return device_kernels.kernel_sums(*arguments, *self.parameters, self.device)
+            return compiled.kernel_sums(*arguments, *self.parameters)
         out = np.zeros(X.shape[0])
         size = max(1, (1 << 21) // len(weights))
         function = self.function()

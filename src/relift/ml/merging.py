@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
+from relift.arrays import Double, Indices
 
 
 @final
@@ -31,8 +30,8 @@ class Merged:
         The merged example of each example.
     """
 
-    first: Index
-    labels: Index
+    first: Indices
+    labels: Indices
 
     def total(self, weights: Double) -> Double:
         """Sums of weights over the members."""
@@ -102,7 +101,7 @@ def _factors(n_features: int) -> Double:
     return np.random.default_rng(20160613).uniform(1.0, 2.0, n_features)
 
 
-def _rows_equal(X: Any, left: Index, right: Index) -> NDArray[np.bool_]:
+def _rows_equal(X: Any, left: Indices, right: Indices) -> NDArray[np.bool_]:
     if sparse.issparse(X):
         difference = np.abs(X[left] - X[right])
         return np.asarray(np.asarray(difference.sum(axis=1)).ravel() == 0)

@@ -16,17 +16,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
+from relift.ml import compiled
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
-from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
+from relift.ml.validation import KernelInput, labels_and_codes, read_examples, validate_data
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "nu": [Interval(Real, 0.0, 1.0, closed="right")],
@@ -40,20 +39,8 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "cache_size": [Interval(Real, 0.0, None, closed="neither")],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
     "verbose": ["verbose"],
+    "device": [str, None],
 }
-
-
-def _read(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-    found = validate_data(
-        estimator, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, **options
-    )
-    X = found[0] if isinstance(found, tuple) else found
-    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
-    if sparse.issparse(X):
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    return found
 
 
 def _distinct(kernel: Any, X: Any) -> RowGroups:
@@ -71,26 +58,28 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
             f"{LARGEST_KERNEL:,}. Train on a sample."
         )
     points = X[first]
+    if view.is_pointwise:  # symmetric to the last bit
+        points = np.ascontiguousarray(points if view.shift is None else points - view.shift)
+        return compiled.kernel_values(points, points, view.kernel, *view.parameters)
     if view.kernel == "precomputed":
-        K = np.asarray(points[:, first], dtype=np.float64)
+        K = points[:, first]
+        K = np.array(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
     else:
-        K = np.asarray(view.function()(points, points), dtype=np.float64)
-    return np.ascontiguousarray(0.5 * (K + K.T))
+        K = np.array(view.function()(points, points), dtype=np.float64, order="C")
+    for begin in range(0, len(K), 1024):  # block by block: a second matrix of this size may not fit
+        rows, columns = K[begin : begin + 1024, begin:], K[begin:, begin : begin + 1024].T
+        middle = 0.5 * (rows + columns)
+        rows[...], columns[...] = middle, middle
+    return K
 
 
-class _NuMachine(BaseEstimator):
+class _NuMachine(KernelInput, BaseEstimator):
     """What the machines with a single decision function share."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
 
     def _prepare(self, X: Any, weights: Double) -> tuple[RowGroups, NDArray[Any], Double]:
         """Distinct examples among those with weight, and their kernel."""
         self._gamma = number_for_gamma(self.gamma, X)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
         members = np.flatnonzero(weights > 0)
         groups = _distinct(self.kernel, X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members])
         return groups, members, _kernel(self._view, X, members[groups.first])
@@ -105,6 +94,7 @@ class _NuMachine(BaseEstimator):
         self.intercept_ = np.array([intercept])
         self.n_iter_ = int(answer.iterations)
         self.gap_ = answer.gap
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > self.tol_gap), X.shape
         self.n_classes_lifted_ = groups.size
         self.lift_report_ = [
             {"examples": int(X.shape[0]), "distinct": groups.size, "gap": answer.gap, "dual_value": answer.dual_value,
@@ -151,13 +141,15 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
     tol
         Largest violation of optimality, as in ``OneClassSVM``.
     tol_gap
-        Relative duality gap above which a warning says so.
+        Relative duality gap to reach; the tolerance is lowered as far as it takes.
     shrinking, cache_size
         Accepted as in ``OneClassSVM``; the kernel matrix is always kept, so neither changes anything.
     max_iter
         Steps; -1 for no limit.
     verbose
         Print a line.
+    device
+        A PyTorch device, such as ``"cuda"``, that computes the kernel values of predictions; None for the CPU.
 
     Attributes
     ----------
@@ -190,6 +182,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        device: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -202,6 +195,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LiftedOneClassSVM:
@@ -221,14 +215,14 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         LiftedOneClassSVM
             This estimator.
         """
-        X = _read(self, X)
+        X = read_examples(self, X)
         weights = checked_weights(sample_weight, X)
         groups, members, K = self._prepare(X, weights)
         u, size = groups.total(weights[members]), groups.size
         own, nothing = np.arange(size, dtype=np.int32), np.zeros(size)
         total = np.array([self.nu * float(u.sum())])
         dual = NuDual(K, own, np.ones(size), np.zeros(size, dtype=np.int32), nothing, u, total)
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter, self.tol_gap)
         beta = _spread(answer.beta, groups, members, weights, X.shape[0])
         self._finish(X, answer, beta, float(answer.duals[0]), groups, float(-answer.duals[0]))
         self.offset_ = -self.intercept_
@@ -279,7 +273,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
     ----------
     nu, C, kernel, degree, gamma, coef0
         As in ``NuSVR``.
-    tol, tol_gap, shrinking, cache_size, verbose, max_iter
+    tol, tol_gap, shrinking, cache_size, verbose, max_iter, device
         As in :class:`~relift.ml.LiftedOneClassSVM`.
 
     Attributes
@@ -319,6 +313,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        device: str | None = None,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -332,6 +327,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedNuSVR:
@@ -351,7 +347,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         LiftedNuSVR
             This estimator.
         """
-        X, y = _read(self, X, y, y_numeric=True)
+        X, y = read_examples(self, X, y, y_numeric=True)
         weights = checked_weights(sample_weight, X)
         y = np.asarray(y, dtype=np.float64)
         groups, members, K = self._prepare(X, weights)
@@ -366,7 +362,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
             np.repeat(np.array([0, 1], dtype=np.int32), size), np.concatenate([p, -p]), np.concatenate([u, u]),
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, float(self.tol), self.max_iter)
+        answer = solve_nu_dual(dual, float(self.tol), self.max_iter, self.tol_gap)
         beta = _spread(answer.a[:size] - answer.a[size:], pairs, members, bound, X.shape[0])
         up, down = answer.duals
         self._finish(X, answer, beta, 0.5 * float(up - down), pairs, 1.0)
@@ -398,7 +394,7 @@ class LiftedNuSVC(LiftedSVC):
         None, a mapping or ``"balanced"``: multiplies the weights of examples (scikit-learn's NuSVC ignores it).
     probability, random_state
         As in :class:`~relift.ml.LiftedSVC`.
-    tol, tol_gap, shrinking, cache_size, verbose, max_iter
+    tol, tol_gap, shrinking, cache_size, verbose, max_iter, device
         As in :class:`~relift.ml.LiftedOneClassSVM`.
 
     Attributes
@@ -445,6 +441,7 @@ class LiftedNuSVC(LiftedSVC):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         random_state: Any = 0,
+        device: str | None = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -462,6 +459,7 @@ class LiftedNuSVC(LiftedSVC):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.random_state = random_state
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedNuSVC:
@@ -486,18 +484,15 @@ class LiftedNuSVC(LiftedSVC):
         ValueError
             If ``nu`` is larger than the rarer label of a pair allows.
         """
-        X, y = _read(self, X, y)
-        check_classification_targets(y)
+        X, y = read_examples(self, X, y)
         weights = checked_weights(sample_weight, X)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        self.classes_, codes = labels_and_codes(y)
         if len(np.unique(codes[weights > 0])) < len(self.classes_):
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
-        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        bound = balance[codes] * weights
+        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        bound = self.class_weight_[codes] * weights
         self._gamma = number_for_gamma(self.gamma, X)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
         n_labels = len(self.classes_)
         pairs = pairs_of(n_labels)
         coefficients = np.zeros((n_labels, X.shape[0]))
@@ -515,6 +510,7 @@ class LiftedNuSVC(LiftedSVC):
             self.lift_report_.append({"pair": (self.classes_[negative], self.classes_[positive]), **line})
         self._keep_support(X, codes, coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > self.tol_gap), X.shape
         self.n_classes_lifted_ = sum(report["distinct"] for report in self.lift_report_)
         if self.verbose:
             print(f"[LiftedNuSVC] {self.lift_report_}", flush=True)
@@ -542,7 +538,7 @@ class LiftedNuSVC(LiftedSVC):
             K, groups.labels[both.first], np.where(is_up, 1.0, -1.0), (~is_up).astype(np.int32), np.zeros(both.size), u,
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter, self.tol_gap)
         up, down = answer.duals
         margin = -0.5 * float(up + down)
         if not margin > 0:

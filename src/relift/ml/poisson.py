@@ -6,17 +6,15 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from relift.arrays import Double
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, mean_targets
 from relift.ml.losses import Poisson
-
-Double = NDArray[np.float64]
 
 
 class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):

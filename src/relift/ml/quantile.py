@@ -17,11 +17,11 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from relift.arrays import Double
 from relift.errors import BackendError
 from relift.ml.frisch_newton import solve_bounded
 from relift.ml.grouping import codes_of, group_columns
@@ -29,8 +29,6 @@ from relift.ml.linear_models import COMMON_CONSTRAINTS, LiftedLinearModel
 from relift.ml.tied_columns import separate_columns, tied_columns
 from relift.pipeline import solve
 from relift.program.program import Program
-
-Double = NDArray[np.float64]
 
 SMALL = 2000
 """Distinct pairs of row and target up to which ``solver="auto"`` takes HiGHS, which ends in a vertex."""

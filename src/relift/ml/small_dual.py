@@ -14,15 +14,13 @@ the right b (the optimality conditions of the support vector machine).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Double
 from relift.errors import OptionError
 from relift.ml import compiled
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.solvers.registry import get_backend
-
-Double = NDArray[np.float64]
 
 WINDOW_FROM = 4000
 """Entries from which on only some of them are sorted to find the bias."""

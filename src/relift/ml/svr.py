@@ -22,12 +22,11 @@ from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from relift.arrays import Double
 from relift.ml.dual_problem import LiftOptions
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
 from relift.ml.svc import LIBSVM_CONSTRAINTS, LIFT_CONSTRAINTS, checked_weights, options_of, tell_fit
-from relift.ml.validation import validate_data
-
-Double = NDArray[np.float64]
+from relift.ml.validation import KernelInput, read_examples, validate_data
 
 
 def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
@@ -36,7 +35,7 @@ def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
     return replace(options, tolerance=options.tolerance * spread) if spread > 0 else options
 
 
-class LiftedSVR(RegressorMixin, BaseEstimator):
+class LiftedSVR(KernelInput, RegressorMixin, BaseEstimator):
     """Epsilon-insensitive support vector regression that solves its dual by classes, up to a proved gap.
 
     Takes the place of ``sklearn.svm.SVR``. See :class:`~relift.ml.LiftedSVC` for what is lifted and proved.
@@ -49,13 +48,16 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         Errors up to this cost nothing.
     lift, n_classes, n_landmarks, tol_gap, solver, tol, max_iter, expansion, random_state, cache_size
         As in :class:`~relift.ml.LiftedSVC`.
-    shrinking, verbose
+    shrinking, verbose, device
         As in :class:`~relift.ml.LiftedSVC`.
 
     Attributes
     ----------
-    support_, support_vectors_, dual_coef_, intercept_, n_iter_, n_features_in_, feature_names_in_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, shape_fit_, n_features_in_, \
+feature_names_in_
         As in ``SVR``.
+    fit_status_
+        0, or 1 if the gap that was asked for is not reached.
     gap_, n_classes_lifted_, class_of_sample_, lift_report_
         As in :class:`~relift.ml.LiftedSVC`; the class of an example is that of its upward variable.
 
@@ -99,6 +101,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         cache_size: float | None = None,
         shrinking: bool = True,
         verbose: bool = False,
+        device: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -118,12 +121,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.cache_size = cache_size
         self.shrinking = shrinking
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVR:
@@ -143,22 +141,13 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         LiftedSVR
             This estimator.
         """
-        X, y = validate_data(
-            self, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, y_numeric=True
-        )
+        X, y = read_examples(self, X, y, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         weights = checked_weights(sample_weight, X)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
-            )
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there, self.device)
         members = np.flatnonzero(weights > 0)
         bound, target = self.C * weights[members], y[members]
         examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]
@@ -174,6 +163,8 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.intercept_ = np.array([answer.bias])
         self.n_iter_ = int(answer.iterations)
         self.gap_ = answer.gap
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > options.tol_gap), X.shape
+        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.n_classes_lifted_ = int(answer.labels.max()) + 1
         self.class_of_sample_ = np.full(X.shape[0], -1, dtype=np.int64)
         self.class_of_sample_[members] = answer.labels[merged.labels]

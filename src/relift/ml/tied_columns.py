@@ -22,11 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Double, Indices
 from relift.ml.grouping import group_columns, group_rows
 from relift.symmetry.colour_refinement import colour_refinement
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 
 @final
@@ -48,8 +46,8 @@ class ColumnClasses:
         Prices of the coefficients of the classes.
     """
 
-    labels: Index
-    first: Index
+    labels: Indices
+    first: Indices
     ratios: Double
     shares: Double
     l1: Double
@@ -145,8 +143,8 @@ class SymmetricClasses:
         The matrix between classes: mean of the rows, sum of the columns.
     """
 
-    rows: Index
-    columns: Index
+    rows: Indices
+    columns: Indices
     X: Any
 
     @property

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self, final, overload
 
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
+from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult
-from relift.modelling.solve_in_engine import EngineModelResult
 from relift.modelling.solve_model import DataLike, ground_model, solve_model, solve_model_in_engine
 
 
@@ -50,7 +50,7 @@ class Model(LanguageModel):
         params: Mapping[str, float] | None = None,
         **options: Any,
     ) -> GroundProgram:
-        """The ground program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
+        """The original program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
         return ground_model(self, data, params, **options)
 
     @overload
@@ -86,7 +86,7 @@ class Model(LanguageModel):
         data, params
             The data.
         lift_in_engine
-            Leave the ground program in the engine: lift and certify it there, and fetch its quotient alone.
+            Leave the original program in the engine: lift and certify it there, and fetch its quotient alone.
         options
             Options of these functions.
         """

@@ -1,39 +1,35 @@
-"""The answer for a model, in the words of the model: values by predicate, multipliers and slacks by constraint."""
+"""The answer for a model, by its own names: values by predicate, dual values and slacks by constraint."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.errors import OptionError
+from relift.arrays import Vector
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
+from relift.modelling.model_answer import ModelAnswer, block_of, is_helper, stacked
 from relift.modelling.result_table import ResultTable
-from relift.program.solution import Status
 from relift.result import Result
 
 if TYPE_CHECKING:
     from relift.modelling.explain import Conflict, Explanation
 
-Floats = NDArray[np.float64]
-
 
 @final
-@dataclass(frozen=True, eq=False)
-class ModelResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelResult(ModelAnswer):
     """The answer for a model.
 
     Parameters
     ----------
     grounded
-        The ground program, and what its numbers stand for.
+        The original program, and what its numbers stand for.
     result
-        The answer for the ground program: certificate, classes, timings.
+        The answer for the original program: certificate, classes, timings.
     options
         Options of the solve, kept for the next one.
     seconds
@@ -63,52 +59,34 @@ class ModelResult:
     1.0
     """
 
+    hint_without_values = "See explain()."
+
     grounded: GroundProgram
     result: Result
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     seconds: float = 0.0
 
-    def __repr__(self) -> str:
+    def _sizes(self) -> str:
         program = self.result.program
-        goal = self.grounded.model.objective.name if self.grounded.model.objective is not None else "objective"
-        sizes = f"{program.n_variables:,} unknowns, {program.n_rows + len(program.quadratic):,} rows"
-        return f"ModelResult({self.status}, {goal}={self.objective:.9g}, {sizes})"
-
-    @property
-    def status(self) -> Status:
-        """How the solve ended; ``optimal`` only with a certificate that passes."""
-        return self.result.status
-
-    @property
-    def objective(self) -> float:
-        """The objective, in the sense of the model; an infinity for infeasible and unbounded models."""
-        return self.result.objective
-
-    @property
-    def timings(self) -> dict[str, float]:
-        """Seconds of each stage."""
-        return {"ground": self.seconds, **self.result.timings}
+        return f"{program.n_variables:,} unknowns, {program.n_rows + len(program.quadratic):,} rows"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Anything out of the ordinary: joins of tables that found nothing, remarks of lifting."""
+        """Anything out of the ordinary: joins of tables that found nothing, notes of lifting."""
         return (*self.grounded.notes, *self.result.lifting.notes)
 
     @property
-    def variables(self) -> tuple[str, ...]:
-        """Names of the variable predicates; those with a dot are slacks of ``max`` and ``abs`` terms."""
-        return self.grounded.atoms.predicates
-
-    @property
     def constraints(self) -> tuple[str, ...]:
-        """Names of the constraints."""
-        return tuple(dict.fromkeys((*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)))
+        """Names of the constraints of the model."""
+        names = (*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)
+        return tuple(name for name in dict.fromkeys(names) if not is_helper(name))
 
     # --- values
 
-    def __getitem__(self, name: str) -> ResultTable:
-        """The values of a variable: its key columns, then ``value``."""
-        return self.values(name)
+    @property
+    def has_values(self) -> bool:
+        """Whether the solve gave a point; one that ended early can have one."""
+        return self.result.x is not None
 
     def values(self, name: str) -> ResultTable:
         """The values of a variable: its key columns, then ``value``.
@@ -118,11 +96,8 @@ class ModelResult:
         OptionError
             If there is no such variable, or the solve gave no point.
         """
-        block = block_of(self.grounded.atoms, name, "variable")[0]
-        if self.result.x is None:
-            raise OptionError(
-                f"there are no values: the model is {str(self.status).replace('_', ' ')}.", "Look at explain()."
-            )
+        block = self._variable(name)
+        assert self.result.x is not None
         return self._table(self.grounded.atoms, [block], {"value": self.result.x})
 
     def value(self, name: str, *entry: str | float) -> float:
@@ -133,12 +108,12 @@ class ModelResult:
         OptionError
             If there is no such unknown, or no point.
         """
-        if self.result.x is None:
-            self.values(name)
-        return float(self.result.x[self.grounded.atoms.number(name, *entry)])  # type: ignore[index]
+        self._variable(name)
+        assert self.result.x is not None
+        return float(self.result.x[self.grounded.atoms.number(name, *entry)])
 
     def bounds(self, name: str) -> ResultTable:
-        """Bounds of a variable and their multipliers: keys, ``value``, ``lower``, ``upper``, ``dual``."""
+        """Bounds of a variable and their dual values: keys, ``value``, ``lower``, ``upper``, ``dual``."""
         block = block_of(self.grounded.atoms, name, "variable")[0]
         program, result = self.result.program, self.result
         columns = {
@@ -154,9 +129,9 @@ class ModelResult:
     def constraint(self, name: str) -> ResultTable:
         """The rows of a constraint: keys, ``activity``, ``lower``, ``upper``, ``slack`` and ``dual``.
 
-        `slack` is the distance to the nearer bound, negative where it is broken. `dual` is positive where the row
-        presses on its upper bound and negative on its lower one; when maximising, signs are those of minimising the
-        negated objective. A range with unknowns on its sides has a column ``part`` that tells its halves apart.
+        `slack` is the distance to the nearer bound, negative where it is broken. `dual` is positive where the upper
+        bound of the row is active and negative where the lower one is; when maximising, signs are those of minimising
+        the negated objective. A range with unknowns on its sides has a column ``part`` that tells its halves apart.
 
         Parameters
         ----------
@@ -166,7 +141,7 @@ class ModelResult:
         return self._constraint(name, ("activity", "lower", "upper", "slack", "dual"))
 
     def duals(self, name: str) -> ResultTable:
-        """The multipliers of a constraint: keys, then ``dual``."""
+        """The dual values of a constraint: keys, then ``dual``."""
         return self._constraint(name, ("dual",))
 
     def slacks(self, name: str) -> ResultTable:
@@ -174,7 +149,7 @@ class ModelResult:
         return self._constraint(name, ("slack",))
 
     def rays(self, name: str) -> ResultTable:
-        """Multipliers that prove infeasibility: keys, then ``ray``. All others are not needed for the proof."""
+        """Dual values that prove infeasibility: keys, then ``ray``. All others are not needed for the proof."""
         return self._constraint(name, ("ray",))
 
     def _constraint(self, name: str, wanted: tuple[str, ...]) -> ResultTable:
@@ -187,8 +162,8 @@ class ModelResult:
         return self._table(rows, blocks, {key: self.row_columns[key] for key in wanted})
 
     @property
-    def row_columns(self) -> dict[str, Floats]:
-        """Activity, bounds, slack, dual and ray of all rows of the ground program."""
+    def row_columns(self) -> dict[str, Vector]:
+        """Activity, bounds, slack, dual and ray of all rows of the original program."""
         program, result = self.result.program, self.result
         activity = _or_nan(None if result.x is None else program.A @ result.x, program.n_rows)
         return {
@@ -201,7 +176,7 @@ class ModelResult:
         }
 
     @property
-    def quadratic_columns(self) -> dict[str, Floats]:
+    def quadratic_columns(self) -> dict[str, Vector]:
         """The same of the quadratic constraints ``body <= upper``; the sign of a dual is that of the text."""
         rows, solution = self.result.program.quadratic, self.result.solution
         sign = np.ones(len(rows))
@@ -218,12 +193,8 @@ class ModelResult:
             "ray": _or_nan(solution.ray_z, len(rows)),
         }
 
-    def _table(self, index: AtomIndex, blocks: list[Block], columns: Mapping[str, Floats]) -> ResultTable:
-        tables = [dict(index.table(block.label)) for block in blocks]
-        if len(blocks) > 1:
-            for block, table in zip(blocks, tables, strict=True):
-                table["part"] = np.full(block.size, block.part, object)
-        keys = {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+    def _table(self, index: AtomIndex, blocks: list[Block], columns: Mapping[str, Vector]) -> ResultTable:
+        keys = stacked([dict(index.table(block.label)) for block in blocks], blocks)
         numbers = {
             name: np.concatenate([column[block.start : block.stop] for block in blocks])
             for name, column in columns.items()
@@ -233,7 +204,7 @@ class ModelResult:
     # --- the whole
 
     def explain(self) -> Explanation:
-        """What became of each statement: rows, nonzeros, classes after lifting, multipliers, seconds."""
+        """What became of each statement: rows, nonzeros, classes after lifting, dual values, seconds."""
         from relift.modelling.explain import explain
 
         return explain(self)
@@ -249,7 +220,7 @@ class ModelResult:
     ) -> ModelResult:
         """Solve again with other data; statements that read nothing of what changes are not grounded again.
 
-        Where only vectors of the ground program change, its classes are kept or refined (never made coarser); where
+        Where only vectors of the original program change, its classes are kept or refined (never made coarser); where
         its size stays, the solver starts from this answer.
 
         Parameters
@@ -268,17 +239,5 @@ class ModelResult:
         self.grounded.close()
 
 
-def _or_nan(vector: Floats | None, size: int) -> Floats:
+def _or_nan(vector: Vector | None, size: int) -> Vector:
     return np.full(size, np.nan) if vector is None else vector
-
-
-def block_of(index: AtomIndex, name: str, kind: str, others: list[str] | None = None) -> list[Block]:
-    """The blocks of a name: more than one for both halves of a range."""
-    found = [block for block in index.blocks if block.label == name]
-    found = found or [block for block in index.blocks if block.name == name]
-    if not found:
-        known = [*index.predicates, *(others or [])]
-        close = get_close_matches(name, known, 1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Known are {', '.join(known) or 'none'}."
-        raise OptionError(f"there is no {kind} {name!r}.", hint)
-    return found

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,10 +25,10 @@ from relift.language.checks.check_model import check_text
 from relift.language.syntax.parser import decode
 from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import DataFolder, tables_from_folder
+from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult
 from relift.modelling.server_tables import ServerTables
 from relift.modelling.solve_in_engine import (
-    EngineModelResult,
     engine_for_lifting,
     settings_from,
     solve_checked_in_engine,
@@ -39,7 +38,7 @@ from relift.program.program import Program
 from relift.read_bytes import read_bytes
 from relift.redaction import redacted
 from relift.result import Result
-from relift.settings import ProgressCallback
+from relift.settings import OWN_OPTIONS, ProgressCallback, unknown_option
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
 from relift.tables.postgres.address import is_address
@@ -49,7 +48,7 @@ ModelLike: TypeAlias = Model | CheckedModel | str | Path
 DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path | None
 """Tables by name, a folder of them, or a server that has them."""
 
-_SOLVE_OPTIONS = frozenset(inspect.signature(solve).parameters) - {"program", "warm_start", "progress"}
+_SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
 _LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs", "approximate"})
 
 
@@ -86,7 +85,7 @@ def solve_model(
     limit
         The most rows of any result and the most nonzeros; 50 million if not given.
     progress
-        Told about statements and stages.
+        Progress callback, called for each statement and stage.
     options
         Options of :func:`relift.solve`: ``lift=``, ``backend=``, ``tolerance=``, ``time_limit=``, ...
 
@@ -161,7 +160,7 @@ def solve_model_in_engine(
         A file for DuckDB's tables; they need no memory then, and a lifting that was cut off can be resumed. On
         PostgreSQL the name of a schema that keeps them.
     progress
-        Told about statements, rounds and classes.
+        Progress callback, called for each statement and once per round of refinement.
     options
         ``lift=`` (``"equitable"`` or ``"counting"``), ``values=``, ``scale_rows=``, ``verify=``, ``seed=`` and
         ``resume=`` of :class:`~relift.in_database.EngineLiftSettings`, and options of :func:`relift.solve` for the
@@ -251,7 +250,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     """
     for name in options:
         if name not in _SOLVE_OPTIONS:
-            raise OptionError(f"there is no option {name!r}.", f"Known are {', '.join(sorted(_SOLVE_OPTIONS))}.")
+            raise unknown_option(name, _SOLVE_OPTIONS)
 
 
 def _updated(before: Result, program: Program) -> Lifting | None:
@@ -262,6 +261,7 @@ def _updated(before: Result, program: Program) -> Lifting | None:
         and _same_matrix(old.A, program.A)
         and _same_matrix(old.P, program.P)
         and old.quadratic == program.quadratic
+        and old.conic == program.conic
     )
     if not same or lifting.approximation is not None:
         return None
@@ -297,7 +297,7 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | Non
 def _merged(model: CheckedModel, data: Mapping[str, Any], params: Mapping[str, float] | None) -> dict[str, Any]:
     for name in params or {}:
         if name in data:
-            raise DataError(f"{name!r} is given both in data and in params.", "Leave one of them.")
+            raise DataError(f"{name!r} is given both in data and in params.", "Keep one of them.")
         if name in model.parameters and model.parameters[name].arity:
             raise DataError(f"the param {name!r} has arguments.", "Give its table in data.")
     return {**data, **(params or {})}

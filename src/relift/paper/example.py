@@ -11,16 +11,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Matrix
 from relift.paper.coloured_graph import draw_coloured_graph
 from relift.paper.figures import COLOURS, new_figure
 from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.symmetry.partition import Partition
-
-Matrix = NDArray[np.float64]
 
 Q: Matrix = np.array([[1.0, 0, -1, 0], [0, 2, 0, -2], [-1, 0, 1, 0], [0, -2, 0, 2]])
 POINT: Matrix = np.array([2.0, 1, 1, 2])

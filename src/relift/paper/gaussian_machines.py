@@ -17,17 +17,14 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
+from relift.arrays import Labels, Matrix
 from relift.ml import LiftedSVCCV
-
-Matrix = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
 CS = (0.5, 1.0, 2.0)

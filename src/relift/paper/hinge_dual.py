@@ -22,17 +22,14 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Double, Indices
 from relift.errors import OptionError
 from relift.ml import compiled
 from relift.ml.small_dual import balanced, best_bias
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 TOLERANCE = 1e-6
 """Largest violation of optimality between two variables of the dual; margins are 1."""
@@ -60,8 +57,8 @@ class HingeForm:
     """
 
     program: Program
-    weights: Index
-    slacks: Index
+    weights: Indices
+    slacks: Indices
     bias: int
     points: Any
     curvature: Double
@@ -115,7 +112,7 @@ class HingeForm:
             is_hinge = bool((sides != 0).all())
         if not is_hinge:
             raise OptionError(
-                "this program is no support vector machine in hinge form.",
+                "this program is not a support vector machine in hinge form.",
                 "Each row needs one slack of its own and the bias; the weights need a diagonal quadratic term.",
             )
         order = np.argsort(of_row.indices)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.spatial import cKDTree
 
+from relift.arrays import Matrix
 from relift.report.plot_points import COLOURS
 
-Image = NDArray[np.float64]
 
-
-def shaded_picture(points: Any, labels: Any, *, width: int = 620, turn: float = 20.0, tilt: float = 10.0) -> Image:
+def shaded_picture(points: Any, labels: Any, *, width: int = 620, turn: float = 20.0, tilt: float = 10.0) -> Matrix:
     """Draw points, coloured by class, as seen from the front (along -z, y upwards).
 
     Parameters
@@ -74,7 +72,7 @@ def _turned(points: Any, turn: float, tilt: float) -> Any:
     return points @ (about_x @ about_y).T
 
 
-def _shade(front: Image, is_drawn: Any) -> Image:
+def _shade(front: Matrix, is_drawn: Any) -> Matrix:
     """Light from the upper left; slopes are those of the smoothed depth."""
     filled, weight = np.where(is_drawn, front, 0.0), is_drawn.astype(float)
     blur = 2.2

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Matrix
 from relift.errors import OptionError
 from relift.formats.points import SUFFIXES, read_points
 from relift.ml.point_signatures import PointClasses, approximate_orbits
@@ -23,12 +24,10 @@ from relift.paper.figures import new_figure
 from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
 from relift.paper.shaded_points import shaded_picture
 
-Points = NDArray[np.float64]
-
 PAPER_POINTS, PAPER_ANCHORS, PAPER_SECONDS = 327_323, 2500, 5.0
 
 
-def trefoil_knot(n_points: int, seed: int = 0) -> Points:
+def trefoil_knot(n_points: int, seed: int = 0) -> Matrix:
     """Points on a tube around a trefoil knot, which has a threefold symmetry.
 
     Parameters
@@ -114,11 +113,11 @@ def settings(request: Request) -> dict[str, Json]:
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path) -> Points:
+def _read(path: Path) -> Matrix:
     return read_points(path)
 
 
-def points_of(setup: Setup, shape: dict[str, Any]) -> Points:
+def points_of(setup: Setup, shape: dict[str, Any]) -> Matrix:
     """The points of a shape, read or made."""
     if "points" in shape:
         return trefoil_knot(shape["points"], setup.seed)
@@ -145,7 +144,7 @@ def _file_name(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in name)
 
 
-def _orbits(setup: Setup, points: Points, budget: int) -> PointClasses:
+def _orbits(setup: Setup, points: Matrix, budget: int) -> PointClasses:
     if len(points) < budget:
         raise OptionError(f"{budget} orbits of {len(points)} points.", "Give a larger point set.")
     return approximate_orbits(points, budget, setup["anchors"], random_state=setup.seed)

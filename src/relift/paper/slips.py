@@ -11,16 +11,14 @@ from itertools import permutations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Matrix
 from relift.paper.example import Q, averaging_matrix
 from relift.paper.theorem_checks import polynomial, rbf, squared_distances
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.symmetry.colour_refinement import colour_refinement
 from relift.symmetry.partition import Partition
-
-Matrix = NDArray[np.float64]
 
 FIVE_POINTS: Matrix = np.array([[0.0, 0], [0, 1], [0, 2], [1, 1], [1, 3]])
 

@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.svm import SVC
 
+from relift.arrays import Double
 from relift.paper.framework import Row
 from relift.paper.hinge_dual import HingeForm
-from relift.paper.svm_learners import TC_QP_SVM, Double, Network, Prices, Task, fit_by_dual, fit_by_solver
+from relift.paper.svm_learners import TC_QP_SVM, Network, Prices, Task, fit_by_dual, fit_by_solver
 from relift.paper.svm_protocol import Split
 from relift.pipeline import lift
 from relift.program.program import Program

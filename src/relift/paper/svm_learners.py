@@ -21,6 +21,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Double, Indices
 from relift.errors import BackendError
 from relift.language.checked_model import CheckedModel
 from relift.language.checks.check_model import check_text
@@ -31,9 +32,6 @@ from relift.paper.hinge_dual import HingeAnswer, HingeForm, solve_by_dual
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.program.solution import Solution
-
-Double = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 TIE = 1e-6
 """Price of the squared weights in the final fits of linear programs: it decides among weights, and costs under 1e-6.
@@ -106,12 +104,12 @@ class Network:
 
     attributes: Any
     labels: NDArray[np.int64]
-    links: Index
+    links: Indices
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def tables(self, learner: Learner, labelled: Index, query: Index) -> dict[str, Any]:
+    def tables(self, learner: Learner, labelled: Indices, query: Indices) -> dict[str, Any]:
         """The tables of a learner's model; examples and attributes are their numbers.
 
         Parameters
@@ -164,7 +162,7 @@ class Task:
         Examples whose labels are known, and those whose labels are to be found.
     """
 
-    def __init__(self, network: Network, learner: Learner, labelled: Index, query: Index) -> None:
+    def __init__(self, network: Network, learner: Learner, labelled: Indices, query: Indices) -> None:
         self.network, self.learner, self.labelled, self.query = network, learner, labelled, query
         self._tables = network.tables(learner, labelled, query)
         # Two prices that no class can confuse; others are put in later.
@@ -174,7 +172,7 @@ class Task:
         self._margin = blocks.get("r", np.zeros(0, np.int64))
         self.n_links = len(self._coslacks)
 
-    def _ground(self, prices: Prices, tie: float) -> tuple[Program, dict[str, Index], Index]:
+    def _ground(self, prices: Prices, tie: float) -> tuple[Program, dict[str, Indices], Indices]:
         params = {"c1": prices.c1}
         if self.learner.is_collective:
             params["c2"] = prices.c2
@@ -202,7 +200,7 @@ class Task:
             return self._ground(prices, tie)[0]
         return self.program.replace(q=self.q(prices))
 
-    def scores(self, x: Double, examples: Index) -> Double:
+    def scores(self, x: Double, examples: Indices) -> Double:
         """What a point of the program says about examples: above 0 means label 1."""
         w = np.zeros(self.network.attributes.shape[1])
         w[self._features] = x[self.weights]

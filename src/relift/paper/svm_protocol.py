@@ -19,14 +19,13 @@ from typing import final
 
 import numpy as np
 
+from relift.arrays import Double, Indices
 from relift.errors import OptionError
 from relift.paper.framework import Json, Row
 from relift.paper.svm_learners import (
     TIE,
-    Double,
     DualSearch,
     Fit,
-    Index,
     Learner,
     Network,
     Prices,
@@ -58,16 +57,16 @@ class Split:
         The parts C_i of C.
     """
 
-    training: Index
-    test: Index
-    folds: tuple[Index, ...]
+    training: Indices
+    test: Indices
+    folds: tuple[Indices, ...]
 
     @property
-    def labelled(self) -> Index:
+    def labelled(self) -> Indices:
         """L, which is A and C."""
         return np.sort(np.concatenate([self.training, *self.folds]))
 
-    def without(self, fold: int) -> tuple[Index, Index]:
+    def without(self, fold: int) -> tuple[Indices, Indices]:
         """What is labelled and what is not when C_i is held out."""
         kept = [part for number, part in enumerate(self.folds) if number != fold]
         return (
@@ -229,7 +228,7 @@ def choose(network: Network, learner: Learner, split: Split, grid: Grid, *, comp
     )  # fmt: skip
 
 
-def _error(network: Network, query: Index, scores: Double, examples: Index) -> float:
+def _error(network: Network, query: Indices, scores: Double, examples: Indices) -> float:
     """Share of some examples of the query that get a wrong label; 1 where there are no scores."""
     if not len(scores):
         return 1.0
@@ -238,7 +237,7 @@ def _error(network: Network, query: Index, scores: Double, examples: Index) -> f
 
 
 def _dual_scores(
-    task: Task, points: Sequence[tuple[float, float]], query: Index, *, lifted: bool
+    task: Task, points: Sequence[tuple[float, float]], query: Indices, *, lifted: bool
 ) -> tuple[list[Double], float]:
     search, found = DualSearch(task, lifted=lifted), []
     last = None
@@ -252,7 +251,7 @@ def _dual_scores(
     return found, search.seconds
 
 
-def _linear_scores(task: Task, points: Sequence[tuple[float, float]], query: Index) -> tuple[list[Double], float]:
+def _linear_scores(task: Task, points: Sequence[tuple[float, float]], query: Indices) -> tuple[list[Double], float]:
     """Scores for each point of the grid; none where the margin is 0."""
     found, seconds = [], 0.0
     for point in points:

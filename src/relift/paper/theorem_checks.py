@@ -13,8 +13,8 @@ from itertools import permutations
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Matrix
 from relift.errors import MissingPackageError
 from relift.paper.example import averaging_matrix
 from relift.pipeline import lift, solve
@@ -22,7 +22,6 @@ from relift.program.program import Program
 from relift.symmetry.colour_refinement import colour_refinement
 from relift.symmetry.partition import Partition
 
-Matrix = NDArray[np.float64]
 Random = np.random.Generator
 
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Array, Double, ScalarT, SparseMatrix, Vector, is_sparse
 from relift.errors import NotANumberError, ShapeError
 from relift.program.sparse_structure import checked_sparse
-
-Vector = NDArray[np.float64]
 
 _OWN = (list, tuple, int, float, np.generic)
 """NumPy makes a new array from these, so that none of ours is also someone else's."""
 
 
-def as_matrix(name: str, given: Any) -> Any:
+def as_matrix(name: str, given: object) -> SparseMatrix:
     """CSC or CSR array of float64 without duplicates or non-finite numbers; the caller's arrays are not kept.
 
     A CSC or CSR matrix of float64 costs one copy of its three arrays, 12 or 16 bytes for each entry, and no copy of
@@ -30,7 +27,7 @@ def as_matrix(name: str, given: Any) -> Any:
     given
         Rows of numbers, an array of two dimensions, or any matrix of SciPy.
     """
-    if sparse.issparse(given):
+    if is_sparse(given):
         matrix = checked_sparse(name, given)
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -52,19 +49,17 @@ def as_matrix(name: str, given: Any) -> Any:
         )
     others = [getattr(given, part, None) for part in ("data", "indices", "indptr", "row", "col", "offsets")]
     for part in ("data", "indices", "indptr"):
-        array = getattr(matrix, part)
+        array: Array = getattr(matrix, part)
         is_ours = not any(isinstance(other, np.ndarray) and np.may_share_memory(array, other) for other in others)
         setattr(matrix, part, kept(array, is_ours))
     return matrix
 
 
-def as_floats(name: str, given: Any) -> NDArray[np.float64]:
+def as_floats(name: str, given: object) -> Double:
     """Numbers of any kind as float64; text, complex numbers, dates and masked entries are refused."""
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):  # its entries would be read as if they counted
         masked = np.argwhere(np.ma.getmaskarray(given))[0].tolist()
-        raise NotANumberError(
-            f"{name}{masked} is masked.", "Fill it with a number, or leave it out.", name, tuple(masked)
-        )
+        raise NotANumberError(f"{name}{masked} is masked.", "Fill it with a number, or remove it.", name, tuple(masked))
     try:
         array = np.asarray(given)
         if array.dtype.kind not in "fiubO" or (
@@ -80,12 +75,12 @@ def as_floats(name: str, given: Any) -> NDArray[np.float64]:
         ) from error
 
 
-def as_vector(name: str, given: Any, size: int, finite: bool = False) -> Vector:
+def as_vector(name: str, given: object, size: int, finite: bool = False) -> Vector:
     """A read-only vector of that size, or one number repeated; NaN is refused, and infinities where ``finite``.
 
     An array of the caller is copied, unless it is read-only and owns its data.
     """
-    if sparse.issparse(given):
+    if is_sparse(given):
         shape = tuple(given.shape)
         if np.prod(shape, dtype=object) == size:  # or a few indices could ask for all the memory
             given = checked_sparse(name, given).toarray() if len(shape) == 2 else given.toarray()
@@ -113,7 +108,7 @@ def _wrong_size(name: str, shape: tuple[int, ...], size: int) -> ShapeError:
     )
 
 
-def kept(array: NDArray[Any], is_ours: bool = False) -> NDArray[Any]:
+def kept(array: NDArray[ScalarT], is_ours: bool = False) -> NDArray[ScalarT]:
     """A read-only array that nobody else changes: the array itself if it is safe, else a copy.
 
     Safe is what is read-only and owns its data, or is a view of such an array: whoever made it read-only has said that
@@ -142,7 +137,7 @@ def kept(array: NDArray[Any], is_ours: bool = False) -> NDArray[Any]:
     return array
 
 
-def _is_safe(array: Any) -> bool:
+def _is_safe(array: object) -> bool:
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
             return False
@@ -152,9 +147,14 @@ def _is_safe(array: Any) -> bool:
     return isinstance(array, bytes)
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: NDArray[ScalarT]) -> NDArray[ScalarT]:
     """A read-only view of an array that was made here; where it came from it stays writeable."""
     if array.flags.writeable:
         array = array.view()
         array.flags.writeable = False
     return array
+
+
+def freeze_matrix(matrix: SparseMatrix) -> None:
+    """Put read-only views of its arrays into a matrix that was made here."""
+    matrix.data, matrix.indices, matrix.indptr = frozen(matrix.data), frozen(matrix.indices), frozen(matrix.indptr)

@@ -1,4 +1,4 @@
-r"""How far a vector is from a product of cones, and the nearest point of it that is cheap to find.
+r"""How far a vector is from a product of cones, and the nearest point of it that is easy to find.
 
 A vector s is pushed into its cone K along directions that lead inside: by how much,
 
@@ -24,8 +24,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Indices, Vector
 from relift.program.cones import Semidefinite
-from relift.program.conic_rows import ConicRows, Indices, Vector, diagonal_of
+from relift.program.conic_rows import ConicRows, diagonal_of
 
 STEPS = 200
 """Halvings, at most, of the interval in which the smallest push lies."""

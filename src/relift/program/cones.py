@@ -18,7 +18,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, final
+from typing import final
 
 from relift.errors import ConeError
 
@@ -172,12 +172,12 @@ class Semidefinite(Cone):
         return self.n * (self.n + 1) // 2
 
 
-def _whole(cone: Cone, name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or value is True:
+def _whole(cone: Cone, name: str, value: object) -> None:
+    if value is True or not isinstance(value, Integral):
         raise ConeError(f"{name} of a cone is {value!r}.", "It must be a whole number.", "cones")
     object.__setattr__(cone, name, int(value))
 
 
-def _exponent(alpha: Any) -> None:
+def _exponent(alpha: object) -> None:
     if not isinstance(alpha, Real) or not 0.0 < float(alpha) < 1.0:
         raise ConeError(f"the exponent of a power cone is {alpha!r}.", "It must lie strictly between 0 and 1.", "cones")

@@ -3,7 +3,7 @@ r"""Conic constraints, all of them in one stacked form.
 .. math:: b - A x \in K_1 \times K_2 \times \dots
 
 The rows of each cone stand together, in the order of its definition (:mod:`relift.program.cones`). Equalities and
-inequalities are no cones here: they stay ordinary rows of the program.
+inequalities are not cones here: they stay ordinary rows of the program.
 """
 
 from __future__ import annotations
@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from relift.arrays import Indices, MatrixLike, SparseMatrix, Vector
 from relift.errors import ConeError, ShapeError
-from relift.program.arrays import as_matrix, as_vector, frozen
+from relift.program.arrays import as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
-
-Vector = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @final
@@ -56,11 +54,11 @@ class ConicRows:
     relift.errors.ShapeError: the cones take 3 rows, but A of the conic rows has 1. Each row of A is a row of one cone.
     """
 
-    A: Any
+    A: SparseMatrix
     b: Vector
     cones: tuple[Cone, ...]
 
-    def __init__(self, A: Any, b: Any, cones: Iterable[Cone]) -> None:
+    def __init__(self, A: MatrixLike, b: ArrayLike, cones: Iterable[Cone]) -> None:
         matrix = as_matrix("A of the conic rows", A).tocsr()
         if isinstance(cones, Cone) or not isinstance(cones, Iterable):
             raise ConeError(f"cones is {cones!r}.", "Give a list of cones, such as [SecondOrder(3)].", "cones")
@@ -78,7 +76,7 @@ class ConicRows:
         self._fill(matrix, as_vector("b of the conic rows", b, wanted, finite=True), listed)
 
     @classmethod
-    def trusted(cls, A: Any, b: Vector, cones: Sequence[Cone]) -> ConicRows:
+    def trusted(cls, A: SparseMatrix, b: Vector, cones: Sequence[Cone]) -> ConicRows:
         """Rows from parts known to be right: no check, no copy."""
         rows = object.__new__(cls)
         rows._fill(A, b, tuple(cones))
@@ -86,16 +84,16 @@ class ConicRows:
 
     @classmethod
     def none(cls, n_variables: int) -> ConicRows:
-        """No cone at all."""
+        """Conic rows of a program without cones."""
         return cls.trusted(sparse.csr_array((0, n_variables)), np.zeros(0), ())
 
-    def _fill(self, A: Any, b: Vector, cones: tuple[Cone, ...]) -> None:
-        A.data, A.indices, A.indptr = map(frozen, (A.data, A.indices, A.indptr))
+    def _fill(self, A: SparseMatrix, b: Vector, cones: tuple[Cone, ...]) -> None:
+        freeze_matrix(A)
         object.__setattr__(self, "A", A)
         object.__setattr__(self, "b", frozen(b))
         object.__setattr__(self, "cones", cones)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return ConicRows.trusted, (self.A, self.b, self.cones)
 
     def __len__(self) -> int:
@@ -108,7 +106,7 @@ class ConicRows:
 
     @property
     def n_variables(self) -> int:
-        """Columns of A."""
+        """How many variables the rows have: the columns of A."""
         return int(self.A.shape[1])
 
     @property
@@ -186,7 +184,7 @@ class ConeLayout:
     tails: Indices
     tail_owner: Indices
     exponential: Indices
-    exponential_rows: NDArray[np.int64]
+    exponential_rows: Indices
     power: Indices
     arguments: Indices
     argument_owner: Indices

@@ -15,14 +15,13 @@ with negative curvature in one solve, and a few Lanczos steps, or a dense routin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse import csgraph
 from scipy.sparse import linalg as sparse_linalg
 
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.errors import NonConvexError
 
 TOLERANCE = 1e-11
@@ -32,7 +31,7 @@ DENSE_SIZE = 1500
 """Up to this size an eigenvector is computed by a dense routine."""
 
 
-def check_convex(P: Any, sense: str = "min", names: Sequence[str] | None = None) -> None:
+def check_convex(P: SparseMatrix, sense: str = "min", names: Sequence[str] | None = None) -> None:
     """Refuse a P with a direction of negative curvature (positive, when maximising), and name its variables.
 
     Parameters
@@ -77,7 +76,7 @@ def check_convex(P: Any, sense: str = "min", names: Sequence[str] | None = None)
     )
 
 
-def direction_of_negative_curvature(P: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]] | None:
+def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] | None:
     """Variables and a unit vector v on them with v'Pv < 0, or None if P is positive semidefinite up to rounding."""
     diagonal = P.diagonal()
     row_sums = np.bincount(P.indices, weights=np.abs(P.data), minlength=diagonal.size)
@@ -107,9 +106,7 @@ def direction_of_negative_curvature(P: Any) -> tuple[NDArray[np.intp], NDArray[n
     return doubtful[support], vector[support] / np.linalg.norm(vector[support])
 
 
-def _direction_through_zero_diagonal(
-    P: Any, diagonal: NDArray[np.float64], i: int
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _direction_through_zero_diagonal(P: SparseMatrix, diagonal: Vector, i: int) -> tuple[Indices, Vector]:
     """With P[i,i] = 0 and P[i,j] = a, the 2 x 2 block on i and j has determinant -a² < 0."""
     column = slice(P.indptr[i], P.indptr[i + 1])
     j = int(P.indices[column][np.argmax(np.abs(P.data[column]))])
@@ -121,7 +118,7 @@ def _direction_through_zero_diagonal(
     return np.array([i, j])[order], vector[order]
 
 
-def _components_of(P: Any, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+def _components_of(P: SparseMatrix, rows: Indices) -> Indices:
     """All variables that are connected with the given ones."""
     if rows.size == 0:
         return rows
@@ -129,7 +126,7 @@ def _components_of(P: Any, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(np.isin(component, np.unique(component[rows])))
 
 
-def _direction_of_failed_pivot(M: Any, shift: float) -> NDArray[np.float64] | None:
+def _direction_of_failed_pivot(M: SparseMatrix, shift: float) -> Vector | None:
     r"""Factorise M + shift I; None if all pivots are positive, else v with :math:`v^\top (M + shift\,I)\, v < 0`.
 
     If the first bad pivot is the k-th, then with M11 the leading block before it and m the column beside that block,
@@ -172,7 +169,7 @@ def _direction_of_failed_pivot(M: Any, shift: float) -> NDArray[np.float64] | No
     return np.asarray(np.random.default_rng(0).standard_normal(size), np.float64)
 
 
-def _smallest_eigenpair(M: Any, start: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+def _smallest_eigenpair(M: SparseMatrix, start: Vector) -> tuple[float, Vector]:
     """The smallest eigenvalue with its vector; for large M what a few steps from the start can reach."""
     if M.shape[0] <= DENSE_SIZE:
         vector = linalg.eigh(M.toarray(), subset_by_index=[0, 0])[1][:, 0]

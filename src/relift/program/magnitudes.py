@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from relift.arrays import Integers, SparseMatrix, Vector
 
 
-def largest_by_group(groups: NDArray[Any], values: Vector, n_groups: int) -> Vector:
+def largest_by_group(groups: Integers, values: Vector, n_groups: int) -> Vector:
     """The largest of the values of each group, 0 where there is none; values are not negative."""
     largest = np.zeros(n_groups)
     np.maximum.at(largest, groups, values)
     return largest
 
 
-def largest_of_segments(starts: NDArray[Any], values: Vector) -> Vector:
+def largest_of_segments(starts: Integers, values: Vector) -> Vector:
     """The largest of ``values[starts[i] : starts[i + 1]]`` for each i, 0 where there is none; not negative."""
     largest = np.zeros(starts.size - 1)
     filled = np.flatnonzero(np.diff(starts))
@@ -26,7 +23,7 @@ def largest_of_segments(starts: NDArray[Any], values: Vector) -> Vector:
     return largest
 
 
-def largest_of_rows(matrix: Any, sizes: Vector | None = None) -> Vector:
+def largest_of_rows(matrix: SparseMatrix, sizes: Vector | None = None) -> Vector:
     """The largest absolute entry of each row of a sparse matrix, 0 where there is none.
 
     Parameters
@@ -52,6 +49,6 @@ def largest_of_rows(matrix: Any, sizes: Vector | None = None) -> Vector:
     return largest_of_segments(rows.indptr, products)
 
 
-def largest_of_columns(matrix: Any, sizes: Vector | None = None) -> Vector:
+def largest_of_columns(matrix: SparseMatrix, sizes: Vector | None = None) -> Vector:
     """The largest absolute entry of each column, times the size of its row where sizes are given; 0 without any."""
     return largest_of_rows(matrix.T, sizes)

@@ -10,22 +10,58 @@ This is the convention of the solvers. Mladenov, Kleinhans and Kersting (2016) w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, final, get_args
+from typing import Literal, TypedDict, Unpack, final, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from relift.arrays import MatrixLike, SparseMatrix, Vector, is_sparse
 from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeError
-from relift.program.arrays import as_floats, as_matrix, as_vector, frozen
+from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
-from relift.program.quadratic_rows import QuadraticRows
+from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
 from relift.settings import check_choice
 
 Sense = Literal["min", "max"]
 Triangle = Literal["upper", "lower"]
-Vector = NDArray[np.float64]
+
+
+class ProgramParts(TypedDict, total=False):
+    """The arguments of :class:`Program` by name, as :meth:`Program.replace` takes them."""
+
+    P: MatrixLike | None
+    q: ArrayLike | None
+    A: MatrixLike | None
+    l: ArrayLike | None
+    u: ArrayLike | None
+    lb: ArrayLike | None
+    ub: ArrayLike | None
+    r: float
+    sense: Sense
+    variable_names: Sequence[str] | None
+    row_names: Sequence[str] | None
+    triangle: Triangle | None
+    quadratic: QuadraticRows | Sequence[QuadraticConstraint]
+    conic: ConicRows | None
+    assume_convex: bool
+
+
+class _Parts(TypedDict):
+    P: SparseMatrix | None
+    q: Vector
+    A: SparseMatrix
+    l: Vector
+    u: Vector
+    lb: Vector
+    ub: Vector
+    r: float
+    sense: Sense
+    quadratic: QuadraticRows
+    conic: ConicRows
+    variable_names: Sequence[str] | None
+    row_names: Sequence[str] | None
 
 
 @final
@@ -80,10 +116,10 @@ class Program:
         "A", "P", "conic", "l", "lb", "q", "quadratic", "r", "row_names", "sense", "u", "ub", "variable_names",
     )  # fmt: skip
 
-    P: Any
+    P: SparseMatrix | None
     """CSC array, or None for a linear program."""
     q: Vector
-    A: Any
+    A: SparseMatrix
     """CSC or CSR array, as it was given."""
     l: Vector
     u: Vector
@@ -100,9 +136,9 @@ class Program:
 
     def __init__(
         self,
-        P: Any = None,
+        P: MatrixLike | None = None,
         q: ArrayLike | None = None,
-        A: Any = None,
+        A: MatrixLike | None = None,
         l: ArrayLike | None = None,
         u: ArrayLike | None = None,
         lb: ArrayLike | None = None,
@@ -113,43 +149,43 @@ class Program:
         variable_names: Sequence[str] | None = None,
         row_names: Sequence[str] | None = None,
         triangle: Triangle | None = None,
-        quadratic: QuadraticRows | Sequence[tuple[Any, Any, float]] = (),
+        quadratic: QuadraticRows | Sequence[QuadraticConstraint] = (),
         conic: ConicRows | None = None,
         assume_convex: bool = False,
     ) -> None:
         check_choice("sense", sense, get_args(Sense))
         if triangle is not None:
             check_choice("triangle", triangle, get_args(Triangle))
-        P = None if P is None else as_matrix("P", P)
-        A = None if A is None else as_matrix("A", A)
-        n = _number_of_variables(P, q, A, lb, ub, variable_names, conic)
-        m = 0 if A is None else A.shape[0]
-        if A is None:
-            A = sparse.csc_array((0, n))
+        curvature = None if P is None else as_matrix("P", P)
+        given = None if A is None else as_matrix("A", A)
+        n = _number_of_variables(curvature, q, given, lb, ub, variable_names, conic)
+        m = 0 if given is None else given.shape[0]
+        rows: SparseMatrix = sparse.csc_array((0, n)) if given is None else given
+        if given is None:
             for name, bound in (("l", l), ("u", u)):
                 if bound is not None and np.size(bound) != 0:
                     raise ShapeError(
                         f"{name} is given, but there are no rows: A is None.", "Give A too.", argument=name
                     )
-        if A.shape[1] != n:
+        if rows.shape[1] != n:
             raise ShapeError(
-                f"A has {A.shape[1]} columns, but there are {n} variables.",
+                f"A has {rows.shape[1]} columns, but there are {n} variables.",
                 "Each column of A is a variable.",
                 "A",
             )
-        if P is not None:
-            if P.shape != (n, n):
+        if curvature is not None:
+            if curvature.shape != (n, n):
                 raise ShapeError(
-                    f"P is {P.shape[0]} x {P.shape[1]}, but there are {n} variables.",
+                    f"P is {curvature.shape[0]} x {curvature.shape[1]}, but there are {n} variables.",
                     f"P must be {n} x {n}.",
                     "P",
                 )
-            P = _symmetric(P, triangle)
-            P = None if P.nnz == 0 else P
-        values = {
-            "P": P,
+            curvature = _symmetric(curvature, triangle)
+            curvature = None if curvature.nnz == 0 else curvature
+        values: _Parts = {
+            "P": curvature,
             "q": as_vector("q", 0.0 if q is None else q, n, finite=True),
-            "A": A,
+            "A": rows,
             "l": as_vector("l", -np.inf if l is None else l, m),
             "u": as_vector("u", np.inf if u is None else u, m),
             "lb": as_vector("lb", -np.inf if lb is None else lb, n),
@@ -163,16 +199,16 @@ class Program:
         }
         _check_bounds("l", "u", values["l"], values["u"], "row", values["row_names"])
         _check_bounds("lb", "ub", values["lb"], values["ub"], "variable", values["variable_names"])
-        if P is not None and not assume_convex:
-            check_convex(P, sense, values["variable_names"])
+        if curvature is not None and not assume_convex:
+            check_convex(curvature, sense, values["variable_names"])
         self._fill(values)
 
     @classmethod
     def trusted(
         cls,
-        P: Any,
+        P: SparseMatrix | None,
         q: Vector,
-        A: Any,
+        A: SparseMatrix,
         l: Vector,
         u: Vector,
         lb: Vector,
@@ -184,18 +220,20 @@ class Program:
     ) -> Program:
         """A program from parts known to be right: no check, no copy. For programs derived from a checked one."""
         program = object.__new__(cls)
-        program._fill(
-            {"P": P, "q": q, "A": A, "l": l, "u": u, "lb": lb, "ub": ub, "r": r, "sense": sense}
-            | {"variable_names": None, "row_names": None}
-            | {"quadratic": QuadraticRows.none(q.size) if quadratic is None else quadratic}
-            | {"conic": ConicRows.none(q.size) if conic is None else conic}
-        )
+        parts: _Parts = {
+            "P": P, "q": q, "A": A, "l": l, "u": u, "lb": lb, "ub": ub, "r": r, "sense": sense,
+            "quadratic": QuadraticRows.none(q.size) if quadratic is None else quadratic,
+            "conic": ConicRows.none(q.size) if conic is None else conic,
+            "variable_names": None, "row_names": None,
+        }  # fmt: skip
+        program._fill(parts)
         return program
 
-    def _fill(self, values: dict[str, Any]) -> None:
+    def _fill(self, values: _Parts) -> None:
+        for matrix in (values["P"], values["A"]):
+            if matrix is not None:
+                freeze_matrix(matrix)
         for name, value in values.items():
-            if sparse.issparse(value):
-                value.data, value.indices, value.indptr = map(frozen, (value.data, value.indices, value.indptr))
             object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -204,7 +242,7 @@ class Program:
     def __delattr__(self, name: str) -> None:
         raise AttributeError("a Program does not change")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore, ({name: getattr(self, name) for name in self.__slots__},)
 
     @property
@@ -256,7 +294,7 @@ class Program:
             P, -self.q, self.A, self.l, self.u, self.lb, self.ub, -self.r, quadratic=self.quadratic, conic=self.conic
         )
 
-    def replace(self, **changes: Any) -> Program:
+    def replace(self, **changes: Unpack[ProgramParts]) -> Program:
         """A new, checked program with some parts changed.
 
         Examples
@@ -264,7 +302,12 @@ class Program:
         >>> Program(q=[1.0], lb=0).replace(ub=[3.0]).ub.tolist()
         [3.0]
         """
-        parts = {name: getattr(self, name) for name in self.__slots__} | changes
+        parts: ProgramParts = {
+            "P": self.P, "q": self.q, "A": self.A, "l": self.l, "u": self.u, "lb": self.lb, "ub": self.ub, "r": self.r,
+            "sense": self.sense, "quadratic": self.quadratic, "conic": self.conic,
+            "variable_names": self.variable_names, "row_names": self.row_names,
+        }  # fmt: skip
+        parts.update(changes)
         if "P" not in changes and "sense" not in changes:
             parts["assume_convex"] = True
         return Program(**parts)
@@ -298,13 +341,13 @@ class Program:
         return f"Program({self.kind}, {self.sense}, {sizes})"
 
 
-def _restore(values: dict[str, Any]) -> Program:
+def _restore(values: _Parts) -> Program:
     program = object.__new__(Program)
     program._fill(values)
     return program
 
 
-def _same(M: Any, N: Any) -> bool:
+def _same(M: SparseMatrix | None, N: SparseMatrix | None) -> bool:
     if M is None or N is None:
         return M is N
     return bool(M.shape == N.shape and (M.tocsc() != N.tocsc()).nnz == 0)
@@ -317,14 +360,20 @@ def _names_equal(names: Sequence[str] | None, others: Sequence[str] | None) -> b
 
 
 def _number_of_variables(
-    P: Any, q: Any, A: Any, lb: Any, ub: Any, names: Sequence[str] | None, conic: ConicRows | None
+    P: SparseMatrix | None,
+    q: object,
+    A: SparseMatrix | None,
+    lb: object,
+    ub: object,
+    names: Sequence[str] | None,
+    conic: ConicRows | None,
 ) -> int:
     if P is not None:
         return int(P.shape[1])
     if A is not None:
         return int(A.shape[1])
     for name, vector in (("q", q), ("lb", lb), ("ub", ub)):
-        shape = () if vector is None else vector.shape if sparse.issparse(vector) else as_floats(name, vector).shape
+        shape = () if vector is None else vector.shape if is_sparse(vector) else as_floats(name, vector).shape
         if len(shape) == 1 or (len(shape) == 2 and 1 in shape):
             return int(np.prod(shape))
     if names is not None:
@@ -335,7 +384,7 @@ def _number_of_variables(
 
 
 def _as_quadratic_rows(
-    given: QuadraticRows | Sequence[tuple[Any, Any, float]], n: int, assume_convex: bool
+    given: QuadraticRows | Sequence[QuadraticConstraint], n: int, assume_convex: bool
 ) -> QuadraticRows:
     if not isinstance(given, QuadraticRows):
         return QuadraticRows.from_matrices(given, n, assume_convex=assume_convex)
@@ -360,7 +409,7 @@ def _as_conic_rows(given: ConicRows | None, n: int) -> ConicRows:
     return given
 
 
-def _as_constant(r: Any) -> float:
+def _as_constant(r: object) -> float:
     constant = as_floats("r", r)
     if constant.ndim != 0 or not np.isfinite(constant):
         raise NotANumberError(f"r is {r!r}.", "The constant of the objective must be one finite number.", "r")
@@ -388,14 +437,15 @@ def _check_bounds(
         i = int(bad[0])
         label = "" if names is None else f" ({thing} {names[i]!r})"
         raise BoundsError(
-            f"{lower_name}[{i}] = {lower[i]:.17g} and {upper_name}[{i}] = {upper[i]:.17g}{label} leave no value.",
+            f"{lower_name}[{i}] = {lower[i]:.17g} and {upper_name}[{i}] = {upper[i]:.17g}{label} are "
+            "infeasible bounds.",
             f"{bad.size} of {lower.size} {thing}s are bounded so." if bad.size > 1 else "",
             lower_name,
             (i,),
         )
 
 
-def _symmetric(P: Any, triangle: Triangle | None) -> Any:
+def _symmetric(P: SparseMatrix, triangle: Triangle | None) -> SparseMatrix:
     """P as a full symmetric CSC array; a triangle is completed only when the caller says that it is one."""
     P = (
         sparse.csc_array((P.data, P.indices, P.indptr), shape=P.shape).T.tocsc()
@@ -415,7 +465,7 @@ def _symmetric(P: Any, triangle: Triangle | None) -> Any:
                 (row, column),
             )
         off = sparse.triu(P, k=1) if triangle == "upper" else sparse.tril(P, k=-1)
-        full = sparse.csc_array(P + off.T)
+        full: SparseMatrix = sparse.csc_array(P + off.T)
         full.sort_indices()
         return full
     # Rows and columns of a symmetric matrix hold the same, so CSR arrays serve as CSC ones once symmetry is known.
@@ -443,6 +493,6 @@ def _symmetric(P: Any, triangle: Triangle | None) -> Any:
     return as_csc
 
 
-def _is_diagonal(P: Any) -> bool:
+def _is_diagonal(P: SparseMatrix) -> bool:
     counts = np.diff(P.indptr)
     return bool(counts.size == 0 or counts.max() <= 1) and np.array_equal(P.indices, np.flatnonzero(counts))

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, final
+from functools import cached_property, lru_cache
+from typing import TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Double, Indices, MatrixLike, SparseMatrix, Vector, is_sparse
 from relift.errors import AsymmetricError, NonConvexError, NotANumberError, ShapeError
 from relift.program.arrays import as_floats, as_matrix, as_vector, kept
 from relift.program.convexity import direction_of_negative_curvature
 from relift.program.sparse_structure import checked_sparse
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.int64]
+QuadraticConstraint: TypeAlias = tuple[MatrixLike | None, MatrixLike | None, float]
+"""P, q and r of one constraint as users give it; None stands for zeros."""
 
 
 @final
@@ -60,7 +60,7 @@ class QuadraticRows:
     first: Indices
     second: Indices
     values: Vector
-    q: Any
+    q: SparseMatrix
     r: Vector
 
     def __post_init__(self) -> None:
@@ -77,19 +77,20 @@ class QuadraticRows:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor: a restored array could be written.
         return QuadraticRows, (self.owner, self.first, self.second, self.values, self.q, self.r)
 
     @classmethod
+    @lru_cache(maxsize=32)
     def none(cls, n_variables: int) -> QuadraticRows:
-        """No constraint at all."""
+        """No constraint at all; one and the same each time, since most programs have none and it never changes."""
         nothing = np.zeros(0, np.int64)
         return cls(nothing, nothing, nothing, np.zeros(0), sparse.csr_array((0, n_variables)), np.zeros(0))
 
     @classmethod
     def from_matrices(
-        cls, constraints: Sequence[tuple[Any, Any, float]], n_variables: int, *, assume_convex: bool = False
+        cls, constraints: Sequence[QuadraticConstraint], n_variables: int, *, assume_convex: bool = False
     ) -> QuadraticRows:
         """Stack triples (P_k, q_k, r_k); P_k or q_k may be None.
 
@@ -120,7 +121,7 @@ class QuadraticRows:
                 raise ShapeError(f"q of {name} has {row.shape[1]} entries, but {n_variables} are needed.", "", name)
             if not (np.isfinite(matrix.data).all() and np.isfinite(row.data).all() and np.isfinite(r)):
                 raise NotANumberError(
-                    f"{name} has an entry that is no finite number.", "Leave it out or mend it.", name
+                    f"{name} has an entry that is not a finite number.", "Remove or correct it.", name
                 )
             owners.append(np.full(matrix.nnz, k))
             firsts.append(matrix.coords[0])
@@ -164,7 +165,7 @@ class QuadraticRows:
             )
 
     @cached_property
-    def _blocks(self) -> tuple[Any, Indices, Indices]:
+    def _blocks(self) -> tuple[SparseMatrix, Indices, Indices]:
         """All P_k on one diagonal, each on the variables it touches, and what each row of that matrix stands for."""
         size = int(self.q.shape[1])
         keys = np.unique(np.concatenate([self.owner * size + self.first, self.owner * size + self.second]))
@@ -187,7 +188,7 @@ class QuadraticRows:
         return np.unique(np.concatenate([self.first, self.second, self.q.indices])).astype(np.int64)
 
     def values_at(self, x: Vector) -> Vector:
-        """All f_k(x)."""
+        """The values of all constraint functions at a point."""
         terms = self.values * x[self.first] * x[self.second]
         return np.asarray(0.5 * self._sum_by_owner(terms) + self.q @ x)
 
@@ -202,26 +203,30 @@ class QuadraticRows:
         blocks, _, variable_of = self._blocks
         return float(np.abs(blocks @ d[variable_of]).max(initial=0.0))
 
-    def hessian(self, z: Vector) -> Any:
+    def hessian(self, z: Vector) -> SparseMatrix:
         """The sum over k of z_k P_k, as CSC."""
         size = int(self.q.shape[1])
         entries = z[self.owner] * self.values
-        return sparse.coo_array((entries, (self.first, self.second)), shape=(size, size)).tocsc()
+        summed: SparseMatrix = sparse.coo_array((entries, (self.first, self.second)), shape=(size, size)).tocsc()
+        return summed
 
-    def stacked_matrices(self) -> Any:
+    def stacked_matrices(self) -> SparseMatrix:
         """All rows of all P_k below each other, as CSR; a direction d is flat if this times d vanishes."""
         blocks, _, variable_of = self._blocks
         entries = blocks.tocoo()
         shape = (blocks.shape[0], self.q.shape[1])
-        return sparse.coo_array(
+        stacked: SparseMatrix = sparse.coo_array(
             (entries.data, (entries.coords[0], variable_of[entries.coords[1]])), shape=shape
         ).tocsr()
+        return stacked
 
-    def matrix(self, k: int) -> Any:
+    def matrix(self, k: int) -> SparseMatrix:
         """P_k alone, as CSC."""
         size = int(self.q.shape[1])
         mine = self.owner == k
-        return sparse.coo_array((self.values[mine], (self.first[mine], self.second[mine])), shape=(size, size)).tocsc()
+        entries = self.values[mine], (self.first[mine], self.second[mine])
+        matrix: SparseMatrix = sparse.coo_array(entries, shape=(size, size)).tocsc()
+        return matrix
 
     def on_variables(self, kept: Indices) -> QuadraticRows:
         """The same constraints on the kept variables, which must include all that occur."""
@@ -248,14 +253,14 @@ class QuadraticRows:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _dense(name: str, q: Any) -> Any:
-    return checked_sparse(f"q of {name}", q).toarray() if sparse.issparse(q) else as_floats(f"q of {name}", q)
+def _dense(name: str, q: MatrixLike) -> Double:
+    return checked_sparse(f"q of {name}", q).toarray() if is_sparse(q) else as_floats(f"q of {name}", q)
 
 
-def _places(name: str, given: Any, n_entries: int, size: int) -> Indices:
+def _places(name: str, given: object, n_entries: int, size: int) -> Indices:
     array = np.asarray(given)
     if array.shape != (n_entries,) or (array.dtype.kind not in "iu" and array.size):
-        raise ShapeError(f"{name} of the quadratic constraints is no list of {n_entries} indices.", "", "quadratic")
+        raise ShapeError(f"{name} of the quadratic constraints is not a list of {n_entries} indices.", "", "quadratic")
     if array.size and (array.min() < 0 or array.max() >= size):
         found = int(array[(array < 0) | (array >= size)][0])
         raise ShapeError(f"{name} of the quadratic constraints has the index {found} of {size}.", "", "quadratic")

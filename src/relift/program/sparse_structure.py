@@ -7,18 +7,19 @@ made; so every matrix from outside goes through :func:`checked_sparse` before it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Array, Integers, SparseLike, SparseMatrix, Vector
 from relift.errors import NotANumberError, ProgramError, ShapeError
 
 _HINT = "The indices of the sparse matrix are damaged: make it anew."
 
 
-def checked_sparse(name: str, given: Any) -> Any:
+def checked_sparse(name: str, given: SparseLike) -> SparseMatrix:
     """The same matrix as a CSC or CSR array of float64 in a container of its own, if its structure holds.
 
     CSR stays CSR, everything else becomes CSC. Arrays of the right type are shared with the given matrix, not copied.
@@ -36,7 +37,7 @@ def checked_sparse(name: str, given: Any) -> Any:
     ShapeError
         If it has not two dimensions, or an index lies outside of it, or its arrays do not fit together.
     NotANumberError
-        If its entries are no real numbers, or some are masked.
+        If its entries are not real numbers, or some are masked.
 
     Examples
     --------
@@ -47,6 +48,7 @@ def checked_sparse(name: str, given: Any) -> Any:
     relift.errors.ShapeError: A has an entry in column 7, but only 2 columns. The indices of the sparse matrix are
     damaged: make it anew.
     """
+    parts: Any = given  # each format has parts of its own
     try:
         shape = tuple(int(size) for size in given.shape)
         if len(shape) != 2:
@@ -55,32 +57,32 @@ def checked_sparse(name: str, given: Any) -> Any:
             raise ShapeError(f"{name} has the shape {shape}.", _HINT, name)
         match given.format:
             case "csr" | "csc":
-                return compressed(name, given.format, given.data, given.indices, given.indptr, (shape[0], shape[1]))
+                return compressed(name, given.format, parts.data, parts.indices, parts.indptr, (shape[0], shape[1]))
             case "coo":
-                return _from_triples(name, given.data, given.coords[0], given.coords[1], shape)
+                return _from_triples(name, parts.data, parts.coords[0], parts.coords[1], shape)
             case "lil":
-                return _from_lists(name, given.rows, given.data, shape)
+                return _from_lists(name, parts.rows, parts.data, shape)
             case "dok":
-                return _from_keys(name, dict(given.items()), shape)
+                return _from_keys(name, dict(parts.items()), shape)
             case "bsr":
-                return _from_blocks(name, given.data, given.indices, given.indptr, shape)
+                return _from_blocks(name, parts.data, parts.indices, parts.indptr, shape)
             case "dia":
-                offsets, data = np.asarray(given.offsets), np.asarray(given.data)
+                offsets, data = np.asarray(parts.offsets), np.asarray(parts.data)
                 if offsets.dtype.kind not in "iu" or data.ndim != 2 or offsets.shape != data.shape[:1]:
                     raise ShapeError(f"the diagonals of {name} do not fit together.", _HINT, name)
-                listed = given.tocoo()
+                listed = parts.tocoo()
             case _:
-                listed = given.tocoo()
+                listed = parts.tocoo()
         return _from_triples(name, listed.data, listed.coords[0], listed.coords[1], shape)
     except ProgramError:
         raise
     except (ValueError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        raise ShapeError(f"{name} is no whole sparse matrix ({error}).", _HINT, name) from None
+        raise ShapeError(f"{name} is not a valid sparse matrix ({error}).", _HINT, name) from None
 
 
 def compressed(
-    name: str, order: Literal["csr", "csc"], data: Any, indices: Any, indptr: Any, shape: tuple[int, int]
-) -> Any:
+    name: str, order: Literal["csr", "csc"], data: object, indices: object, indptr: object, shape: tuple[int, int]
+) -> SparseMatrix:
     """A CSC or CSR array from its three parts, if they fit together.
 
     Parameters
@@ -111,10 +113,11 @@ def compressed(
     _refuse_outside(name, "column" if order == "csr" else "row", minor, n_minor)
     kind = np.int32 if minor.dtype == starts.dtype == np.int32 else np.int64
     make = sparse.csr_array if order == "csr" else sparse.csc_array
-    return make((values, minor.astype(kind, copy=False), starts.astype(kind, copy=False)), shape=shape)
+    matrix: SparseMatrix = make((values, minor.astype(kind, copy=False), starts.astype(kind, copy=False)), shape=shape)
+    return matrix
 
 
-def _from_blocks(name: str, data: Any, indices: Any, indptr: Any, shape: tuple[int, ...]) -> Any:
+def _from_blocks(name: str, data: Array, indices: object, indptr: object, shape: tuple[int, ...]) -> SparseMatrix:
     blocks = np.asarray(data)
     if blocks.ndim != 3 or 0 in blocks.shape[1:] or shape[0] % blocks.shape[1] or shape[1] % blocks.shape[2]:
         raise ShapeError(f"the blocks of {name} do not fit its shape.", _HINT, name)
@@ -129,10 +132,10 @@ def _from_blocks(name: str, data: Any, indices: Any, indptr: Any, shape: tuple[i
     return _from_triples(name, values.ravel(), rows.astype(np.int64).ravel(), columns.astype(np.int64).ravel(), shape)
 
 
-def numbers(name: str, data: Any) -> NDArray[np.float64]:
+def numbers(name: str, data: object) -> Vector:
     """The numbers of a sparse matrix as float64, one behind the other."""
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
-        raise NotANumberError(f"{name} has masked entries.", "Fill them with numbers, or leave them out.", name)
+        raise NotANumberError(f"{name} has masked entries.", "Fill them with numbers, or remove them.", name)
     array = np.asarray(data)
     if array.dtype.kind not in "fiub":
         raise NotANumberError(f"{name} has entries of type {array.dtype}.", "Give real numbers.", name)
@@ -141,10 +144,10 @@ def numbers(name: str, data: Any) -> NDArray[np.float64]:
     return np.asarray(array, dtype=np.float64)
 
 
-def _indices(name: str, part: str, given: Any) -> NDArray[Any]:
+def _indices(name: str, part: str, given: object) -> Integers:
     array = np.asarray(given)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (isinstance(given, np.ma.MaskedArray)):
-        raise ShapeError(f"{part} of {name} is no list of whole numbers.", _HINT, name)
+        raise ShapeError(f"{part} of {name} is not a list of whole numbers.", _HINT, name)
     if array.dtype == np.int32 or array.dtype == np.int64:
         return np.asarray(array, dtype=array.dtype.newbyteorder("="))
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
@@ -152,13 +155,13 @@ def _indices(name: str, part: str, given: Any) -> NDArray[Any]:
     return array.astype(np.int64)
 
 
-def _refuse_outside(name: str, what: str, indices: NDArray[Any], size: int) -> None:
+def _refuse_outside(name: str, what: str, indices: Integers, size: int) -> None:
     if indices.size and (indices.min() < 0 or indices.max() >= size):
         found = int(indices[(indices < 0) | (indices >= size)][0])
         raise ShapeError(f"{name} has an entry in {what} {found}, but only {size} {what}s.", _HINT, name)
 
 
-def _from_triples(name: str, data: Any, rows: Any, columns: Any, shape: tuple[int, ...]) -> Any:
+def _from_triples(name: str, data: object, rows: object, columns: object, shape: tuple[int, ...]) -> SparseMatrix:
     values = numbers(name, data)
     row, column = _indices(name, "rows", rows), _indices(name, "columns", columns)
     if not values.size == row.size == column.size:
@@ -170,15 +173,18 @@ def _from_triples(name: str, data: Any, rows: Any, columns: Any, shape: tuple[in
     return _stacked(values, row, column, (shape[0], shape[1]))
 
 
-def _stacked(values: Any, row: Any, column: Any, shape: tuple[int, int]) -> Any:
+def _stacked(values: Vector, row: Integers, column: Integers, shape: tuple[int, int]) -> SparseMatrix:
     """Compress by columns without adding double entries."""
     order = np.lexsort((row, column))
     starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=shape[1]))])
     parts = (values[order], row[order], starts)
-    return sparse.csc_array(parts, shape=shape)
+    matrix: SparseMatrix = sparse.csc_array(parts, shape=shape)
+    return matrix
 
 
-def _from_lists(name: str, rows: Any, data: Any, shape: tuple[int, ...]) -> Any:
+def _from_lists(
+    name: str, rows: Sequence[Sequence[int]], data: Sequence[Sequence[float]], shape: tuple[int, ...]
+) -> SparseMatrix:
     if len(rows) != shape[0] or len(data) != shape[0] or any(len(r) != len(d) for r, d in zip(rows, data, strict=True)):
         raise ShapeError(f"the lists of {name} do not fit together.", _HINT, name)
     lengths = [len(row) for row in rows]
@@ -187,10 +193,11 @@ def _from_lists(name: str, rows: Any, data: Any, shape: tuple[int, ...]) -> Any:
     return _from_triples(name, values, np.repeat(np.arange(shape[0]), lengths), columns, shape)
 
 
-def _from_keys(name: str, entries: dict[Any, Any], shape: tuple[int, ...]) -> Any:
+def _from_keys(name: str, entries: dict[tuple[int, int], float], shape: tuple[int, ...]) -> SparseMatrix:
     if not entries:
-        return sparse.csc_array((shape[0], shape[1]))
+        empty: SparseMatrix = sparse.csc_array((shape[0], shape[1]))
+        return empty
     keys = np.array(list(entries))
     if keys.ndim != 2 or keys.shape[1] != 2:
-        raise ShapeError(f"the keys of {name} are no pairs.", _HINT, name)
+        raise ShapeError(f"the keys of {name} are not pairs.", _HINT, name)
     return _from_triples(name, np.array(list(entries.values())), keys[:, 0], keys[:, 1], shape)

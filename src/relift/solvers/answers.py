@@ -1,13 +1,12 @@
 """What a backend answered, made safe: whatever it says or raises becomes a Solution that can be judged.
 
-A backend may be broken, or not of this house. An exception, a claim without a point, numbers that are none and vectors
+A backend may be broken, or written by others. An exception, a claim without a point, NaN and vectors
 of another length are failures of that backend, told in its message; then the next one is asked.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start
         If it is not installed.
     """
     try:
-        answer: Any = backend.solve(program, settings, warm_start)
+        answer: object = backend.solve(program, settings, warm_start)
     except (OptionError, MissingPackageError):
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the backend's failure, and the next one is asked
@@ -61,10 +60,11 @@ def words_of(error: Exception) -> str:
     return text if type(error).__module__ == "relift.errors" else f"{type(error).__name__}: {text}".rstrip(": ")
 
 
-def _what_is_wrong(program: Program, answer: Any) -> str:
+def _what_is_wrong(program: Program, answer: Solution) -> str:
     """Why this cannot be an answer to the program; empty if it can be one."""
-    if not isinstance(answer.status, Status):
-        return f"{answer.status!r} is not a status"
+    status: object = answer.status
+    if not isinstance(status, Status):
+        return f"{status!r} is not a status"
     sizes = (
         program.n_variables,
         program.n_rows,

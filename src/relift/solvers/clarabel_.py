@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, final
+from types import ModuleType
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.errors import BackendError
 from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefinite
 from relift.program.program import Program
@@ -29,6 +31,7 @@ from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     Conic,
+    Facts,
     check_option_names,
     csc,
     infeasible,
@@ -41,6 +44,9 @@ from relift.solvers.forms import (
 )
 from relift.solvers.newton_polish import polished
 from relift.solvers.second_order import SecondOrderCones
+
+if TYPE_CHECKING:
+    from clarabel import DefaultSettings, DefaultSolution
 
 REGULARISATION = 1e-14
 """Static regularisation of the linear systems, in place of Clarabel's own 1e-8."""
@@ -63,7 +69,7 @@ _STATUS = {
 
 @final
 class ClarabelBackend(Backend):
-    """Clarabel."""
+    """The backend that calls Clarabel."""
 
     name = "clarabel"
     package = "clarabel"
@@ -91,21 +97,21 @@ class ClarabelBackend(Backend):
         own = _settings(clarabel, settings)
         found = _run(clarabel, P, program.q.copy(), K, b, cones, own, settings.interrupt)
         status = str(found.status)
-        facts: dict[str, Any] = {"iterations": int(found.iterations), "message": status}
+        facts: Facts = {"iterations": int(found.iterations), "message": status}
         ends = np.cumsum([conic.b.size, curved.b.size])
         linear, of_curved, v = np.split(np.asarray(found.z, dtype=np.float64), ends)
-        y, w = conic.split(linear, program.n_variables)
+        y, w = conic.expand(linear, program.n_variables)
         match _status(found, settings.tolerance):
             case Status.INFEASIBLE:
                 if curved.sizes:
                     claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=self.name, **facts)
-                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.multipliers(of_curved), ray_v=v)
+                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
                 return _if_proved(program, infeasible(program, self.name, (y, w), v, **facts))
             case Status.UNBOUNDED:
                 return _if_proved(program, unbounded(self.name, found.x, **facts))
             case answered:
                 answer = with_point(program, self.name, answered, found.x, y, w, **facts)
-                answer = dataclasses.replace(answer, z=curved.multipliers(of_curved), v=v)
+                answer = dataclasses.replace(answer, z=curved.expand(of_curved), v=v)
                 if not curved.sizes:
                     return answer
                 return polished(program, answer) if answered.has_point else answer
@@ -113,7 +119,7 @@ class ClarabelBackend(Backend):
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Tolerances it can just not reach, with a regularisation of 1e-10, its own 1e-8, and 1e-12 unscaled."""
         tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
-        steps: tuple[dict[str, Any], ...] = (
+        steps: tuple[dict[str, object], ...] = (
             {**tight, "static_regularization_constant": 1e-10},
             {**tight, "static_regularization_constant": 1e-8},
             {**tight, "static_regularization_constant": 1e-12, "equilibrate_enable": False},
@@ -123,7 +129,7 @@ class ClarabelBackend(Backend):
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
 
 
-def _status(found: Any, tolerance: float) -> Status:
+def _status(found: DefaultSolution, tolerance: float) -> Status:
     """What Clarabel says, by what the user wants: it is asked for far more, and cannot always give that."""
     said = _STATUS.get(str(found.status), Status.FAILURE)
     if said is not Status.OPTIMAL_INACCURATE:
@@ -134,7 +140,7 @@ def _status(found: Any, tolerance: float) -> Status:
 
 
 def _if_proved(program: Program, claim: Solution) -> Solution:
-    """A claim, unless Clarabel is only almost sure of it and its ray is no good."""
+    """A claim, unless Clarabel is only almost sure of it and its ray proves nothing."""
     if not claim.message.startswith("Almost"):
         return claim
     if claim.ray_x is not None and is_recession_direction(program, claim.ray_x, 1e-6):
@@ -145,7 +151,7 @@ def _if_proved(program: Program, claim: Solution) -> Solution:
     return Solution(Status.FAILURE, iterations=claim.iterations, backend=claim.backend, message=claim.message)
 
 
-def _own_cone(clarabel: Any, cone: Cone) -> Any:
+def _own_cone(clarabel: ModuleType, cone: Cone) -> object:
     match cone:
         case SecondOrder(size=1):
             return clarabel.NonnegativeConeT(1)
@@ -161,15 +167,15 @@ def _own_cone(clarabel: Any, cone: Cone) -> Any:
 
 
 def _run(
-    clarabel: Any,
-    P: Any,
-    q: Any,
-    K: Any,
-    b: Any,
-    cones: list[Any],
-    settings: Any,
+    clarabel: ModuleType,
+    P: SparseMatrix,
+    q: Vector,
+    K: SparseMatrix,
+    b: Vector,
+    cones: list[object],
+    settings: DefaultSettings,
     interrupt: Callable[[], bool] | None = None,
-) -> Any:
+) -> DefaultSolution:
     try:
         solver = clarabel.DefaultSolver(P, q, K, b, cones, settings)
         if interrupt is not None and hasattr(solver, "set_termination_callback"):
@@ -182,7 +188,7 @@ def _run(
         raise BackendError(f"Clarabel stopped: {error}.") from error
 
 
-def _settings(clarabel: Any, settings: SolverSettings) -> Any:
+def _settings(clarabel: ModuleType, settings: SolverSettings) -> DefaultSettings:
     own = clarabel.DefaultSettings()
     tolerance = max(1e-11, min(1e-8, settings.tolerance * 1e-4))
     own.verbose = bool(settings.verbose)

@@ -1,10 +1,10 @@
 """Any solver that CVXPY has installed, as ``cvxpy:<NAME>``.
 
-The rows are handed over as equalities, upper and lower bounds; CVXPY's multipliers are those of ``lhs - rhs``
+The rows are passed as equalities, upper and lower bounds; CVXPY's dual values are those of ``lhs - rhs``
 for ``==`` and ``<=`` and of ``rhs - lhs`` for ``>=``, which are relift's up to the sign of the last. Cones, and
 quadratic constraints as second-order cones, follow (:mod:`relift.solvers.cvxpy_cones`). Where CVXPY keeps the
-multipliers of an infeasible problem, they are the ray; there is none for unbounded problems. Power cones of many
-arguments are handed over as trees (:mod:`relift.solvers.power_trees`).
+dual values of an infeasible problem, they are the ray; there is none for unbounded problems. Power cones of many
+arguments are passed as trees (:mod:`relift.solvers.power_trees`).
 """
 
 from __future__ import annotations
@@ -13,21 +13,24 @@ import dataclasses
 import difflib
 import warnings
 from time import perf_counter
-from typing import Any, final
+from types import ModuleType
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import BackendError, OptionError
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.clarabel_ import ClarabelBackend
 from relift.solvers.cvxpy_cones import CvxpyCones
 from relift.solvers.forms import (
+    Facts,
     Stacked,
     csc,
     infeasible,
@@ -39,6 +42,9 @@ from relift.solvers.forms import (
 )
 from relift.solvers.pass_through import options_in_own_words, own_words
 from relift.solvers.second_order import SecondOrderCones
+
+if TYPE_CHECKING:
+    from cvxpy import Constraint, Problem
 
 _STATUS = {
     "optimal": Status.OPTIMAL,
@@ -98,7 +104,9 @@ class CvxpyBackend(Backend):
         upper = np.flatnonzero(np.isfinite(stacked.u) & ~is_equal)
         lower = np.flatnonzero(np.isfinite(stacked.l) & ~is_equal)
         x = cvxpy.Variable(program.n_variables)
-        used: dict[str, Any] = {}  # only what there is: older versions of CVXPY take no expressions without entries
+        used: dict[
+            str, Constraint
+        ] = {}  # only what there is: older versions of CVXPY take no expressions without entries
         if equal.size:
             used["equal"] = csc(rows[equal]) @ x == stacked.u[equal]
         if upper.size:
@@ -116,7 +124,7 @@ class CvxpyBackend(Backend):
         failure = self._run(cvxpy, problem, settings, options)
         seconds = perf_counter() - begin
         status = str(problem.status)
-        facts: dict[str, Any] = {"message": failure or status}
+        facts: Facts = {"message": failure or status}
         statistics = problem.solver_stats
         if statistics is not None and isinstance(statistics.num_iters, int):
             facts["iterations"] = statistics.num_iters
@@ -129,14 +137,14 @@ class CvxpyBackend(Backend):
         elif limit is not None and (failure or answered is Status.OPTIMAL_INACCURATE):
             answered = limit
         y = w = z = v = None
-        if all(constraint.dual_value is not None for constraint in used.values()) and cones.have_multipliers:
-            multipliers = np.zeros(stacked.l.size)
+        if all(constraint.dual_value is not None for constraint in used.values()) and cones.have_duals:
+            duals = np.zeros(stacked.l.size)
             for key, at, sign in (("equal", equal, 1.0), ("upper", upper, 1.0), ("lower", lower, -1.0)):
                 if key in used:
-                    multipliers[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
-            y, w = stacked.split(multipliers, program.n_variables)
-            of_curved, v = np.split(cones.multipliers(), [curved.b.size])
-            z = curved.multipliers(of_curved)
+                    duals[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
+            y, w = stacked.expand(duals, program.n_variables)
+            of_curved, v = np.split(cones.duals(), [curved.b.size])
+            z = curved.expand(of_curved)
         if answered is Status.INFEASIBLE:
             ray = None if y is None or w is None else (y, w)
             return _if_proved(program, infeasible(program, self.name, ray, v, **facts), z)
@@ -147,7 +155,7 @@ class CvxpyBackend(Backend):
         answer = with_point(program, self.name, answered, x.value, y, w, **facts)
         return dataclasses.replace(answer, z=z, v=v) if answer.x is not None else answer
 
-    def _options(self, settings: SolverSettings) -> dict[str, Any]:
+    def _options(self, settings: SolverSettings) -> dict[str, object]:
         """What the solver is told; HiGHS takes options in a dictionary of their own too, and none in both places."""
         options = options_in_own_words(self.name, self.solver, settings)
         apart = settings.options.get("highs_options")
@@ -155,7 +163,7 @@ class CvxpyBackend(Backend):
             options = {k: v for k, v in options.items() if k not in apart or k in settings.options}
         return options
 
-    def _run(self, cvxpy: Any, problem: Any, settings: SolverSettings, options: dict[str, Any]) -> str:
+    def _run(self, cvxpy: ModuleType, problem: Problem, settings: SolverSettings, options: dict[str, object]) -> str:
         """Solve; return the message if the solver failed, an empty text if not."""
         try:
             with warnings.catch_warnings():
@@ -206,7 +214,7 @@ def _without_options(settings: SolverSettings) -> SolverSettings:
     return dataclasses.replace(settings, options={})
 
 
-def _cvxpy() -> Any:
+def _cvxpy() -> ModuleType:
     try:
         import cvxpy
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Conic rows as constraints of CVXPY, and their multipliers back; cones of one kind and size share a constraint.
+"""Conic rows as constraints of CVXPY, and their dual values back; cones of one kind and size share a constraint.
 
 Power cones have two arguments here: larger ones have been taken apart (:mod:`relift.solvers.power_trees`).
 """
@@ -8,17 +8,21 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
-from relift.program.solution import Vector
 
-Rows = NDArray[np.int64]
+if TYPE_CHECKING:
+    from cvxpy import Constraint, Expression, Variable
+
+
+Reader: TypeAlias = "Callable[[Constraint, Vector], None]"
+"""Puts the dual values of a solved constraint where they belong."""
 
 
 @final
@@ -31,17 +35,17 @@ class CvxpyCones:
     constraints
         They.
     readers
-        For each constraint: reads its multipliers into a vector over all rows.
+        For each constraint: reads its dual values into a vector over all rows.
     n_rows
         Rows of all cones.
     """
 
-    constraints: tuple[Any, ...]
-    readers: tuple[Callable[[Any, Vector], None], ...]
+    constraints: tuple[Constraint, ...]
+    readers: tuple[Reader, ...]
     n_rows: int
 
     @classmethod
-    def from_rows(cls, x: Any, rows: ConicRows) -> CvxpyCones:
+    def from_rows(cls, x: Variable, rows: ConicRows) -> CvxpyCones:
         """One constraint for all cones of one kind and size.
 
         Parameters
@@ -51,7 +55,7 @@ class CvxpyCones:
         rows
             The cones.
         """
-        groups: dict[Any, list[int]] = {}
+        groups: dict[tuple[str, int], list[int]] = {}
         for k, cone in enumerate(rows.cones):
             groups.setdefault(_kind(cone), []).append(k)
         constraints, readers = [], []
@@ -63,30 +67,31 @@ class CvxpyCones:
         return cls(tuple(constraints), tuple(readers), rows.n_rows)
 
     @property
-    def have_multipliers(self) -> bool:
+    def have_duals(self) -> bool:
         """Whether CVXPY has given all of them."""
         return all(dual.value is not None for constraint in self.constraints for dual in constraint.dual_variables)
 
-    def multipliers(self) -> Vector:
-        """The multipliers of all rows."""
+    def duals(self) -> Vector:
+        """The dual values of all rows."""
         found = np.zeros(self.n_rows)
         for constraint, reader in zip(self.constraints, self.readers, strict=True):
             reader(constraint, found)
         return found
 
 
-def _kind(cone: Cone) -> Any:
+def _kind(cone: Cone) -> tuple[str, int]:
     if isinstance(cone, SecondOrder):
         return "second order", cone.size
     return (type(cone).__name__, cone.n_rows)
 
 
-def _made(x: Any, rows: ConicRows, cones: list[Cone], table: Rows) -> list[tuple[Any, Callable[[Any, Vector], None]]]:
+def _made(x: Variable, rows: ConicRows, cones: list[Cone], table: Indices) -> list[tuple[Constraint, Reader]]:
     """The constraints for cones of one kind; column k of the table lists the rows of cone k."""
-    cvxpy: Any = importlib.import_module("cvxpy")  # it tells its types only in part
+    cvxpy = importlib.import_module("cvxpy")  # it tells its types only in part
 
-    def expression(which: Rows) -> Any:
-        return rows.b[which] - sparse.csc_matrix(rows.A[which]) @ x
+    def expression(which: Indices) -> Expression:
+        slack: Expression = rows.b[which] - sparse.csc_matrix(rows.A[which]) @ x
+        return slack
 
     match cones[0]:
         case SecondOrder(size=1):
@@ -110,10 +115,10 @@ def _made(x: Any, rows: ConicRows, cones: list[Cone], table: Rows) -> list[tuple
     raise AssertionError(cones[0])
 
 
-def _reader(parts: list[Rows]) -> Callable[[Any, Vector], None]:
+def _reader(parts: list[Indices]) -> Reader:
     """Reads one dual variable for each part; matrices column by column, as they were made."""
 
-    def read(constraint: Any, found: Vector) -> None:
+    def read(constraint: Constraint, found: Vector) -> None:
         for dual, which in zip(constraint.dual_variables, parts, strict=True):
             value = np.asarray(dual.value, dtype=np.float64)
             found[which] = value.reshape(which.shape, order="F")
@@ -121,15 +126,15 @@ def _reader(parts: list[Rows]) -> Callable[[Any, Vector], None]:
     return read
 
 
-def _semidefinite_reader(own: Rows, fold: Any) -> Callable[[Any, Vector], None]:
-    def read(constraint: Any, found: Vector) -> None:
+def _semidefinite_reader(own: Indices, fold: SparseMatrix) -> Reader:
+    def read(constraint: Constraint, found: Vector) -> None:
         value = np.asarray(constraint.dual_variables[0].value, dtype=np.float64)
         found[own] = fold @ ((value + value.T) / 2).ravel(order="F")
 
     return read
 
 
-def _triangle(n: int) -> tuple[Any, Any]:
+def _triangle(n: int) -> tuple[SparseMatrix, SparseMatrix]:
     """From the scaled upper triangle to all entries column by column, and from those of a symmetric matrix back.
 
     Examples

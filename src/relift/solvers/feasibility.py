@@ -2,7 +2,7 @@
 
 A program is infeasible if and only if the same rows and bounds with a zero objective are, and if and only if its rows
 cannot be met by adding slacks that cost something and end at 0: that *elastic* program always has an optimum, where
-simplex can be at a loss, and its multipliers are the ray. A convex program with a feasible point is unbounded if and
+simplex can be at a loss, and its dual values are the ray. A convex program with a feasible point is unbounded if and
 only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
 HiGHS solves them, unless there are quadratic constraints, for which Clarabel looks for the feasible point, or cones,
 for which it does both: a direction d must have -Cd in them.
@@ -14,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.magnitudes import largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.answers import ask
 from relift.solvers.forms import infeasible
@@ -56,7 +56,7 @@ def points_or_proofs(program: Program, settings: SolverSettings) -> Iterator[Sol
 
 
 def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
-    """A point whose rows are met with the least slack, or multipliers that say why some slack is needed."""
+    """A point whose rows are met with the least slack, or dual values that say why some slack is needed."""
     n, sizes = program.n_variables, largest_of_rows(program.A)
     sizes = np.where(sizes > 0, sizes, 1.0)
     columns = [program.A]
@@ -80,16 +80,16 @@ def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
 
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:
-    """A direction along which a feasible program's objective falls for ever, or None."""
+    """A direction that proves that a feasible program is unbounded, or None."""
     A, l, u = program.A, _without_offset(program.l), _without_offset(program.u)
     if program.P is not None:
         A = sparse.vstack([A, program.P]).tocsc()
         flat = np.zeros(program.n_variables)
         l, u = np.concatenate([l, flat]), np.concatenate([u, flat])
     if len(program.quadratic):
-        flat = program.quadratic.stacked_matrices()
-        A = sparse.vstack([A, flat, program.quadratic.q]).tocsc()
-        zeros, never = np.zeros(flat.shape[0]), np.full(len(program.quadratic), -np.inf)
+        curved = program.quadratic.stacked_matrices()
+        A = sparse.vstack([A, curved, program.quadratic.q]).tocsc()
+        zeros, never = np.zeros(curved.shape[0]), np.full(len(program.quadratic), -np.inf)
         l, u = np.concatenate([l, zeros, never]), np.concatenate([u, zeros, np.zeros(never.size)])
     A = _with_rows_of_size_one(A)
     lb, ub = np.maximum(_without_offset(program.lb), -1.0), np.minimum(_without_offset(program.ub), 1.0)
@@ -100,10 +100,11 @@ def find_recession_direction(program: Program, settings: SolverSettings) -> Vect
     return found.x if found.status == Status.OPTIMAL else None
 
 
-def _with_rows_of_size_one(A: Any) -> Any:
+def _with_rows_of_size_one(A: SparseMatrix) -> SparseMatrix:
     """Each row divided by its largest entry; bounds that are 0 or infinite stay, and no row is lost in a tolerance."""
     sizes = largest_of_rows(A)
-    return (sparse.diags_array(1.0 / np.where(sizes > 0, sizes, 1.0)) @ A).tocsc()
+    divided: SparseMatrix = (sparse.diags_array(1.0 / np.where(sizes > 0, sizes, 1.0)) @ A).tocsc()
+    return divided
 
 
 def _without_offset(bounds: Vector) -> Vector:

@@ -1,4 +1,4 @@
-r"""The forms in which solvers want a program, and the way back from their multipliers and options.
+r"""The forms in which solvers want a program, and the expansion of their dual values.
 
 Three forms cover every solver here:
 
@@ -6,32 +6,48 @@ Three forms cover every solver here:
 - *stacked*, the bounds of variables as further rows, :math:`l \le Gx \le u` with :math:`G = [A; I]` (OSQP);
 - *conic*, :math:`Kx + s = b` with s zero for equalities and nonnegative otherwise (Clarabel, SCS, CVXPY).
 
-In all of them multipliers return to the signs of :class:`~relift.program.solution.Solution`:
-:math:`Px + q + A^\top y + w = 0`.
+Variables are the same in all of them, so that only dual values travel, under the names of
+:class:`~relift.program.step.Step`: ``expand`` from the form to the program, ``restrict`` from the program to the form.
+They have the signs of :class:`~relift.program.solution.Solution`: :math:`Px + q + A^\top y + w = 0`.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TypedDict, Unpack, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from relift.errors import BackendError, MissingPackageError, OptionError
+from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
+from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
+from relift.settings import OWN_OPTIONS, near_own_option
+
+MOST_LISTED = 30
+"""Options of a solver are listed in an error where there are no more of them."""
 
 NOTHING = 1e-9
 """Bounds of a row without variables that miss 0 by no more than this are met: what solvers grant all rows, and more."""
 
 
-def csc(matrix: Any, index_type: Any = np.int32) -> Any:
+class Facts(TypedDict, total=False):
+    """What else a solver tells, as :class:`~relift.program.solution.Solution` keeps it."""
+
+    iterations: int | None
+    message: str
+    statistics: dict[str, object]
+
+
+def csc(
+    matrix: SparseMatrix | CoordinateMatrix, index_type: type[np.int32] | type[np.int64] = np.int32
+) -> SparseMatrix:
     """Convert to a CSC matrix with sorted indices of the wanted type, in arrays the solver may write to.
 
     PIQP returns wrong points for unsorted indices, and several solvers read 64-bit indices as 32-bit ones.
@@ -46,13 +62,15 @@ def csc(matrix: Any, index_type: Any = np.int32) -> Any:
         np.array(columns.indices, dtype=index_type),
         np.array(columns.indptr, dtype=index_type),
     )
-    return sparse.csc_matrix(parts, shape=columns.shape)
+    made: SparseMatrix = sparse.csc_matrix(parts, shape=columns.shape)
+    return made
 
 
-def quadratic_part(program: Program) -> Any:
+def quadratic_part(program: Program) -> SparseMatrix:
     """P, or an empty matrix of its size for a linear program."""
     n = program.n_variables
-    return sparse.csc_array((n, n)) if program.P is None else program.P
+    P: SparseMatrix = sparse.csc_array((n, n)) if program.P is None else program.P
+    return P
 
 
 @final
@@ -70,7 +88,7 @@ class Stacked:
         The variables whose bounds follow the rows of A, ascending.
     """
 
-    G: Any
+    G: SparseMatrix
     l: Vector
     u: Vector
     bounded: NDArray[np.int64]
@@ -90,16 +108,16 @@ class Stacked:
         )
         return cls(G, l, u, bounded)
 
-    def split(self, multipliers: Any, n: int) -> tuple[Vector, Vector]:
-        """(y, w) from the multipliers of all rows."""
-        values = np.asarray(multipliers, dtype=np.float64).ravel()
+    def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
+        """Carry dual values of all rows of G back to the program: (y, w)."""
+        values = np.asarray(duals, dtype=np.float64).ravel()
         m = self.l.size - self.bounded.size
         w = np.zeros(n)
         w[self.bounded] = values[m:]
         return values[:m].copy(), w
 
-    def joined(self, y: Vector | None, w: Vector | None) -> Vector | None:
-        """Multipliers of all rows from (y, w); None if either is missing."""
+    def restrict(self, y: Vector | None, w: Vector | None) -> Vector | None:
+        """Carry dual values (y, w) of the program forward to the rows of G; None if either is missing."""
         return None if y is None or w is None else np.concatenate([y, w[self.bounded]])
 
 
@@ -120,7 +138,7 @@ class Conic:
         The stacked form.
     """
 
-    K: Any
+    K: SparseMatrix
     b: Vector
     n_equalities: int
     equal: NDArray[np.int64]
@@ -146,19 +164,19 @@ class Conic:
         """How many rows are inequalities."""
         return int(self.b.size) - self.n_equalities
 
-    def split(self, z: Any, n: int) -> tuple[Vector, Vector]:
-        """(y, w) from the multipliers z of the conic rows, z >= 0 for inequalities."""
-        values = np.asarray(z, dtype=np.float64).ravel()
-        multipliers = np.zeros(self.stacked.l.size)
+    def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
+        """Carry dual values of the conic rows, nonnegative for inequalities, back to the program: (y, w)."""
+        values = np.asarray(duals, dtype=np.float64).ravel()
+        of_rows = np.zeros(self.stacked.l.size)
         first, second = self.n_equalities, self.n_equalities + self.upper.size
-        multipliers[self.equal] = values[:first]
-        multipliers[self.upper] += values[first:second]
-        multipliers[self.lower] -= values[second:]
-        return self.stacked.split(multipliers, n)
+        of_rows[self.equal] = values[:first]
+        of_rows[self.upper] += values[first:second]
+        of_rows[self.lower] -= values[second:]
+        return self.stacked.expand(of_rows, n)
 
-    def joined(self, y: Vector | None, w: Vector | None) -> Vector | None:
-        """Multipliers of the conic rows from (y, w)."""
-        all_rows = self.stacked.joined(y, w)
+    def restrict(self, y: Vector | None, w: Vector | None) -> Vector | None:
+        """Carry dual values (y, w) of the program forward to the conic rows; None if either is missing."""
+        all_rows = self.stacked.restrict(y, w)
         if all_rows is None:
             return None
         return np.concatenate(
@@ -230,7 +248,7 @@ def without_dust(ray: Vector, lower: Vector, upper: Vector) -> Vector:
 
 
 def _on_bounds(ray: Vector, lower: Vector, upper: Vector) -> Vector:
-    """The multipliers of a ray that press on a bound, 0 elsewhere."""
+    """The dual values of a ray that belong to a finite bound, 0 elsewhere."""
     return np.where((ray > 0) & np.isfinite(upper) | (ray < 0) & np.isfinite(lower), ray, 0.0)
 
 
@@ -245,7 +263,7 @@ def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float, r
 
 
 def is_recession_direction(program: Program, d: Vector, tolerance: float) -> bool:
-    """Whether a direction of largest entry 1 keeps feasibility and improves for ever."""
+    """Whether a direction of largest entry 1 is a proof of unboundedness."""
     rows = program.quadratic
     if max(rows.bend(d), float((rows.q @ d).max(initial=0.0))) > tolerance:
         return False
@@ -273,7 +291,7 @@ def _distance(program: Program, s: Vector, room: Vector | None = None, *, dual: 
 
 
 def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, Vector] | None:
-    """Multipliers that have grown without bound, as a ray, if they point along a proof of infeasibility."""
+    """Dual values that have grown without bound, as a ray, if they point along a proof of infeasibility."""
     size = max(np.max(np.abs(y), initial=0.0), np.max(np.abs(w), initial=0.0))
     if not (np.isfinite(size) and size > 1e6):
         return None
@@ -282,8 +300,8 @@ def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, V
     return (ray_y, ray_w) if is_proof(program, ray_y, ray_w, 1e-8) else None
 
 
-def direction_of_divergence(program: Program, x: Any) -> Vector | None:
-    """Where a point runs off to, if that direction keeps feasibility and improves for ever.
+def direction_of_divergence(program: Program, x: ArrayLike) -> Vector | None:
+    """Where a point runs off to, if that direction is a proof of unboundedness.
 
     At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
     """
@@ -299,11 +317,15 @@ def direction_of_divergence(program: Program, x: Any) -> Vector | None:
 
 
 def infeasible(
-    program: Program, backend: str, ray: tuple[Vector, Vector] | None, ray_v: Vector | None = None, **facts: Any
+    program: Program,
+    backend: str,
+    ray: tuple[Vector, Vector] | None,
+    ray_v: Vector | None = None,
+    **facts: Unpack[Facts],
 ) -> Solution:
     """Answer infeasible, with its ray (scaled to largest entry 1) where there is one.
 
-    Multipliers of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
+    Dual values of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
     for the certificate to say. Interior-point and first-order methods leave more than rounding there, so w is taken
     from y (quadratic constraints have a part in w, and then the solver's own one stays).
     """
@@ -328,17 +350,24 @@ def _without_small_cones(program: Program, ray_v: Vector) -> Vector:
     return np.where(largest_of_cones(rows, np.abs(ray_v))[rows.cone_of_row] <= 1e-9, 0.0, ray_v)
 
 
-def unbounded(backend: str, ray_x: Any, **facts: Any) -> Solution:
+def unbounded(backend: str, ray: ArrayLike | None, **facts: Unpack[Facts]) -> Solution:
     """Answer unbounded, with its ray (scaled to largest entry 1) where there is one."""
-    if ray_x is not None:
-        ray_x = np.asarray(ray_x, dtype=np.float64).ravel()
+    ray_x = None
+    if ray is not None:
+        ray_x = np.asarray(ray, dtype=np.float64).ravel()
         size = np.max(np.abs(ray_x), initial=0.0)
         ray_x = ray_x / size if np.isfinite(size) and size > 0 else None
     return Solution(Status.UNBOUNDED, objective=float("-inf"), ray_x=ray_x, backend=backend, **facts)
 
 
 def with_point(
-    program: Program, backend: str, status: Status, x: Any, y: Vector | None, w: Vector | None, **facts: Any
+    program: Program,
+    backend: str,
+    status: Status,
+    x: ArrayLike,
+    y: Vector | None,
+    w: Vector | None,
+    **facts: Unpack[Facts],
 ) -> Solution:
     """Answer with a point; NaN, infinity and running off to infinity are not called optimal."""
     point = np.asarray(x, dtype=np.float64).ravel()
@@ -352,21 +381,34 @@ def with_point(
     return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)
 
 
-def check_option_names(backend: str, options: Mapping[str, Any], known: Iterable[str]) -> None:
-    """Refuse an option that the solver does not have, and name the nearest.
+def check_option_names(backend: str, options: Mapping[str, object], known: Iterable[str]) -> None:
+    """Refuse an option that the solver does not have, and name the nearest: relift's own ones first.
 
     Examples
     --------
     >>> check_option_names("clarabel", {"max_iters": 3}, ["max_iter", "verbose"])
     Traceback (most recent call last):
-    relift.errors.OptionError: clarabel has no option 'max_iters'. Did you mean 'max_iter'?
+    relift.errors.UnknownOptionError: clarabel has no option 'max_iters'. Did you mean 'max_iter'?
+    >>> check_option_names("clarabel", {"tolerence": 1e-3}, ["tol_feas", "verbose"])
+    Traceback (most recent call last):
+    relift.errors.UnknownOptionError: clarabel has no option 'tolerence'. Did you mean relift's own option 'tolerance'?
     """
     names = sorted(known)
     for option in options:
         if option not in names:
-            near = difflib.get_close_matches(option, names, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(names)}."
-            raise OptionError(f"{backend} has no option {option!r}.", hint)
+            raise UnknownOptionError(f"{backend} has no option {option!r}.", nearest_option(backend, option, names))
+
+
+def nearest_option(backend: str, option: str, names: Sequence[str]) -> str:
+    """Say which option of relift or of a solver is probably meant."""
+    if option in OWN_OPTIONS:
+        return "It is an option of relift itself: give it to relift, not to the backend."
+    if own := near_own_option(option):
+        return f"Did you mean relift's own option {own!r}?"
+    if near := difflib.get_close_matches(option, names, n=1):
+        return f"Did you mean {near[0]!r}?"
+    of_backend = ", ".join(names) if len(names) <= MOST_LISTED else f"{len(names)} options; see its documentation"
+    return f"relift has the options {', '.join(OWN_OPTIONS)}; {backend} has {of_backend}."
 
 
 def option_refused(backend: str, option: str, value: object, reason: object = "") -> OptionError:

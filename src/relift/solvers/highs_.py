@@ -2,7 +2,7 @@
 
 Where simplex is slow, interior point takes turns with it (:mod:`~relift.solvers.highs_rounds`).
 
-HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both multipliers change sign here.
+HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both dual values change sign here.
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
 or unbounded.
 
@@ -12,26 +12,31 @@ is recognised and called unbounded.
 It also calls some points optimal that are far from stationary; their status becomes ``optimal_inaccurate``.
 
 Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not end
-in minutes); without a ``time_limit`` nothing stops it, and with one it looks at the clock between iterations only,
-the first of which factorises a dense matrix of the size of the null space. Clarabel is the default for QPs.
+in minutes), and on badly scaled ones it cycles; so does interior point on some bounds of 1e30. Unless an
+``iteration_limit`` is given both end as a failure, after :func:`qp_iterations` and :data:`IPM_ITERATIONS`. Active
+sets look at the clock between iterations only, the first of which factorises a dense matrix of the size of the
+null space. Clarabel is the default for QPs.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from time import perf_counter
-from typing import Any, final
+from types import ModuleType
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.errors import BackendError
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
+    Facts,
     check_option_names,
     csc,
     direction_of_divergence,
@@ -43,12 +48,21 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.highs_rounds import first_budget, run_in_rounds
+from relift.solvers.highs_rounds import Highs, TimedInterrupt, first_budget, run_in_rounds
+
+if TYPE_CHECKING:
+    from highspy import HighsBasisStatus, HighsInfo
+    from highspy.cb import HighsCallbackInput
 
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
 
-_STATUS = {
+IPM_ITERATIONS = 1000
+"""After so many iterations interior point has failed: it takes some dozens."""
+
+_LIMITS = ("simplex_iteration_limit", "ipm_iteration_limit", "pdlp_iteration_limit", "qp_iteration_limit")
+
+MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
     "kInfeasible": Status.INFEASIBLE,
     "kUnbounded": Status.UNBOUNDED,
@@ -56,11 +70,12 @@ _STATUS = {
     "kIterationLimit": Status.ITERATION_LIMIT,
     "kInterrupt": Status.TIME_LIMIT,
 }
+"""What the model status of HiGHS means; all others are failures."""
 
 
 @final
 class HighsBackend(Backend):
-    """HiGHS."""
+    """The backend that calls HiGHS."""
 
     name = "highs"
     package = "highspy"
@@ -76,12 +91,17 @@ class HighsBackend(Backend):
         if not program.is_linear and program.n_rows == 0:
             return self._quadratic_without_rows(program, settings)
         start = perf_counter()
+        timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
+        settings = dataclasses.replace(settings, interrupt=timed)
         highs = load(program, settings)
         if program.is_linear and warm_start is not None and warm_start.x is not None:
             set_basis(highs, program, warm_start)
         if program.is_linear and "solver" not in settings.options and settings.iteration_limit is None:
             budget = first_budget(program.n_variables, program.n_rows)
-            highs, status = run_in_rounds(lambda other: load(program, other), run, settings, budget, highs)
+            highs, status = run_in_rounds(
+                lambda other: load(program, other), run, settings, budget, highs,
+                elsewhere=lambda: 0.0 if timed is None else timed.seconds,
+            )  # fmt: skip
         else:
             status = run(highs)
         if status in {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}:
@@ -92,6 +112,9 @@ class HighsBackend(Backend):
                 # Feasibility does not depend on the objective: a linear program decides and gives the ray.
                 return self._quadratic_without_solution(program, settings, status)
         answer = solution_of(highs, program, self.name, status)
+        if status == "kIterationLimit" and not _has_own_limit(settings):
+            said = f"{status}: no answer after {answer.iterations:,} iterations"
+            return dataclasses.replace(answer, status=Status.FAILURE, message=said)
         if program.is_linear and answer.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
             return _infeasible_if_proved(highs, program, answer)
         return answer if program.is_linear else _unless_far_from_stationary(program, answer, settings.tolerance)
@@ -116,13 +139,22 @@ class HighsBackend(Backend):
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Tighter tolerances without presolve and HiGHS's own regularisation of QPs; then interior point."""
         tight = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
-        steps: tuple[dict[str, Any], ...] = (
+        steps: tuple[dict[str, object], ...] = (
             {**tight, "presolve": "off", "qp_regularization_value": 1e-7},
             {**tight, "solver": "ipm", "run_crossover": "on", "ipm_optimality_tolerance": 1e-11},
         )
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def qp_iterations(program: Program) -> int:
+    """After how many iterations the active-set method has failed: far more than it takes where it does not cycle."""
+    return 100_000 + 200 * (program.n_variables + program.n_rows)
+
+
+def _has_own_limit(settings: SolverSettings) -> bool:
+    return settings.iteration_limit is not None or any(name in settings.options for name in _LIMITS)
 
 
 def _with_time_left(settings: SolverSettings, start: float) -> SolverSettings:
@@ -136,7 +168,8 @@ def _unless_far_from_stationary(program: Program, answer: Solution, tolerance: f
     """Take back the word optimal where it is plainly wrong: about one in a hundred small QPs is (HiGHS 1.15)."""
     if answer.status is not Status.OPTIMAL or answer.x is None or answer.y is None or answer.w is None:
         return answer
-    parts = (program.P @ answer.x, program.q, program.A.T @ answer.y, answer.w)
+    curvature = np.zeros_like(answer.x) if program.P is None else program.P @ answer.x
+    parts = (curvature, program.q, program.A.T @ answer.y, answer.w)
     residual = np.max(np.abs(sum(parts))) / (1.0 + max(float(np.max(np.abs(part))) for part in parts))
     if residual <= tolerance:
         return answer
@@ -144,10 +177,10 @@ def _unless_far_from_stationary(program: Program, answer: Solution, tolerance: f
     return dataclasses.replace(answer, status=Status.OPTIMAL_INACCURATE, message=message)
 
 
-def load(program: Program, settings: SolverSettings) -> Any:
+def load(program: Program, settings: SolverSettings) -> Highs:
     """Make a fresh HiGHS object that holds the program and the settings."""
     highspy = _highspy()
-    highs = highspy.Highs()
+    highs: Highs = highspy.Highs()
     highs.setOptionValue("output_flag", bool(settings.verbose))
     _set_options(highs, program, settings)
     A = csc(program.A)
@@ -169,11 +202,11 @@ def load(program: Program, settings: SolverSettings) -> Any:
     return highs
 
 
-def _ask_between_iterations(highs: Any, interrupt: Callable[[], bool]) -> None:
+def _ask_between_iterations(highs: Highs, interrupt: Callable[[], bool]) -> None:
     """End the run when ``interrupt`` says so; versions of highspy without these callbacks run to the end."""
 
     # Not by highs.cbSimplexInterrupt, which takes as long as an iteration of a small program.
-    def ask(kind: Any, message: str, out: Any, into: Any, data: Any) -> None:
+    def ask(kind: object, message: str, out: object, into: HighsCallbackInput | None, data: object) -> None:
         if into is not None and interrupt():
             into.user_interrupt = True
 
@@ -183,7 +216,7 @@ def _ask_between_iterations(highs: Any, interrupt: Callable[[], bool]) -> None:
             highs.startCallback(getattr(kinds, name))
 
 
-def run(highs: Any) -> str:
+def run(highs: Highs) -> str:
     """Run HiGHS and return the name of its model status."""
     try:
         highs.run()
@@ -192,15 +225,15 @@ def run(highs: Any) -> str:
     return str(highs.getModelStatus().name)
 
 
-def solution_of(highs: Any, program: Program, name: str, status: str) -> Solution:
-    """Read the point and multipliers that HiGHS holds, in the signs of relift."""
+def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solution:
+    """Read the point and dual values that HiGHS holds, in the signs of relift."""
     info, point = highs.getInfo(), highs.getSolution()
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "iterations": _iterations(info),
         "message": status,
         "statistics": {"crossover_iterations": max(0, int(info.crossover_iteration_count))},
     }
-    answer = _STATUS.get(status, Status.FAILURE)
+    answer = MODEL_STATUSES.get(status, Status.FAILURE)
     if answer is Status.UNBOUNDED:
         direction = direction_of_divergence(program, point.col_value) if point.value_valid else None
         return unbounded(name, direction, **facts)
@@ -215,8 +248,8 @@ def solution_of(highs: Any, program: Program, name: str, status: str) -> Solutio
     return with_point(program, name, answer, point.col_value, y, w, **facts)
 
 
-def set_basis(highs: Any, program: Program, point: Solution) -> None:
-    """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); it is repaired where it is none."""
+def set_basis(highs: Highs, program: Program, point: Solution) -> None:
+    """Give HiGHS a basis guessed from a point (at a bound: nonbasic); HiGHS repairs what is not a basis."""
     highspy = _highspy()
     status = highspy.HighsBasisStatus
     if point.x is None:
@@ -231,16 +264,18 @@ def set_basis(highs: Any, program: Program, point: Solution) -> None:
     highs.setBasis(basis)
 
 
-def _basis_status(status: Any, value: Vector, multiplier: Vector, lower: Vector, upper: Vector) -> list[Any]:
+def _basis_status(
+    status: type[HighsBasisStatus], value: Vector, dual_value: Vector, lower: Vector, upper: Vector
+) -> list[HighsBasisStatus]:
     near = 1e-6 * np.maximum(1.0, np.abs(value))
-    at_lower = (value - lower <= near) & ~((lower < upper) & (multiplier > 1e-9) & (upper - value <= near))
+    at_lower = (value - lower <= near) & ~((lower < upper) & (dual_value > 1e-9) & (upper - value <= near))
     at_upper = (upper - value <= near) & ~at_lower
     codes = np.where(at_lower, 0, np.where(at_upper, 1, 2))
     names = (status.kLower, status.kUpper, status.kBasic)
     return [names[code] for code in codes]
 
 
-def _with_ray(highs: Any, program: Program, status: str, settings: SolverSettings) -> Solution:
+def _with_ray(highs: Highs, program: Program, status: str, settings: SolverSettings) -> Solution:
     """Infeasible or unbounded, one of the two, with the ray that simplex without presolve leaves."""
     for option, value in (("presolve", "off"), ("solver", "simplex")):
         highs.setOptionValue(option, value)
@@ -254,7 +289,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
             highs, again = feasibility, decided
         elif decided == "kOptimal":
             again = "kUnbounded"
-    facts: dict[str, Any] = {
+    facts: Facts = {
         "iterations": _iterations(highs.getInfo()),
         "message": status if again == status else f"{status}, then {again} without presolve",
     }
@@ -269,7 +304,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
             return infeasible(program, "highs", None, **facts)
         if status == "kUnbounded":
             return unbounded("highs", None, **facts)
-        return Solution(_STATUS[again], backend="highs", **facts)
+        return Solution(MODEL_STATUSES[again], backend="highs", **facts)
     answer = dataclasses.replace(solution_of(highs, program, "highs", again), message=facts["message"])
     if answer.status is Status.OPTIMAL:
         return answer
@@ -278,7 +313,7 @@ def _with_ray(highs: Any, program: Program, status: str, settings: SolverSetting
     return _infeasible_if_proved(highs, program, answer)
 
 
-def _infeasible_if_proved(highs: Any, program: Program, answer: Solution) -> Solution:
+def _infeasible_if_proved(highs: Highs, program: Program, answer: Solution) -> Solution:
     """An answer that HiGHS is not sure of, unless the ray that it holds proves that there is none."""
     ray = _dual_ray(highs, program)
     if ray is None:
@@ -289,7 +324,7 @@ def _infeasible_if_proved(highs: Any, program: Program, answer: Solution) -> Sol
     return claim
 
 
-def _dual_ray(highs: Any, program: Program) -> tuple[Vector, Vector] | None:
+def _dual_ray(highs: Highs, program: Program) -> tuple[Vector, Vector] | None:
     _, exists, ray = highs.getDualRay()
     if not exists or len(ray) != program.n_rows:
         return _ray_of_empty_row(program)
@@ -331,16 +366,16 @@ def _feasibility_program(program: Program) -> Program:
     return Program.trusted(None, zeros, program.A, program.l, program.u, program.lb, program.ub)
 
 
-def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None:
+def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> None:
     highspy = _highspy()
     # The active-set QP method cycles more often with tighter tolerances than these.
     tolerance = max(1e-10, min(1e-7, settings.tolerance * (1e-2 if program.is_linear else 1e-1)))
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "primal_feasibility_tolerance": tolerance,
         "dual_feasibility_tolerance": tolerance,
         "ipm_optimality_tolerance": max(1e-12, tolerance * 0.1),
         "large_matrix_value": float("inf"),  # it refuses those from 1e15 on by default
-        # HiGHS adds 1e-7 to the diagonal of P, so multipliers are that much off and some optima by a percent;
+        # HiGHS adds 1e-7 to the diagonal of P, so dual values are that much off and some optima by a percent;
         # with less it fails more often, but says so.
         "qp_regularization_value": 1e-11,
     }
@@ -352,14 +387,11 @@ def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None
         values["infinite_bound"] = float("inf")
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
+    values["ipm_iteration_limit"] = IPM_ITERATIONS
+    if not program.is_linear:
+        values["qp_iteration_limit"] = qp_iterations(program)
     if settings.iteration_limit is not None:
-        limits = (
-            "simplex_iteration_limit",
-            "ipm_iteration_limit",
-            "pdlp_iteration_limit",
-            "qp_iteration_limit",
-        )
-        values |= dict.fromkeys(limits, int(settings.iteration_limit))
+        values |= dict.fromkeys(_LIMITS, int(settings.iteration_limit))
     if settings.threads is not None:
         # The pool of threads is global to the process and keeps its first size unless it is reset.
         highspy.Highs.resetGlobalScheduler(True)
@@ -370,7 +402,7 @@ def _set_options(highs: Any, program: Program, settings: SolverSettings) -> None
             raise option_refused("highs", option, value)
 
 
-def refused_options(options: Mapping[str, Any]) -> list[str]:
+def refused_options(options: Mapping[str, object]) -> list[str]:
     """Names of those options that HiGHS does not know, or whose values it does not take."""
     highspy, highs = _highspy(), _highs()
     refused = []
@@ -384,7 +416,7 @@ def refused_options(options: Mapping[str, Any]) -> list[str]:
     return refused
 
 
-def _option_names(highs: Any, wanted: Any) -> list[str]:
+def _option_names(highs: Highs, wanted: Iterable[str]) -> list[str]:
     """Names that HiGHS knows: it is asked one by one, since highspy lists only some of them."""
     listed = [name for name in dir(highs.getOptions()) if not name.startswith("_")]
     highspy = _highspy()
@@ -392,13 +424,13 @@ def _option_names(highs: Any, wanted: Any) -> list[str]:
     return [*listed, *asked]
 
 
-def _iterations(info: Any) -> int:
+def _iterations(info: HighsInfo) -> int:
     names = ("simplex_iteration_count", "ipm_iteration_count", "qp_iteration_count", "pdlp_iteration_count")
     counts = [int(getattr(info, name, 0)) for name in names]
     return sum(count for count in counts if count > 0)
 
 
-def _highspy() -> Any:
+def _highspy() -> ModuleType:
     try:
         import highspy
     except ImportError as error:
@@ -406,7 +438,7 @@ def _highspy() -> Any:
     return highspy
 
 
-def _highs() -> Any:
-    highs = _highspy().Highs()
+def _highs() -> Highs:
+    highs: Highs = _highspy().Highs()
     highs.setOptionValue("output_flag", False)
     return highs

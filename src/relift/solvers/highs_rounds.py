@@ -13,12 +13,15 @@ as by simplex alone, and so are all for which the user asks for a method or coun
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from relift.settings import SolverSettings
+
+if TYPE_CHECKING:
+    from highspy import HighsBasis, HighsInfo, HighsModelStatus, HighsSolution
 
 SHORTEST, LONGEST = 1.0, 10.0
 """Bounds of the first budget of simplex, in seconds."""
@@ -27,6 +30,61 @@ FACTORISATIONS, OPERATIONS_PER_SECOND = 30, 2e9
 """Of an interior-point method: how many it takes, and how fast."""
 
 _UNDECIDED = {"kTimeLimit", "kUnknown", "kNotset", "kSolveError", "kIterationLimit"}
+
+
+class Highs(Protocol):
+    """What is used of a HiGHS object; highspy's own description of it lacks the rays."""
+
+    def version(self) -> str:
+        """The version of HiGHS."""
+
+    def setOptionValue(self, option: str, value: object) -> object:
+        """Set an option; whether that went well."""
+
+    def getOptionType(self, option: str) -> tuple[object, object]:
+        """Whether there is such an option, and the type of its values."""
+
+    def getOptions(self) -> object:
+        """All options, as attributes."""
+
+    def setCallback(self, callback: Callable[..., None], data: object) -> object:
+        """Set what is called while it runs; whether that went well."""
+
+    def startCallback(self, kind: object) -> object:
+        """Begin to make calls of this kind."""
+
+    def passModel(self, *parts: object) -> object:
+        """Take a linear program; whether that went well."""
+
+    def passHessian(self, *parts: object) -> object:
+        """Take a quadratic objective; whether that went well."""
+
+    def run(self) -> object:
+        """Run the solver."""
+
+    def getRunTime(self) -> float:
+        """Seconds of all runs together."""
+
+    def getModelStatus(self) -> HighsModelStatus:
+        """How the run ended."""
+
+    def getInfo(self) -> HighsInfo:
+        """Iterations and status of the last run."""
+
+    def getSolution(self) -> HighsSolution:
+        """Point and dual values."""
+
+    def getBasis(self) -> HighsBasis:
+        """The basis at the end."""
+
+    def setBasis(self, basis: HighsBasis) -> object:
+        """Start from a basis."""
+
+    def getPrimalRay(self) -> tuple[object, bool, Sequence[float]]:
+        """Status, whether there is a direction in which the program is unbounded, and that direction."""
+
+    def getDualRay(self) -> tuple[object, bool, Sequence[float]]:
+        """Status, whether there is a proof of infeasibility, and that proof."""
 
 
 def first_budget(n_variables: int, n_rows: int) -> float:
@@ -42,12 +100,13 @@ def first_budget(n_variables: int, n_rows: int) -> float:
 
 
 def run_in_rounds(
-    load: Callable[[SolverSettings], Any],
-    run: Callable[[Any], str],
+    load: Callable[[SolverSettings], Highs],
+    run: Callable[[Highs], str],
     settings: SolverSettings,
     budget: float,
-    simplex: Any,
-) -> tuple[Any, str]:
+    simplex: Highs,
+    elsewhere: Callable[[], float] = lambda: 0.0,
+) -> tuple[Highs, str]:
     """Run simplex and interior point in turns until one of them has an answer or the time limit is over.
 
     Parameters
@@ -62,6 +121,8 @@ def run_in_rounds(
         Of the first round of simplex.
     simplex
         The HiGHS object for simplex, loaded; it may have a basis to start from.
+    elsewhere
+        Seconds that other work took so far, between iterations: they are not taken from the budget of simplex.
 
     Returns
     -------
@@ -75,7 +136,12 @@ def run_in_rounds(
         simplex.setOptionValue(
             "time_limit", min(simplex.getRunTime() + budget, simplex.getRunTime() + _left(limit, start))
         )
+        before = elsewhere()
         status = run(simplex)
+        while status == "kTimeLimit" and elsewhere() > before and _left(limit, start) > 0:
+            lost, before = elsewhere() - before, elsewhere()
+            simplex.setOptionValue("time_limit", simplex.getRunTime() + min(lost, _left(limit, start)))
+            status = run(simplex)
         if status != "kTimeLimit" or _left(limit, start) <= 0:
             break
         options = {**settings.options, "solver": "ipm", "run_crossover": "off"}
@@ -92,6 +158,27 @@ def run_in_rounds(
         budget *= 4.0
     simplex.setOptionValue("time_limit", simplex.getRunTime() + max(_left(limit, start), 0.0))
     return simplex, status
+
+
+class TimedInterrupt:
+    """An interrupt that counts the seconds it takes.
+
+    Parameters
+    ----------
+    interrupt
+        What to call.
+    """
+
+    def __init__(self, interrupt: Callable[[], bool]) -> None:
+        self._interrupt, self.seconds = interrupt, 0.0
+
+    def __call__(self) -> bool:
+        """Whether to end, as the interrupt says."""
+        start = perf_counter()
+        try:
+            return self._interrupt()
+        finally:
+            self.seconds += perf_counter() - start
 
 
 def _left(limit: float, start: float) -> float:

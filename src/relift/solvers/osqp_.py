@@ -1,13 +1,13 @@
 """OSQP, an operator splitting method (ADMM) on ``l <= Gx <= u`` with the bounds of variables as rows of G.
 
-A first-order method: cheap iterations, slow tails. Tolerances stop at 1e-9. Its polishing step is off: it
+A first-order method: fast iterations, slow convergence. Tolerances stop at 1e-9. Its polishing step is off: it
 writes to standard output even when silent, and at these tolerances it changes little. Its limit of 4000
 iterations is raised, since relift asks for more digits than OSQP's default 1e-3.
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 from scipy import sparse
 
@@ -17,6 +17,7 @@ from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
+    Facts,
     Stacked,
     check_option_names,
     csc,
@@ -26,6 +27,9 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+
+if TYPE_CHECKING:
+    from osqp import OSQP
 
 _STATUS = {
     "OSQP_SOLVED": Status.OPTIMAL,
@@ -39,7 +43,7 @@ _STATUS = {
 
 @final
 class OsqpBackend(Backend):
-    """OSQP."""
+    """The backend that calls OSQP."""
 
     name = "osqp"
     package = "osqp"
@@ -58,7 +62,7 @@ class OsqpBackend(Backend):
         try:
             solver.setup(P, program.q.copy(), stacked.G, stacked.l, stacked.u, **options)
             if warm_start is not None:
-                solver.warm_start(x=warm_start.x, y=stacked.joined(warm_start.y, warm_start.w))
+                solver.warm_start(x=warm_start.x, y=stacked.restrict(warm_start.y, warm_start.w))
             found = solver.solve(raise_error=False)
         except (TypeError, AssertionError) as error:
             raise option_refused(self.name, "options", dict(settings.options), error) from error
@@ -66,20 +70,20 @@ class OsqpBackend(Backend):
             raise BackendError(f"OSQP stopped: {error or type(error).__name__}.") from error
         status = osqp.SolverStatus(found.info.status_val).name
         n = program.n_variables
-        facts: dict[str, Any] = {"iterations": int(found.info.iter), "message": str(found.info.status)}
+        facts: Facts = {"iterations": int(found.info.iter), "message": str(found.info.status)}
         match _STATUS.get(status, Status.FAILURE):
             case Status.INFEASIBLE:
-                return infeasible(program, self.name, stacked.split(found.prim_inf_cert, n), **facts)
+                return infeasible(program, self.name, stacked.expand(found.prim_inf_cert, n), **facts)
             case Status.UNBOUNDED:
                 return unbounded(self.name, found.dual_inf_cert, **facts)
             case answered:
-                y, w = stacked.split(found.y, n)
+                y, w = stacked.expand(found.y, n)
                 return with_point(program, self.name, answered, found.x, y, w, **facts)
 
 
-def _options(solver: Any, settings: SolverSettings) -> dict[str, Any]:
+def _options(solver: OSQP, settings: SolverSettings) -> dict[str, object]:
     tolerance = max(1e-9, min(1e-6, settings.tolerance * 1e-2))
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "verbose": bool(settings.verbose),
         "eps_abs": tolerance,
         "eps_rel": tolerance,

@@ -1,9 +1,9 @@
-"""What the pass-throughs to qpsolvers and CVXPY share: the own words of the solvers behind them."""
+"""What the pass-throughs to qpsolvers and CVXPY share: option names of the solvers behind them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from relift.errors import OptionError
 from relift.program.solution import Status
@@ -34,7 +34,7 @@ class OwnWords:
     time_limit: str = ""
     iteration_limit: str = ""
     is_first_order: bool = False
-    always: tuple[tuple[str, Any], ...] = ()
+    always: tuple[tuple[str, object], ...] = ()
 
 
 _WORDS = {
@@ -57,11 +57,11 @@ def own_words(solver: str) -> OwnWords:
     return _WORDS.get(solver.lower(), OwnWords())
 
 
-def options_in_own_words(backend: str, solver: str, settings: SolverSettings) -> dict[str, Any]:
+def options_in_own_words(backend: str, solver: str, settings: SolverSettings) -> dict[str, object]:
     """Translate the settings into a solver's options; what it cannot obey is refused, not dropped."""
     words = own_words(solver)
     tolerance = max(words.smallest, min(1e-8, settings.tolerance * 1e-2))
-    values: dict[str, Any] = {**dict.fromkeys(words.tolerances, tolerance), **dict(words.always)}
+    values: dict[str, object] = {**dict.fromkeys(words.tolerances, tolerance), **dict(words.always)}
     if words.is_first_order:
         values[words.iteration_limit] = 200_000
     for word, value, option in (
@@ -73,7 +73,7 @@ def options_in_own_words(backend: str, solver: str, settings: SolverSettings) ->
         if not option:
             raise OptionError(
                 f"{backend} has no {word} that relift knows of.",
-                f"Leave {word} out, and pass the solver's own option in options.",
+                f"Remove {word}, and pass the solver's own option in options.",
             )
         values[option] = value
     return {**values, **settings.options}

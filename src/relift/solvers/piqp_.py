@@ -2,13 +2,13 @@
 
 Equal bounds become equality rows, those of fixed variables too, since its box wants an interior. It gives no
 rays, takes no warm start and cannot be stopped by time: a time limit is refused, an iteration limit obeyed.
-On infeasible programs its multipliers often diverge until the iteration limit; where they do so along a ray
+On infeasible programs its dual values often diverge until the iteration limit; where they do so along a ray
 that proves infeasibility, that is the answer.
 """
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,7 @@ from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
+    Facts,
     check_option_names,
     csc,
     direction_of_divergence,
@@ -30,6 +31,9 @@ from relift.solvers.forms import (
     with_point,
 )
 
+if TYPE_CHECKING:
+    from piqp import Settings
+
 _STATUS = {
     "PIQP_SOLVED": Status.OPTIMAL,
     "PIQP_PRIMAL_INFEASIBLE": Status.INFEASIBLE,
@@ -40,7 +44,7 @@ _STATUS = {
 
 @final
 class PiqpBackend(Backend):
-    """PIQP."""
+    """The backend that calls PIQP."""
 
     name = "piqp"
     package = "piqp"
@@ -77,10 +81,10 @@ class PiqpBackend(Backend):
         except Exception as error:
             raise BackendError(f"PIQP stopped: {error}.") from error
         found = solver.result
-        facts: dict[str, Any] = {"iterations": int(found.info.iter), "message": status}
+        facts: Facts = {"iterations": int(found.info.iter), "message": status}
         y, w = np.zeros(program.n_rows), np.asarray(found.z_bu) - np.asarray(found.z_bl)
-        multipliers = np.asarray(found.y)
-        y[equal], w[fixed] = multipliers[: equal.size], multipliers[equal.size :]
+        duals = np.asarray(found.y)
+        y[equal], w[fixed] = duals[: equal.size], duals[equal.size :]
         y[ranged] = np.asarray(found.z_u) - np.asarray(found.z_l)
         match _STATUS.get(status, Status.FAILURE):
             case Status.INFEASIBLE:
@@ -94,13 +98,13 @@ class PiqpBackend(Backend):
                 return with_point(program, self.name, answered, found.x, y, w, **facts)
 
 
-def _set_options(own: Any, settings: SolverSettings) -> None:
+def _set_options(own: Settings, settings: SolverSettings) -> None:
     if settings.time_limit is not None:
         raise OptionError(
-            "piqp cannot be stopped by time.", "Leave time_limit out, give iteration_limit, or use clarabel."
+            "piqp cannot be stopped by time.", "Remove time_limit, give iteration_limit, or use clarabel."
         )
     tolerance = max(1e-11, min(1e-8, settings.tolerance * 1e-3))
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "verbose": bool(settings.verbose),
         "eps_abs": tolerance,
         "eps_rel": tolerance * 0.1,

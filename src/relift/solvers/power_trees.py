@@ -5,7 +5,7 @@ Arguments of weights :math:`\alpha` and :math:`\beta` are joined by a further va
 .. math:: x^{\alpha/(\alpha+\beta)}\, y^{\beta/(\alpha+\beta)} \ge |t|,
 
 which takes their place with weight :math:`\alpha + \beta`, pair by pair and level by level, until two are left for z.
-Multipliers of the rows of the arguments and of z are those of the large cone: stationarity in t says that what t is
+Dual values of the rows of the arguments and of z are those of the large cone: stationarity in t says that what t is
 worth as an argument is what it costs as a product, so that the products of the small dual cones multiply to that of the
 large one.
 
@@ -17,12 +17,13 @@ in 14898 iterations, and 394 in 7535 with these trees; on two it stops by an ass
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import SparseMatrix
 from relift.program.cones import Cone, Power, PowerND
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -33,7 +34,7 @@ from relift.program.solution import Solution
 @final
 @dataclass(frozen=True, eq=False)
 class PowerTrees:
-    """A program whose power cones have two arguments, and the way back.
+    """A program whose power cones have two arguments, with the expansion of answers.
 
     Parameters
     ----------
@@ -45,19 +46,22 @@ class PowerTrees:
         Where each conic row of the given program stands now.
     joints
         What each further variable joins, children first.
+    is_trivial
+        Whether the given program had no such cone; one of two arguments is only written in another way.
     """
 
     program: Program
     n_variables: int
     places: NDArray[np.int64]
     joints: tuple[Joint, ...] = ()
+    is_trivial: bool = False
 
     @classmethod
     def of(cls, program: Program) -> PowerTrees:
         """Take the large power cones of a program apart."""
         rows = program.conic
         if not any(isinstance(cone, PowerND) for cone in rows.cones):
-            return cls(program, program.n_variables, np.arange(rows.n_rows))
+            return cls(program, program.n_variables, np.arange(rows.n_rows), is_trivial=True)
         trees = _Trees(rows)
         n, k = program.n_variables, trees.n_joints
         old = rows.A.tocoo()
@@ -82,11 +86,6 @@ class PowerTrees:
             conic=ConicRows.trusted(A, b, trees.cones),
         )  # fmt: skip
         return cls(wide, n, trees.places, tuple(trees.made))
-
-    @property
-    def is_trivial(self) -> bool:
-        """Whether the program had no large power cones."""
-        return self.program.n_variables == self.n_variables and self.places.size == self.program.conic.n_rows
 
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the wide program to one for the given program."""
@@ -170,6 +169,7 @@ class _Trees:
         self.cones.append(Power(alpha))
 
 
-def _widened(matrix: Any, n_rows: int, n_columns: int) -> Any:
+def _widened(matrix: SparseMatrix, n_rows: int, n_columns: int) -> SparseMatrix:
     listed = matrix.tocoo()
-    return sparse.coo_array((listed.data, listed.coords), shape=(n_rows, n_columns)).tocsc()
+    widened: SparseMatrix = sparse.coo_array((listed.data, listed.coords), shape=(n_rows, n_columns)).tocsc()
+    return widened

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from typing import Any, final
+from types import ModuleType
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Matrix, SparseMatrix
 from relift.errors import BackendError, OptionError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -28,6 +30,10 @@ from relift.solvers.forms import (
     with_point,
 )
 from relift.solvers.pass_through import options_in_own_words, own_words, status_from_words
+
+if TYPE_CHECKING:
+    from qpsolvers import Problem
+    from qpsolvers import Solution as QPSolution
 
 
 @final
@@ -103,30 +109,32 @@ class QpsolversBackend(Backend):
 
     def _run(
         self,
-        qpsolvers: Any,
-        problem: Any,
+        qpsolvers: ModuleType,
+        problem: Problem,
         settings: SolverSettings,
-        options: dict[str, Any],
+        options: dict[str, object],
         warm_start: Solution | None,
-    ) -> Any:
+    ) -> QPSolution:
         start = None if warm_start is None or warm_start.x is None else warm_start.x.copy()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return qpsolvers.solve_problem(
+                found: QPSolution = qpsolvers.solve_problem(
                     problem, self.solver, initvals=start, verbose=bool(settings.verbose), **options
                 )
+                return found
         except (TypeError, AttributeError, KeyError, ValueError) as error:
             if settings.options:
                 raise option_refused(self.name, "options", dict(settings.options), error) from error
             raise BackendError(f"{self.name} stopped: {error}.") from error
         except Exception as error:
             if "unbounded below" in str(error):
-                return qpsolvers.Solution(problem, extras={"status": "unbounded"}, found=False)
+                unbounded: QPSolution = qpsolvers.Solution(problem, extras={"status": "unbounded"}, found=False)
+                return unbounded
             raise BackendError(f"{self.name} stopped: {error}.") from error
 
 
-def _own_status(found: Any) -> str:
+def _own_status(found: QPSolution) -> str:
     extras = found.extras or {}
     for source in (extras, extras.get("info")):
         for key in ("status", "model_status"):
@@ -136,11 +144,11 @@ def _own_status(found: Any) -> str:
     return "found" if found.found else "not found"
 
 
-def _dense(matrix: Any) -> Any:
+def _dense(matrix: SparseMatrix) -> Matrix:
     return np.asarray(matrix.toarray(), dtype=np.float64)
 
 
-def _qpsolvers() -> Any:
+def _qpsolvers() -> ModuleType:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

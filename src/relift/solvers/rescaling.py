@@ -13,17 +13,18 @@ any other. Powers of two make the change exact. Cones are multiplied as a whole.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Integers, Vector
 from relift.program.cone_distance import largest_of_cones
 from relift.program.conic_rows import ConicRows
 from relift.program.magnitudes import largest_by_group, largest_of_rows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 
 WORTH_IT = 2.0**6
 """A factor between this and its inverse is not worth another solve."""
@@ -56,36 +57,36 @@ class Rescaled:
 
     def expand(self, answer: Solution) -> Solution:
         """Carry an answer back."""
-        factors = {
-            "x": self.columns,
-            "y": self.rows / self.objective,
-            "w": 1.0 / (self.columns * self.objective),
-            "z": self.curved / self.objective,
-            "v": self.conic / self.objective,
-            "ray_x": self.columns,
-            "ray_y": self.rows,
-            "ray_w": 1.0 / self.columns,
-            "ray_z": self.curved,
-            "ray_v": self.conic,
-        }
-        given = {name: getattr(answer, name) for name in factors}
-        changed: dict[str, Any] = {name: vector * factors[name] for name, vector in given.items() if vector is not None}
-        if "x" in changed:
-            changed["objective"] = self.original.objective(changed["x"])
-        return replace(answer, **changed)
+        x = _times(answer.x, self.columns)
+        return replace(
+            answer,
+            x=x,
+            y=_times(answer.y, self.rows / self.objective),
+            w=_times(answer.w, 1.0 / (self.columns * self.objective)),
+            z=_times(answer.z, self.curved / self.objective),
+            v=_times(answer.v, self.conic / self.objective),
+            ray_x=_times(answer.ray_x, self.columns),
+            ray_y=_times(answer.ray_y, self.rows),
+            ray_w=_times(answer.ray_w, 1.0 / self.columns),
+            ray_z=_times(answer.ray_z, self.curved),
+            ray_v=_times(answer.ray_v, self.conic),
+            objective=answer.objective if x is None else self.original.objective(x),
+        )
 
     def restrict(self, solution: Solution) -> Solution:
         """Carry a point to start from forward."""
-        factors = {
-            "x": 1.0 / self.columns,
-            "y": self.objective / self.rows,
-            "w": self.objective * self.columns,
-            "z": self.objective / self.curved,
-            "v": self.objective / self.conic,
-        }
-        given = {name: getattr(solution, name) for name in factors}
-        changed: dict[str, Any] = {name: vector * factors[name] for name, vector in given.items() if vector is not None}
-        return replace(solution, **changed)
+        return replace(
+            solution,
+            x=_times(solution.x, 1.0 / self.columns),
+            y=_times(solution.y, self.objective / self.rows),
+            w=_times(solution.w, self.objective * self.columns),
+            z=_times(solution.z, self.objective / self.curved),
+            v=_times(solution.v, self.objective / self.conic),
+        )
+
+
+def _times(vector: Vector | None, factors: Vector) -> Vector | None:
+    return None if vector is None else vector * factors
 
 
 def rescaled(program: Program) -> Rescaled | None:
@@ -125,7 +126,7 @@ def _natural_sizes(program: Program) -> Vector:
     n = program.n_variables
     logs, counts = np.zeros(n), np.zeros(n)
 
-    def count(columns: Any, sizes: Vector) -> None:
+    def count(columns: Integers, sizes: Vector) -> None:
         told = np.isfinite(sizes) & (sizes > 0)
         np.add.at(logs, columns[told], np.log2(sizes[told]))
         np.add.at(counts, columns[told], 1.0)

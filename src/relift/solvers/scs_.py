@@ -7,21 +7,25 @@ arguments are taken apart (:mod:`~relift.solvers.power_trees`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Indices, Vector
 from relift.errors import BackendError
 from relift.program.cones import Exponential, Power, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Status, Vector
+from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
     Conic,
+    Facts,
     check_option_names,
     csc,
     infeasible,
@@ -53,7 +57,7 @@ _OPTIONS = (
 
 @final
 class ScsBackend(Backend):
-    """SCS."""
+    """The backend that calls SCS."""
 
     name = "scs"
     package = "scs"
@@ -83,9 +87,9 @@ class ScsBackend(Backend):
             if settings.options:
                 raise option_refused(self.name, "options", dict(settings.options), error) from error
             raise BackendError(f"SCS refuses the program: {error}.") from error
-        start: dict[str, Any] = {}
+        start: dict[str, Vector] = {}
         if warm_start is not None and warm_start.x is not None and b.size == conic.b.size + program.conic.n_rows:
-            y, v = conic.joined(warm_start.y, warm_start.w), warm_start.v
+            y, v = conic.restrict(warm_start.y, warm_start.w), warm_start.v
             slack = b - K @ warm_start.x
             slack[: conic.n_equalities] = 0.0
             slack[: conic.b.size] = np.maximum(slack[: conic.b.size], 0.0)
@@ -98,13 +102,15 @@ class ScsBackend(Backend):
             raise BackendError(f"SCS stopped: {error}.") from error
         return self._answer(scs, program, conic, own, found)
 
-    def _answer(self, scs: Any, program: Program, conic: Conic, own: _OwnCones, found: Any) -> Solution:
-        multipliers = np.asarray(found["y"], dtype=np.float64)
-        y, w = conic.split(multipliers[: conic.b.size], program.n_variables)
-        v = own.in_given_order(multipliers[conic.b.size :]) if len(program.conic) else np.zeros(0)
+    def _answer(
+        self, scs: ModuleType, program: Program, conic: Conic, own: _OwnCones, found: Mapping[str, Any]
+    ) -> Solution:
+        duals = np.asarray(found["y"], dtype=np.float64)
+        y, w = conic.expand(duals[: conic.b.size], program.n_variables)
+        v = own.in_given_order(duals[conic.b.size :]) if len(program.conic) else np.zeros(0)
         info = found["info"]
         code = int(info["status_val"])
-        facts: dict[str, Any] = {"iterations": int(info["iter"]), "message": str(info["status"])}
+        facts: Facts = {"iterations": int(info["iter"]), "message": str(info["status"])}
         if code == scs.INFEASIBLE:
             return infeasible(program, self.name, (y, w), v, **facts)
         if code == scs.UNBOUNDED:
@@ -123,18 +129,18 @@ class ScsBackend(Backend):
 class _OwnCones:
     """The cones as SCS counts them, and the order of conic rows that it wants."""
 
-    sizes: dict[str, Any]
-    order: Any
+    sizes: dict[str, list[int] | list[float] | int]
+    order: Indices
 
     @classmethod
     def of(cls, rows: ConicRows) -> _OwnCones:
         kinds: tuple[type, ...] = (SecondOrder, Semidefinite, Exponential, Power)
-        spans: dict[type, list[Any]] = {kind: [] for kind in kinds}
+        spans: dict[type, list[Indices]] = {kind: [] for kind in kinds}
         for start, cone in zip(rows.starts.tolist(), rows.cones, strict=True):
             span = start + np.arange(cone.n_rows)
             spans[type(cone)].append(span[_by_columns(cone.n)] if isinstance(cone, Semidefinite) else span)
         listed = [span for kind in kinds for span in spans[kind]]
-        sizes: dict[str, Any] = {
+        sizes: dict[str, list[int] | list[float] | int] = {
             "q": [cone.size for cone in rows.cones if isinstance(cone, SecondOrder)],
             "s": [cone.n for cone in rows.cones if isinstance(cone, Semidefinite)],
             "ep": len(spans[Exponential]),
@@ -143,21 +149,21 @@ class _OwnCones:
         order = np.concatenate(listed) if listed else np.zeros(0, np.int64)
         return cls({name: size for name, size in sizes.items() if size}, order)
 
-    def in_given_order(self, multipliers: Vector) -> Vector:
-        v = np.empty_like(multipliers)
-        v[self.order] = multipliers
+    def in_given_order(self, duals: Vector) -> Vector:
+        v = np.empty_like(duals)
+        v[self.order] = duals
         return v
 
 
-def _by_columns(n: int) -> Any:
+def _by_columns(n: int) -> Indices:
     """Where the lower triangle, column by column, stands in the lower triangle row by row."""
     i, j = np.tril_indices(n)
     return np.lexsort((i, j))
 
 
-def _options(settings: SolverSettings) -> dict[str, Any]:
+def _options(settings: SolverSettings) -> dict[str, object]:
     tolerance = max(1e-9, min(1e-6, settings.tolerance * 1e-2))
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "verbose": bool(settings.verbose),
         "eps_abs": tolerance,
         "eps_rel": tolerance,

@@ -5,7 +5,7 @@ With :math:`P_k = F_k^\top F_k` and :math:`\tau = 2 (r_k - q_k^\top x)`, the con
 
 .. math:: \left(\tfrac{\tau + 1}{2},\; \tfrac{\tau - 1}{2},\; F_k x\right) \in \text{SOC}.
 
-If :math:`(\zeta_0, \zeta_1, \zeta_F)` are the multipliers of these rows, :math:`z_k = \zeta_0 + \zeta_1` is that of the
+If :math:`(\zeta_0, \zeta_1, \zeta_F)` are the dual values of these rows, :math:`z_k = \zeta_0 + \zeta_1` is that of the
 constraint: :math:`\zeta_F = -z_k F_k x` at an optimum. The factor destroys symmetry, so it is made from the small
 program, after lifting.
 """
@@ -13,13 +13,13 @@ program, after lifting.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import linalg, sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 @final
@@ -35,7 +35,7 @@ class SecondOrderCones:
         Rows of each cone.
     """
 
-    K: Any
+    K: SparseMatrix
     b: Vector
     sizes: tuple[int, ...]
 
@@ -53,22 +53,24 @@ class SecondOrderCones:
         K = sparse.vstack(blocks).tocsc() if blocks else sparse.csc_array((0, n))
         return cls(K, np.concatenate(right) if right else np.zeros(0), tuple(sizes))
 
-    def multipliers(self, zeta: Vector) -> Vector:
-        """The multiplier of each quadratic constraint from those of the cones' rows."""
+    def expand(self, zeta: Vector) -> Vector:
+        """Carry dual values of the cones' rows back to the quadratic constraints."""
         heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64) if self.sizes else np.zeros(0, np.int64)
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
 
 
-def _factor(P: Any) -> Any:
+def _factor(P: SparseMatrix) -> SparseMatrix:
     """F with F'F = P, on the variables that P touches."""
     touched = np.unique(P.tocoo().coords[0])
     diagonal = P.diagonal()
     n = P.shape[0]
     if np.count_nonzero(diagonal) == P.nnz:
         entries = np.sqrt(diagonal[touched])
-        return sparse.csr_array((entries, (np.arange(touched.size), touched)), shape=(touched.size, n))
+        F: SparseMatrix = sparse.csr_array((entries, (np.arange(touched.size), touched)), shape=(touched.size, n))
+        return F
     values, vectors = linalg.eigh(P[touched][:, touched].toarray())
     kept = values > 1e-13 * max(float(values.max(initial=0.0)), 0.0)
-    F = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    i, j = np.indices(F.shape)
-    return sparse.csr_array((F.ravel(), (i.ravel(), touched[j.ravel()])), shape=(F.shape[0], n))
+    dense = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    i, j = np.indices(dense.shape)
+    factor: SparseMatrix = sparse.csr_array((dense.ravel(), (i.ravel(), touched[j.ravel()])), shape=(dense.shape[0], n))
+    return factor

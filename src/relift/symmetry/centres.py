@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.finite_field import Words
-from relift.symmetry.own_scales import Intervals, Vector
+from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
 
 SAMPLE = 4096
@@ -32,9 +31,9 @@ class Centres:
     """Where variables are measured from: floats, and exactly."""
 
     floats: Vector
-    images: Words
+    images: FieldElements
 
-    def only(self, where: NDArray[np.bool_]) -> Centres:
+    def only(self, where: Flags) -> Centres:
         """The same for some variables, 0 for the others."""
         return Centres(np.where(where, self.floats, 0.0), np.where(where, self.images, np.uint64(0)))
 
@@ -89,11 +88,11 @@ def may_be_equal_up_to_reflection(program: Program, centres: Centres) -> bool:
     return _n_shapes(l - shift, u - shift, nothing) < _n_shapes(l, u, nothing)
 
 
-def _sample(size: int) -> NDArray[np.int64]:
+def _sample(size: int) -> Indices:
     return np.arange(size) if size <= SAMPLE else np.linspace(0, size - 1, SAMPLE).astype(np.int64)
 
 
-def uncentred(centres: Centres, classes: Partition, scales: Words) -> Centres | None:
+def uncentred(centres: Centres, classes: Partition, scales: FieldElements) -> Centres | None:
     """Centres only where they are needed: members of a class whose centres are in the ratio of their scales move back.
 
     Parameters
@@ -119,7 +118,8 @@ def _n_shapes(low: Vector, high: Vector, cost: Vector) -> int:
     by_cost = (size <= 1e-9) & (cost != 0)
     size = np.where(size > 1e-9, size, 1.0)
     size[by_cost] = 1.0 / np.abs(cost[by_cost])
-    is_even = np.where(np.isfinite(low), np.abs(low + high) <= 1e-9 * size, low == -high)
+    with np.errstate(invalid="ignore"):  # of infinities that have no sum only the signs are compared
+        is_even = np.where(np.isfinite(low), np.abs(low + high) <= 1e-9 * size, low == -high)
     turn = np.where(np.where(is_even, cost < 0, high < -low), -1.0, 1.0)
     first, second = np.where(turn < 0, -high, low) / size, np.where(turn < 0, -low, high) / size
     words = np.zeros(low.size, np.uint64)
@@ -129,7 +129,7 @@ def _n_shapes(low: Vector, high: Vector, cost: Vector) -> int:
     return 2 * distinct.size - int(np.count_nonzero((is_even & (cost == 0))[chosen]))
 
 
-def _rounded(values: Vector) -> NDArray[np.float64]:
+def _rounded(values: Vector) -> Vector:
     is_finite = np.isfinite(values)
     return np.where(is_finite, np.round(np.where(is_finite, values, 0.0), 9), np.sign(values) * 1e300)
 
@@ -170,7 +170,7 @@ def centred_program(
     return moved, VectorImages(q_image, l_image, u_image, lb_image, ub_image, b_images)
 
 
-def _moved(bounds: Vector, images: Words, by: Vector, by_images: Words) -> tuple[Vector, Words]:
+def _moved(bounds: Vector, images: FieldElements, by: Vector, by_images: FieldElements) -> tuple[Vector, FieldElements]:
     """Bounds less something, exactly too: what is exactly 0 is 0."""
     is_finite = images < field.MODULUS
     moved = np.where(is_finite, field.subtract(np.where(is_finite, images, np.uint64(0)), by_images), images)

@@ -1,4 +1,4 @@
-r"""The coarsest equitable partition of a program or of a graph, by colour refinement (stage 3).
+r"""The coarsest equitable partition of a program or of a graph, by colour refinement.
 
 Vertices start with a colour; two of one colour are parted when their neighbours differ, until nothing
 changes. "Differ" is meant in one of two ways:
@@ -22,21 +22,31 @@ Berkholz, Bonsma, Grohe: Tight lower and upper bounds for the complexity of cano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, final, get_args
+from typing import Protocol, TypeAlias, TypeGuard, final, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import (
+    CoordinateMatrix,
+    FieldElements,
+    Integers,
+    MatrixLike,
+    SparseLike,
+    SparseMatrix,
+    Vector,
+    is_compressed,
+    is_sparse,
+)
 from relift.errors import NotANumberError, OptionError, ShapeError
 from relift.program.sparse_structure import checked_sparse
 from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
-from relift.symmetry.finite_field import Words
 from relift.symmetry.partition import Partition
 
 if field.CORE_IS_COMPILED:
@@ -97,8 +107,42 @@ class Refinement:
     variables: Partition
     rows: Partition
     row_scales: NDArray[np.float64]
-    row_scale_images: Words
+    row_scale_images: FieldElements
     statistics: RefinementStatistics
+
+
+class NetworkxGraph(Protocol):
+    """What is read of a networkx graph."""
+
+    def __iter__(self) -> Iterator[Hashable]: ...
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+
+    def edges(self, *, data: str, default: float) -> Iterable[tuple[Hashable, Hashable, float]]:
+        """Source, target and attribute of each edge."""
+
+
+class IgraphGraph(Protocol):
+    """What is read of an igraph graph."""
+
+    @property
+    def es(self) -> Mapping[str, Sequence[float]]:
+        """Attributes of the edges."""
+
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+
+    def is_weighted(self) -> bool:
+        """Whether edges have the attribute ``weight``."""
+
+    def vcount(self) -> int:
+        """Number of vertices."""
+
+    def get_edgelist(self) -> Sequence[tuple[int, int]]:
+        """Source and target of each edge."""
+
+
+Graph: TypeAlias = NetworkxGraph | IgraphGraph
 
 
 def core_is_compiled() -> bool:
@@ -107,18 +151,18 @@ def core_is_compiled() -> bool:
 
 
 def refine(
-    P: Any,
-    A: Any,
-    variable_images: Sequence[Words],
-    row_lower_image: Words,
-    row_upper_image: Words,
+    P: SparseLike | None,
+    A: SparseLike,
+    variable_images: Sequence[FieldElements],
+    row_lower_image: FieldElements,
+    row_upper_image: FieldElements,
     l: NDArray[np.float64],
     u: NDArray[np.float64],
     *,
     mode: Mode = "equitable",
     reading: Reading = "decimal",
     scale_rows: bool = True,
-    row_extra: Sequence[Words] = (),
+    row_extra: Sequence[FieldElements] = (),
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Refinement:
@@ -132,7 +176,7 @@ def refine(
         The m x n matrix of the rows; CSC and CSR are used as they are, other formats are converted. Double
         entries count as so many entries: they add up in equitable mode.
     variable_images
-        Words of length n; the initial colour of a variable is the tuple of its words (images of q, lb, ub).
+        FieldElements of length n; the initial colour of a variable is the tuple of its words (images of q, lb, ub).
     row_lower_image, row_upper_image
         Images of l and u, see :func:`relift.symmetry.finite_field.images`.
     l, u
@@ -213,15 +257,45 @@ def refine(
     return Refinement(Partition(variables), Partition(rows), scales, scale_images, statistics)
 
 
+@overload
 def colour_refinement(
-    graph: Any,
-    colours: Iterable[Hashable] | Mapping[Any, Hashable] | None = None,
+    graph: Graph,
+    colours: Iterable[Hashable] | Mapping[Hashable, Hashable] | None = None,
+    *,
+    row_colours: None = None,
+    mode: Mode = "equitable",
+    values: Reading = "decimal",
+    scale_rows: bool = False,
+) -> Partition: ...
+@overload
+def colour_refinement(
+    graph: MatrixLike,
+    colours: Iterable[Hashable] | None = None,
+    *,
+    row_colours: Iterable[Hashable],
+    mode: Mode = "equitable",
+    values: Reading = "decimal",
+    scale_rows: bool = False,
+) -> tuple[Partition, Partition]: ...
+@overload
+def colour_refinement(
+    graph: MatrixLike,
+    colours: Iterable[Hashable] | None = None,
+    *,
+    row_colours: None = None,
+    mode: Mode = "equitable",
+    values: Reading = "decimal",
+    scale_rows: bool = False,
+) -> Partition | tuple[Partition, Partition]: ...
+def colour_refinement(
+    graph: Graph | MatrixLike,
+    colours: Iterable[Hashable] | Mapping[Hashable, Hashable] | None = None,
     *,
     row_colours: Iterable[Hashable] | None = None,
     mode: Mode = "equitable",
     values: Reading = "decimal",
     scale_rows: bool = False,
-) -> Any:
+) -> Partition | tuple[Partition, Partition]:
     """Find the coarsest equitable partition of a graph or matrix.
 
     Parameters
@@ -232,7 +306,7 @@ def colour_refinement(
         equitable mode; counting compares them one by one, and adds up loops.
     colours
         The initial colour of each vertex (of each column, for a rectangular matrix): numbers, strings or
-        other hashable things; for a networkx graph also a mapping from nodes. None: all are alike.
+        other hashable things; for a networkx graph also a mapping from nodes. None: all are equal.
     row_colours
         The same for the rows of a matrix. Giving it makes a square matrix be treated as a rectangular one.
     mode
@@ -255,7 +329,7 @@ def colour_refinement(
     ShapeError
         If the colours do not fit the graph.
     NotANumberError
-        If an entry or weight is no finite real number.
+        If an entry or weight is not a finite real number.
     OptionError
         If ``scale_rows`` is asked for vertices of a graph, or an option is not known.
 
@@ -284,10 +358,10 @@ def colour_refinement(
     """
     check_choice("mode", mode, get_args(Mode))
     check_choice("values", values, get_args(Reading))
-    is_matrix = _library_of(graph) not in ("networkx", "igraph")
+    is_matrix = not _is_networkx(graph) and not _is_igraph(graph)
     matrix = _matrix_of(graph)
     if isinstance(colours, Mapping):
-        if _library_of(graph) != "networkx":
+        if not _is_networkx(graph):
             raise ShapeError("colours are a mapping.", "Give a sequence, one colour for each vertex.")
         missing = [node for node in graph if node not in colours]
         if missing:
@@ -303,14 +377,14 @@ def colour_refinement(
         raise OptionError("row_colours do not apply to a graph.", "Give colours, one for each vertex.")
     if scale_rows:
         raise OptionError("scale_rows=True does not apply to the vertices of a graph.")
-    is_known_symmetric = not is_matrix and not graph.is_directed()
+    is_known_symmetric = (_is_networkx(graph) or _is_igraph(graph)) and not graph.is_directed()
     if is_known_symmetric or (matrix != matrix.T).nnz == 0:
         no_rows = sparse.csr_array((0, n_columns))
         return _refine_pattern(matrix, no_rows, column_words, [], mode, values, False).variables
     return _refine_directed(matrix, column_words, mode, values)
 
 
-def _refine_directed(matrix: Any, colours: list[Words], mode: Mode, values: Reading) -> Partition:
+def _refine_directed(matrix: SparseMatrix, colours: list[FieldElements], mode: Mode, values: Reading) -> Partition:
     """Vertex i is row i (what goes out) and column i (what comes in): refine, join the two, until stable."""
     n_vertices, n_before, vertices = matrix.shape[0], -1, Partition.one_class(matrix.shape[0])
     if mode == "counting":
@@ -329,10 +403,10 @@ def _refine_directed(matrix: Any, colours: list[Words], mode: Mode, values: Read
 
 
 def _refine_pattern(
-    P: Any,
-    A: Any,
-    variable_words: list[Words],
-    row_words: list[Words],
+    P: SparseMatrix | None,
+    A: SparseMatrix,
+    variable_words: list[FieldElements],
+    row_words: list[FieldElements],
     mode: Mode,
     values: Reading,
     scale_rows: bool,
@@ -346,51 +420,60 @@ def _refine_pattern(
     )  # fmt: skip
 
 
-def _library_of(graph: Any) -> str:
+def _library_of(graph: object) -> str:
     """Name the library of a graph object, without importing any."""
     roots = {cls.__module__.split(".")[0] for cls in type(graph).__mro__}
     return next(iter(roots & {"networkx", "igraph"}), "")
 
 
-def _matrix_of(graph: Any) -> Any:
+def _is_networkx(graph: object) -> TypeGuard[NetworkxGraph]:
+    return _library_of(graph) == "networkx"
+
+
+def _is_igraph(graph: object) -> TypeGuard[IgraphGraph]:
+    return _library_of(graph) == "igraph"
+
+
+def _matrix_of(graph: object) -> SparseMatrix:
     """Take the matrix of a graph, or a matrix as it is; double entries stay apart, so that none is rounded."""
-    match _library_of(graph):
-        case "networkx":
-            number = {node: k for k, node in enumerate(graph)}
-            edges = graph.edges(data="weight", default=1.0)
-            listed = [(number[source], number[target], weight) for source, target, weight in edges]
-            ends, weights = [edge[:2] for edge in listed], [edge[2] for edge in listed]
-            return _matrix_of_edges(len(number), ends, weights, graph.is_directed())
-        case "igraph":
-            ends = graph.get_edgelist()
-            weights = graph.es["weight"] if graph.is_weighted() else [1.0] * len(ends)
-            return _matrix_of_edges(graph.vcount(), ends, weights, graph.is_directed())
-        case _:
-            if sparse.issparse(graph):
-                matrix = checked_sparse("the matrix", graph)
-                _real_numbers("the matrix", matrix.data)
-                return matrix
-            dense = _real_numbers("the matrix", graph)
-            if dense.ndim != 2:
-                raise ShapeError(f"the matrix has {dense.ndim} dimensions.", "Give one of two.")
-            return sparse.csr_array(dense)
+    if _is_networkx(graph):
+        number = {node: k for k, node in enumerate(graph)}
+        edges = graph.edges(data="weight", default=1.0)
+        listed = [(number[source], number[target], weight) for source, target, weight in edges]
+        pairs, numbers = [edge[:2] for edge in listed], [edge[2] for edge in listed]
+        return _matrix_of_edges(len(number), pairs, numbers, graph.is_directed())
+    if _is_igraph(graph):
+        ends = graph.get_edgelist()
+        weights = graph.es["weight"] if graph.is_weighted() else [1.0] * len(ends)
+        return _matrix_of_edges(graph.vcount(), ends, weights, graph.is_directed())
+    if is_sparse(graph):
+        matrix = checked_sparse("the matrix", graph)
+        _real_numbers("the matrix", matrix.data)
+        return matrix
+    dense = _real_numbers("the matrix", graph)
+    if dense.ndim != 2:
+        raise ShapeError(f"the matrix has {dense.ndim} dimensions.", "Give one of two.")
+    compressed: SparseMatrix = sparse.csr_array(dense)
+    return compressed
 
 
-def _real_numbers(what: str, given: Any) -> NDArray[np.float64]:
-    """Take numbers as floats; what is none, or not finite, is refused."""
+def _real_numbers(what: str, given: object) -> NDArray[np.float64]:
+    """Take numbers as floats; anything else, and what is not finite, is refused."""
     if np.ma.is_masked(given):
-        raise NotANumberError(f"{what} has masked entries.", "Give numbers alone.")
+        raise NotANumberError(f"{what} has masked entries.", "Give numbers only.")
     array = np.asarray(given)
     try:
         floats = np.asarray(array, dtype=np.float64) if array.dtype.kind in "fiubO" else None
     except (TypeError, ValueError):
         floats = None
     if floats is None or not np.isfinite(floats).all():
-        raise NotANumberError(f"{what} has an entry that is no finite real number.", "Give numbers alone.")
+        raise NotANumberError(f"{what} has an entry that is not a finite real number.", "Give numbers only.")
     return floats
 
 
-def _matrix_of_edges(n_vertices: int, ends: Any, weights: Any, is_directed: bool) -> Any:
+def _matrix_of_edges(
+    n_vertices: int, ends: Sequence[tuple[int, int]], weights: Sequence[float], is_directed: bool
+) -> SparseMatrix:
     source, target = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     weight = _real_numbers("the attribute 'weight' of the edges", weights)
     if not is_directed:
@@ -400,14 +483,15 @@ def _matrix_of_edges(n_vertices: int, ends: Any, weights: Any, is_directed: bool
     return _stacked(sparse.coo_array((weight, (source, target)), shape=(n_vertices, n_vertices)))
 
 
-def _stacked(listed: Any) -> Any:
+def _stacked(listed: CoordinateMatrix) -> SparseMatrix:
     """Compress by rows without adding double entries."""
     order = np.argsort(listed.row, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(listed.row, minlength=listed.shape[0]))])
-    return sparse.csr_array((listed.data[order], listed.col[order], offsets), shape=listed.shape)
+    matrix: SparseMatrix = sparse.csr_array((listed.data[order], listed.col[order], offsets), shape=listed.shape)
+    return matrix
 
 
-def _colour_words(name: str, colours: Iterable[Hashable], size: int) -> Words:
+def _colour_words(name: str, colours: Iterable[Hashable], size: int) -> FieldElements:
     """Equal colours get equal words: numbers in order of first appearance."""
     if isinstance(colours, np.ndarray) and colours.ndim == 1 and colours.dtype.kind in "iub":
         words = Partition.from_labels(colours).labels.astype(np.uint64)
@@ -419,22 +503,19 @@ def _colour_words(name: str, colours: Iterable[Hashable], size: int) -> Words:
     return words
 
 
-def _compressed(name: str, matrix: Any) -> Any:
+def _compressed(name: str, matrix: SparseLike) -> SparseMatrix:
     """CSC and CSR arrays as they are, since the core checks them; other formats are checked here."""
-    is_plain = matrix.format in ("csc", "csr") and field.CORE_IS_COMPILED
-    return matrix if is_plain else checked_sparse(name, matrix)
+    return matrix if field.CORE_IS_COMPILED and is_compressed(matrix) else checked_sparse(name, matrix)
 
 
-def index_type_of(*matrices: Any) -> type[np.int32] | type[np.int64]:
+def index_type_of(*matrices: SparseMatrix | None) -> type[np.int32] | type[np.int64]:
     """The type of indices in which the core is given some matrices."""
     given = [matrix for matrix in matrices if matrix is not None]
     is_narrow = all(matrix.indices.dtype == matrix.indptr.dtype == np.int32 for matrix in given)
     return np.int32 if is_narrow else np.int64
 
 
-def core_arrays(
-    matrix: Any, index_type: type[np.int32] | type[np.int64]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64]]:
+def core_arrays(matrix: SparseMatrix, index_type: type[np.int32] | type[np.int64]) -> tuple[Integers, Integers, Vector]:
     """Offsets, indices and values as the core takes them: no copies unless the types are unusual."""
     return (
         np.ascontiguousarray(matrix.indptr, dtype=index_type),
@@ -443,14 +524,14 @@ def core_arrays(
     )
 
 
-def _checked_words(name: str, words: Any, size: int) -> Words:
+def _checked_words(name: str, words: FieldElements, size: int) -> FieldElements:
     checked = np.ascontiguousarray(words, dtype=np.uint64)
     if checked.shape != (size,):
         raise ShapeError(f"{name} has shape {checked.shape}, not ({size},).", argument=name)
     return checked
 
 
-def _checked_bounds(name: str, bounds: Any, size: int) -> NDArray[np.float64]:
+def _checked_bounds(name: str, bounds: Vector, size: int) -> Vector:
     checked = np.ascontiguousarray(bounds, dtype=np.float64)
     if checked.shape != (size,):
         raise ShapeError(f"{name} has shape {checked.shape}, not ({size},).", argument=name)

@@ -1,4 +1,4 @@
-r"""Colour refinement, slow and obvious: the twin of the compiled kernel, and what runs where there is none.
+r"""Colour refinement, slow and obvious: the twin of the compiled core, and what runs where there is none.
 
 Variables j and rows i carry colours. A round replaces each colour by itself and a signature of the
 neighbours,
@@ -18,16 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Array, FieldElements, Labels, SparseMatrix, Vector
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
-from relift.symmetry.finite_field import Words
 
-Labels = NDArray[np.int64]
 Mode = Literal["equitable", "counting"]
 
 SMALLEST_SHARE = 1e-6
@@ -42,7 +41,7 @@ class ReferenceResult:
     variable_labels: Labels
     row_labels: Labels
     row_scales: NDArray[np.float64]
-    row_scale_images: Words
+    row_scale_images: FieldElements
     rounds: int
     rows_without_scale: int
 
@@ -52,31 +51,31 @@ class Entries(NamedTuple):
 
     row: Labels
     column: Labels
-    word: Words
-    value: NDArray[np.float64]
+    word: FieldElements
+    value: Vector
 
 
 class Scales(NamedTuple):
     """What each row is divided by: as floats, and exactly."""
 
     floats: NDArray[np.float64]
-    images: Words
+    images: FieldElements
     n_without: int = 0
 
 
 def refine_slowly(
-    P: Any,
-    A: Any,
-    variable_images: Sequence[Words],
-    row_lower_image: Words,
-    row_upper_image: Words,
+    P: SparseMatrix | None,
+    A: SparseMatrix,
+    variable_images: Sequence[FieldElements],
+    row_lower_image: FieldElements,
+    row_upper_image: FieldElements,
     l: NDArray[np.float64],
     u: NDArray[np.float64],
     *,
     mode: Mode,
     reading: Reading,
     scale_rows: bool,
-    row_extra: Sequence[Words] = (),
+    row_extra: Sequence[FieldElements] = (),
     seed: int = 0,
     progress: Callable[[str, int, int], object] | None = None,
 ) -> ReferenceResult:
@@ -131,7 +130,7 @@ def refine_slowly(
     return ReferenceResult(variables, rows, scales.floats, scales.images, rounds, scales.n_without)
 
 
-def variable_weights(n_variables: int, variable_images: Sequence[Words]) -> Labels:
+def variable_weights(n_variables: int, variable_images: Sequence[FieldElements]) -> Labels:
     """Give each variable a small positive integer that depends on its initial colour alone.
 
     The images of a variable are mixed by the finaliser of splitmix64, one after the other; the top 20 bits of
@@ -147,7 +146,7 @@ def variable_weights(n_variables: int, variable_images: Sequence[Words]) -> Labe
     return (mixed >> np.uint64(44)).astype(np.int64) + 1
 
 
-def entries_of(matrix: Any, reading: Reading) -> Entries:
+def entries_of(matrix: SparseMatrix, reading: Reading) -> Entries:
     """List the nonzero entries with the images of their values."""
     listed = matrix.tocoo()
     nonzero = listed.data != 0
@@ -164,11 +163,11 @@ def _no_scales(n_rows: int) -> Scales:
 
 
 def _scales_of_rows(
-    A: Any,
+    A: SparseMatrix,
     entries: Entries,
-    variable_images: Sequence[Words],
-    row_upper_image: Words,
-    row_lower_image: Words,
+    variable_images: Sequence[FieldElements],
+    row_upper_image: FieldElements,
+    row_lower_image: FieldElements,
     l: NDArray[np.float64],
     u: NDArray[np.float64],
 ) -> Scales:
@@ -201,11 +200,11 @@ def _scales_of_rows(
     return Scales(floats, images, int(np.count_nonzero(~by_total)))
 
 
-def scaled_bounds(lower: Words, upper: Words, scales: Scales) -> tuple[Words, Words]:
+def scaled_bounds(lower: FieldElements, upper: FieldElements, scales: Scales) -> tuple[FieldElements, FieldElements]:
     """Divide the bounds by the scales; a negative scale exchanges the two, and the infinities."""
     reciprocal, is_negative = field.inverse(scales.images), scales.floats < 0
 
-    def divided(image: Words) -> Words:
+    def divided(image: FieldElements) -> FieldElements:
         is_finite = image < field.MODULUS
         finite = field.multiply(np.where(is_finite, image, np.uint64(0)), reciprocal)
         return np.where(is_finite, finite, np.where(is_negative, field.negate(image), image))
@@ -220,11 +219,11 @@ def _words_for_values(entries: Entries, random: np.random.Generator) -> Entries:
     return entries._replace(word=_random_words(random, distinct.size)[which])
 
 
-def _random_words(random: np.random.Generator, size: int) -> Words:
+def _random_words(random: np.random.Generator, size: int) -> FieldElements:
     return random.integers(1, field.MODULUS, size=size, dtype=np.uint64)
 
 
-def classes_of(size: int, columns: Sequence[NDArray[Any]]) -> Labels:
+def classes_of(size: int, columns: Sequence[Array]) -> Labels:
     """Label equal tuples, numbered by smallest member."""
     labels = np.zeros(size, dtype=np.int64)
     for column in columns:

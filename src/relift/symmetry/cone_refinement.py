@@ -10,7 +10,7 @@ so if
    semidefinite cone;
 3. all cones of a class have equally many rows of each class.
 
-Leaving the third out gives wrong optima: rows that look alike may stand in cones that do not. The refinement of
+Leaving the third out gives wrong optima: rows that look equal may be in cones that differ. The refinement of
 :mod:`relift.symmetry.colour_refinement` yields all three when it is given the matrix
 
 .. math:: \begin{pmatrix} A & 0 \\ C & E \end{pmatrix}, \qquad E_{ik} = 1 \text{ if row i stands in cone k},
@@ -23,18 +23,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import FieldElements, SparseMatrix
 from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
-from relift.symmetry.finite_field import Words
 
 KINDS: dict[type, int] = {SecondOrder: 1, Exponential: 2, Power: 3, PowerND: 3, Semidefinite: 4}
 """Power cones of both forms are one kind: they are the same sets."""
@@ -63,9 +63,9 @@ class StackedCones:
     program: Program
     n_variables: int
     n_rows: int
-    kind_of_column: Words
-    kind_of_row: Words
-    position_of_row: Words
+    kind_of_column: FieldElements
+    kind_of_row: FieldElements
+    position_of_row: FieldElements
 
     @classmethod
     def of(cls, program: Program, reading: Reading) -> StackedCones:
@@ -92,8 +92,10 @@ class StackedCones:
             np.concatenate([zeros, kind]), np.concatenate([zeros, position]),
         )  # fmt: skip
 
-    def words_of_columns(self, of_variables: Sequence[Words], of_cones: Sequence[Words] = ()) -> list[Words]:
-        """Words of variables, zero for cones; then the kinds; then words of cones, zero for variables."""
+    def words_of_columns(
+        self, of_variables: Sequence[FieldElements], of_cones: Sequence[FieldElements] = ()
+    ) -> list[FieldElements]:
+        """FieldElements of variables, zero for cones; then the kinds; then words of cones, zero for variables."""
         n_cones = self.kind_of_column.size - self.n_variables
         return [
             *(np.concatenate([words, np.zeros(n_cones, np.uint64)]) for words in of_variables),
@@ -101,8 +103,10 @@ class StackedCones:
             *(np.concatenate([np.zeros(self.n_variables, np.uint64), words]) for words in of_cones),
         ]
 
-    def words_of_rows(self, of_rows: Sequence[Words], of_conic_rows: Sequence[Words] = ()) -> list[Words]:
-        """Words of ordinary rows, zero for conic ones; then kinds and positions; then words of conic rows."""
+    def words_of_rows(
+        self, of_rows: Sequence[FieldElements], of_conic_rows: Sequence[FieldElements] = ()
+    ) -> list[FieldElements]:
+        """FieldElements of ordinary rows, zero for conic ones; then kinds and positions; then words of conic rows."""
         n_conic = self.kind_of_row.size - self.n_rows
         return [
             *(np.concatenate([words, np.zeros(n_conic, np.uint64)]) for words in of_rows),
@@ -112,7 +116,7 @@ class StackedCones:
         ]
 
 
-def positions(rows: ConicRows, reading: Reading) -> tuple[Words, Words]:
+def positions(rows: ConicRows, reading: Reading) -> tuple[FieldElements, FieldElements]:
     """The kind and the position of each conic row: only rows equal in both may be merged.
 
     Examples
@@ -138,7 +142,7 @@ def positions(rows: ConicRows, reading: Reading) -> tuple[Words, Words]:
     return kind, position
 
 
-def exponent_images(rows: ConicRows, reading: Reading) -> Words:
+def exponent_images(rows: ConicRows, reading: Reading) -> FieldElements:
     """The exponents of all arguments of power cones, exactly: 1 - .9 is .1."""
     given: list[float] = []
     is_rest: list[bool] = []
@@ -155,9 +159,10 @@ def exponent_images(rows: ConicRows, reading: Reading) -> Words:
     return np.where(np.array(is_rest, bool), rest, words)
 
 
-def _widened(matrix: Any, n_columns: int, *, square: bool = False) -> Any:
+def _widened(matrix: SparseMatrix, n_columns: int, *, square: bool = False) -> SparseMatrix:
     """The same entries in a matrix of more columns (and rows)."""
     listed = matrix.tocoo()
     shape = (n_columns if square else matrix.shape[0], n_columns)
     widened = sparse.coo_array((listed.data, listed.coords), shape=shape)
-    return widened.tocsc() if square else widened.tocsr()
+    compressed: SparseMatrix = widened.tocsc() if square else widened.tocsr()
+    return compressed

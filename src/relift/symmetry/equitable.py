@@ -13,17 +13,13 @@ out besides.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Array, Flags, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.symmetry.partition import Partition
-
-Vector = NDArray[np.float64]
 
 TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
@@ -61,14 +57,14 @@ def distance_from_equitable(
     g, h = _random_weights(variables, rows)
     g, h = g * w, h * price
     if program.P is not None:
-        sums, sizes = (program.P @ g) * share, (np.abs(program.P) @ np.abs(g)) * np.abs(share)
+        sums, sizes = (program.P @ g) * share, (abs(program.P) @ np.abs(g)) * np.abs(share)
         distance = max(distance, _spread(sums, sizes, variables))
     if program.A.nnz:
-        sizes = np.abs(program.A)
+        absolute = abs(program.A)
         from_variables = (program.A @ g) / row_scales
-        distance = max(distance, _spread(from_variables, (sizes @ np.abs(g)) / np.abs(row_scales), rows))
+        distance = max(distance, _spread(from_variables, (absolute @ np.abs(g)) / np.abs(row_scales), rows))
         from_rows = (program.A.T @ h) * share
-        distance = max(distance, _spread(from_rows, (sizes.T @ np.abs(h)) * np.abs(share), variables))
+        distance = max(distance, _spread(from_rows, (absolute.T @ np.abs(h)) * np.abs(share), variables))
     return distance
 
 
@@ -98,12 +94,12 @@ def distance_of_rest(program: Program, w: Vector, price: Vector, variables: Part
         return np.inf
     g, h = _random_weights(variables, rows)
     g, h = g * w, h * price
-    sums, sizes = program.A @ g, np.abs(program.A) @ np.abs(g)
+    sums, sizes = program.A @ g, abs(program.A) @ np.abs(g)
     distance = _distance_from_zero(sums[held], sizes[held])
-    slope, sizes = program.A.T @ h, np.abs(program.A).T @ np.abs(h)
+    slope, sizes = program.A.T @ h, abs(program.A).T @ np.abs(h)
     distance = max(distance, _distance_from_zero(slope[still], sizes[still]))
     if program.P is not None:
-        slope, sizes = program.P @ g, np.abs(program.P) @ np.abs(g)
+        slope, sizes = program.P @ g, abs(program.P) @ np.abs(g)
         distance = max(distance, _distance_from_zero(slope[still], sizes[still]))
     largest = float(np.abs(program.q).max(initial=0.0))
     return max(distance, _distance_from_zero(program.q[still], np.full(int(still.sum()), largest)))
@@ -141,8 +137,8 @@ def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constr
     random = np.random.default_rng(20160614)
     g = random.uniform(1.0, 2.0, variables.n_classes)[variables.labels]
     h = random.uniform(1.0, 2.0, constraints.n_classes)[constraints.labels]
-    sizes = np.asarray(np.bincount(rows.owner, np.abs(rows.values), len(rows))) + np.abs(rows.q).sum(axis=1)
-    by_variable = np.asarray(np.bincount(rows.first, np.abs(rows.values), g.size)) + np.abs(rows.q).sum(axis=0)
+    sizes = np.asarray(np.bincount(rows.owner, np.abs(rows.values), len(rows))) + abs(rows.q).sum(axis=1)
+    by_variable = np.asarray(np.bincount(rows.first, np.abs(rows.values), g.size)) + abs(rows.q).sum(axis=0)
     return max(
         _spread(rows.r, np.abs(rows.r), constraints),
         _spread(rows.values_at(g), 4.0 * sizes, constraints),
@@ -194,7 +190,7 @@ def distance_of_conic_rows(
     fits = _distance_in_cones(rows, v, mass)
     g, h = _random_weights(variables, conic_rows)
     g, h = g * w, h * mass * inverse
-    sizes = np.abs(rows.A)
+    sizes = abs(rows.A)
     return max(
         fits,
         _spread(rows.b * inverse, np.abs(rows.b * inverse), conic_rows),
@@ -204,7 +200,7 @@ def distance_of_conic_rows(
 
 
 def distance_of_conic_rest(
-    rows: ConicRows, w: Vector, price: Vector, held: NDArray[np.bool_], variables: Partition, conic_rows: Partition
+    rows: ConicRows, w: Vector, price: Vector, held: Flags, variables: Partition, conic_rows: Partition
 ) -> float:
     """How far conic rows at rest, and sums of conic rows into variables at rest, are from 0; relative as above.
 
@@ -225,7 +221,7 @@ def distance_of_conic_rest(
         return np.inf
     g, h = _random_weights(variables, conic_rows)
     g, h = g * w, h * price
-    still, sizes = w == 0, np.abs(rows.A)
+    still, sizes = w == 0, abs(rows.A)
     along, across = sizes @ np.abs(g), sizes.T @ np.abs(h)
     return max(
         _distance_from_zero((rows.A @ g)[held], along[held]),
@@ -271,14 +267,9 @@ def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool
     return bool(np.all(count * cones.class_sizes[cones.labels[cone]] == conic_rows.class_sizes[row_class]))
 
 
-def is_constant_on_classes(vector: NDArray[Any], partition: Partition) -> bool:
+def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
     """Whether all members of each class have the same entry, exactly."""
     return bool(np.array_equal(vector, vector[partition.representatives][partition.labels]))
-
-
-def _row_sizes(matrix: Any, axis: int) -> Vector:
-    """Sums of absolute entries: of each column (axis 0) or row (axis 1)."""
-    return np.asarray(np.abs(matrix).sum(axis=axis), dtype=np.float64)
 
 
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from relift.arrays import FieldElements
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
-from relift.symmetry.finite_field import Words
 
 
 @final
@@ -20,12 +20,12 @@ class VectorImages:
     differ; their images do not, so symmetry is looked for in these.
     """
 
-    q: Words
-    l: Words
-    u: Words
-    lb: Words
-    ub: Words
-    b: Words
+    q: FieldElements
+    l: FieldElements
+    u: FieldElements
+    lb: FieldElements
+    ub: FieldElements
+    b: FieldElements
 
     @classmethod
     def of(cls, program: Program, reading: Reading) -> VectorImages:

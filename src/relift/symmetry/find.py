@@ -1,28 +1,26 @@
-"""Which variables and rows are indistinguishable, by the method that was asked for (stage 3)."""
+"""Which variables and rows are indistinguishable, by the method that was asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Vector
 from relift.errors import OptionError
+from relift.program import formulas
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.cone_refinement import StackedCones
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.finite_field import Words
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
-
-Vector = NDArray[np.float64]
 
 
 @final
@@ -57,12 +55,12 @@ class Symmetry:
 
     variables: Partition
     rows: Partition
-    row_scales: NDArray[np.float64]
+    row_scales: Vector
     method: str
     quadratic: Partition = field(default_factory=lambda: Partition.discrete(0))
     conic_rows: Partition = field(default_factory=lambda: Partition.discrete(0))
     cones: Partition = field(default_factory=lambda: Partition.discrete(0))
-    statistics: dict[str, Any] = field(default_factory=dict)
+    statistics: dict[str, object] = field(default_factory=dict)
     variable_scales: Vector | None = None
     variable_masses: Vector | None = None
     row_masses: Vector | None = None
@@ -88,6 +86,9 @@ class Symmetry:
     @cached_property
     def row_shares(self) -> Vector:
         """What part of the dual value of its class each row gets: m / (v sum of m)."""
+        if self.row_masses is None:
+            sizes = self.rows.class_sizes[self.rows.labels].astype(np.float64)
+            return formulas.row_share(self.v, np.ones(sizes.size), sizes)
         return _shares(self.row_masses, self.rows) / self.v
 
     @cached_property
@@ -113,7 +114,7 @@ class Symmetry:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether no two things were found alike."""
+        """Whether no two variables and no two rows are equivalent."""
         every = (self.variables, self.rows, self.quadratic, self.conic_rows, self.cones)
         return all(classes.is_discrete for classes in every)
 
@@ -123,10 +124,10 @@ class Symmetry:
 class ScaleImages:
     """Scales of variables and rows as field elements, relative to the representatives of their classes, and masses."""
 
-    variables: Words
-    rows: Words
-    conic_rows: Words
-    variable_masses: Words | None = None
+    variables: FieldElements
+    rows: FieldElements
+    conic_rows: FieldElements
+    variable_masses: FieldElements | None = None
 
 
 def _relative(scales: Vector | None, classes: Partition) -> Vector:
@@ -135,13 +136,13 @@ def _relative(scales: Vector | None, classes: Partition) -> Vector:
 
 def _shares(masses: Vector | None, classes: Partition) -> Vector:
     if masses is None:
-        return 1.0 / classes.class_sizes[classes.labels]
+        return formulas.variable_share(classes.class_sizes[classes.labels].astype(np.float64))
     total = np.bincount(classes.labels, masses, classes.n_classes)
     return np.asarray(masses / total[classes.labels], np.float64)
 
 
 def no_symmetry(program: Program) -> Symmetry:
-    """Every variable and every row for itself."""
+    """Every variable and every row in a class of its own."""
     n, m = program.n_variables, program.n_rows
     return Symmetry(
         Partition.discrete(n),
@@ -168,10 +169,10 @@ class Images:
     """
 
     vectors: VectorImages
-    variables: Sequence[Words] = ()
-    rows: Sequence[Words] = ()
-    conic_rows: Sequence[Words] = ()
-    cones: Sequence[Words] = ()
+    variables: Sequence[FieldElements] = ()
+    rows: Sequence[FieldElements] = ()
+    conic_rows: Sequence[FieldElements] = ()
+    cones: Sequence[FieldElements] = ()
 
 
 def find_symmetry(
@@ -195,9 +196,9 @@ def find_symmetry(
     seed
         Seed of the random words.
     progress
-        Progress callback, called once per round.
+        Progress callback, called once per round of refinement.
     """
-    if settings.method == "none":
+    if settings.lift == "none":
         return no_symmetry(program)
     tell = teller(progress)
     vectors = images.vectors
@@ -211,38 +212,38 @@ def find_symmetry(
         variable_words = stacked.words_of_columns(of_variables, images.cones)
         row_words = stacked.words_of_rows(images.rows, images.conic_rows)
 
-    def refine_all(extra: Sequence[Words] = ()) -> Refinement:
+    def refine_all(extra: Sequence[FieldElements] = ()) -> Refinement:
         return refine(
             whole.P, whole.A, [*variable_words, *extra], l, u, whole.l, whole.u,
-            mode="equitable" if settings.method == "equitable" else "counting",
+            mode="equitable" if settings.lift == "equitable" else "counting",
             reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_words, seed=seed, progress=tell,
         )  # fmt: skip
 
     quadratic = Partition.discrete(0)
     if len(program.quadratic) == 0:
         found = refine_all()
-    elif settings.method == "orbits":
+    elif settings.lift == "orbits":
         raise OptionError("orbits are not offered for programs with quadratic constraints.", "Use lift='counting'.")
     else:
         found, quadratic = refine_with_quadratic_rows(
             program.quadratic,
             refine_all,
             reading=settings.values,
-            is_counting=settings.method == "counting",
+            is_counting=settings.lift == "counting",
             seed=seed,
         )
     statistics = costs_of(found.statistics)
     columns, rows, scales = found.variables, found.rows, found.row_scales
-    if settings.method == "orbits":
+    if settings.lift == "orbits":
         columns, rows = orbits(whole, found, settings.values)
     if stacked is None:
-        return Symmetry(columns, rows, scales, settings.method, quadratic, statistics=statistics)
+        return Symmetry(columns, rows, scales, settings.lift, quadratic, statistics=statistics)
     n, m = program.n_variables, program.n_rows
     return Symmetry(
         Partition(columns.labels[:n]),  # numbered by smallest member, so the first labels are classes of their own
         Partition(rows.labels[:m]),
         scales[:m],
-        settings.method,
+        settings.lift,
         quadratic,
         Partition.from_labels(rows.labels[m:]),
         Partition.from_labels(columns.labels[n:]),
@@ -261,7 +262,7 @@ def teller(progress: ProgressCallback | None) -> Teller | None:
     return tell
 
 
-def costs_of(cost: RefinementStatistics) -> dict[str, Any]:
+def costs_of(cost: RefinementStatistics) -> dict[str, object]:
     """What a refinement cost, by name."""
     return {
         "engine": cost.engine,

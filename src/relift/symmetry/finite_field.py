@@ -9,7 +9,7 @@ image:
 Two readings of a float are offered. ``"decimal"`` takes the shortest decimal that prints it, so that the
 image of .1 plus that of .2 is that of .3; ``"bits"`` takes its exact binary value, for which this is false.
 
-Infinities are no field elements. They get two words of their own, p + 1 and p + 2, which no sum or product
+Infinities are not field elements. They get two words of their own, p + 1 and p + 2, which no sum or product
 can yield; :func:`negate` exchanges them, and no other operation here may be given them.
 
 The compiled core does this work when it is installed; the same functions in NumPy stand below.
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from relift.arrays import FieldElements, Integers
 from relift.errors import NotANumberError
 from relift.settings import Reading
 
@@ -33,7 +34,6 @@ try:
 except ImportError:  # no compiler at install: the NumPy functions below do everything
     CORE_IS_COMPILED = False
 
-Words = NDArray[np.uint64]
 
 MODULUS = (1 << 61) - 1
 """The number of elements, a Mersenne prime."""
@@ -47,7 +47,7 @@ MINUS_INFINITY = MODULUS + 2
 _P = np.uint64(MODULUS)
 
 
-def images(values: ArrayLike, reading: Reading = "decimal") -> Words:
+def images(values: ArrayLike, reading: Reading = "decimal") -> FieldElements:
     """Read each float as an exact rational and give its field element.
 
     Parameters
@@ -82,7 +82,7 @@ def images(values: ArrayLike, reading: Reading = "decimal") -> Words:
     return words.reshape(floats.shape)
 
 
-def add(left: ArrayLike, right: ArrayLike) -> Words:
+def add(left: ArrayLike, right: ArrayLike) -> FieldElements:
     """Add, element by element.
 
     Examples
@@ -93,7 +93,7 @@ def add(left: ArrayLike, right: ArrayLike) -> Words:
     return _reduced(_words(left) + _words(right))
 
 
-def subtract(left: ArrayLike, right: ArrayLike) -> Words:
+def subtract(left: ArrayLike, right: ArrayLike) -> FieldElements:
     """Subtract, element by element.
 
     Examples
@@ -104,7 +104,7 @@ def subtract(left: ArrayLike, right: ArrayLike) -> Words:
     return _reduced(_words(left) + (_P - _words(right)))
 
 
-def negate(values: ArrayLike) -> Words:
+def negate(values: ArrayLike) -> FieldElements:
     """Change the sign, element by element; +infinity and -infinity change places.
 
     Examples
@@ -118,7 +118,7 @@ def negate(values: ArrayLike) -> Words:
     return np.where(words == MINUS_INFINITY, np.uint64(PLUS_INFINITY), negated)
 
 
-def multiply(left: ArrayLike, right: ArrayLike) -> Words:
+def multiply(left: ArrayLike, right: ArrayLike) -> FieldElements:
     """Multiply, element by element.
 
     Examples
@@ -135,7 +135,7 @@ def multiply(left: ArrayLike, right: ArrayLike) -> Words:
     return product.reshape(a.shape)
 
 
-def inverse(values: ArrayLike) -> Words:
+def inverse(values: ArrayLike) -> FieldElements:
     """Invert, element by element; 0 has no inverse and gives 0.
 
     Examples
@@ -151,7 +151,7 @@ def inverse(values: ArrayLike) -> Words:
     return reciprocal.reshape(words.shape)
 
 
-def grouped_sums(target: NDArray[np.int64], terms: Words, size: int) -> Words:
+def grouped_sums(target: Integers, terms: FieldElements, size: int) -> FieldElements:
     """Sums of field elements by target, exactly: two halves of 31 and 30 bits are added as integers, then joined.
 
     Parameters
@@ -178,7 +178,7 @@ def grouped_sums(target: NDArray[np.int64], terms: Words, size: int) -> Words:
     return add(low, multiply(high, np.full(size, 1 << 31, np.uint64)))
 
 
-def product(matrix: Any, words: Words, reading: Reading = "decimal") -> Words:
+def product(matrix: Any, words: FieldElements, reading: Reading = "decimal") -> FieldElements:
     """Multiply a matrix of floats, read exactly, by a vector of field elements.
 
     Parameters
@@ -202,8 +202,8 @@ def product(matrix: Any, words: Words, reading: Reading = "decimal") -> Words:
     return grouped_sums(listed.coords[0][used].astype(np.int64), terms, matrix.shape[0])
 
 
-def mixed(words: Words) -> Words:
-    """Words that look random, by the finaliser of splitmix64; different words stay different.
+def mixed(words: FieldElements) -> FieldElements:
+    """FieldElements that look random, by the finaliser of splitmix64; different words stay different.
 
     Examples
     --------
@@ -216,18 +216,18 @@ def mixed(words: Words) -> Words:
     return result ^ (result >> np.uint64(31))
 
 
-def _words(values: ArrayLike) -> Words:
+def _words(values: ArrayLike) -> FieldElements:
     return np.asarray(values, dtype=np.uint64)
 
 
-def _reduced(words: Words) -> Words:
+def _reduced(words: FieldElements) -> FieldElements:
     """Reduce 64-bit words mod p: 2^61 = 1, so the upper bits are added to the lower ones."""
     folded = np.asarray((words & _P) + (words >> np.uint64(61)))
     np.subtract(folded, _P, out=folded, where=folded >= _P)
     return folded
 
 
-def _images_in_numpy(floats: NDArray[np.float64], reading: Reading) -> Words:
+def _images_in_numpy(floats: NDArray[np.float64], reading: Reading) -> FieldElements:
     """Take every distinct value through a fraction; slow when all values differ."""
     distinct, where = np.unique(floats + 0.0, return_inverse=True)
     words = np.array([_image_of(value, reading) for value in distinct.tolist()], dtype=np.uint64)
@@ -241,7 +241,7 @@ def _image_of(value: float, reading: Reading) -> int:
     return exact.numerator * pow(exact.denominator, -1, MODULUS) % MODULUS
 
 
-def _product_in_numpy(a: Words, b: Words) -> Words:
+def _product_in_numpy(a: FieldElements, b: FieldElements) -> FieldElements:
     """Multiply by 32-bit limbs: with 2^64 = 8 and 2^61 = 1 every part stays below 2^64."""
     low_bits, half = np.uint64(0xFFFFFFFF), np.uint64(32)
     a_high, a_low, b_high, b_low = a >> half, a & low_bits, b >> half, b & low_bits
@@ -252,7 +252,7 @@ def _product_in_numpy(a: Words, b: Words) -> Words:
     return _reduced(folded + (a_high * b_high << np.uint64(3)))
 
 
-def _inverse_in_numpy(words: Words) -> Words:
+def _inverse_in_numpy(words: FieldElements) -> FieldElements:
     """Raise to the power p - 2 (Fermat)."""
     power, result = words, np.ones_like(words)
     for bit in range(61):

@@ -16,12 +16,13 @@ Theorem 2 of Mladenov, Kleinhans and Kersting (2016), in the form that holds: fo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, final, get_args
+from typing import Literal, final, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from relift.arrays import Indices, Matrix, MatrixLike, is_sparse
 from relift.errors import (
     AsymmetricError,
     MissingPackageError,
@@ -37,8 +38,6 @@ from relift.symmetry.colour_refinement import colour_refinement
 from relift.symmetry.partition import Partition
 from relift.symmetry.snapping import snap_values
 
-Matrix = NDArray[np.float64]
-Indices = NDArray[np.int64]
 Kind = Literal["rotation", "linear"]
 
 
@@ -93,7 +92,7 @@ class PointSymmetry:
         return bool(np.allclose(M @ M.T, np.eye(len(M)), atol=1e-9))
 
 
-def semidefinite_factor(Q: Any, tolerance: float | None = None) -> Matrix:
+def semidefinite_factor(Q: MatrixLike, tolerance: float | None = None) -> Matrix:
     """Factor a positive semidefinite matrix: B with BB' = Q and as many columns as Q has rank.
 
     Parameters
@@ -182,7 +181,7 @@ def linear_symmetry(B: ArrayLike, permutation: ArrayLike) -> PointSymmetry:
     Raises
     ------
     PartitionError
-        If it is no permutation of the rows.
+        If it is not a permutation of the rows.
 
     Examples
     --------
@@ -314,8 +313,8 @@ def _largest(values: Matrix) -> float:
     return max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
 
 
-def _matrix(given: Any, name: str) -> Matrix:
-    dense = checked_sparse(name, given).toarray() if sparse.issparse(given) else as_floats(name, given)
+def _matrix(given: MatrixLike, name: str) -> Matrix:
+    dense = checked_sparse(name, given).toarray() if is_sparse(given) else as_floats(name, given)
     if dense.ndim != 2:
         raise ShapeError(f"{name} has {dense.ndim} dimensions.", "A matrix has two.", name)
     if not np.isfinite(dense).all():

@@ -18,12 +18,13 @@ symmetric only up to rounding (rotated by 45°, say) is compared after ``digits`
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from relift.arrays import FieldElements, Matrix, MatrixLike, is_sparse
 from relift.errors import NotANumberError, OptionError, ShapeError
 from relift.program.arrays import as_floats
 from relift.program.sparse_structure import checked_sparse
@@ -33,7 +34,6 @@ from relift.symmetry.colour_refinement import colour_refinement
 from relift.symmetry.partition import Partition
 from relift.symmetry.snapping import snap_values
 
-Matrix = NDArray[np.float64]
 Kernel = Literal["rbf", "poly", "linear", "sigmoid"]
 
 SHIFT = 0.5
@@ -41,7 +41,7 @@ SHIFT = 0.5
 
 
 def kernel_partition(
-    X: ArrayLike,
+    X: MatrixLike,
     kernel: Kernel | Callable[[Matrix], ArrayLike] = "rbf",
     *,
     labels: ArrayLike | None = None,
@@ -63,7 +63,7 @@ def kernel_partition(
     labels
         Points of different labels are never in one class.
     gamma, degree, coef0
-        Of the kernel. Only whether gamma and degree are 0 matters for the classes: then all points look alike.
+        Of the kernel. Only whether gamma and degree are 0 matters for the classes: then all points are equal.
     values
         How coordinates are read: ``"decimal"``, so that .1 + .2 = .3, or ``"bits"``.
     digits
@@ -73,13 +73,13 @@ def kernel_partition(
     Raises
     ------
     ShapeError
-        If X is no matrix, labels do not fit, or the function gives no symmetric matrix of the right size.
+        If X is not a matrix, labels do not fit, or the function gives no symmetric matrix of the right size.
     NotANumberError
-        If a coordinate is no finite number.
+        If a coordinate is not a finite number.
 
     Examples
     --------
-    The corners of a square are alike, and the centre is not:
+    The corners of a square are equivalent, and the centre is not:
 
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1], [0.5, 0.5]]
     >>> kernel_partition(square, "rbf").labels.tolist()
@@ -173,14 +173,14 @@ def _numbered(K: Matrix, values: Reading) -> Matrix:
     return _renumbered(field.images(K, values))
 
 
-def _renumbered(words: NDArray[Any]) -> Matrix:
+def _renumbered(words: FieldElements) -> Matrix:
     """Small numbers in place of words: equal for equal, never zero, exact as floats."""
     numbers = np.unique(words, return_inverse=True)[1].reshape(words.shape)
     return np.asarray(numbers + SHIFT, dtype=np.float64)
 
 
-def _as_points(X: ArrayLike) -> Matrix:
-    points = checked_sparse("X", X).toarray() if sparse.issparse(X) else as_floats("X", X)
+def _as_points(X: MatrixLike) -> Matrix:
+    points = checked_sparse("X", X).toarray() if is_sparse(X) else as_floats("X", X)
     if points.ndim != 2:
         raise ShapeError(f"X has {points.ndim} dimensions.", "Give a matrix with one point in each row.", "X")
     if not np.isfinite(points).all():

@@ -19,17 +19,16 @@ Where no size or no price is to be had, the mass is 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_arrays, index_type_of
-from relift.symmetry.finite_field import Words
-from relift.symmetry.own_scales import Intervals, Masses, Vector
+from relift.symmetry.own_scales import Intervals, Masses
 from relift.symmetry.partition import Partition
 
 if field.CORE_IS_COMPILED:
@@ -38,8 +37,6 @@ if field.CORE_IS_COMPILED:
 MOST_STEPS = 32
 """Sizes and prices are handed on so many times at most."""
 
-Indices = NDArray[np.int64]
-
 
 @final
 @dataclass(eq=False)
@@ -47,7 +44,7 @@ class _Known:
     """Positive numbers, exact too, of some of many things; 0 where not known."""
 
     floats: Vector
-    images: Words
+    images: FieldElements
 
     @classmethod
     def none(cls, size: int) -> _Known:
@@ -58,7 +55,7 @@ class _Known:
         floats, images, known = bounds.largest()
         return cls(np.where(known, floats, 0.0), np.where(known, images, np.uint64(0)))
 
-    def learn(self, where: Indices, floats: Vector, images: Words) -> bool:
+    def learn(self, where: Indices, floats: Vector, images: FieldElements) -> bool:
         """Take over numbers of things that are not known yet; say whether there were any."""
         new = (self.floats[where] == 0) & (floats > 0) & np.isfinite(floats) & (images != 0)
         self.floats[where[new]], self.images[where[new]] = floats[new], images[new]
@@ -73,10 +70,10 @@ class _Entries:
     row: Indices
     column: Indices
     floats: Vector
-    images: Words
+    images: FieldElements
 
     @classmethod
-    def of(cls, matrix: Any, reading: Reading) -> _Entries:
+    def of(cls, matrix: SparseMatrix, reading: Reading) -> _Entries:
         listed = matrix.tocoo()
         used = listed.data != 0
         floats = np.abs(listed.data[used])
@@ -85,8 +82,8 @@ class _Entries:
 
 
 def masses_of(
-    program: Program, bounds: Intervals, rows: Intervals, q_image: Words, variables: Partition, row_classes: Partition,
-    reading: Reading = "decimal",
+    program: Program, bounds: Intervals, rows: Intervals, q_image: FieldElements, variables: Partition,
+    row_classes: Partition, reading: Reading = "decimal",
 ) -> Masses | None:  # fmt: skip
     """Masses from sizes and prices; None if all are equal.
 
@@ -123,8 +120,8 @@ def masses_of(
 
 
 def _by_the_core(
-    program: Program, bounds: Intervals, rows: Intervals, q_image: Words, variables: Partition, row_classes: Partition,
-    reading: Reading,
+    program: Program, bounds: Intervals, rows: Intervals, q_image: FieldElements, variables: Partition,
+    row_classes: Partition, reading: Reading,
 ) -> Masses:  # fmt: skip
     n, m = program.n_variables, program.n_rows
     found = Masses(np.empty(n), np.empty(n, np.uint64), np.empty(m), np.empty(m, np.uint64))
@@ -141,8 +138,8 @@ def _by_the_core(
 
 
 def masses_slowly(
-    program: Program, bounds: Intervals, rows: Intervals, q_image: Words, variables: Partition, row_classes: Partition,
-    reading: Reading = "decimal",
+    program: Program, bounds: Intervals, rows: Intervals, q_image: FieldElements, variables: Partition,
+    row_classes: Partition, reading: Reading = "decimal",
 ) -> Masses:  # fmt: skip
     """The same as :func:`masses_of`, where all may be equal, in NumPy: the twin of the compiled kernel."""
     entries = _Entries.of(program.A, reading)
@@ -170,7 +167,7 @@ def _hand_on(entries: _Entries, of_variables: _Known, of_rows: _Known, *, is_pri
 
 def _offers(
     entries: _Entries, target: Indices, source: Indices, to: _Known, of: _Known, *, divides: bool
-) -> tuple[Indices, Vector, Words]:
+) -> tuple[Indices, Vector, FieldElements]:
     """For each target that is not known the least source / |a|, or the largest source |a|, of its known neighbours."""
     open_ = np.flatnonzero((to.floats[target] == 0) & (of.floats[source] > 0))
     if open_.size == 0:
@@ -204,7 +201,7 @@ def _prices_by_curvature(entries: _Entries, sizes: _Known, prices: _Known) -> No
     prices.learn(*offers)
 
 
-def _products(sizes: _Known, prices: _Known, classes: Partition) -> tuple[Vector, Words]:
+def _products(sizes: _Known, prices: _Known, classes: Partition) -> tuple[Vector, FieldElements]:
     """Size times price, the same for all members of a class: the least of its masses."""
     known = (sizes.floats > 0) & (prices.floats > 0)
     with np.errstate(over="ignore", under="ignore"):

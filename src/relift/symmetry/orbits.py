@@ -5,17 +5,16 @@ which refines the equitable one; orbits are what commercial solvers' symmetry de
 as a further method and as an oracle in tests.
 
 Weighted entries become coloured gadget vertices: one for each nonzero whose value is not the most frequent one. Only
-vertices that counting refinement leaves in company are handed to BLISS as distinguishable by more than their class.
+vertices that counting refinement leaves in company are passed to BLISS as distinguishable by more than their class.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csgraph
 
+from relift.arrays import FieldElements, Indices
 from relift.errors import MissingPackageError
 from relift.program.program import Program
 from relift.settings import Reading
@@ -66,9 +65,7 @@ def orbits(program: Program, counting: Refinement, reading: Reading = "decimal")
     return Partition.from_labels(labels[:n]), Partition.from_labels(labels[n : n + m])
 
 
-def _coloured_edges(
-    program: Program, counting: Refinement, reading: Reading
-) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+def _coloured_edges(program: Program, counting: Refinement, reading: Reading) -> tuple[Indices, FieldElements]:
     """Pairs of vertices and the exact value between them; the diagonal of P is in the vertex colours already."""
     n = program.n_variables
     A = program.A.tocoo()

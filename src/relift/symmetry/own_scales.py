@@ -21,14 +21,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Flags, ScalarT, Vector
 from relift.symmetry import finite_field as field
-from relift.symmetry.finite_field import Words
 
 if field.CORE_IS_COMPILED:
     from relift import _core
 
-Vector = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 RESTS, OPEN_SIZE, OPEN_SIGN = 1, 2, 4
 """Bits of a state, as in ``core/include/relift/multipliers.hpp``."""
@@ -50,9 +48,9 @@ class OwnScales:
     """
 
     floats: Vector
-    images: Words
+    images: FieldElements
     states: NDArray[np.uint8]
-    words: tuple[Words, ...]
+    words: tuple[FieldElements, ...]
 
 
 @final
@@ -62,21 +60,21 @@ class Intervals:
 
     low: Vector
     high: Vector
-    low_image: Words
-    high_image: Words
+    low_image: FieldElements
+    high_image: FieldElements
 
     @property
-    def is_symmetric(self) -> Mask:
+    def is_symmetric(self) -> Flags:
         """Whether the interval is its own negative; that of all numbers is."""
         return np.asarray(self.high_image == field.negate(self.low_image))
 
     @property
-    def admits_zero(self) -> Mask:
+    def admits_zero(self) -> Flags:
         """Whether 0 lies inside."""
         below = (self.low_image == 0) | (self.low < 0)
         return np.asarray(below & ((self.high_image == 0) | (self.high > 0)))
 
-    def largest(self) -> tuple[Vector, Words, Mask]:
+    def largest(self) -> tuple[Vector, FieldElements, Flags]:
         """The size of the longer side, exactly too, and whether there is a finite one that is not 0."""
         low_counts = (self.low_image < field.MODULUS) & (self.low_image != 0)
         high_counts = (self.high_image < field.MODULUS) & (self.high_image != 0)
@@ -87,11 +85,11 @@ class Intervals:
         size = np.where(known, np.abs(bound), 1.0)
         return size, np.where(known, _absolute(image, bound), np.uint64(1)), known
 
-    def divided(self, floats: Vector, images: Words) -> tuple[Words, Words]:
+    def divided(self, floats: Vector, images: FieldElements) -> tuple[FieldElements, FieldElements]:
         """Images of the bounds divided by scales; a negative scale exchanges the two, and the infinities."""
         reciprocal, is_negative = field.inverse(images), floats < 0
 
-        def quotient(image: Words) -> Words:
+        def quotient(image: FieldElements) -> FieldElements:
             is_finite = image < field.MODULUS
             finite = field.multiply(np.where(is_finite, image, np.uint64(0)), reciprocal)
             return np.where(is_finite, finite, np.where(is_negative, field.negate(image), image))
@@ -106,15 +104,15 @@ class Masses:
     """How much each member of a class counts: positive numbers of variables and of rows, floats and exact."""
 
     variables: Vector
-    variable_images: Words
+    variable_images: FieldElements
     rows: Vector
-    row_images: Words
+    row_images: FieldElements
 
 
 def scales_of_variables(
     bounds: Intervals,
     q: Vector,
-    q_image: Words,
+    q_image: FieldElements,
     *,
     sizes: bool = True,
     signs: bool = True,
@@ -198,27 +196,34 @@ def scales_of_rows(bounds: Intervals, *, sizes: bool = True, signs: bool = True)
 
 
 def _by_the_core(
-    bounds: Intervals, q: Vector | None, q_image: Words | None, masses: Masses | None, sizes: bool, signs: bool
+    bounds: Intervals, q: Vector | None, q_image: FieldElements | None, masses: Masses | None, sizes: bool, signs: bool
 ) -> OwnScales:
     size = bounds.low.size
     floats, images, states = np.empty(size), np.empty(size, np.uint64), np.empty(size, np.uint8)
     words = tuple(np.empty(size, np.uint64) for _ in range(2 if q is None else 3))
     mass, mass_image = (None, None) if masses is None else (masses.variables, masses.variable_images)
-    given = [bounds.low, bounds.high, q, mass, bounds.low_image, bounds.high_image, q_image, mass_image]
-    flat = [None if array is None else np.ascontiguousarray(array) for array in given]
-    _core.own_scales(*flat, sizes, signs, floats, images, states, *words, *([None] if q is None else []))  # type: ignore[arg-type]
+    _core.own_scales(
+        np.ascontiguousarray(bounds.low), np.ascontiguousarray(bounds.high), _together(q), _together(mass),
+        np.ascontiguousarray(bounds.low_image), np.ascontiguousarray(bounds.high_image), _together(q_image),
+        _together(mass_image), sizes, signs, floats, images, states, words[0], words[1],
+        None if q is None else words[2],
+    )  # fmt: skip
     return OwnScales(floats, images, states, words)
+
+
+def _together(array: NDArray[ScalarT] | None) -> NDArray[ScalarT] | None:
+    return None if array is None else np.ascontiguousarray(array)
 
 
 def _longer_side(bounds: Intervals) -> Vector:
     return np.where(bounds.high < -bounds.low, -1.0, 1.0)
 
 
-def _states(rests: Mask, open_size: Mask, open_sign: Mask) -> NDArray[np.uint8]:
+def _states(rests: Flags, open_size: Flags, open_sign: Flags) -> NDArray[np.uint8]:
     """What does not rest is decided: a cost, or a bound away from 0, has told its size and its sign."""
     bits = RESTS + OPEN_SIZE * open_size.astype(np.uint8) + OPEN_SIGN * open_sign.astype(np.uint8)
     return np.where(rests, bits, 0).astype(np.uint8)
 
 
-def _absolute(images: Words, floats: Vector) -> Words:
+def _absolute(images: FieldElements, floats: Vector) -> FieldElements:
     return np.where(floats < 0, field.negate(images), images)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, Labels, SparseMatrix
 from relift.errors import PartitionError
 from relift.program.arrays import kept
 
@@ -34,12 +35,12 @@ class Partition:
     True
     """
 
-    labels: NDArray[np.int64]
+    labels: Labels
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
         if labels.ndim != 1 or labels.dtype.kind not in "iu" or isinstance(self.labels, np.ma.MaskedArray):
-            raise PartitionError("labels are no list of whole numbers.", "Partition.from_labels takes other labels.")
+            raise PartitionError("labels are not a list of whole numbers.", "Partition.from_labels takes other labels.")
         labels = labels.astype(np.int64, copy=False)
         new = np.ones(labels.size, dtype=bool)  # a label is at most one above all before it
         if labels.size:
@@ -52,7 +53,7 @@ class Partition:
             )
         object.__setattr__(self, "labels", kept(labels, is_ours=labels is not self.labels))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Partition, (self.labels,)  # through the constructor: a restored array could be written
 
     @classmethod
@@ -97,25 +98,26 @@ class Partition:
         return self.n_classes == self.size
 
     @cached_property
-    def class_sizes(self) -> NDArray[np.int64]:
+    def class_sizes(self) -> Indices:
         """How many members each class has."""
         return _read_only(np.bincount(self.labels, minlength=self.n_classes).astype(np.int64, copy=False))
 
     @cached_property
-    def representatives(self) -> NDArray[np.int64]:
+    def representatives(self) -> Indices:
         """The smallest member of each class."""
         smallest = np.empty(self.n_classes, dtype=np.int64)
         smallest[self.labels[::-1]] = np.arange(self.size - 1, -1, -1, dtype=np.int64)
         return _read_only(smallest)
 
     @cached_property
-    def indicator(self) -> Any:
+    def indicator(self) -> SparseMatrix:
         """The 0/1 matrix (size x n_classes) of the classes, as ``scipy.sparse.csr_array``."""
-        return sparse.csr_array(
+        matrix: SparseMatrix = sparse.csr_array(
             (np.ones(self.size), self.labels, np.arange(self.size + 1)), shape=(self.size, self.n_classes)
         )
+        return matrix
 
-    def members(self, label: int) -> NDArray[np.int64]:
+    def members(self, label: int) -> Indices:
         """The elements of one class, in order."""
         return np.flatnonzero(self.labels == label)
 
@@ -135,6 +137,6 @@ class Partition:
         return f"Partition({self.size} elements in {self.n_classes} classes)"
 
 
-def _read_only(array: NDArray[np.int64]) -> NDArray[np.int64]:
+def _read_only(array: NDArray[np.int64]) -> Indices:
     array.flags.writeable = False
     return array

@@ -19,22 +19,21 @@ in turn with the refinement of the linear part, until nothing splits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Labels
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import Refinement
-from relift.symmetry.finite_field import Words
 from relift.symmetry.partition import Partition
 
 
 def refine_with_quadratic_rows(
     rows: QuadraticRows,
-    refine_linear: Callable[[Sequence[Words]], Refinement],
+    refine_linear: Callable[[Sequence[FieldElements]], Refinement],
     *,
     reading: Reading,
     is_counting: bool,
@@ -67,7 +66,7 @@ def refine_with_quadratic_rows(
     n = rows.q.shape[1]
     random = np.random.default_rng(seed)
     constraints = Partition.from_labels(field.images(rows.r, reading))
-    extra: list[Words] = []
+    extra: list[FieldElements] = []
     while True:
         found = refine_linear(extra)
         variables = Partition(found.variables.labels[:n])
@@ -91,7 +90,7 @@ def refine_with_quadratic_rows(
         extra = [np.concatenate([parted.labels.astype(np.uint64), rest])]
 
 
-def _images(values: NDArray[np.float64], reading: Reading, is_counting: bool) -> Words:
+def _images(values: NDArray[np.float64], reading: Reading, is_counting: bool) -> FieldElements:
     words = field.images(values, reading)
     if not is_counting:
         return words
@@ -102,14 +101,14 @@ def _images(values: NDArray[np.float64], reading: Reading, is_counting: bool) ->
     return np.where(words == 0, np.uint64(0), fresh[inverse])
 
 
-def _random_words(random: np.random.Generator, partition: Partition) -> Words:
+def _random_words(random: np.random.Generator, partition: Partition) -> FieldElements:
     """A random field element for each class, given to its members."""
-    words: Words = random.integers(1, field.MODULUS, partition.n_classes, dtype=np.uint64)[partition.labels]
+    words: FieldElements = random.integers(1, field.MODULUS, partition.n_classes, dtype=np.uint64)[partition.labels]
     return words
 
 
-def _joined(partition: Partition, words: Words) -> Partition:
+def _joined(partition: Partition, words: FieldElements) -> Partition:
     """The coarsest partition that refines this one and on which the words are constant."""
     _, inverse = np.unique(words, return_inverse=True)
-    pair: Any = partition.labels * (int(inverse.max(initial=0)) + 1) + inverse
+    pair: Labels = partition.labels * (int(inverse.max(initial=0)) + 1) + inverse
     return Partition.from_labels(pair)

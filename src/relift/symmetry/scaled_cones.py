@@ -16,18 +16,15 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Flags, Indices
 from relift.program.program import Program
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.cone_refinement import StackedCones
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.finite_field import Words
 from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, Masses, OwnScales
 from relift.symmetry.partition import Partition
-
-Indices = NDArray[np.int64]
 
 
 @final
@@ -136,7 +133,7 @@ def _joined(first: OwnScales, second: OwnScales) -> OwnScales:
     )
 
 
-def rigid(own: OwnScales, which: NDArray[np.bool_], original: tuple[Words, ...]) -> OwnScales:
+def rigid(own: OwnScales, which: Flags, original: tuple[FieldElements, ...]) -> OwnScales:
     """Scales in which some variables are compared as they are given, and never rest.
 
     Parameters

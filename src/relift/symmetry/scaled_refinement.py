@@ -20,16 +20,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import Progress, RefinementStatistics, core_arrays, index_type_of
-from relift.symmetry.finite_field import Words
-from relift.symmetry.own_scales import RESTS, Masses, OwnScales, Vector
+from relift.symmetry.own_scales import RESTS, Masses, OwnScales
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_refinement_reference import refine_up_to_scale_slowly
 
@@ -52,7 +52,7 @@ class ClassScales:
 
     classes: Partition
     floats: Vector
-    images: Words
+    images: FieldElements
 
 
 @final
@@ -66,16 +66,16 @@ class ScaledRefinement:
 
 
 def refine_up_to_scale(
-    P: Any,
-    A: Any,
+    P: SparseMatrix | None,
+    A: SparseMatrix,
     variables: OwnScales,
     rows: OwnScales,
     *,
     masses: Masses | None = None,
-    links: NDArray[np.int64] | None = None,
+    links: Indices | None = None,
     reading: Reading = "decimal",
-    variable_extra: Sequence[Words] = (),
-    row_extra: Sequence[Words] = (),
+    variable_extra: Sequence[FieldElements] = (),
+    row_extra: Sequence[FieldElements] = (),
     seed: int = 0,
     progress: Progress | None = None,
 ) -> ScaledRefinement:
@@ -162,7 +162,7 @@ def refine_up_to_scale(
 
 
 def _relative(
-    labels: NDArray[np.int64], floats: Vector, images: Words, states: NDArray[np.uint8], reading: Reading
+    labels: Indices, floats: Vector, images: FieldElements, states: NDArray[np.uint8], reading: Reading
 ) -> ClassScales:
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
     rests = (states & RESTS) != 0
@@ -181,7 +181,7 @@ def _relative(
     return ClassScales(classes, _sharpened(floats, images, reading), images)
 
 
-def _sharpened(ratios: Vector, images: Words, reading: Reading) -> Vector:
+def _sharpened(ratios: Vector, images: FieldElements, reading: Reading) -> Vector:
     """The decimals of twelve digits, in place of floats that came out of a computation, where they are meant."""
     odd = np.flatnonzero((images != 0) & (images != 1))
     if odd.size == 0:

@@ -19,13 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Labels, SparseMatrix, Vector
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
-from relift.symmetry.colour_refinement_reference import SMALLEST_SHARE, Labels, classes_of, entries_of, n_classes_of
-from relift.symmetry.finite_field import Words
-from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Vector
-
-States = NDArray[np.uint8]
+from relift.symmetry.colour_refinement_reference import SMALLEST_SHARE, classes_of, entries_of, n_classes_of
+from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS
 
 
 class SlowRefinement(NamedTuple):
@@ -34,8 +32,8 @@ class SlowRefinement(NamedTuple):
     variable_labels: Labels
     row_labels: Labels
     floats: Vector
-    images: Words
-    states: States
+    images: FieldElements
+    states: NDArray[np.uint8]
     rounds: int
 
 
@@ -44,20 +42,20 @@ class _Edges(NamedTuple):
 
     target: Labels
     source: Labels
-    word: Words
+    word: FieldElements
     value: Vector
 
 
 def refine_up_to_scale_slowly(
-    P: Any,
-    A: Any,
-    variable_words: Sequence[Words],
-    row_words: Sequence[Words],
+    P: SparseMatrix | None,
+    A: SparseMatrix,
+    variable_words: Sequence[FieldElements],
+    row_words: Sequence[FieldElements],
     floats: Vector,
-    images: Words,
-    states: States,
+    images: FieldElements,
+    states: NDArray[np.uint8],
     mass_floats: Vector | None,
-    mass_images: Words | None,
+    mass_images: FieldElements | None,
     links: Labels | None = None,
     *,
     reading: Reading,
@@ -117,12 +115,12 @@ def refine_up_to_scale_slowly(
 
 def _wake(
     woken: Labels,
-    sums: Words,
+    sums: FieldElements,
     added: tuple[Vector, Vector],
     floats: Vector,
-    images: Words,
-    states: States,
-    mass_images: Words,
+    images: FieldElements,
+    states: NDArray[np.uint8],
+    mass_images: FieldElements,
     mass_floats: Vector,
 ) -> None:
     total, size = added
@@ -142,7 +140,7 @@ def _wake(
         states[t] = 0
 
 
-def _linked(A: Any, links: Labels | None) -> tuple[Labels, Labels]:
+def _linked(A: SparseMatrix, links: Labels | None) -> tuple[Labels, Labels]:
     """The rows that have links, and the columns that these lead to."""
     if links is None:
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -150,15 +148,15 @@ def _linked(A: Any, links: Labels | None) -> tuple[Labels, Labels]:
     return rows, A.indices[links[rows]].astype(np.int64)
 
 
-def _without(A: Any, links: Labels | None) -> Any:
+def _without(A: SparseMatrix, links: Labels | None) -> Any:
     if links is None:
         return A
-    data = A.data.copy()
-    data[links[links >= 0]] = 0.0
-    return type(A)((data, A.indices, A.indptr), shape=A.shape)
+    left = A.copy()
+    left.data[links[links >= 0]] = 0.0
+    return left
 
 
-def _edges(P: Any, A: Any, reading: Reading) -> _Edges:
+def _edges(P: SparseMatrix | None, A: SparseMatrix, reading: Reading) -> _Edges:
     n = A.shape[1]
     of_A = entries_of(A, reading)
     target, source, words = [of_A.row + n, of_A.column], [of_A.column, of_A.row + n], [of_A.word, of_A.word]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry.centres import Centres, centred_program, centres_of, may_be_equal_up_to_reflection, uncentred
@@ -21,7 +21,6 @@ from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.colour_refinement import Refinement
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, ScaleImages, Symmetry, costs_of, find_symmetry, teller
-from relift.symmetry.finite_field import Words
 from relift.symmetry.likeness import looks_alike_up_to_scale
 from relift.symmetry.masses import masses_of
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
@@ -29,8 +28,6 @@ from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
-
-Mask = NDArray[np.bool_]
 
 SMALL = 10_000
 """Up to so many entries classes up to scale are looked for without a look at some rows first."""
@@ -52,10 +49,10 @@ class Found:
     """
 
     symmetry: Symmetry
-    variables: Mask | None = None
-    rows: Mask | None = None
-    conic_rows: Mask | None = None
-    cones: Mask | None = None
+    variables: Flags | None = None
+    rows: Flags | None = None
+    conic_rows: Flags | None = None
+    cones: Flags | None = None
     centres: Centres | None = None
 
 
@@ -174,7 +171,7 @@ class _Search:
         else:
             results: list[ScaledRefinement] = []
 
-            def refine_rest(extra: Sequence[Words]) -> Refinement:
+            def refine_rest(extra: Sequence[FieldElements]) -> Refinement:
                 results.append(self.refine_linear(masses, extra))
                 last = results[-1]
                 rows = last.rows
@@ -186,7 +183,7 @@ class _Search:
             found = results[-1]
         return _Candidate(self, found, masses, quadratic)
 
-    def refine_linear(self, masses: Masses | None, extra: Sequence[Words] = ()) -> ScaledRefinement:
+    def refine_linear(self, masses: Masses | None, extra: Sequence[FieldElements] = ()) -> ScaledRefinement:
         settings, whole, images = self.settings, self.program, self.images
         n, m = whole.n_variables, whole.n_rows
         own = None if masses is None else Masses(
@@ -247,7 +244,7 @@ class _Candidate:
 
     def without_rest(self, centres: Centres | None) -> Found:
         """The classes of what is not at rest; where all classes are discrete nothing is scaled, and nothing rests."""
-        program, method, found = self.search.program, self.search.settings.method, self.found
+        program, method, found = self.search.program, self.search.settings.lift, self.found
         n, m = program.n_variables, program.n_rows
         statistics = costs_of(found.statistics)
         discrete = (found.variables.classes.is_discrete, found.rows.classes.is_discrete, self.quadratic.is_discrete)
@@ -284,10 +281,10 @@ class _Candidate:
                 None if masses is None else masses.variable_images[:n][awake],
             ),
         )
-        at_rest = (None if mask.all() else ~mask for mask in (awake, active, kept, in_use))
-        return Found(symmetry, *at_rest, centres)
+        still, held, held_cones, empty = (None if mask.all() else ~mask for mask in (awake, active, kept, in_use))
+        return Found(symmetry, still, held, held_cones, empty, centres)
 
-    def _conic_rest(self, conic_rows: ClassScales, cones: ClassScales) -> tuple[Mask, Mask]:
+    def _conic_rest(self, conic_rows: ClassScales, cones: ClassScales) -> tuple[Flags, Flags]:
         """Which cones, and which conic rows, stay: without cones at rest, and without tails at rest."""
         conic = self.search.program.conic
         in_use = cones.floats != 0
@@ -306,10 +303,10 @@ def _parts(of_all: ClassScales, n: int) -> tuple[ClassScales, ClassScales]:
     )
 
 
-def _apart(rows: ClassScales, cone_class: NDArray[np.int64]) -> NDArray[np.int64]:
+def _apart(rows: ClassScales, cone_class: Indices) -> Indices:
     """Labels in which rows at rest are told apart by the classes of their cones."""
     return np.where(rows.floats != 0, rows.classes.labels, rows.classes.n_classes + cone_class)
 
 
-def _unless_ones(scales: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _unless_ones(scales: Vector) -> Vector | None:
     return None if np.all(scales == 1.0) else scales

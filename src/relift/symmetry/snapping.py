@@ -8,16 +8,15 @@ farther apart than that is refused whole: closeness is not transitive, and where
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution
-
-Vector = NDArray[np.float64]
 
 
 @final
@@ -97,8 +96,10 @@ def snap(program: Program, digits: int) -> Snapped:
         reports.append(report)
         return result
 
-    def snapped_matrix(M: Any) -> Any:
-        return type(M)((snapped(M.data), M.indices, M.indptr), shape=M.shape)
+    def snapped_matrix(M: SparseMatrix) -> SparseMatrix:
+        make = sparse.csr_array if M.format == "csr" else sparse.csc_array
+        matrix: SparseMatrix = make((snapped(M.data), M.indices, M.indptr), shape=M.shape)
+        return matrix
 
     l, u = np.split(snapped(np.concatenate([program.l, program.u])), 2)
     lb, ub = np.split(snapped(np.concatenate([program.lb, program.ub])), 2)

@@ -1,4 +1,4 @@
-"""What the engine in memory and the filling of matrices rest on: compiled kernels, or NumPy where there is no compiler.
+"""The compiled functions of the engine in memory and of filling matrices, or NumPy where there is no compiler.
 
 Keys are 64-bit integers, rows are numbered by 32 bits. ``CORE_IS_COMPILED`` says which of the two runs; the tests
 compare them.
@@ -6,12 +6,16 @@ compare them.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Cells, Indices, RowKeys, RowNumbers, Vector
 from relift.tables import compiled_reference as reference
+from relift.tables.compiled_reference import CompressedRows
 
 try:
     from relift import _tables_core as core
@@ -20,12 +24,8 @@ try:
 except ImportError:  # pragma: no cover - depends on the install
     CORE_IS_COMPILED = False
 
-Keys = NDArray[np.int64]
-Rows = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
-
-def group(keys: Keys) -> tuple[Rows, Rows]:
+def group(keys: RowKeys) -> tuple[RowNumbers, RowNumbers]:
     """Equal keys get equal numbers, in the order in which they come; and the first row of each number.
 
     Examples
@@ -40,12 +40,12 @@ def group(keys: Keys) -> tuple[Rows, Rows]:
     return numbers, first[:size]
 
 
-def all_distinct(keys: Keys) -> bool:
+def all_distinct(keys: RowKeys) -> bool:
     """Whether no key comes twice."""
     return core.all_distinct(keys) if CORE_IS_COMPILED else np.unique(keys).size == keys.size
 
 
-def contains(keys: Keys, among: Keys) -> NDArray[np.bool_]:
+def contains(keys: RowKeys, among: RowKeys) -> NDArray[np.bool_]:
     """Which keys are among others."""
     if not CORE_IS_COMPILED:
         return np.isin(keys, among)
@@ -54,7 +54,7 @@ def contains(keys: Keys, among: Keys) -> NDArray[np.bool_]:
     return found
 
 
-def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows | None, Rows]:
+def join(left: RowKeys, right: RowKeys, keep_all: bool, most: int) -> int | tuple[RowNumbers | None, RowNumbers]:
     """Pairs of rows with equal keys, in the order of the left rows; only their number if there are more than `most`.
 
     With ``keep_all`` a left row without partner has the right row -1. The left rows are None if they are 0, 1, 2, ...
@@ -74,7 +74,7 @@ def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows
     return (None if first is None else np.frombuffer(first, np.int32)), np.frombuffer(second, np.int32)
 
 
-def gather(values: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+def gather(values: Cells, rows: Cells) -> Cells:
     """The values of some rows; zero for the row -1."""
     if not CORE_IS_COMPILED or rows.dtype != np.int32 or not values.flags.c_contiguous:
         return (
@@ -85,7 +85,7 @@ def gather(values: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def sorted_rows(keys: Keys) -> Rows:
+def sorted_rows(keys: RowKeys) -> RowNumbers:
     """The rows in the order of their keys; equal keys keep their order."""
     if not CORE_IS_COMPILED:
         return np.argsort(keys, kind="stable").astype(np.int32)
@@ -94,9 +94,114 @@ def sorted_rows(keys: Keys) -> Rows:
     return rows
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A rule with one recursive atom, over whole numbers.
+
+    A place from 0 on is a column of the recursive tuple, place p below 0 the column -1 - p of the rest.
+
+    Parameters
+    ----------
+    source, target
+        Numbers of the predicates of the recursive atom and of the head.
+    rest
+        All rows of what stands in the rule besides the recursive atom, at least one column wide.
+    on
+        Pairs of columns of the tuple and of the rest that must agree.
+    outputs
+        The place of each argument of the head.
+    tests
+        Triples: a comparison by its place in ``("!=", "=", "<", "<=")``, and two places.
+    """
+
+    source: int
+    target: int
+    rest: NDArray[np.int64]
+    on: NDArray[np.int32]
+    outputs: NDArray[np.int32]
+    tests: NDArray[np.int32]
+
+
+def closure(
+    sets: Sequence[NDArray[np.int64]], steps: Sequence[Step], most: int
+) -> tuple[list[NDArray[np.int64]], list[int]] | None:
+    """All tuples that follow from given ones by steps, each once; None if a predicate has more than `most` of them.
+
+    Parameters
+    ----------
+    sets
+        For each predicate its tuples, one in each row.
+    steps
+        The rules.
+    most
+        When to give up.
+
+    Returns
+    -------
+    sets
+        For each predicate all its tuples, those given first.
+    matches
+        How often each step applied.
+
+    Examples
+    --------
+    >>> edges, none = np.array([[1, 2], [2, 3]]), np.empty(0, np.int32)
+    >>> step = Step(0, 0, edges, np.array([1, 0], np.int32), np.array([0, -2], np.int32), none)
+    >>> found, matches = closure([edges], [step], 10)
+    >>> found[0].tolist(), matches
+    ([[1, 2], [2, 3], [1, 3]], [1])
+    """
+    if not CORE_IS_COMPILED:
+        return reference.closure(sets, steps, most)
+    given = tuple((np.ascontiguousarray(s, np.int64), s.shape[1]) for s in sets)
+    words = tuple(
+        (s.source, s.target, np.ascontiguousarray(s.rest, np.int64), s.rest.shape[1], s.on, s.outputs, s.tests)
+        for s in steps
+    )
+    found = core.closure(given, words, most)
+    if found is None:
+        return None
+    tuples, matches = found
+    shaped = [np.frombuffer(t, np.int64).reshape(-1, s.shape[1]) for t, s in zip(tuples, sets, strict=True)]
+    return shaped, list(matches)
+
+
+@final
+class TupleSet:
+    """A growing set of tuples of whole numbers.
+
+    Parameters
+    ----------
+    width
+        How many numbers each has; at least one.
+
+    Examples
+    --------
+    >>> known = TupleSet(2)
+    >>> known.add(np.array([[1, 2], [1, 3], [1, 2]])).tolist(), known.add(np.array([[1, 3], [0, 0]])).tolist()
+    ([True, True, False], [False, True])
+    """
+
+    def __init__(self, width: int) -> None:
+        self._capsule = core.new_tuples(width) if CORE_IS_COMPILED else None
+        self._known: set[tuple[int, ...]] = set()
+
+    def add(self, tuples: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Add tuples, one in each row; which of them were not there."""
+        is_new = np.empty(tuples.shape[0], np.bool_)
+        if self._capsule is not None:
+            core.add_tuples(self._capsule, np.ascontiguousarray(tuples, np.int64), is_new)
+            return is_new
+        for k, row in enumerate(map(tuple, tuples.tolist())):
+            is_new[k] = row not in self._known
+            self._known.add(row)
+        return is_new
+
+
 def rows_from_triplets(
-    rows: Rows, columns: Rows, values: Floats | None, shape: tuple[int, int]
-) -> tuple[Rows, Rows, Floats | None, bool, bool]:
+    rows: RowNumbers, columns: RowNumbers, values: Vector | None, shape: tuple[int, int]
+) -> tuple[RowNumbers, RowNumbers, Vector | None, bool, bool]:
     """Compressed rows with sorted columns: starts, columns, values; whether entries share a place; whether one is 0."""
     if not CORE_IS_COMPILED:
         return reference.rows_from_triplets(rows, columns, values, shape)
@@ -106,7 +211,13 @@ def rows_from_triplets(
     return starts, indices, data, has_double, has_zero
 
 
-def place_rows(block: Any, of_row: Rows | None, scale: Floats | None, first_column: int, into: Any) -> None:
+def place_rows(
+    block: CompressedRows,
+    of_row: RowNumbers | None,
+    scale: Vector | None,
+    first_column: int,
+    into: tuple[Indices, RowNumbers, Vector],
+) -> None:
     """Write rows of a block into a larger matrix.
 
     Parameters

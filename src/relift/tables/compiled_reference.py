@@ -1,17 +1,24 @@
-"""The kernels of :mod:`relift.tables.compiled` in NumPy: slower, obvious, and what runs where there is no compiler."""
+"""The functions of :mod:`relift.tables.compiled` in NumPy: slower, obvious, and used where there is no compiler."""
 
 from __future__ import annotations
 
-from typing import Any
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Keys = NDArray[np.int64]
-Rows = NDArray[np.int32]
+from relift.arrays import Indices, RowKeys, RowNumbers, Vector
+
+if TYPE_CHECKING:
+    from relift.tables.compiled import Step
+
+CompressedRows: TypeAlias = tuple[RowNumbers, RowNumbers, Vector | None]
+"""Starts of rows, columns, and values (None: all are 1)."""
 
 
-def group(keys: Keys) -> tuple[Rows, Rows]:
+def group(keys: RowKeys) -> tuple[RowNumbers, RowNumbers]:
     """Numbers in the order in which the keys come, and the first row of each."""
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -20,7 +27,7 @@ def group(keys: Keys) -> tuple[Rows, Rows]:
     return rank[inverse], first[order].astype(np.int32)
 
 
-def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows | None, Rows]:
+def join(left: RowKeys, right: RowKeys, keep_all: bool, most: int) -> int | tuple[RowNumbers | None, RowNumbers]:
     """Pairs of rows with equal keys, in the order of the left rows and then of the right ones."""
     order = np.argsort(right, kind="stable")
     ordered = right[order]
@@ -39,9 +46,44 @@ def join(left: Keys, right: Keys, keep_all: bool, most: int) -> int | tuple[Rows
     return (None if is_whole else rows.astype(np.int32)), partners
 
 
+_COMPARE = (operator.ne, operator.eq, operator.lt, operator.le)
+
+
+def closure(
+    sets: Sequence[NDArray[np.int64]], steps: Sequence[Step], most: int
+) -> tuple[list[NDArray[np.int64]], list[int]] | None:
+    """All tuples that follow by steps, by Python's own sets."""
+    known = [dict.fromkeys(map(tuple, s.tolist())) for s in sets]
+    waiting = [(k, t) for k, found in enumerate(known) for t in found]
+    matches = [0] * len(steps)
+    for k, found in waiting:
+        for number, step in enumerate(steps):
+            if step.source != k:
+                continue
+            for row in step.rest.tolist():
+                if any(found[a] != row[b] for a, b in step.on.reshape(-1, 2)):
+                    continue
+                tests = step.tests.reshape(-1, 3).tolist()
+                if not all(_COMPARE[kind](_at(a, found, row), _at(b, found, row)) for kind, a, b in tests):
+                    continue
+                matches[number] += 1
+                head = tuple(_at(place, found, row) for place in step.outputs)
+                if head not in known[step.target]:
+                    known[step.target][head] = None
+                    waiting.append((step.target, head))
+        if any(len(found) > most for found in known):
+            return None
+    shaped = [np.array([*found], np.int64).reshape(-1, s.shape[1]) for found, s in zip(known, sets, strict=True)]
+    return shaped, matches
+
+
+def _at(place: int, found: Sequence[int], row: Sequence[int]) -> int:
+    return found[place] if place >= 0 else row[-1 - place]
+
+
 def rows_from_triplets(
-    rows: Rows, columns: Rows, values: NDArray[np.float64] | None, shape: tuple[int, int]
-) -> tuple[Rows, Rows, NDArray[np.float64] | None, bool, bool]:
+    rows: RowNumbers, columns: RowNumbers, values: NDArray[np.float64] | None, shape: tuple[int, int]
+) -> tuple[RowNumbers, RowNumbers, NDArray[np.float64] | None, bool, bool]:
     """Compressed rows with sorted columns."""
     order = np.lexsort((columns, rows))
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))]).astype(np.int32)
@@ -52,7 +94,11 @@ def rows_from_triplets(
 
 
 def place_rows(
-    block: Any, of_row: Rows | None, scale: NDArray[np.float64] | None, first_column: int, into: Any
+    block: CompressedRows,
+    of_row: RowNumbers | None,
+    scale: NDArray[np.float64] | None,
+    first_column: int,
+    into: tuple[Indices, RowNumbers, Vector],
 ) -> None:
     """Write rows of a block, and move what says where each row goes on."""
     next_place, indices, data = into

@@ -19,8 +19,8 @@ from typing import Any, final
 import numpy as np
 from scipy import optimize, sparse
 
+from relift.arrays import Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 THRESHOLDS = (1e-9, 1e-7, 1e-5)
 """How small a slack or dual value is taken for zero, relative to the sizes around it."""
@@ -74,7 +74,7 @@ def exact_optimum(program: Program) -> Optimum:
 
 def _equilibrated(program: Program) -> tuple[Program, Vector]:
     """The program with rows divided by their largest entry, up to a power of two: no rounding."""
-    largest = np.abs(program.A).max(axis=1).toarray().ravel() if program.n_rows else np.zeros(0)
+    largest = abs(program.A).max(axis=1).toarray().ravel() if program.n_rows else np.zeros(0)
     scale = np.exp2(-np.round(np.log2(np.where(largest > 0, largest, 1.0))))
     A = (sparse.diags_array(scale) @ program.A).tocsc()
     with np.errstate(invalid="ignore"):
@@ -163,8 +163,8 @@ def _verified(program: Program, x: Vector, y: Vector) -> Fraction | None:
     q = [Fraction(float(a)) for a in program.q]
     Ax = program.A @ x
     gradient = program.q + program.A.T @ y + (0.0 if program.P is None else program.P @ x)
-    sizes = np.abs(program.q) + np.abs(program.A).T @ np.abs(y)
-    row_sizes = np.abs(program.A) @ np.abs(x)
+    sizes = np.abs(program.q) + abs(program.A).T @ np.abs(y)
+    row_sizes = abs(program.A) @ np.abs(x)
     largest = float(np.abs(y * row_sizes).max(initial=0.0)) + float(np.abs(program.q * x).max(initial=0.0))
     for threshold in THRESHOLDS:
         active: list[tuple[int, int, float, bool]] = []  # (row or -1, variable or -1, bound, has a dual value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.program.program import Program
-from relift.program.solution import Vector
 
 
 def with_noise(program: Program, level: float, seed: int = 0) -> Program:
@@ -38,7 +38,8 @@ def with_noise(program: Program, level: float, seed: int = 0) -> Program:
         above = np.where(lower == upper, below, noisy(upper))
         return np.minimum(below, above), np.maximum(below, above)
 
-    A = type(program.A)((noisy(program.A.data), program.A.indices, program.A.indptr), shape=program.A.shape)
+    make = sparse.csr_array if program.A.format == "csr" else sparse.csc_array
+    A = make((noisy(program.A.data), program.A.indices, program.A.indptr), shape=program.A.shape)
     P = program.P
     if P is not None:
         scale = sparse.diags_array(1.0 + level * random.uniform(-1, 1, program.n_variables))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-
-Vector = NDArray[np.float64]
 
 FACTORS = (1.0, 2.0, 4.0, 0.5, 0.25)
 """Powers of two: scaling by them is exact where floats are read by their bits."""
@@ -49,8 +47,8 @@ class Rescaled(NamedTuple):
     """A program in other units, signs and another order: its variable k is ``columns[k]`` of the one before."""
 
     program: Program
-    columns: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    columns: Indices
+    rows: Indices
     column_factors: Vector
     row_factors: Vector
 
@@ -83,8 +81,8 @@ def rescaled(
     if not columns:
         c = np.ones(n)
     order, row_order = random.permutation(n), random.permutation(m)
-    A: Any = (sparse.diags_array(d) @ program.A @ sparse.diags_array(c)).tocsr()[row_order][:, order]
-    P: Any = None
+    A: SparseMatrix = (sparse.diags_array(d) @ program.A @ sparse.diags_array(c)).tocsr()[row_order][:, order]
+    P: SparseMatrix | None = None
     if program.P is not None:
         P = (sparse.diags_array(c) @ program.P @ sparse.diags_array(c)).tocsc()[order][:, order]
     l, u = _scaled(program.l, program.u, d)

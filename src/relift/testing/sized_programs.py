@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Labels, Matrix, Vector
 from relift.program.program import Program
-
-Vector = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 SIZES = (1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 0.5, 2.5)
 """Sizes whose inverses are short decimals."""
@@ -41,9 +38,9 @@ class SizedProgram:
 class _Kind:
     """A thing of the size 1: rows of its own, entries in shared rows, curvature, costs, bounds, a point."""
 
-    A: Any
-    shared: Any
-    P: Any
+    A: Matrix
+    shared: Matrix
+    P: Matrix
     q: Vector
     lb: Vector
     ub: Vector

@@ -25,15 +25,14 @@ from functools import cached_property
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Indices, Vector
 from relift.program.cones import Cone, PowerND, SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.program.solution import Solution, Vector
+from relift.program.solution import Solution
 
-Indices = NDArray[np.int64]
 OWN = -1
 """The number of z among the leaves of its own tree."""
 

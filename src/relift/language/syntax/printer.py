@@ -44,12 +44,12 @@ def format_text(text: str, name: str = "<model>") -> str:
 
 def print_model(model: n.ModelText) -> str:
     """The text of a model, with its comments, without a newline at the end."""
-    remarks = model.remarks or (n.Remark(),) * (len(model.statements) + 1)
+    comments = model.comments or (n.Comments(),) * (len(model.statements) + 1)
     lines = list[str]()
-    for statement, remark in zip(model.statements, remarks, strict=False):
-        lines.extend(remark.before)
-        lines.append(print_statement(statement) + (f"  {remark.behind}" if remark.behind else ""))
-    lines.extend(remarks[-1].before)
+    for statement, comment in zip(model.statements, comments, strict=False):
+        lines.extend(comment.before)
+        lines.append(print_statement(statement) + (f"  {comment.behind}" if comment.behind else ""))
+    lines.extend(comments[-1].before)
     return "\n".join(lines).strip("\n")
 
 
@@ -126,6 +126,11 @@ def _statement(s: n.Statement) -> str:
             name = f" {s.name}" if s.name else ""
             index = f" forall {_index(s.index)}" if s.index else ""
             return f"subject to{name}{index}:{_HEAD}{_expression(s.body)}"
+        case n.SoftRule():
+            weight = f" {_within(s.weight, _SUM)}:" if s.weight is not None else ""
+            end = (" ^2" if s.power == 2 else "") + (" ." if s.is_hard else "")
+            filters = "".join(f" {{{f.variable.name}: {_deep(_expression(f.formula))}}}" for f in s.filters)
+            return f"rule{weight}{_HEAD}{_expression(s.body)}{end}{filters}"
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -155,7 +160,8 @@ def _variable(item: n.VariableItem) -> str:
         shape = f"({', '.join(p.name for p in item.parameters)}) in {_domain(item.domain)}"
     else:
         shape = f"/{item.arity}" if item.arity else ""
-    return f"{item.name}{shape}" + "".join(f" {b.sign} {_within(b.limit, _SUM)}" for b in item.bounds)
+    given = f" given {item.given}" if item.given else ""
+    return f"{item.name}{shape}" + "".join(f" {b.sign} {_within(b.limit, _SUM)}" for b in item.bounds) + given
 
 
 def _entry(entry: n.Entry) -> str:
@@ -202,7 +208,11 @@ def _expression(node: n.Node) -> str:
         case n.Text():
             return _quoted(node.value)
         case n.LogicName():
-            return node.name
+            return f"+{node.name}" if node.is_summed else node.name
+        case n.Cardinality():
+            return f"|{node.name}|"
+        case n.Implies():
+            return f"{_within(node.body, _BOTH)}{_OR}-> {_within(node.head, _EITHER)}"
         case n.Wildcard():
             return "_"
         case n.Truth():
@@ -236,6 +246,9 @@ def _expression(node: n.Node) -> str:
             return f"{node.kind}{_index(node.index)}"
         case n.Indexed():
             assert node.body is not None
+            if node.others:
+                parts = _deep(", ".join(map(_expression, (node.body, *node.others))))
+                return f"{node.kind}{_index(node.index)} ({parts})"
             return f"{node.kind}{_index(node.index)} {_within(node.body, _PRODUCT, may_be_open=True)}"
 
 

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import Protocol, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
 from relift.tables.duckdb.errors import UnclearLinesError
+from relift.tables.engine import Row
 from relift.tables.sources.canonical import refuse_key, rounded_text
 from relift.tables.sources.contents import File
 from relift.tables.sources.csv_layout import NUMBER, Layout, has_header, layout_of, write_plainly
@@ -81,6 +82,13 @@ _NUMBERS = {
 }
 
 
+class Run(Protocol):
+    """Runs a statement, or a call of DuckDB, with a label for errors; returns the rows of a statement."""
+
+    def __call__(self, statement: str | Callable[[], object], label: str = "") -> list[Row]:
+        """Run a statement of SQL, or a call of DuckDB, and return its rows."""
+
+
 @final
 class CsvReader:
     """Reads text files into tables.
@@ -93,7 +101,7 @@ class CsvReader:
         A pattern for exactly one file, while it is open.
     """
 
-    def __init__(self, run: Callable[..., Any], literally: Callable[[Path], AbstractContextManager[str]]) -> None:
+    def __init__(self, run: Run, literally: Callable[[Path], AbstractContextManager[str]]) -> None:
         self._run = run
         self._literally = literally
 

@@ -12,31 +12,45 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import duckdb
 import numpy as np
 
+from relift.arrays import Cells
 from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
 from relift.tables.duckdb.errors import first_line, in_our_words
 from relift.tables.duckdb.reader import DuckDBReader
-from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
+from relift.tables.duckdb.room import memory_under_limit
+from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, Row, refuse_rows
+from relift.tables.memory.columns import Relation, Vector
+from relift.tables.memory.growing import numbers_of, vector_of
+from relift.tables.memory.string_ids import Texts
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
 from relift.tables.sources.columns_from_objects import none_where_masked
-from relift.tables.sources.contents import File, Stored
+from relift.tables.sources.contents import ArrowStream, File, Stored
 from relift.tables.sources.table import Source
-from relift.tables.sql.write import count_from_plan, name_in, select_from_plan, text_in
+from relift.tables.sql.statements import (
+    create_cast,
+    create_empty,
+    create_from_plan,
+    drop_table,
+    insert_from_plan,
+    select_all,
+)
+from relift.tables.sql.write import count_from_plan, select_from_plan, text_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from relift.tables.postgres.pull import Readers
 
 DIALECT = "duckdb"
-_NAMES = {
-    Type.INTEGER: "BIGINT",
-    Type.REAL: "DOUBLE",
-    Type.TEXT: "VARCHAR",
-    Type.BOOLEAN: "BOOLEAN",
-    Type.NUMBER_OF_ROW: "INT",
-    Type.NOTHING: "BIGINT",
-}
+
+
+T = TypeVar("T")
 
 
 @final
@@ -46,7 +60,8 @@ class DuckDBEngine(Engine):
     Parameters
     ----------
     memory_limit
-        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine.
+        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine, or
+        half of what is left under a limit on the address space (``ulimit -v``).
     temporary_folder
         Where it spills to; None for a folder of its own, removed by `close`.
     spill_limit
@@ -54,9 +69,9 @@ class DuckDBEngine(Engine):
     database
         A file that holds the tables, and keeps them when the process ends; None to hold them in memory.
     threads
-        How many threads it uses; None for all cores.
+        How many threads it uses; None for all cores, or one under such a limit.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Examples
     --------
@@ -82,20 +97,23 @@ class DuckDBEngine(Engine):
     ) -> None:
         super().__init__(progress)
         self._own_folder = None if temporary_folder else tempfile.mkdtemp(prefix="relift-")
-        settings: dict[str, Any] = {
-            "temp_directory": temporary_folder or self._own_folder,
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": temporary_folder or self._own_folder or "",
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "preserve_insertion_order": True,
         }
+        room = memory_under_limit()
         if memory_limit is not None:
             settings["memory_limit"] = memory_limit
-        if threads is not None:
-            settings["threads"] = threads
+        elif room is not None:
+            settings["memory_limit"] = f"{room}B"
+        if threads is not None or room is not None:
+            settings["threads"] = threads or 1  # under a limit, the stack of another thread may be too much
         self.is_persistent = database is not None
         self._is_sealed = False
-        self._readers: Any = None
-        self._connection: Any = None
+        self._readers: Readers | None = None
+        self._connection: duckdb.DuckDBPyConnection | None = None
         try:
             self._connection = duckdb.connect(":memory:" if database is None else str(database), config=settings)
             if spill_limit is not None:  # as a part of the settings above it would be shown, but not kept
@@ -108,28 +126,19 @@ class DuckDBEngine(Engine):
 
     def attach(self, name: str, source: Source) -> dict[str, Type]:
         """Read a source into a table of its own."""
-        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and handed over
+        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and passed on
             with closing(DuckDBEngine()) as other:
                 types = other.attach(name, source)
                 self.put(name, other.stored_columns(name), types, other.count(Scan(name, {}), 2**62))
                 return types
-        return DuckDBReader(self._connection, self._do, self._pull).attach(name, source)
+        return DuckDBReader(self._opened(), self._do, self._pull).attach(name, source)
 
     def create(
         self, name: str, plan: Plan, *, number: tuple[str, tuple[str, ...]] | None = None, budget: int | None = None
     ) -> int:
         """Store a plan; the limit is part of the query, so nothing larger is ever stored."""
         limited = plan if budget is None else Limit(plan, budget + 1)
-        query = select_from_plan(limited, DIALECT)
-        if number is not None:
-            # An ordered subquery is numbered as it streams past: a third of the cost of row_number() over (order by).
-            column, order = number
-            columns = ", ".join(name_in(DIALECT, c) for c in plan.columns)
-            ordered = f"{query}" if not order else _ordered(query, order)
-            given = f"{columns}, " if columns else ""
-            numbers = f"CAST(row_number() OVER () - 1 AS BIGINT) AS {name_in(DIALECT, column)}"
-            query = f"SELECT {given}{numbers} FROM ({ordered}) AS t"
-        rows = int(self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {query}")[0][0])
+        rows = int(self._run(create_from_plan(name, limited, DIALECT, number=number))[0][0])
         if budget is not None and rows > budget:
             self.drop(name)
             raise refuse_rows("a result", rows, budget)
@@ -137,8 +146,34 @@ class DuckDBEngine(Engine):
 
     def append(self, name: str, plan: Plan) -> int:
         """Add rows to a table."""
-        statement = f"INSERT INTO {name_in(DIALECT, name)} {select_from_plan(plan, DIALECT)}"
-        return int(self._run(statement)[0][0])
+        return int(self._run(insert_from_plan(name, plan, DIALECT))[0][0])
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Fetch the rules as whole numbers, follow tuples one by one, and store what was found."""
+        texts = Texts()
+
+        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Tuples:
+            arrays = self.fetch(plan)
+            size = next(iter(arrays.values())).size if arrays else self.count(plan, 1)
+            vectors = {}
+            for name, kind in plan.columns.items():
+                data = texts.numbers(arrays[name].tolist()) if kind == Type.TEXT else arrays[name]
+                vectors[name] = Vector(kind, data)
+            return numbers_of(Relation(vectors, size), columns)
+
+        closed = close_rules(rules, numbered, min(most, MOST_TUPLES))
+        if closed is None:
+            return None
+        tuples, matches = closed
+        for predicate, found in tuples.items():
+            types = {f"c{k}": kind for k, kind in enumerate(rules.types[predicate])}
+            vectors = [vector_of(kind, found[:, k]) for k, kind in enumerate(rules.types[predicate])]
+            arrays = {
+                name: texts.array()[v.data] if v.type == Type.TEXT else v.data
+                for name, v in zip(types, vectors, strict=True)
+            }
+            self.put(names[predicate], arrays, types, found.shape[0])
+        return matches
 
     def count(self, plan: Plan, cap: int) -> int:
         """Count with a LIMIT inside."""
@@ -147,45 +182,43 @@ class DuckDBEngine(Engine):
     def fetch(self, plan: Plan, *, budget: int | None = None) -> Arrays:
         """Columns filled by DuckDB."""
         limited = plan if budget is None else Limit(plan, budget + 1)
-        found = self._run(select_from_plan(limited, DIALECT), arrays=True)
+        found = self._columns(select_from_plan(limited, DIALECT))
         columns = {name: _filled(found[name], kind) for name, kind in plan.columns.items()}
         size = len(next(iter(found.values()))) if found else 0
         if budget is not None and size > budget:
             raise refuse_rows("a result", size, budget)
         return columns
 
-    def arrow(self, plan: Plan) -> Any:
+    def arrow(self, plan: Plan) -> pa.Table:
         """The rows of a plan as an Arrow table (needs pyarrow), for engines that read it."""
         with in_our_words():
-            return self._connection.sql(select_from_plan(plan, DIALECT)).to_arrow_table()
+            return self._opened().sql(select_from_plan(plan, DIALECT)).to_arrow_table()
 
     def put(self, name: str, arrays: Arrays, types: Mapping[str, Type], size: int) -> None:
         """Store columns under their own names; None stands for what is missing."""
         if not types:
             self.create(name, Unit() if size else Filter(Unit(), literal(False)))
             return
-        names = {column: f"CAST({name_in(DIALECT, column)} AS {_NAMES[k]})" for column, k in types.items()}
         if not size:
-            empty = ", ".join(f"{name_in(DIALECT, c)} {_NAMES[k]}" for c, k in types.items())
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)}({empty})")
+            self._run(create_empty(name, types, DIALECT))
             return
         view = f"{name}_given"
-        self._connection.register(view, dict(arrays))
+        connection = self._opened()
+        connection.register(view, dict(arrays))
         try:
-            outputs = ", ".join(f"{value} AS {name_in(DIALECT, column)}" for column, value in names.items())
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {outputs} FROM {name_in(DIALECT, view)}")
+            self._run(create_cast(name, [view], types, DIALECT))
         finally:
             with suppress(duckdb.Error):
-                self._connection.unregister(view)
+                connection.unregister(view)
 
     def stored_columns(self, name: str) -> Arrays:
         """All columns of a stored table, with None where something is missing."""
-        found = self._run(f"SELECT * FROM {name_in(DIALECT, name)}", arrays=True)
+        found = self._columns(select_all(name, DIALECT))
         return {column: _with_none(values) for column, values in found.items()}
 
     def drop(self, name: str) -> None:
         """Forget a table."""
-        self._run(f"DROP TABLE IF EXISTS {name_in(DIALECT, name)}")
+        self._run(drop_table(name, DIALECT))
 
     def tables(self) -> list[str]:
         """Names of all stored tables."""
@@ -230,14 +263,15 @@ class DuckDBEngine(Engine):
 
     # --- statements -------------------------------------------------------------------------------------------------
 
-    def _do(self, statement: str | Callable[[], Any], label: str = "") -> Any:
+    def _do(self, statement: str | Callable[[], object], label: str = "") -> list[Row]:
         """Run a statement, or a call of DuckDB, for the reader of tables."""
         if isinstance(statement, str):
             return self._run(statement, label)
         with in_our_words(label):
-            return statement()
+            statement()
+        return []
 
-    def _pull(self, content: Stored, source: Source, use: Callable[[Any, dict[str, Type]], Any]) -> Any:
+    def _pull(self, content: Stored, source: Source, use: Callable[[ArrowStream, dict[str, Type]], T]) -> T:
         """Read a table of a server; the rows go from there into DuckDB batch by batch."""
         from relift.tables.postgres.pull import Readers, is_server
 
@@ -251,21 +285,24 @@ class DuckDBEngine(Engine):
             self._readers = Readers()
         return self._readers.read(content, source, use)
 
-    def _run(self, statement: str, label: str = "", arrays: bool = False) -> Any:
+    def _run(self, statement: str, label: str = "") -> list[Row]:
         """Run a statement and take its whole result; an unfinished one would block the connection."""
+        connection = self._opened()
+        with in_our_words(label):
+            return connection.execute(statement).fetchall()
+
+    def _columns(self, query: str) -> Arrays:
+        connection = self._opened()
+        with in_our_words():
+            return connection.execute(query).fetchnumpy()
+
+    def _opened(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
             raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
-        with in_our_words(label):
-            result = self._connection.execute(statement)
-            return result.fetchnumpy() if arrays else result.fetchall()
+        return self._connection
 
 
-def _ordered(query: str, order: tuple[str, ...]) -> str:
-    keys = ", ".join(name_in(DIALECT, column) for column in order)
-    return f"SELECT * FROM ({query}) AS o ORDER BY {keys}"
-
-
-def _filled(found: Any, kind: Type) -> Any:
+def _filled(found: Cells, kind: Type) -> Cells:
     wanted = ARRAY_TYPES[kind]
     if np.ma.isMaskedArray(found):
         if kind == Type.REAL:
@@ -278,7 +315,7 @@ def _filled(found: Any, kind: Type) -> Any:
     return found if found.dtype == wanted else found.astype(wanted)
 
 
-def _with_none(values: Any) -> Any:
+def _with_none(values: Cells) -> Cells:
     if not np.ma.isMaskedArray(values):
         return values.astype(np.int64) if values.dtype.kind == "b" else values
     if not values.mask.any():

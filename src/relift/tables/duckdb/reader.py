@@ -7,26 +7,34 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, final
+from typing import Protocol, TypeVar, final
 
 import duckdb
 
+from relift.arrays import Cells
 from relift.errors import DataError
 from relift.tables.algebra import Type
-from relift.tables.duckdb.csv import CsvReader
+from relift.tables.duckdb.csv import CsvReader, Run
 from relift.tables.duckdb.errors import first_line
 from relift.tables.sources.canonical import TEMPORAL, refuse_key, refuse_moment
 from relift.tables.sources.columns_from_objects import none_where_masked
-from relift.tables.sources.contents import Columns, Distributed, File, Frame, Stored
+from relift.tables.sources.contents import ArrowStream, Columns, Distributed, File, Frame, Stored
 from relift.tables.sources.file_patterns import literal_pattern, other_columns
 from relift.tables.sources.table import Source
 from relift.tables.sql.canonical import Reading, duckdb_reading
+from relift.tables.sql.statements import create_cast, create_empty, drop_table, select_all
 from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "duckdb"
-Run = Callable[..., Any]
-"""Runs a statement, with a label for errors, and returns its rows."""
+T = TypeVar("T")
 _PLAIN = {Type.INTEGER: "CAST({} AS BIGINT)", Type.REAL: "CAST({} AS DOUBLE)", Type.TEXT: "CAST({} AS VARCHAR)"}
+
+
+class Pull(Protocol):
+    """Reads a table of a server, and hands its batches to a function."""
+
+    def __call__(self, content: Stored, source: Source, use: Callable[[ArrowStream, dict[str, Type]], T]) -> T:
+        """Read a table of a server, and pass its rows to a function."""
 
 
 @final
@@ -43,7 +51,7 @@ class DuckDBReader:
         Reads a table of a server: called with the stored table, the source and what to do with its batches.
     """
 
-    def __init__(self, connection: Any, run: Run, pull: Callable[..., Any]) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run: Run, pull: Pull) -> None:
         self._connection = connection
         self._run = run
         self._pull = pull
@@ -71,7 +79,7 @@ class DuckDBReader:
         return self._put(name, source, arrays, {c: (kind, _PLAIN[kind]) for c, kind in types.items()})
 
     def _put(
-        self, name: str, source: Source, arrays: Mapping[str, Any], outputs: Mapping[str, tuple[Type, str]]
+        self, name: str, source: Source, arrays: Mapping[str, Cells], outputs: Mapping[str, tuple[Type, str]]
     ) -> dict[str, Type]:
         if not arrays:
             return {}
@@ -80,7 +88,7 @@ class DuckDBReader:
         readings = [(c, Reading(kind, sql)) for c, (kind, sql) in outputs.items()]
         return self._registered(name, source, dict(arrays), lambda view: self._store(name, source, view, readings))
 
-    def _copy(self, name: str, source: Source, table: Any, names: Sequence[str]) -> dict[str, Type]:
+    def _copy(self, name: str, source: Source, table: ArrowStream, names: Sequence[str]) -> dict[str, Type]:
         """Store the chosen columns of an object that DuckDB reads."""
         chosen = [names[k] for k in source.choose(names)]
         return self._registered(
@@ -88,7 +96,7 @@ class DuckDBReader:
         )
 
     def _registered(
-        self, name: str, source: Source, table: Any, use: Callable[[str], dict[str, Type]]
+        self, name: str, source: Source, table: ArrowStream | Mapping[str, Cells], use: Callable[[str], dict[str, Type]]
     ) -> dict[str, Type]:
         view = f"{name}_given"
         try:
@@ -102,19 +110,21 @@ class DuckDBReader:
         if isinstance(content.connection, duckdb.DuckDBPyConnection | duckdb.DuckDBPyRelation):
             return self._attach_foreign(name, source, content)
 
-        def use(table: Any, types: Mapping[str, Type]) -> dict[str, Type]:
+        def use(table: ArrowStream, types: Mapping[str, Type]) -> dict[str, Type]:
             readings = [(column, Reading(kind, _PLAIN[kind])) for column, kind in types.items()]
             return self._registered(name, source, table, lambda view: self._store(name, source, view, readings))
 
-        found: dict[str, Type] = self._pull(content, source, use)
-        return found
+        return self._pull(content, source, use)
 
     def _attach_foreign(self, name: str, source: Source, content: Stored) -> dict[str, Type]:
         """A table of another DuckDB: cast there, so that what comes over has the three types."""
         try:
-            relation = content.connection
-            if isinstance(relation, duckdb.DuckDBPyConnection):
-                relation = relation.cursor().sql(f"SELECT * FROM {name_in(DIALECT, *content.name)}")
+            given = content.connection
+            if isinstance(given, duckdb.DuckDBPyConnection):
+                relation = given.cursor().sql(select_all(content.name, DIALECT))
+            else:
+                assert isinstance(given, duckdb.DuckDBPyRelation)
+                relation = given
             found, kinds = list(relation.columns), [str(kind) for kind in relation.types]
             chosen = [(found[k], kinds[k]) for k in source.choose(found)]
             readings = [
@@ -171,20 +181,16 @@ class DuckDBReader:
     def _joined(self, name: str, source: Source, parts: Sequence[tuple[str, dict[str, Type]]]) -> dict[str, Type]:
         """Put the tables of several files together."""
         types = joined_types(source.label, [types for _, types in parts])
-        selects = [
-            f"SELECT {', '.join(_cast(c, kind) for c, kind in types.items())} FROM {name_in(DIALECT, part)}"
-            for part, found in parts
-            if any(kind != Type.NOTHING for kind in found.values())
-        ]
-        if not selects:
+        filled = [part for part, found in parts if any(kind != Type.NOTHING for kind in found.values())]
+        if not filled:
             self._create_empty(name, len(types))
         else:
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {' UNION ALL '.join(selects)}", source.label)
+            self._run(create_cast(name, filled, types, DIALECT), source.label)
         for part, _ in parts:
-            self._run(f"DROP TABLE {name_in(DIALECT, part)}")
+            self._run(drop_table(part, DIALECT))
         return types
 
-    def _literally(self, path: Path) -> Any:
+    def _literally(self, path: Path) -> _OneFile:
         """A pattern of DuckDB that stands for one file and no other."""
         return _OneFile(self._run, path)
 
@@ -223,9 +229,8 @@ class DuckDBReader:
             for k, (_, reading) in enumerate(readings):
                 if reading.is_wide:
                     types[f"c{k}"] = self._type_of_wide(source, stored, k, shown[k], reading)
-            casts = ", ".join(_cast(column, kind) for column, kind in types.items())
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {casts} FROM {name_in(DIALECT, stored)}")
-            self._run(f"DROP TABLE {name_in(DIALECT, stored)}")
+            self._run(create_cast(name, [stored], types, DIALECT))
+            self._run(drop_table(stored, DIALECT))
         self._check_moments(source, name, [(k, shown[k]) for k, (_, r) in enumerate(readings) if r.is_moment])
         return types if count else dict.fromkeys(types, Type.NOTHING)
 
@@ -262,12 +267,12 @@ class DuckDBReader:
                 source.label,
             )
             if bad:
-                self._run(f"DROP TABLE {name_in(DIALECT, name)}")
+                self._run(drop_table(name, DIALECT))
                 raise refuse_moment(source.label, shown, bad[0][0])
 
     def _create_empty(self, name: str, width: int) -> dict[str, Type]:
         columns = {f"c{k}": Type.NOTHING for k in range(width)}
-        self._run(f"CREATE TABLE {name_in(DIALECT, name)}({', '.join(f'{c} BIGINT' for c in columns)})")
+        self._run(create_empty(name, columns, DIALECT))
         return columns
 
 
@@ -334,11 +339,7 @@ def joined_types(label: str, parts: Sequence[Mapping[str, Type]]) -> dict[str, T
     return types
 
 
-def _cast(column: str, kind: Type) -> str:
-    return f"{_PLAIN.get(kind, _PLAIN[Type.INTEGER]).replace('{}', column)} AS {column}"
-
-
-def _with_none(values: Any) -> Any:
+def _with_none(values: Cells) -> Cells:
     import numpy as np
 
     if not np.ma.isMaskedArray(values):

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.tables import compiled as kernels
+from relift.arrays import Cells, Flags, Integers
+from relift.tables import compiled
 from relift.tables.algebra import NO_KEYS, Keys, Type
 
-ARRAY_OF: Mapping[Type, Any] = {
+ARRAY_OF: Mapping[Type, np.dtype[np.generic]] = {
     Type.INTEGER: np.dtype(np.int64),
     Type.REAL: np.dtype(np.float64),
     Type.TEXT: np.dtype(np.int32),
@@ -25,9 +25,6 @@ ARRAY_OF: Mapping[Type, Any] = {
     Type.NOTHING: np.dtype(np.int64),
 }
 """How values are kept; a text is kept as its number in the dictionary of the engine."""
-
-Flags = NDArray[np.bool_]
-Rows = NDArray[np.int32]
 
 
 @final
@@ -46,11 +43,11 @@ class Vector:
 
     __slots__ = ("_data", "_limits", "_missing", "_origin", "is_count", "type")
 
-    def __init__(self, type: Type, data: NDArray[Any] | None, missing: Flags | None = None) -> None:
+    def __init__(self, type: Type, data: Cells | None, missing: Flags | None = None) -> None:
         self.type = type
         self._data = data
         self._missing = missing
-        self._origin: tuple[Vector, Any, bool] | None = None
+        self._origin: tuple[Vector, Integers, bool] | None = None
         self._limits: tuple[int, int] | None = None
         self.is_count = False
 
@@ -63,7 +60,7 @@ class Vector:
         return vector
 
     @property
-    def data(self) -> NDArray[Any]:
+    def data(self) -> Cells:
         """The values; whatever where they are missing."""
         return self._gathered()[0]
 
@@ -72,7 +69,7 @@ class Vector:
         """Where there is no value."""
         return self._gathered()[1]
 
-    def _gathered(self) -> tuple[NDArray[Any], Flags | None]:
+    def _gathered(self) -> tuple[Cells, Flags | None]:
         waiting = self._origin
         if waiting is not None:  # two threads may both come here: they find the same
             self._data, self._missing = _taken(*waiting)
@@ -80,7 +77,7 @@ class Vector:
         assert self._data is not None
         return self._data, self._missing
 
-    def take(self, rows: Any, has_gaps: bool = False) -> Vector:
+    def take(self, rows: Integers, has_gaps: bool = False) -> Vector:
         """The values at some rows; with gaps, the row -1 has none."""
         vector = Vector(self.type, None)
         vector._origin = (self, rows, has_gaps)
@@ -123,14 +120,14 @@ class Vector:
         return self._limits
 
 
-def _taken(origin: Vector, rows: Any, has_gaps: bool) -> tuple[NDArray[Any], Flags | None]:
+def _taken(origin: Vector, rows: Integers, has_gaps: bool) -> tuple[Cells, Flags | None]:
     data, missing = origin.data, origin.missing
-    found = rows.astype(np.int64) if origin.is_count else kernels.gather(data, rows)
+    found = rows.astype(np.int64) if origin.is_count else compiled.gather(data, rows)
     if not has_gaps:
-        return found, None if missing is None else kernels.gather(missing, rows)
+        return found, None if missing is None else compiled.gather(missing, rows)
     gaps = rows < 0
     if missing is not None:
-        gaps |= kernels.gather(missing, rows)
+        gaps |= compiled.gather(missing, rows)
     return found, gaps if gaps.any() else None
 
 
@@ -153,8 +150,8 @@ class Relation:
     size: int
     keys: Keys = NO_KEYS
 
-    def take(self, rows: Any, keys: Keys = NO_KEYS) -> Relation:
-        """Some rows."""
+    def take(self, rows: Integers, keys: Keys = NO_KEYS) -> Relation:
+        """The relation of some of the rows, by their numbers."""
         return Relation({name: vector.take(rows) for name, vector in self.columns.items()}, int(rows.size), keys)
 
     def where(self, condition: Vector) -> Relation:

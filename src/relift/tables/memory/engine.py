@@ -1,26 +1,29 @@
 """Tables as NumPy columns and plans evaluated on them: the quick engine for what fits into memory.
 
 A query costs microseconds and not milliseconds here, texts are compared as numbers, and columns of the user are read
-where they are. A query that would pass through more rows than `most_rows` is handed, with the tables that it reads, to
-a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
+where they are. A query that would pass through more rows than `most_rows` is passed on, with the tables that it reads,
+to a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import numpy as np
 
+from relift.arrays import Cells
 from relift.errors import DataError, EngineError, SizeLimitError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Plan, Scan, Type, nodes
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.memory.columns import ARRAY_OF, Relation, Vector
 from relift.tables.memory.evaluate import Evaluator
+from relift.tables.memory.growing import GrowingTable, numbers_of, vector_of
 from relift.tables.memory.scalars import NotInMemoryError
 from relift.tables.memory.string_ids import Texts
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
 from relift.tables.sources.canonical import refuse_key
 from relift.tables.sources.contents import Columns, Frame
 from relift.tables.sources.table import Source
@@ -40,9 +43,9 @@ class MemoryEngine(Engine):
     Parameters
     ----------
     most_rows
-        How many rows any step of a query may give before it is handed to DuckDB.
+        How many rows any step of a query may give before it is passed to DuckDB.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Examples
     --------
@@ -63,7 +66,8 @@ class MemoryEngine(Engine):
         self._other: DuckDBEngine | None = None
         self._reader: DuckDBEngine | None = None
         self._copied: set[str] = set()
-        self._borrowed: list[Any] = []
+        self._growing: dict[str, GrowingTable] = {}
+        self._borrowed: list[Cells] = []
         self._is_interrupted = False
 
     # --- the five methods -------------------------------------------------------------------------------------------
@@ -71,15 +75,14 @@ class MemoryEngine(Engine):
     def attach(self, name: str, source: Source) -> dict[str, Type]:
         """Read a source; columns of numbers are not copied."""
         content = source.content
+        arrays: Mapping[str, Cells | Vector] | None = None
         if isinstance(content, Frame):
             try:
                 arrays = _arrays_from_frame(content, self._texts)
             except ValueError as error:
                 raise DataError(f"{source.label} is not UTF-8 text.", "Save it as UTF-8.") from error
         elif isinstance(content, Columns):
-            arrays = dict(content.arrays)
-        else:
-            arrays = None
+            arrays = content.arrays
         if arrays is None:
             return self._attach_by_duckdb(name, source)
         names = list(arrays)
@@ -105,7 +108,7 @@ class MemoryEngine(Engine):
             return rows if number is None else evaluator.numbered(rows, *number)
 
         def elsewhere(other: DuckDBEngine) -> Relation:
-            # Fetched without an order and numbered here: both engines order alike, and this way there is one.
+            # Fetched without an order and numbered here: both engines order equally, and this way there is one.
             arrays = other.fetch(plan, budget=budget)
             size = next(iter(arrays.values())).size if arrays else other.count(plan, 2**31)
             vectors = {c: self._vector_of(kind, arrays[c]) for c, kind in plan.columns.items()}
@@ -122,6 +125,7 @@ class MemoryEngine(Engine):
 
     def append(self, name: str, plan: Plan) -> int:
         """Add rows to a table."""
+        self._growing.pop(name, None)
         old = self._known()[name]
         new = self._answer(plan, lambda evaluator: evaluator.run(plan), self._relation_from(plan))
         columns = {}
@@ -133,6 +137,37 @@ class MemoryEngine(Engine):
         self._forget_copy(name)
         self._known()[name] = Relation(columns, old.size + new.size)
         return new.size
+
+    def add_new(self, name: str, plan: Plan, known: Scan) -> int:
+        """Look up the rows in a hash of the table, which is kept, instead of passing through all of it."""
+        if not plan.columns:
+            return super().add_new(name, plan, known)
+        found = self._answer(plan, lambda evaluator: evaluator.run(plan), self._relation_from(plan))
+        table = self._growing.get(known.table)
+        if table is None:
+            kinds = dict(known.source.values())
+            table = self._growing[known.table] = GrowingTable(kinds, self._known()[known.table])
+        new = table.add(found)
+        self._forget_copy(known.table)
+        self._known()[known.table] = table.relation()
+        self._known()[name] = new
+        return new.size
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Follow tuples of whole numbers one by one."""
+
+        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Tuples:
+            rows = self._answer(plan, lambda evaluator: evaluator.run(plan), self._relation_from(plan))
+            return numbers_of(rows, columns)
+
+        closed = close_rules(rules, numbered, min(most, MOST_TUPLES))
+        if closed is None:
+            return None
+        tuples, matches = closed
+        for predicate, found in tuples.items():
+            columns = {f"c{k}": vector_of(kind, found[:, k]) for k, kind in enumerate(rules.types[predicate])}
+            self._known()[names[predicate]] = Relation(columns, found.shape[0])
+        return matches
 
     def count(self, plan: Plan, cap: int) -> int:
         """How many rows there are."""
@@ -161,6 +196,7 @@ class MemoryEngine(Engine):
 
     def drop(self, name: str) -> None:
         """Forget a table."""
+        self._growing.pop(name, None)
         self._known().pop(name, None)
         self._forget_copy(name)
 
@@ -198,6 +234,7 @@ class MemoryEngine(Engine):
     def close(self) -> None:
         """Give the tables back."""
         self._tables = None
+        self._growing = {}
         self._borrowed = []
         self._texts = Texts()
         self.seal()
@@ -280,7 +317,7 @@ class MemoryEngine(Engine):
         if self._reader is None:  # kept until all is loaded: it reads the tables of a server as of one moment
             self._reader = DuckDBEngine()
         types = self._reader.attach(name, source)
-        arrays: dict[str, Any] | None = None
+        arrays: Mapping[str, Cells | Vector] | None = None
         if types and find_spec("pyarrow") is not None:  # texts become numbers without being Python strings first
             scan = Scan(name, {column: (column, kind) for column, kind in types.items()})
             arrays = _arrays_from_frame(Frame(self._reader.arrow(scan), tuple(types)), self._texts)
@@ -294,7 +331,7 @@ class MemoryEngine(Engine):
         self._known()[name] = Relation(vectors, size)
         return types
 
-    def _vector(self, source: Source, position: int, column: str, array: Any) -> Vector:
+    def _vector(self, source: Source, position: int, column: str, array: Cells | Vector) -> Vector:
         if isinstance(array, Vector):
             return array
         if array.dtype.kind == "f":
@@ -307,7 +344,7 @@ class MemoryEngine(Engine):
             return Vector(Type.INTEGER, np.ascontiguousarray(array, np.int64))
         return self._vector_of(Type.TEXT, array, source.label)
 
-    def _vector_of(self, kind: Type, array: Any, label: str = "") -> Vector:
+    def _vector_of(self, kind: Type, array: Cells, label: str = "") -> Vector:
         """A fetched column, where None stands for what is missing."""
         if kind == Type.TEXT:
             texts = array.tolist()
@@ -321,7 +358,7 @@ class MemoryEngine(Engine):
             return Vector(kind, np.where(missing, 0, array).astype(ARRAY_OF[kind]), missing)
         return Vector(kind, np.ascontiguousarray(array, ARRAY_OF[kind]))
 
-    def _array(self, vector: Vector, missing_whole: int | None = 0) -> Any:
+    def _array(self, vector: Vector, missing_whole: int | None = 0) -> Cells:
         data, missing, kind = vector.data, vector.missing, vector.type
         if kind == Type.TEXT:
             known = self._texts.array()
@@ -343,14 +380,14 @@ class MemoryEngine(Engine):
         return np.where(missing, np.asarray(fill, data.dtype), data)
 
 
-def _arrays_from_frame(frame: Frame, texts: Texts) -> dict[str, Any] | None:
+def _arrays_from_frame(frame: Frame, texts: Texts) -> dict[str, Cells | Vector] | None:
     """The columns of an Arrow table, texts as numbers; None if another engine must read it."""
     try:
         import pyarrow as pa
     except ImportError:  # pragma: no cover - depends on the install
         return None
     table = frame.table if isinstance(frame.table, pa.Table) else pa.table(frame.table)
-    found: dict[str, Any] = {}
+    found: dict[str, Cells | Vector] = {}
     for name, column in zip(frame.names, table.columns, strict=True):
         kind = column.type
         if pa.types.is_string_view(kind):

@@ -9,15 +9,16 @@ taking the join that promises the fewest rows. A step that would pass through mo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Cells, Flags, Indices, Integers, RowKeys
 from relift.errors import DataError
-from relift.tables import compiled as kernels
+from relift.tables import compiled
 from relift.tables.algebra import (
     Aggregate,
     Call,
@@ -43,8 +44,6 @@ from relift.tables.algebra import (
 from relift.tables.memory.columns import ARRAY_OF, Relation, Vector
 from relift.tables.memory.scalars import NotInMemoryError, evaluate
 from relift.tables.memory.string_ids import Texts
-
-_Keys = NDArray[np.int64]
 
 
 @final
@@ -127,15 +126,17 @@ class Evaluator:
                 is_kept = (right.size > 0) == (plan.kind == "semi")
                 return left if is_kept else left.take(np.empty(0, np.int32))
             keys = self.keys_of_pair(left, right, plan.on)
-            found = kernels.contains(*keys)
+            found = compiled.contains(*keys)
             return left.take(np.flatnonzero(found if plan.kind == "semi" else ~found))
         keys = self.keys_of_pair(left, right, plan.on)
-        pairs = kernels.join(*keys, True, self.most)
+        pairs = compiled.join(*keys, True, self.most)
         if isinstance(pairs, int):
             raise NotInMemoryError(pairs)
         return self.paired(left, right, *pairs, has_gaps=True)
 
-    def paired(self, left: Relation, right: Relation, first: Any, second: Any, has_gaps: bool = False) -> Relation:
+    def paired(
+        self, left: Relation, right: Relation, first: Integers | None, second: Integers, has_gaps: bool = False
+    ) -> Relation:
         """Rows of two relations beside each other."""
         columns = {name: v if first is None else v.take(first) for name, v in left.columns.items()}
         for name, vector in right.columns.items():
@@ -143,9 +144,9 @@ class Evaluator:
                 columns[name] = vector.take(second, has_gaps)
         return Relation(columns, int(second.size))
 
-    def keys_of_pair(self, left: Relation, right: Relation, on: Sequence[str]) -> tuple[_Keys, _Keys]:
+    def keys_of_pair(self, left: Relation, right: Relation, on: Sequence[str]) -> tuple[RowKeys, RowKeys]:
         """Integers that are equal exactly where two rows agree; rows with something missing agree with none."""
-        halves: list[tuple[Any, Any]] = []
+        halves: list[tuple[RowKeys, RowKeys]] = []
         for name in on:
             one, other = left.columns[name], right.columns[name]
             kind = common_type(one.type, other.type)
@@ -170,7 +171,7 @@ class Evaluator:
 
     # --- sets -------------------------------------------------------------------------------------------------------
 
-    def keys_of(self, relation: Relation, names: Sequence[str]) -> _Keys:
+    def keys_of(self, relation: Relation, names: Sequence[str]) -> RowKeys:
         """Integers that are equal exactly where two rows agree; missing values agree with each other."""
         parts = []
         for name in names:
@@ -188,15 +189,15 @@ class Evaluator:
         return _mixed(parts, limits) if _product(limits) < 2**62 else _folded(parts)
 
     def distinct(self, found: Relation) -> Relation:
-        """Each row once."""
+        """The rows of a relation without duplicates."""
         if not found.columns:
             return Relation({}, min(found.size, 1))
-        _, first = kernels.group(self.keys_of(found, list(found.columns)))
+        _, first = compiled.group(self.keys_of(found, list(found.columns)))
         return found if first.size == found.size else found.take(first)
 
     def is_set(self, found: Relation, names: Sequence[str]) -> bool:
         """Whether no two rows agree on some columns."""
-        return found.size < 2 or (bool(names) and kernels.all_distinct(self.keys_of(found, names)))
+        return found.size < 2 or (bool(names) and compiled.all_distinct(self.keys_of(found, names)))
 
     def _union(self, plan: Union) -> Relation:
         parts = [self.relation(part) for part in plan.parts]
@@ -221,13 +222,13 @@ class Evaluator:
             return np.arange(found.size, dtype=np.int32)
         limits = [_limits(part) for part in parts]
         if _product(limits) < 2**62:
-            return kernels.sorted_rows(_mixed(parts, limits) if len(parts) > 1 else parts[0])
-        rows = kernels.sorted_rows(parts[-1])
+            return compiled.sorted_rows(_mixed(parts, limits) if len(parts) > 1 else parts[0])
+        rows = compiled.sorted_rows(parts[-1])
         for part in reversed(parts[:-1]):
-            rows = rows[kernels.sorted_rows(part[rows])]
+            rows = rows[compiled.sorted_rows(part[rows])]
         return rows
 
-    def _sortable(self, vector: Vector) -> list[_Keys]:
+    def _sortable(self, vector: Vector) -> list[RowKeys]:
         if vector.type == Type.TEXT:
             key = np.append(self.texts.ranks(), np.int32(-1))[vector.data].astype(np.int64)
         elif vector.type == Type.REAL:
@@ -250,7 +251,7 @@ class Evaluator:
     def _aggregate(self, plan: Aggregate) -> Relation:
         found = self._input_of(plan)
         if plan.by:
-            numbers, first = kernels.group(self.keys_of(found, plan.by))
+            numbers, first = compiled.group(self.keys_of(found, plan.by))
             size = int(first.size)
         else:
             numbers, first, size = np.zeros(found.size, np.int32), np.zeros(1, np.int32), 1
@@ -273,7 +274,7 @@ class Evaluator:
         columns = {name: evaluate(scalar, base.columns, self.texts) for name, scalar in inner.outputs.items()}
         return Relation(columns, base.size)
 
-    def _aggregated(self, function: str, values: Vector, numbers: Any, size: int, is_grouped: bool) -> Vector:
+    def _aggregated(self, function: str, values: Vector, numbers: Integers, size: int, is_grouped: bool) -> Vector:
         is_one_value = not is_grouped and values.data.ndim == 0 and values.missing is None and numbers.size > 0
         if is_one_value and function == "sum" and values.type == Type.INTEGER and abs(int(values.data)) < 2**31:
             return Vector(Type.INTEGER, values.data.reshape(1) * numbers.size)
@@ -292,7 +293,7 @@ class Evaluator:
             by_rank = np.argsort(ranks)
             data = ranks[data]
         extreme = np.minimum if function == "min" else np.maximum
-        order = kernels.sorted_rows(numbers.astype(np.int64))
+        order = compiled.sorted_rows(numbers.astype(np.int64))
         out = np.zeros(size, data.dtype)
         if data.size:
             starts = np.flatnonzero(np.r_[True, np.diff(numbers[order]) != 0])
@@ -302,7 +303,7 @@ class Evaluator:
         return Vector(kind, out, missing)
 
 
-def _sums(data: Any, numbers: Any, size: int, kind: Type, is_grouped: bool) -> Any:
+def _sums(data: Cells, numbers: Integers, size: int, kind: Type, is_grouped: bool) -> Cells:
     if kind == Type.REAL:
         # In the order of size, so that equal multisets have equal sums; v and -v give sums of opposite sign.
         order = np.lexsort((data, np.abs(data), numbers)) if is_grouped else np.lexsort((data, np.abs(data)))
@@ -316,7 +317,7 @@ def _sums(data: Any, numbers: Any, size: int, kind: Type, is_grouped: bool) -> A
     return total
 
 
-def _long_sums(data: Any, numbers: Any, size: int) -> Any:
+def _long_sums(data: Cells, numbers: Integers, size: int) -> Indices:
     """Sums of whole numbers that may pass 64 bits on the way: halves of 32 bits are added up, which cannot overflow."""
     low, high = np.zeros(size, np.int64), np.zeros(size, np.int64)
     np.add.at(low, numbers, data & 0xFFFFFFFF)
@@ -330,14 +331,14 @@ def _long_sums(data: Any, numbers: Any, size: int) -> Any:
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 
-def _key(vector: Vector, kind: Type) -> _Keys:
+def _key(vector: Vector, kind: Type) -> RowKeys:
     data = vector.data
     if kind == Type.REAL:
         return (data.astype(np.float64) + 0.0).view(np.int64)  # -0.0 and 0.0 are equal
     return np.ascontiguousarray(data, np.int64)
 
 
-def _gaps(side: Relation, on: Sequence[str]) -> Any:
+def _gaps(side: Relation, on: Sequence[str]) -> Flags | None:
     found = None
     for name in on:
         missing = side.columns[name].missing
@@ -346,7 +347,7 @@ def _gaps(side: Relation, on: Sequence[str]) -> Any:
     return found
 
 
-def _limits(*parts: _Keys) -> tuple[int, int]:
+def _limits(*parts: RowKeys) -> tuple[int, int]:
     some = [part for part in parts if part.size]
     if not some:
         return 0, 0
@@ -360,7 +361,7 @@ def _product(limits: Sequence[tuple[int, int]]) -> int:
     return product
 
 
-def _mixed(parts: Sequence[_Keys], limits: Sequence[tuple[int, int]]) -> _Keys:
+def _mixed(parts: Sequence[RowKeys], limits: Sequence[tuple[int, int]]) -> RowKeys:
     """Several keys as one, in lexicographic order."""
     key = parts[0] - limits[0][0] if limits[0][0] else parts[0].copy()
     for part, (low, high) in zip(parts[1:], limits[1:], strict=True):
@@ -371,12 +372,12 @@ def _mixed(parts: Sequence[_Keys], limits: Sequence[tuple[int, int]]) -> _Keys:
     return key
 
 
-def _folded(parts: Sequence[_Keys]) -> _Keys:
+def _folded(parts: Sequence[RowKeys]) -> RowKeys:
     """Several keys as one whose order means nothing, when their ranges are too wide to be mixed."""
-    key = kernels.group(parts[0])[0].astype(np.int64)
+    key = compiled.group(parts[0])[0].astype(np.int64)
     for part in parts[1:]:
-        numbers = kernels.group(part)[0].astype(np.int64)
-        key = kernels.group(key * (int(numbers.max(initial=0)) + 1) + numbers)[0].astype(np.int64)
+        numbers = compiled.group(part)[0].astype(np.int64)
+        key = compiled.group(key * (int(numbers.max(initial=0)) + 1) + numbers)[0].astype(np.int64)
     return key
 
 
@@ -535,7 +536,7 @@ class _Puzzle:
             left, right = right, left  # rows are looked up on the right
         if not on:
             return self.product(left, right, frozenset(keys))
-        pairs = kernels.join(*self.evaluator.keys_of_pair(left, right, on), False, self.evaluator.most)
+        pairs = compiled.join(*self.evaluator.keys_of_pair(left, right, on), False, self.evaluator.most)
         if isinstance(pairs, int):
             raise NotInMemoryError(pairs)
         found = self.evaluator.paired(left, right, *pairs)
@@ -566,7 +567,7 @@ def _guess(one: Relation, other: Relation, on: frozenset[str]) -> float:
     return most + 1e-6 * (one.size + other.size)
 
 
-def _few(keys: Any) -> Keys:
+def _few(keys: Iterable[frozenset[str]]) -> Keys:
     return frozenset(sorted(keys, key=lambda key: (len(key), sorted(key)))[:8])
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Cells, Double, Flags
 from relift.errors import DataError
 from relift.tables.algebra import Call, Column, Literal, Scalar, Type, common_type
 from relift.tables.memory.columns import ARRAY_OF, Vector
 from relift.tables.memory.string_ids import Texts
 
 LARGEST_WHOLE = 9.0e15
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+_COMPARE: dict[str, Callable[[Cells, Cells], Flags]] = {
     "=": np.equal,
     "!=": np.not_equal,
     "<": np.less,
@@ -184,7 +184,7 @@ def _calculated(operation: str, arguments: list[Vector]) -> Vector:
     return Vector(kind, np.asarray(data), missing)
 
 
-def _refuse_overflow(operation: str, left: Any, right: Any, result: Any, missing: Any) -> None:
+def _refuse_overflow(operation: str, left: Cells, right: Cells, result: Cells, missing: Flags | None) -> None:
     if operation == "+":
         is_bad = ((left ^ result) & (right ^ result)) < 0
     elif operation == "-":
@@ -200,22 +200,22 @@ def _refuse_overflow(operation: str, left: Any, right: Any, result: Any, missing
     _refuse(is_bad, missing)
 
 
-def _refuse(is_bad: Any, missing: Any) -> None:
+def _refuse(is_bad: Flags | bool, missing: Flags | None) -> None:
     if missing is not None:
         is_bad = is_bad & ~missing
     if np.any(is_bad):
         raise DataError("a whole number of more than 64 bits was calculated.", "Use reals: write 1.0 * x.")
 
 
-def _divide(left: Any, right: Any) -> tuple[Any, Any]:
+def _divide(left: Double, right: Double) -> tuple[Double, Flags]:
     return left / right, right == 0
 
 
-def _power(base: Any, exponent: Any) -> tuple[Any, Any]:
+def _power(base: Double, exponent: Double) -> tuple[Double, Flags]:
     return np.power(base, exponent), ((base == 0) & (exponent < 0)) | ((base < 0) & (np.floor(exponent) != exponent))
 
 
-_FUNCTIONS: dict[str, Callable[..., tuple[Any, Any]]] = {
+_FUNCTIONS: dict[str, Callable[..., tuple[Double, Flags | None]]] = {
     "/": _divide,
     "**": _power,
     "exp": lambda value: (np.exp(value), None),

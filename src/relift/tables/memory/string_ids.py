@@ -9,17 +9,18 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Cells, Codes
 from relift.tables.compiled import CORE_IS_COMPILED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 if CORE_IS_COMPILED:
     from relift import _tables_core as core
-
-Numbers = NDArray[np.int32]
 
 
 @final
@@ -30,9 +31,9 @@ class Texts:
         self._numbers: dict[str, int] = {}
         self._capsule = core.new_texts() if CORE_IS_COMPILED else None
         self._known = np.empty(0, object)
-        self._ranks: Numbers = np.empty(0, np.int32)
+        self._ranks: Codes = np.empty(0, np.int32)
 
-    def numbers(self, given: list[str | None]) -> Numbers:
+    def numbers(self, given: list[str | None]) -> Codes:
         """The numbers of texts; -1 for None."""
         if self._capsule is not None:
             found = np.empty(len(given), np.int32)
@@ -46,7 +47,7 @@ class Texts:
             (-1 if text is None else known.setdefault(text, len(known)) for text in given), np.int32, len(given)
         )
 
-    def numbers_of_arrow(self, array: Any) -> Numbers:
+    def numbers_of_arrow(self, array: pa.Array) -> Codes:
         """The numbers of the texts of a PyArrow array of type string or large string."""
         if self._capsule is None:
             return self.numbers(array.to_pylist())
@@ -68,7 +69,7 @@ class Texts:
             return core.find_text(self._capsule, text)
         return self._numbers.get(text, -1)
 
-    def array(self) -> NDArray[Any]:
+    def array(self) -> Cells:
         """All texts by their numbers, as an array of objects."""
         if self._capsule is not None:
             new = core.texts_from(self._capsule, self._known.size)
@@ -84,7 +85,7 @@ class Texts:
     def __len__(self) -> int:
         return len(self._numbers) if self._capsule is None else core.n_texts(self._capsule)
 
-    def ranks(self) -> Numbers:
+    def ranks(self) -> Codes:
         """The place of each text in the order of code points."""
         size = len(self)
         if self._ranks.size != size:

@@ -14,7 +14,7 @@ the address holds no password.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TypeGuard
 from urllib.parse import unquote
 
 SCHEMES = ("postgresql://", "postgres://")
@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[\w.\-]+")
 _SOCKET = re.compile(r"[?&]host=((?:/|%2F)(?:[\w.\-/]|%2F)*)(?:&|$)", re.IGNORECASE)
 
 
-def is_address(value: Any) -> bool:
+def is_address(value: object) -> TypeGuard[str]:
     """Whether something is the address of a PostgreSQL server."""
     return isinstance(value, str) and value.lower().startswith(SCHEMES)
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, final
+from typing import TypeVar, final
 
 from relift.tables.algebra import Type
 from relift.tables.postgres.address import is_address
 from relift.tables.postgres.server_tables import find_table
 from relift.tables.postgres.session import PostgresSession
 from relift.tables.postgres.user_connections import look_up
+from relift.tables.sources.contents import ArrowStream
 from relift.tables.sources.table import Source, Stored
 
 T = TypeVar("T")
 
 
-def is_server(connection: Any) -> bool:
+def is_server(connection: object) -> bool:
     """Whether something leads to a PostgreSQL server."""
     home = type(connection).__module__.partition(".")[0]
     is_engine = getattr(connection, "knows_tables", False) and getattr(connection, "name", "") == "postgresql"
@@ -27,10 +28,10 @@ class Readers:
     """Sessions that read, one for each server; all tables of a server are read as of the same moment."""
 
     def __init__(self) -> None:
-        self._sessions: dict[Any, tuple[Any, PostgresSession]] = {}
+        self._sessions: dict[str | int, tuple[object, PostgresSession]] = {}
 
-    def read(self, stored: Stored, source: Source, use: Callable[[Any, dict[str, Type]], T]) -> T:
-        """Hand the chosen columns of a table, ``c0, c1, ...``, to a function.
+    def read(self, stored: Stored, source: Source, use: Callable[[ArrowStream, dict[str, Type]], T]) -> T:
+        """Pass the chosen columns of a table, ``c0, c1, ...``, to a function.
 
         Parameters
         ----------
@@ -49,7 +50,7 @@ class Readers:
             If the server cannot be reached.
         """
         is_engine = getattr(stored.connection, "knows_tables", False)
-        server = stored.connection.server if is_engine else stored.connection
+        server: object = getattr(stored.connection, "server") if is_engine else stored.connection  # noqa: B009
         stored = Stored(server, stored.name)
         table, rows = (None, None) if is_address(server) else look_up(stored, source)
         if table is None or rows is None:
@@ -74,7 +75,7 @@ class Readers:
             session.close()
         self._sessions.clear()
 
-    def _session(self, server: Any) -> PostgresSession:
+    def _session(self, server: object) -> PostgresSession:
         key = server if is_address(server) else id(server)
         if key not in self._sessions:
             session = PostgresSession(server)

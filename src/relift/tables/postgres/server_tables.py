@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 from relift.errors import DataError
 from relift.tables.algebra import Type
+from relift.tables.engine import Row
 from relift.tables.sources.canonical import TEMPORAL, refuse_key, refuse_moment
 from relift.tables.sources.table import Source
 from relift.tables.sql.canonical import Reading, postgres_reading
 from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "postgres"
-SQL_TYPES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE PRECISION", Type.TEXT: 'TEXT COLLATE "C"'}
-"""Columns of stored tables."""
 _KINDS = "'r', 'p', 'v', 'm', 'f'"
 """Tables, partitioned tables, views, materialised views, foreign tables."""
 _PRIVATE = (
@@ -27,7 +26,7 @@ _PRIVATE = (
     "OR (c.relkind = 'v' AND EXISTS (SELECT FROM pg_catalog.pg_class AS s WHERE s.relrowsecurity))"
 )
 
-Ask: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
+Ask: TypeAlias = Callable[[str], list[Row]]
 """Answers a query with a few rows."""
 
 
@@ -88,9 +87,9 @@ def find_table(ask: Ask, parts: Sequence[str], search_path: Sequence[str], sourc
         If there is no such table, a column is missing, or holds something that is neither number nor text.
     """
     if len(parts) > 3 or any("\0" in part or not part for part in parts):
-        raise DataError(f"{source.label}: {'.'.join(parts)!r} is no name of a table.", "Write schema.table.")
+        raise DataError(f"{source.label}: {'.'.join(parts)!r} is not the name of a table.", "Write schema.table.")
     if len(parts) == 3 and ask("SELECT current_database()::text")[0][0] != parts[0]:
-        raise DataError(f"{source.label}: {parts[0]!r} is another database.", f"Connected is {server}.")
+        raise DataError(f"{source.label}: {parts[0]!r} is another database.", f"The connection is to {server}.")
     *schemas, name = parts[-2:]
     places = schemas or list(search_path)
     array = ", ".join(text_in(DIALECT, place) for place in places)

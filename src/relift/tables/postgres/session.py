@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, final
 
 from relift.errors import DataError, EngineError, MissingPackageError
+from relift.tables.engine import Row
 from relift.tables.postgres.address import is_address, shown_address
 from relift.tables.postgres.errors import cannot_connect, in_our_words
 from relift.tables.sql.write import text_in
 
 if TYPE_CHECKING:
+    import psycopg
     import pyarrow as pa
+    from adbc_driver_manager import dbapi
 
 T = TypeVar("T")
 DIALECT = "postgres"
@@ -54,10 +58,10 @@ class PostgresSession:
         Further settings of the session.
     """
 
-    def __init__(self, server: Any, *, timeout: float | None = None, settings: dict[str, str] | None = None) -> None:
+    def __init__(self, server: object, *, timeout: float | None = None, settings: dict[str, str] | None = None) -> None:
         self._lock = threading.RLock()
         self._is_cancelled = False
-        self._connection: Any = None
+        self._connection: dbapi.Connection | None = None
         self.shown = _shown(server)
         self._connection = self._call(lambda: _connected(server, self.shown))
         try:
@@ -80,13 +84,13 @@ class PostgresSession:
     def run(self, statement: str, label: str = "") -> int:
         """Run a statement; how many rows it touched."""
 
-        def work(cursor: Any) -> int:
+        def work(cursor: dbapi.Cursor) -> int:
             cursor.execute(statement)
             return int(cursor.rowcount)
 
         return self._with_cursor(work, statement, label)
 
-    def rows(self, query: str, label: str = "") -> list[tuple[Any, ...]]:
+    def rows(self, query: str, label: str = "") -> list[Row]:
         """The rows of a query with a small answer."""
         table = self.table(query, label)
         return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
@@ -94,23 +98,23 @@ class PostgresSession:
     def table(self, query: str, label: str = "") -> pa.Table:
         """The rows of a query as an Arrow table."""
 
-        def work(cursor: Any) -> Any:
+        def work(cursor: dbapi.Cursor) -> pa.Table:
             cursor.execute(query)
             return cursor.fetch_arrow_table()
 
         return self._with_cursor(work, query, label)
 
     def batches(self, query: str, use: Callable[[pa.RecordBatchReader], T], label: str = "") -> T:
-        """Hand the rows of a query to a function, batch by batch as they arrive."""
+        """Pass the rows of a query to a function, batch by batch as they arrive."""
         import pyarrow as pa
 
         failures: list[Exception] = []
 
-        def work(cursor: Any) -> T:
+        def work(cursor: dbapi.Cursor) -> T:
             cursor.execute(query)
             found = cursor.fetch_record_batch()
 
-            def told() -> Any:
+            def told() -> Iterator[pa.RecordBatch]:
                 try:
                     yield from found
                 except Exception as error:  # the function may wrap it in an error of its own
@@ -126,10 +130,11 @@ class PostgresSession:
 
     def ingest(self, table: str, batches: pa.RecordBatchReader, schema: str = "", label: str = "") -> int:
         """Add batches to a stored table (a temporary one, unless a schema is given); how many rows."""
-        where: dict[str, Any] = {"db_schema_name": schema} if schema else {"temporary": True}
 
-        def work(cursor: Any) -> int:
-            return int(cursor.adbc_ingest(table, batches, mode="append", **where))
+        def work(cursor: dbapi.Cursor) -> int:
+            return int(
+                cursor.adbc_ingest(table, batches, mode="append", db_schema_name=schema or None, temporary=not schema)
+            )
 
         return self._with_cursor(work, "", label)
 
@@ -166,9 +171,9 @@ class PostgresSession:
     def __repr__(self) -> str:
         return f"PostgresSession({self.shown})"
 
-    def _with_cursor(self, work: Callable[[Any], T], statement: str, label: str) -> T:
+    def _with_cursor(self, work: Callable[[dbapi.Cursor], T], statement: str, label: str) -> T:
         if "\0" in statement:
-            raise DataError("a text holds the character NUL, which PostgreSQL cannot store.", "Leave it out.")
+            raise DataError("a text holds the character NUL, which PostgreSQL cannot store.", "Remove it.")
         with self._lock:
             if self._connection is None:
                 raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
@@ -219,7 +224,7 @@ class PostgresSession:
         return outcome[0]
 
 
-def _adbc() -> Any:
+def _adbc() -> ModuleType:
     try:
         import adbc_driver_postgresql.dbapi as adbc
         import pyarrow as pa  # noqa: F401 - ADBC hands out Arrow tables only with it
@@ -228,7 +233,8 @@ def _adbc() -> Any:
             "PostgreSQL is read and written with adbc-driver-postgresql and pyarrow, which are not installed.",
             "Install them: pip install 'relift[postgres]'.",
         ) from error
-    return adbc
+    module: ModuleType = adbc
+    return module
 
 
 def _errors() -> tuple[type[Exception], ...]:
@@ -238,7 +244,7 @@ def _errors() -> tuple[type[Exception], ...]:
     return _adbc().Error, pa.ArrowException, OSError
 
 
-def _shown(server: Any) -> str:
+def _shown(server: object) -> str:
     if is_address(server):
         return shown_address(server)
     info = None if getattr(server, "closed", False) else getattr(server, "info", None)
@@ -249,16 +255,18 @@ def _shown(server: Any) -> str:
     return "the PostgreSQL server"
 
 
-def _connected(server: Any, shown: str) -> Any:
+def _connected(server: object, shown: str) -> dbapi.Connection:
     """An ADBC connection of our own, in autocommit mode."""
     adbc = _adbc()
     home = type(server).__module__.partition(".")[0]
     try:
         if is_address(server):
-            return adbc.connect(server, autocommit=True)
-        if home == "psycopg":
-            return adbc.connect(_words_of_psycopg(server), autocommit=True)
-        if home.startswith("adbc_driver"):
+            own: dbapi.Connection = adbc.connect(server, autocommit=True)
+            return own
+        if _is_psycopg(server):
+            beside: dbapi.Connection = adbc.connect(_words_of_psycopg(server), autocommit=True)
+            return beside
+        if _is_adbc(server):
             vendor = server.adbc_get_info().get("vendor_name")
             if vendor != "PostgreSQL":
                 raise EngineError(f"the ADBC connection leads to {vendor}, not to PostgreSQL.")
@@ -275,7 +283,15 @@ def _connected(server: Any, shown: str) -> Any:
     raise failure
 
 
-def _words_of_psycopg(connection: Any) -> str:
+def _is_psycopg(server: object) -> TypeGuard[psycopg.Connection]:
+    return type(server).__module__.partition(".")[0] == "psycopg"
+
+
+def _is_adbc(server: object) -> TypeGuard[dbapi.Connection]:
+    return type(server).__module__.partition(".")[0].startswith("adbc_driver")
+
+
+def _words_of_psycopg(connection: psycopg.Connection) -> str:
     if connection.closed:
         raise EngineError("the connection to PostgreSQL is closed.", "Open it again.")
     words = dict(connection.info.get_parameters())

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from relift.errors import EngineError
+from relift.tables.engine import Row
 from relift.tables.postgres.copy_binary import columns_from_copy
 from relift.tables.postgres.errors import in_our_words
 from relift.tables.postgres.server_tables import ServerTable, find_table
@@ -21,6 +22,7 @@ from relift.tables.sources.table import Source, Stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from adbc_driver_manager import dbapi
 
 _SERVER = "the server of the connection"
 _IS_PLAIN = (
@@ -36,7 +38,7 @@ _SCHEMAS = "SELECT unnest(current_schemas(true))::text"
 class _Borrowed(Protocol):
     """A connection of the user's, inside of a transaction or savepoint."""
 
-    def ask(self, query: str) -> list[tuple[Any, ...]]: ...
+    def ask(self, query: str) -> list[Row]: ...
 
     def fetch(self, table: ServerTable) -> pa.Table: ...
 
@@ -61,7 +63,7 @@ def look_up(stored: Stored, source: Source) -> tuple[ServerTable, pa.Table | Non
 
 
 @contextmanager
-def _psycopg(connection: Any, label: str) -> Iterator[_Borrowed]:
+def _psycopg(connection: object, label: str) -> Iterator[_Borrowed]:
     import psycopg
     import pyarrow as pa
 
@@ -76,7 +78,7 @@ def _psycopg(connection: Any, label: str) -> Iterator[_Borrowed]:
         raise EngineError(f"{label} cannot be read from the connection: {why}.", "Roll it back, or wait.")
 
     class Borrowed:
-        def ask(self, query: str) -> list[tuple[Any, ...]]:
+        def ask(self, query: str) -> list[Row]:
             return list(cursor.execute(query).fetchall())
 
         def fetch(self, table: ServerTable) -> pa.Table:
@@ -95,10 +97,10 @@ def _psycopg(connection: Any, label: str) -> Iterator[_Borrowed]:
 
 
 @contextmanager
-def _adbc(connection: Any, label: str) -> Iterator[_Borrowed]:
+def _adbc(connection: dbapi.Connection, label: str) -> Iterator[_Borrowed]:
     from adbc_driver_manager import Error
 
-    def table_of(query: str) -> Any:
+    def table_of(query: str) -> pa.Table:
         with connection.cursor() as cursor:
             cursor.execute(query)
             return cursor.fetch_arrow_table()
@@ -108,7 +110,7 @@ def _adbc(connection: Any, label: str) -> Iterator[_Borrowed]:
             cursor.execute(statement)
 
     class Borrowed:
-        def ask(self, query: str) -> list[tuple[Any, ...]]:
+        def ask(self, query: str) -> list[Row]:
             return list(zip(*(column.to_pylist() for column in table_of(query).columns), strict=True))
 
         def fetch(self, table: ServerTable) -> pa.Table:

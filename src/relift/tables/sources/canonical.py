@@ -27,11 +27,11 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
-from typing import Any
+from typing import SupportsFloat
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Cells
 from relift.errors import DataError
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
@@ -54,8 +54,8 @@ def refuse_key(label: str, column: str, value: object) -> DataError:
 def refuse_moment(label: str, column: str, value: object) -> DataError:
     """The error of a date or time that has no canonical form."""
     return DataError(
-        f"{label}: the column {column!r} holds {value}, which is no date or time of the years 1 to 9999.",
-        "Leave it out, or give the column as text.",
+        f"{label}: the column {column!r} holds {value}, which is not a date or time of the years 1 to 9999.",
+        "Remove it, or give the column as text.",
     )
 
 
@@ -72,7 +72,7 @@ def refuse_kind(label: str, column: str, kind: str) -> DataError:
 # --- dates and times -------------------------------------------------------------------------------------------------
 
 
-def text_of_moment(label: str, column: str, value: Any) -> str:
+def text_of_moment(label: str, column: str, value: dt.date | dt.time) -> str:
     """The canonical text of a date, a datetime, a pandas Timestamp or a time.
 
     Examples
@@ -95,7 +95,7 @@ def text_of_moment(label: str, column: str, value: Any) -> str:
     return _checked(label, column, value.isoformat(), value)
 
 
-def texts_of_datetime64(label: str, column: str, moments: NDArray[Any], zone: str = "") -> NDArray[Any]:
+def texts_of_datetime64(label: str, column: str, moments: Cells, zone: str = "") -> Cells:
     """The canonical texts of a NumPy column of dates or timestamps; None for what is missing."""
     if np.datetime_data(moments.dtype)[0] in {"Y", "M", "W"}:
         moments = moments.astype("datetime64[D]")
@@ -127,7 +127,7 @@ def _checked(label: str, column: str, text: str, value: object) -> str:
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def numbers_of_objects(values: Iterable[Any]) -> tuple[NDArray[Any], object]:
+def numbers_of_objects(values: Iterable[SupportsFloat]) -> tuple[Cells, object]:
     """Python numbers of any kind as a column, and the first one that was rounded (None if none was).
 
     Examples
@@ -140,12 +140,12 @@ def numbers_of_objects(values: Iterable[Any]) -> tuple[NDArray[Any], object]:
     (array([0.1, 0.5]), None)
     """
     given = [_whole_if_whole(value) for value in values]
-    if all(isinstance(value, int) for value in given) and all(SMALLEST <= value <= LARGEST for value in given):
+    if all(isinstance(value, int) and SMALLEST <= value <= LARGEST for value in given):
         return np.array(given, dtype=np.int64), None
     return np.array([_nearest(v) for v in given], dtype=np.float64), next((v for v in given if _is_rounded(v)), None)
 
 
-def _whole_if_whole(value: Any) -> Any:
+def _whole_if_whole(value: SupportsFloat) -> SupportsFloat:
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     if isinstance(value, Decimal):
@@ -156,16 +156,17 @@ def _whole_if_whole(value: Any) -> Any:
     return value
 
 
-def _nearest(value: Any) -> float:
+def _nearest(value: SupportsFloat) -> float:
     try:
         return float(value)
     except OverflowError:
+        assert isinstance(value, int | Decimal | Fraction)  # other numbers have no such size
         return float("inf") if value > 0 else float("-inf")
     except ValueError:  # a signalling NaN
         return float("nan")
 
 
-def _is_rounded(value: Any) -> bool:
+def _is_rounded(value: SupportsFloat) -> bool:
     near = _nearest(value)
     if isinstance(value, int):
         return not SMALLEST <= value <= LARGEST or int(near) != value
@@ -191,6 +192,6 @@ def rounded_text(texts: Sequence[str]) -> str | None:
     return None
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """Whether something is a real number of any kind."""
     return isinstance(value, Real | Decimal | np.bool_)

@@ -9,34 +9,39 @@ from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, SupportsFloat, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from relift.arrays import Cells, is_sparse
 from relift.errors import DataError
 from relift.program.sparse_structure import checked_sparse
 from relift.tables.sources import canonical
 from relift.tables.sources.contents import UNNAMED, Columns, Frame, Shape
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
 _ROUND = 2**53
 """Whole numbers beyond it may be rounded by a double."""
 
 
-def content_of_object(label: str, data: Any) -> Columns | Frame:
+def content_of_object(label: str, data: object) -> Columns | Frame:
     """The columns of a Python object.
 
     Raises
     ------
     DataError
-        If it is no table.
+        If it is not a table.
     """
     if isinstance(data, np.generic):
         data = data.item()
     if isinstance(data, Real) or canonical.is_number(data):
         return _columns(label, {"value": _array_of([data])}, UNNAMED)
-    if sparse.issparse(data):
+    if is_sparse(data):
         checked_sparse(label, data)  # before SciPy's compiled routines see its indices
         entries = data.tocoo()
         arrays = {"row": entries.coords[0], "column": entries.coords[1], "value": entries.data}
@@ -46,7 +51,7 @@ def content_of_object(label: str, data: Any) -> Columns | Frame:
     home = type(data).__module__.partition(".")[0]
     if home == "pandas":
         return _from_pandas(label, data)
-    if home == "polars":
+    if _is_polars(data):
         return _from_polars(label, data)
     if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
         return _from_arrow(label, data)
@@ -60,9 +65,9 @@ def content_of_object(label: str, data: Any) -> Columns | Frame:
     return _from_rows(label, data)
 
 
-def _columns(label: str, arrays: Mapping[str, Any], shape: Shape) -> Columns:
+def _columns(label: str, arrays: Mapping[str, Cells], shape: Shape) -> Columns:
     """Columns in the form that engines read; what had to be rounded is noted."""
-    found: dict[str, NDArray[Any]] = {}
+    found: dict[str, Cells] = {}
     rounded: dict[str, object] = {}
     for name, array in arrays.items():
         found[name], value = _column(label, name, array)
@@ -74,7 +79,7 @@ def _columns(label: str, arrays: Mapping[str, Any], shape: Shape) -> Columns:
 # --- NumPy -----------------------------------------------------------------------------------------------------------
 
 
-def _from_array(label: str, data: NDArray[Any]) -> Columns:
+def _from_array(label: str, data: Cells) -> Columns:
     if data.dtype.names is not None:
         return _columns(label, {name: data[name] for name in data.dtype.names}, Shape())
     if data.ndim == 0:
@@ -86,7 +91,7 @@ def _from_array(label: str, data: NDArray[Any]) -> Columns:
     return _columns(label, {f"column {k}": column for k, column in enumerate(columns, 1)}, shape)
 
 
-def _shape_of_array(data: NDArray[Any]) -> Shape:
+def _shape_of_array(data: Cells) -> Shape:
     """A matrix is an array of numbers."""
     if data.dtype.kind == "O" and not all(canonical.is_number(v) for v in data.ravel().tolist()):
         return UNNAMED
@@ -98,7 +103,7 @@ def _shape_of_array(data: NDArray[Any]) -> Shape:
 # --- data frames -----------------------------------------------------------------------------------------------------
 
 
-def _from_pandas(label: str, data: Any) -> Columns | Frame:
+def _from_pandas(label: str, data: pd.DataFrame | pd.Series) -> Columns | Frame:
     shape = Shape()
     if hasattr(data, "to_frame"):
         if data.name is None and all(name is None for name in data.index.names):
@@ -115,7 +120,7 @@ def _from_pandas(label: str, data: Any) -> Columns | Frame:
     return _columns(label, {str(name): _array_of_series(label, str(name), data[name]) for name in data.columns}, shape)
 
 
-def _shape_of_pandas(label: str, data: Any) -> Shape:
+def _shape_of_pandas(label: str, data: pd.DataFrame) -> Shape:
     """What the labels of a data frame tell; labels of rows that would be lost are refused."""
     index, columns = data.index, data.columns
     is_used = index.nlevels > 1 or index.name is not None
@@ -135,7 +140,7 @@ def _shape_of_pandas(label: str, data: Any) -> Shape:
     )
 
 
-def _array_of_series(label: str, name: str, series: Any) -> NDArray[Any]:
+def _array_of_series(label: str, name: str, series: pd.Series) -> Cells:
     kind = str(series.dtype)
     if kind == "category":
         labels = np.append(np.asarray(series.cat.categories, dtype=object), [None])  # what is missing has code -1
@@ -154,7 +159,7 @@ def _array_of_series(label: str, name: str, series: Any) -> NDArray[Any]:
     return series.to_numpy(dtype=object, na_value=None)  # type: ignore[no-any-return]
 
 
-def _texts_in_arrow(data: Any) -> Frame | None:
+def _texts_in_arrow(data: pd.DataFrame) -> Frame | None:
     """Columns of pandas as an Arrow table, if all are plain numbers or texts that PyArrow holds: nothing is copied."""
     columns = {}
     for name, kind in data.dtypes.items():
@@ -174,7 +179,11 @@ def _texts_in_arrow(data: Any) -> Frame | None:
     return Frame(pa.table(columns), tuple(columns))
 
 
-def _from_polars(label: str, data: Any) -> Frame:
+def _is_polars(data: object) -> TypeGuard[pl.DataFrame | pl.LazyFrame | pl.Series]:
+    return type(data).__module__.partition(".")[0] == "polars"
+
+
+def _from_polars(label: str, data: pl.DataFrame | pl.LazyFrame | pl.Series) -> Frame:
     frame = data.collect() if hasattr(data, "collect") else data
     frame = frame.to_frame() if hasattr(frame, "to_frame") else frame
     names = tuple(frame.columns)
@@ -185,7 +194,7 @@ def _from_polars(label: str, data: Any) -> Frame:
     return Frame(frame, names)
 
 
-def _from_arrow(label: str, data: Any) -> Frame:
+def _from_arrow(label: str, data: pa.Table) -> Frame:
     names = tuple(data.schema.names)
     if len(set(names)) < len(names):
         raise DataError(f"{label} has two columns of the same name.", "Rename one of them.")
@@ -203,9 +212,9 @@ def _from_arrow(label: str, data: Any) -> Frame:
 # --- dicts and lists -------------------------------------------------------------------------------------------------
 
 
-def _from_mapping(label: str, data: Mapping[Any, Any]) -> Columns:
+def _from_mapping(label: str, data: Mapping[object, object]) -> Columns:
     if data and all(isinstance(name, str) and _is_column(values) for name, values in data.items()):
-        arrays = {name: _as_array(values) for name, values in data.items()}
+        arrays = {str(name): _as_array(values) for name, values in data.items()}
         lengths = {name: array.size for name, array in arrays.items()}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name!r} has {size}" for name, size in lengths.items())
@@ -215,26 +224,27 @@ def _from_mapping(label: str, data: Mapping[Any, Any]) -> Columns:
     return _from_rows(label, rows, "value")
 
 
-def _is_column(values: Any) -> bool:
+def _is_column(values: object) -> bool:
     return (isinstance(values, Sequence | np.ndarray) and not isinstance(values, str | bytes | tuple)) or hasattr(
         values, "to_numpy"
     )
 
 
-def _as_array(values: Any) -> NDArray[Any]:
+def _as_array(values: object) -> Cells:
     if hasattr(values, "to_numpy"):
         if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "dtype"):
-            return _array_of_series("a column", str(values.name), values)
+            return _array_of_series("a column", str(getattr(values, "name", None)), values)
         values = values.to_numpy()
     if isinstance(values, np.ndarray):
         return values
+    assert isinstance(values, Iterable)
     return _array_of(list(values))
 
 
-def _from_rows(label: str, data: Iterable[Any], last: str = "") -> Columns:
-    rows = sorted(data, key=repr) if isinstance(data, AbstractSet) else list(data)
-    is_nested = bool(rows) and all(isinstance(row, list) for row in rows)
-    rows = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in rows]
+def _from_rows(label: str, data: Iterable[object], last: str = "") -> Columns:
+    given = sorted(data, key=repr) if isinstance(data, AbstractSet) else list(data)
+    is_nested = bool(given) and all(isinstance(row, list) for row in given)
+    rows = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in given]
     if not rows:
         return Columns({})
     width = len(rows[0])
@@ -255,12 +265,12 @@ def _from_rows(label: str, data: Iterable[Any], last: str = "") -> Columns:
     return _columns(label, dict(zip(names, columns, strict=True)), shape)
 
 
-def _array_of(values: Sequence[Any]) -> NDArray[Any]:
+def _array_of(values: Sequence[object]) -> Cells:
     """Python objects as a column; numbers where all are numbers and none is rounded."""
     kinds = {type(value) for value in values}
     if kinds <= {int, float, bool, np.bool_}:
         most = _ROUND if float in kinds else 2**63 - 1
-        if int not in kinds or all(-most <= v <= most for v in values):
+        if int not in kinds or all(not isinstance(v, int | float) or -most <= v <= most for v in values):
             return np.asarray(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values
@@ -270,7 +280,7 @@ def _array_of(values: Sequence[Any]) -> NDArray[Any]:
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
-def _column(label: str, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], object]:
+def _column(label: str, name: str, column: Cells) -> tuple[Cells, object]:
     """A column that engines can read: numbers, or an object array of text and None; and a value that was rounded."""
     if np.ma.isMaskedArray(column):
         column = none_where_masked(column)
@@ -293,18 +303,18 @@ def _column(label: str, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], 
     )
 
 
-def none_where_masked(column: Any) -> NDArray[Any]:
+def none_where_masked(column: Cells) -> Cells:
     """A masked array as objects with None in the gaps (``filled(None)`` would write a question mark there)."""
     return _with_none(np.asarray(column.data, dtype=object), np.ma.getmaskarray(column))
 
 
-def _with_none(column: NDArray[Any], is_missing: NDArray[np.bool_]) -> NDArray[Any]:
+def _with_none(column: Cells, is_missing: NDArray[np.bool_]) -> Cells:
     column = column.copy()
     column[is_missing] = None
     return column
 
 
-def _machine_numbers(column: NDArray[Any]) -> NDArray[Any]:
+def _machine_numbers(column: Cells) -> Cells:
     if column.dtype.kind == "b":
         return column.astype(np.int64)
     if column.dtype.itemsize > 8 or column.dtype == np.float16 or _rounded_number(column) is not None:
@@ -312,7 +322,7 @@ def _machine_numbers(column: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(column.astype(column.dtype.newbyteorder("="), copy=False))
 
 
-def _rounded_number(column: NDArray[Any]) -> object:
+def _rounded_number(column: Cells) -> object:
     """A number of a NumPy column that neither 64 bits nor a double hold."""
     if column.dtype.kind == "u" and column.dtype.itemsize == 8 and column.size and column.max() >= 2**63:
         return int(column.max())
@@ -322,7 +332,7 @@ def _rounded_number(column: NDArray[Any]) -> object:
     return None
 
 
-def _from_objects(label: str, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], object]:
+def _from_objects(label: str, name: str, column: Cells) -> tuple[Cells, object]:
     values = column.tolist()
     kinds = set(map(type, values))
     if kinds <= {str}:
@@ -356,7 +366,7 @@ def _from_objects(label: str, name: str, column: NDArray[Any]) -> tuple[NDArray[
     )
 
 
-def _numbers(values: list[Any], is_missing: NDArray[np.bool_]) -> tuple[NDArray[Any], object]:
+def _numbers(values: list[SupportsFloat], is_missing: NDArray[np.bool_]) -> tuple[Cells, object]:
     if not is_missing.any():
         return canonical.numbers_of_objects(values)
     found, rounded = canonical.numbers_of_objects(
@@ -367,7 +377,7 @@ def _numbers(values: list[Any], is_missing: NDArray[np.bool_]) -> tuple[NDArray[
     return whole, rounded
 
 
-def _objects(values: list[Any]) -> NDArray[Any]:
+def _objects(values: Sequence[object]) -> Cells:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

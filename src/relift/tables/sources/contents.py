@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Protocol, final
 
-from numpy.typing import NDArray
-
+from relift.arrays import Cells
 from relift.errors import DataError
 from relift.tables.postgres.address import is_address, shown_address
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @final
@@ -60,9 +62,15 @@ class Columns:
         For columns that could not be held exactly: one value that was rounded.
     """
 
-    arrays: Mapping[str, NDArray[Any]]
+    arrays: Mapping[str, Cells]
     shape: Shape = UNNAMED
     rounded: Mapping[str, object] = field(default_factory=dict)
+
+
+class ArrowStream(Protocol):
+    """A table of PyArrow, Polars, DuckDB, ...: anything that hands its rows over as an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 @final
@@ -70,7 +78,7 @@ class Columns:
 class Frame:
     """A table object that exports an Arrow stream."""
 
-    table: Any
+    table: ArrowStream
     names: tuple[str, ...]
     shape: Shape = Shape()
 
@@ -103,7 +111,7 @@ class File:
 class Stored:
     """A table or view behind an open connection, by the parts of its name."""
 
-    connection: Any
+    connection: object
     name: tuple[str, ...]
 
     def __repr__(self) -> str:
@@ -116,7 +124,7 @@ class Stored:
 class Distributed:
     """A Spark DataFrame, whose rows need not be in one place."""
 
-    frame: Any
+    frame: DataFrame
 
     def here(self, label: str) -> Frame:
         """Its rows, brought into this process.
@@ -130,5 +138,5 @@ class Distributed:
             table = self.frame.toArrow()
         except Exception as error:
             reason = str(error).partition("\n")[0]
-            raise DataError(f"{label}: Spark does not hand its rows over: {reason}") from error
+            raise DataError(f"{label}: Spark does not return its rows: {reason}") from error
         return Frame(table, tuple(table.column_names))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeGuard, final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
+from relift.arrays import Cells, CoordinateMatrix, Integers, is_sparse
 from relift.errors import DataError
 from relift.settings import check_choice
 from relift.tables.sources.columns_from_objects import content_of_object
 from relift.tables.sources.contents import Columns
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Missing: TypeAlias = Literal["refuse", "skip"]
 
@@ -23,9 +25,9 @@ Missing: TypeAlias = Literal["refuse", "skip"]
 class Matrix:
     """A matrix with labels; made by :func:`matrix`."""
 
-    data: Any
-    rows: Sequence[Any] | None = None
-    columns: Sequence[Any] | None = None
+    data: object
+    rows: Sequence[object] | None = None
+    columns: Sequence[object] | None = None
     missing: Missing = "refuse"
 
     def content(self, label: str, has_value: bool) -> Columns:
@@ -41,15 +43,17 @@ class Matrix:
         Raises
         ------
         DataError
-            If it is no matrix, labels do not fit or come twice, or a relation is given other entries than 0 and 1.
+            If it is not a matrix, labels do not fit or come twice, or a relation is given other entries than 0 and 1.
         """
-        entries, rows, columns = _entries(label, self.data)
-        rows = _labels(label, "rows", self.rows, rows, entries.shape[0])
-        columns = _labels(label, "columns", self.columns, columns, entries.shape[1])
-        if sparse.issparse(entries):
-            places, values = entries.coords, entries.data
-        else:
+        entries, own_rows, own_columns = _entries(label, self.data)
+        rows = _labels(label, "rows", self.rows, own_rows, entries.shape[0])
+        columns = _labels(label, "columns", self.columns, own_columns, entries.shape[1])
+        places: tuple[Integers, ...]
+        values: Cells
+        if isinstance(entries, np.ndarray):
             places, values = tuple(axis.ravel() for axis in np.indices(entries.shape)), entries.ravel()
+        else:
+            places, values = entries.coords, entries.data
         if self.missing == "skip":
             is_there = np.fromiter((v is not None and v == v for v in values.tolist()), np.bool_, values.size)
             places, values = tuple(place[is_there] for place in places), values[is_there]
@@ -64,7 +68,11 @@ class Matrix:
 
 
 def matrix(
-    data: Any, rows: Sequence[Any] | None = None, columns: Sequence[Any] | None = None, *, missing: Missing = "refuse"
+    data: object,
+    rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None,
+    *,
+    missing: Missing = "refuse",
 ) -> Matrix:
     """Dense or wide data as the table of a param (or relation) with two arguments: row and column.
 
@@ -92,16 +100,18 @@ def matrix(
     return Matrix(data, rows, columns, missing)
 
 
-def _entries(label: str, data: Any) -> tuple[Any, Any, Any]:
+def _entries(
+    label: str, data: object
+) -> tuple[Cells | CoordinateMatrix, Sequence[object] | None, Sequence[object] | None]:
     """The entries, and the labels that come with them."""
-    if sparse.issparse(data):
+    if is_sparse(data):
         return data.tocoo(), None, None
     home = type(data).__module__.partition(".")[0]
-    if home == "pandas" and hasattr(data, "columns"):
+    if home == "pandas" and hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_numpy"):
         if data.index.nlevels > 1 or data.columns.nlevels > 1:
             raise DataError(f"{label}: the labels of a matrix have one level.", "Give a Series, or tuples.")
         return _two(label, data.to_numpy(dtype=object)), data.index, data.columns
-    if home == "polars":
+    if _is_polars(data):
         rows = None
         if data.width and not data.dtypes[0].is_numeric():
             rows, data = data.to_series(0).to_list(), data[:, 1:]
@@ -113,13 +123,17 @@ def _entries(label: str, data: Any) -> tuple[Any, Any, Any]:
     return _two(label, entries), None, None
 
 
-def _two(label: str, entries: NDArray[Any]) -> NDArray[Any]:
+def _is_polars(data: object) -> TypeGuard[pl.DataFrame]:
+    return type(data).__module__.partition(".")[0] == "polars"
+
+
+def _two(label: str, entries: Cells) -> Cells:
     if entries.ndim != 2:
         raise DataError(f"{label} is an array of {entries.ndim} dimensions.", "A matrix has two.")
     return entries
 
 
-def _labels(label: str, what: str, given: Sequence[Any] | None, own: Any, size: int) -> NDArray[Any]:
+def _labels(label: str, what: str, given: Sequence[object] | None, own: Sequence[object] | None, size: int) -> Cells:
     labels = own if given is None else given
     if labels is None:
         return np.arange(size)

@@ -36,7 +36,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from relift.errors import DataError
 from relift.tables.postgres.address import is_address, shown_address
@@ -46,6 +46,9 @@ from relift.tables.sources.contents import Columns, Distributed, File, Frame, Sh
 from relift.tables.sources.file_patterns import Files
 from relift.tables.sources.match_columns import Wanted, order_of_columns
 from relift.tables.sources.matrix import Matrix
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = [
     "FILE_KINDS",
@@ -171,7 +174,7 @@ class Table:
     Table('roads.csv', header=False)
     """
 
-    data: Any
+    data: object
     columns: Sequence[str | int] | None = None
     header: bool | None = None
     delimiter: str | None = None
@@ -185,12 +188,12 @@ class Table:
         return f"Table({', '.join(words)})"
 
 
-TableLike: TypeAlias = Any
+TableLike: TypeAlias = object
 """Anything of the list in the header of this module."""
 
 
 def source_from_data(
-    name: str, data: TableLike, folder: Path | None = None, engine: Any = None, wanted: Wanted | None = None
+    name: str, data: TableLike, folder: Path | None = None, engine: object = None, wanted: Wanted | None = None
 ) -> Source:
     """What to read for a predicate.
 
@@ -224,7 +227,7 @@ def source_from_data(
     return replace(_source(label, data, folder, engine, wanted), wanted=wanted)
 
 
-def _source(label: str, data: Any, folder: Path | None, engine: Any, wanted: Wanted | None) -> Source:
+def _source(label: str, data: object, folder: Path | None, engine: object, wanted: Wanted | None) -> Source:
     if isinstance(data, str) and getattr(engine, "knows_tables", False) and Path(data).suffix not in FILE_KINDS:
         return Source(f"{label} ({data})", Stored(engine, name_parts(data)))
     if isinstance(data, str | os.PathLike):
@@ -249,7 +252,7 @@ def _from_table(source: Source, table: Table) -> Source:
     content = source.content
     if table.header is not None or table.delimiter is not None:
         if not isinstance(content, File) or content.kind != "csv":
-            raise DataError(f"{source.label}: header= and delimiter= go with CSV files.", "Leave them out.")
+            raise DataError(f"{source.label}: header= and delimiter= apply to CSV files.", "Remove them.")
         if table.delimiter is not None and (len(table.delimiter) != 1 or table.delimiter in '"\r\n'):
             raise DataError(f"{source.label}: delimiter={table.delimiter!r} is not one character.", "Give ',' or ';'.")
         header = content.header if table.header is None else table.header
@@ -260,12 +263,12 @@ def _from_table(source: Source, table: Table) -> Source:
     return replace(source, content=content, chosen=chosen)
 
 
-def _home(value: Any) -> str:
+def _home(value: object) -> str:
     """The package that a value comes from."""
     return type(value).__module__.partition(".")[0]
 
 
-def _table_of_session(label: str, session: Any, name: str) -> Distributed:
+def _table_of_session(label: str, session: SparkSession, name: str) -> Distributed:
     try:
         return Distributed(session.table(name))
     except Exception as error:
@@ -273,7 +276,7 @@ def _table_of_session(label: str, session: Any, name: str) -> Distributed:
         raise DataError(f"{label}: the Spark session has no table {name!r} ({reason}).") from error
 
 
-def _is_connection(value: Any) -> bool:
+def _is_connection(value: object) -> bool:
     return is_address(value) or any(hasattr(value, method) for method in ("execute", "cursor", "knows_tables"))
 
 
@@ -306,7 +309,7 @@ def _kind_of_files(label: str, paths: tuple[Path, ...]) -> str:
         kind = FILE_KINDS.get(path.suffix.lower())
         if kind is None:
             raise DataError(
-                f"{label}: {path.name!r} is no kind of file that is known here.",
+                f"{label}: {path.name!r} has an unknown file extension.",
                 f"Expected one of {', '.join(FILE_KINDS)}.",
             )
         kinds.add(kind)

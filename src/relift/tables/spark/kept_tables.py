@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
+    from pyspark.sql import SparkSession
 
 
-def kept_tables(session: Any, folder: str) -> dict[str, str]:
+def kept_tables(session: SparkSession, folder: str) -> dict[str, str]:
     """The folder of the newest complete version of each table."""
     found: dict[str, str] = {}
     for table in _folders_in(session, folder):
@@ -16,13 +20,13 @@ def kept_tables(session: Any, folder: str) -> dict[str, str]:
     return found
 
 
-def _files(session: Any, place: str) -> tuple[Any, Any]:
+def _files(session: SparkSession, place: str) -> tuple[JavaObject, JavaObject]:
     context = session._sc
     path = context._jvm.org.apache.hadoop.fs.Path(place)
     return path.getFileSystem(context._jsc.hadoopConfiguration()), path
 
 
-def _folders_in(session: Any, place: str) -> list[str]:
+def _folders_in(session: SparkSession, place: str) -> list[str]:
     files, path = _files(session, place)
     if not files.exists(path):
         return []
@@ -31,11 +35,11 @@ def _folders_in(session: Any, place: str) -> list[str]:
     ]
 
 
-def _exists(session: Any, place: str) -> bool:
+def _exists(session: SparkSession, place: str) -> bool:
     files, path = _files(session, place)
     return bool(files.exists(path))
 
 
-def _changed(session: Any, place: str) -> int:
+def _changed(session: SparkSession, place: str) -> int:
     files, path = _files(session, place)
     return int(files.getFileStatus(path).getModificationTime())

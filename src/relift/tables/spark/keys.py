@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from relift.tables.algebra import Type
 from relift.tables.sources.canonical import TEMPORAL, refuse_key, refuse_moment
 from relift.tables.sql.canonical import Reading
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
-def settled_types(frame: Any, label: str, names: Sequence[str], readings: Sequence[Reading]) -> dict[str, Type]:
+
+def settled_types(frame: DataFrame, label: str, names: Sequence[str], readings: Sequence[Reading]) -> dict[str, Type]:
     """What the columns ``c0, c1, ...`` of a stored frame are read as.
 
     Parameters

@@ -16,9 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, final
+from typing import IO, TYPE_CHECKING, final
 
 from relift.errors import EngineError, MissingPackageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # timestamps are moments: as keys they are shown in one zone
@@ -60,8 +63,8 @@ class OpenSession:
         What the settings for small queries are otherwise; None if they are not set.
     """
 
-    session: Any
-    parent: Any
+    session: SparkSession
+    parent: SparkSession
     is_own: bool
     usual: dict[str, str | None]
     _is_small: bool = False
@@ -134,7 +137,7 @@ class OpenSession:
 class _Own:
     """The application that relift started in this process, with the number of engines that use it."""
 
-    session: Any = None
+    session: SparkSession | None = None
     users: int = 0
     log: IO[bytes] | None = None
     folder: str | None = None
@@ -145,7 +148,7 @@ _own = _Own()
 _lock = threading.RLock()
 
 
-def open_session(given: Any, cores: int, memory: str) -> OpenSession:
+def open_session(given: SparkSession | None, cores: int, memory: str) -> OpenSession:
     """A session for an engine: inside the given one, the active one, or one that is started.
 
     Parameters
@@ -184,7 +187,7 @@ def open_session(given: Any, cores: int, memory: str) -> OpenSession:
             ) from error
 
 
-def _inside(parent: Any) -> Any:
+def _inside(parent: SparkSession) -> SparkSession:
     """A session of our own in the application of another, with the settings of that one, then ours."""
     session = parent.newSession()
     known = dict(session.conf.getAll)
@@ -196,7 +199,7 @@ def _inside(parent: Any) -> Any:
     return session
 
 
-def _active_or_own(cores: int, memory: str) -> tuple[Any, bool]:
+def _active_or_own(cores: int, memory: str) -> tuple[SparkSession, bool]:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -214,7 +217,7 @@ def _active_or_own(cores: int, memory: str) -> tuple[Any, bool]:
     return _own.session, True
 
 
-def _start(cores: int, memory: str) -> Any:
+def _start(cores: int, memory: str) -> SparkSession:
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
