@@ -457,15 +457,19 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         LookArguments given{};
         given.P = Py_None;
-        if (!PyArg_ParseTuple(arguments, "OpnnOO", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
-                              &given.variables, &given.rows))
+        PyObject *labels_given, *row_labels_given;
+        if (!PyArg_ParseTuple(arguments, "OpnnOOO", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
+                              &given.variables, &labels_given, &row_labels_given))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
-            const NumberBuffers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
+            const NumberBuffers variables(given.variables, problem.n_variables);
             if (!variables.numbers.cost) throw std::invalid_argument("costs are missing");
-            const Likeness found = look_at_rows(problem, variables.numbers, rows.numbers);
-            return Py_BuildValue("KKKKO", (unsigned long long)found.n_rows, (unsigned long long)found.n_entries,
-                                 (unsigned long long)found.rows_alike, (unsigned long long)found.entries_alike,
+            const Buffer labels(labels_given), row_labels(row_labels_given);
+            const Likeness found =
+                look_at_rows(problem, variables.numbers, labels.elements<i64>('i', "labels", problem.n_variables),
+                             row_labels.elements<i64>('i', "row_labels", problem.n_rows));
+            return Py_BuildValue("KKKKO", (unsigned long long)found.row_pairs, (unsigned long long)found.rows_alike,
+                                 (unsigned long long)found.entry_pairs, (unsigned long long)found.entries_alike,
                                  found.speaks() ? Py_True : Py_False);
         });
     });
@@ -538,8 +542,7 @@ PyMethodDef methods[] = {
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links): "
      "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
-     "None; "
-     "returns (passes, splitters, extra bytes, rows without a weighted sum)."},
+     "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
     {"own_scales", own_scales, METH_VARARGS,
      "own_scales(low, high, cost, mass, low_image, high_image, cost_image, mass_image, sizes, signs, floats, images, "
      "states, low_word, high_word, cost_word): sizes and signs that numbers of their own decide; cost and mass may be "
@@ -547,8 +550,8 @@ PyMethodDef methods[] = {
     {"relative_scales", relative_scales, METH_VARARGS,
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"likeness", likeness, METH_VARARGS,
-     "likeness(A, A_is_csr, n_variables, n_rows, variables, rows): looks at some rows; returns (rows, entries, rows "
-     "alike, entries alike, whether that speaks for classes up to scale)."},
+     "likeness(A, A_is_csr, n_variables, n_rows, variables, labels, row_labels): looks at some rows; returns (pairs of a "
+     "row class and a kind, those too many, the same for entries, whether that speaks for masses)."},
     {"masses", masses, METH_VARARGS,
      "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
      "n_row_classes, floats, images, row_floats, row_images): masses from sizes and prices, equal within classes."},

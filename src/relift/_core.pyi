@@ -57,7 +57,14 @@ def refine_up_to_multipliers(
 _Numbers = tuple[_Floats, _Floats, _Floats | None, _Words, _Words, _Words | None]
 
 def likeness(
-    A: _Compressed, A_is_csr: bool, n_variables: int, n_rows: int, variables: _Numbers, rows: _Numbers, /
+    A: _Compressed,
+    A_is_csr: bool,
+    n_variables: int,
+    n_rows: int,
+    variables: _Numbers,
+    labels: NDArray[np.int64],
+    row_labels: NDArray[np.int64],
+    /,
 ) -> tuple[int, int, int, int, bool]: ...
 def masses(
     P: _Compressed | None,

@@ -92,6 +92,7 @@ public:
     }
     bool rests_at(u32 vertex) const { return arrays_.states[vertex] & rests; }
     u32 n_resting_variables() const { return n_resting_variables_; }
+    u64 n_lost() const { return n_lost_; }  // how many were compared as they are given, since a sum was lost
     u32 n_resting() const { return n_resting_variables_ + n_resting_rows_; }
 
     // The weights of A in which links are written: seen from the rows and, once they are there, from the columns.
@@ -112,6 +113,7 @@ public:
     template <class SumOf, class WeightOf>
     void wake(const Array<u32>& vertices, SumOf&& sum_of, WeightOf&& weight_of) {
         to_invert_.clear();
+        log_of_sizes_ = 0;
         for (u32 v : vertices) {
             u8& state = arrays_.states[v];
             if (state & (has_open_size | has_open_sign)) {
@@ -120,17 +122,20 @@ public:
                 const bool is_sound = std::fabs(sum.total) >= smallest_share * sum.size && std::isnormal(total) &&
                                       std::isnormal(1.0 / total);
                 if (is_sound) decide(v, sum_of(v), total);
-                else keep_as_given(v);
+                else keep_as_given(v), ++n_lost_;
             }
         }
         Array<u64> inverted = inverses(to_invert_.data(), u32(to_invert_.size()));
+        const Shift shift = common_shift();
         u32 next = 0;
         for (u32 v : vertices) {
             u8& state = arrays_.states[v];
             if (state & has_open_size) {
-                const u64 size = v < n_variables_ && arrays_.masses
-                                     ? field_multiply(inverted[next++], arrays_.masses[v]) : inverted[next++];
+                const u64 size = field_multiply(inverted[next++], shift.exact);
                 arrays_.exact[v] = field_multiply(arrays_.exact[v], size);
+                if (v < n_variables_ && arrays_.masses)
+                    arrays_.exact[v] = field_multiply(arrays_.exact[v], arrays_.masses[v]);
+                arrays_.floats[v] = std::ldexp(arrays_.floats[v], shift.exponent);
             }
             state = 0;
             --(v < n_variables_ ? n_resting_variables_ : n_resting_rows_);
@@ -143,6 +148,17 @@ public:
 
 private:
     struct FloatSum { long double total, size; };
+
+    // One power of two for all that wake together: otherwise sizes would drift away along a wave, until sums of large
+    // and small ones are lost in cancellation. Members of a class wake together, so that their ratios stay.
+    struct Shift { int exponent; u64 exact; };
+    Shift common_shift() const {
+        const double mean = to_invert_.empty() ? 0.0 : log_of_sizes_ / double(to_invert_.size());
+        const int exponent = int(-std::lround(std::max(-1000.0, std::min(mean, 1000.0))));
+        u64 power = 1;
+        for (int k = 0; k < std::abs(exponent); ++k) power = field_add(power, power);
+        return {exponent, exponent < 0 ? field_inverse(power) : power};
+    }
 
     // What a vertex adds to sums, and by what its own are multiplied.
     void use(u32 v) {
@@ -187,6 +203,7 @@ private:
             return;
         }
         const double mass = v < n_variables_ && arrays_.masses ? arrays_.mass_floats[v] : 1.0;
+        log_of_sizes_ += std::log2(mass / std::fabs(total));
         if (state & has_open_sign) {
             multiplier = mass / total;
             arrays_.exact[v] = 1;
@@ -236,6 +253,8 @@ private:
     const u32 n_variables_, n_vertices_;
     u32 n_resting_variables_ = 0, n_resting_rows_ = 0;
     Array<u64> sources_, targets_, inverse_masses_, to_invert_;
+    double log_of_sizes_ = 0;
+    u64 n_lost_ = 0;
     std::unique_ptr<MinorValues<Index>> minors_;
     Weights *by_rows_ = nullptr, *by_columns_ = nullptr;
     const u32 *column_offsets_ = nullptr, *column_rows_ = nullptr;

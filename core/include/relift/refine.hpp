@@ -112,6 +112,7 @@ public:
             multipliers_->write_links_to(&A_weights_);
         }
         refine<FieldAlgebra>();
+        statistics_.rows_without_total = multipliers_->n_lost();
         statistics_.peak_bytes = memory_count().peak;
         return statistics_;
     }

@@ -41,7 +41,7 @@ from relift.symmetry.equitable import (
 from relift.symmetry.find import Images, ScaleImages, Symmetry, find_symmetry, no_symmetry
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
-from relift.symmetry.scaled_search import Found, find_classes_up_to_scale
+from relift.symmetry.scaled_search import Found, find_up_to_scale
 from relift.symmetry.snapping import Snapped
 from relift.symmetry.snapping import snap as snap_numbers
 
@@ -189,7 +189,7 @@ def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
     seed = work.settings.seed + attempt
     program, images = work.reduction.program, _images(work.reduction, work.kept)
     if how.is_up_to_scale:
-        found = find_classes_up_to_scale(program, images, how, seed=seed, progress=work.progress)
+        found = find_up_to_scale(program, images, how, seed=seed, progress=work.progress)
     else:
         found = Found(find_symmetry(program, images, how, seed=seed, progress=work.progress))
     work._symmetry = found.symmetry

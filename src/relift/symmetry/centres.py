@@ -21,7 +21,7 @@ from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
 
-SAMPLE = 4096
+SAMPLE = 512
 """Variables and rows of which bounds are compared."""
 
 
@@ -76,13 +76,14 @@ def may_be_equal_up_to_reflection(program: Program, centres: Centres) -> bool:
     >>> may_be_equal_up_to_reflection(program, centres_of(program, bounds))
     True
     """
-    q = program.q if program.P is None else program.q + program.P @ centres.floats
     some = _sample(program.n_variables)
-    lb, ub, middle = program.lb[some], program.ub[some], centres.floats[some]
-    if _n_shapes(lb - middle, ub - middle, q[some]) < _n_shapes(lb, ub, program.q[some]):
+    lb, ub, middle, q = program.lb[some], program.ub[some], centres.floats[some], program.q[some]
+    # P is symmetric: its columns are quickly to be had.
+    slope = 0.0 if program.P is None else program.P[:, some].T @ centres.floats
+    if _n_shapes(lb - middle, ub - middle, q + slope) < _n_shapes(lb, ub, q):
         return True
-    some = _sample(program.n_rows)
-    shift = np.asarray(program.A @ centres.floats)[some]
+    some, A = _sample(program.n_rows), program.A
+    shift = A[some] @ centres.floats if A.format == "csr" else (A @ centres.floats)[some]
     l, u = program.l[some], program.u[some]
     nothing = np.zeros(l.size)
     return _n_shapes(l - shift, u - shift, nothing) < _n_shapes(l, u, nothing)

@@ -75,7 +75,8 @@ class RefinementStatistics:
     seconds
         Wall-clock time.
     rows_without_scale
-        Rows whose weighted sum vanishes, or is lost in cancellation, so that a bound, or 1, is their scale.
+        Rows whose weighted sum vanishes, or is lost in cancellation, so that a bound, or 1, is their scale; up to scale
+        the variables and rows of which the scale was lost in cancellation.
     """
 
     engine: str

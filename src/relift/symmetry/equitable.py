@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relift.arrays import Array, Flags, SparseMatrix, Vector
+from relift.arrays import Array, Flags, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows

@@ -137,14 +137,14 @@ def refine_up_to_scale(
     if field.CORE_IS_COMPILED:
         variable_labels, row_labels = np.empty(n, np.int64), np.empty(m, np.int64)
         index_type = index_type_of(A, P)
-        n_passes, n_splitters, extra_bytes, _ = _core.refine_up_to_multipliers(
+        n_passes, n_splitters, extra_bytes, n_lost = _core.refine_up_to_multipliers(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n, m, tuple(of_variables), tuple(of_rows),
             reading == "decimal", seed & 0xFFFFFFFFFFFFFFFF, progress, variable_labels, row_labels,
             floats, images, states, mass_floats, mass_images, links,
         )  # fmt: skip
         cost = RefinementStatistics(
-            "compiled", n_passes / (2 if m else 1), n_splitters, extra_bytes, perf_counter() - start
+            "compiled", n_passes / (2 if m else 1), n_splitters, extra_bytes, perf_counter() - start, n_lost
         )
     else:
         slow = refine_up_to_scale_slowly(
@@ -152,7 +152,7 @@ def refine_up_to_scale(
             reading=reading, seed=seed, progress=progress,
         )  # fmt: skip
         variable_labels, row_labels, floats, images, states = slow[:5]
-        cost = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start)
+        cost = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start, slow.n_lost)
     inverse = field.inverse(images[n:])
     return ScaledRefinement(
         _relative(variable_labels, floats[:n], images[:n], states[:n], reading),

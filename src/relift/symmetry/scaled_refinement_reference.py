@@ -27,7 +27,7 @@ from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS
 
 
 class SlowRefinement(NamedTuple):
-    """Labels of variables and rows, the multipliers of all, their states, and the number of rounds."""
+    """Labels of variables and rows, the multipliers of all, their states, rounds, and how many scales were lost."""
 
     variable_labels: Labels
     row_labels: Labels
@@ -35,6 +35,7 @@ class SlowRefinement(NamedTuple):
     images: FieldElements
     states: NDArray[np.uint8]
     rounds: int
+    n_lost: int
 
 
 class _Edges(NamedTuple):
@@ -80,7 +81,7 @@ def refine_up_to_scale_slowly(
     # Variables and rows never meet in a class.
     both = [np.r_[classes_of(n, list(variable_words)), n + classes_of(m, list(row_words))]]
     labels = classes_of(n + m, both)
-    rounds = 0
+    rounds = n_lost = 0
     while True:
         rounds += 1
         size = n_classes_of(labels)
@@ -98,7 +99,9 @@ def refine_up_to_scale_slowly(
             weight = np.where(awake, random.uniform(1.0, 2.0, size)[labels] * floats * row_floats, 0.0)
             terms = edges.value.astype(np.longdouble) * weight[edges.source]
             terms, target = np.r_[terms, np.abs(weight[row])], np.r_[edges.target, to]
-            _wake(woken, sums, _added(target, terms, n + m), floats, images, states, of_variables, variable_floats)
+            n_lost += _wake(
+                woken, sums, _added(target, terms, n + m), floats, images, states, of_variables, variable_floats
+            )
         share = field.multiply(images, field.inverse(of_variables))
         awake = (states & RESTS) == 0
         signature = np.where(awake, field.multiply(sums, share), np.uint64(0))
@@ -109,7 +112,7 @@ def refine_up_to_scale_slowly(
         labels = finer
         if is_stable:
             return SlowRefinement(
-                classes_of(n, [labels[:n]]), classes_of(m, [labels[n:]]), floats, images, states, rounds
+                classes_of(n, [labels[:n]]), classes_of(m, [labels[n:]]), floats, images, states, rounds, n_lost
             )
 
 
@@ -122,11 +125,14 @@ def _wake(
     states: NDArray[np.uint8],
     mass_images: FieldElements,
     mass_floats: Vector,
-) -> None:
+) -> int:
     total, size = added
+    n_lost = 0
+    sized: list[int] = []
     for t in woken.tolist():
         state, is_lost = int(states[t]), not abs(total[t]) >= SMALLEST_SHARE * size[t]
         sign = -1.0 if total[t] < 0 else 1.0
+        n_lost += bool(state & (OPEN_SIZE | OPEN_SIGN)) and is_lost
         if state & OPEN_SIZE and is_lost:
             floats[t], images[t] = 1.0, 1
         elif state & OPEN_SIZE:
@@ -134,10 +140,17 @@ def _wake(
             divisor = field.negate(sums[t]) if kept < 0 else sums[t]
             floats[t] = kept * mass_floats[t] / float(total[t])
             images[t] = field.multiply(field.inverse(divisor), mass_images[t])
+            sized.append(t)
         elif state & OPEN_SIGN and not is_lost:
             floats[t] *= sign
             images[t] = field.negate(images[t]) if sign < 0 else images[t]
         states[t] = 0
+    if sized:  # one power of two for all that wake together keeps sizes from drifting away along a wave
+        shift = -round(float(np.log2(np.abs(floats[sized])).mean()))
+        power = pow(2, shift, field.MODULUS)
+        floats[sized] = np.ldexp(floats[sized], shift)
+        images[sized] = field.multiply(images[sized], np.uint64(power))
+    return n_lost
 
 
 def _linked(A: SparseMatrix, links: Labels | None) -> tuple[Labels, Labels]:

@@ -2,7 +2,8 @@
 
 First with equal masses. Then, where rows look alike up to size, with masses from sizes and prices
 (:mod:`~relift.symmetry.masses`); and both from the middles of bounds, where right-hand sides would be equal then
-(:mod:`~relift.symmetry.centres`). The fewest classes win; each search finds at most as many as the equitable ones.
+(:mod:`~relift.symmetry.centres`). The fewest classes win; each search finds at most as many as the equitable ones. What
+can find nothing is not tried (:mod:`~relift.symmetry.likeness`).
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
+from relift.symmetry import finite_field as field
 from relift.symmetry.centres import Centres, centred_program, centres_of, may_be_equal_up_to_reflection, uncentred
 from relift.symmetry.colour_refinement import Progress as Teller
-from relift.symmetry.colour_refinement import Refinement
+from relift.symmetry.colour_refinement import Refinement, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, ScaleImages, Symmetry, costs_of, find_symmetry, teller
-from relift.symmetry.likeness import looks_alike_up_to_scale
+from relift.symmetry.likeness import Colours, speaks_for_masses
 from relift.symmetry.masses import masses_of
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
@@ -30,7 +32,7 @@ from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
 
 SMALL = 10_000
-"""Up to so many entries classes up to scale are looked for without a look at some rows first."""
+"""Up to so many entries masses are tried without a look at some rows first."""
 
 
 @final
@@ -54,40 +56,6 @@ class Found:
     conic_rows: Flags | None = None
     cones: Flags | None = None
     centres: Centres | None = None
-
-
-def find_classes_up_to_scale(
-    program: Program,
-    images: Images,
-    settings: LiftSettings,
-    *,
-    seed: int = 0,
-    progress: ProgressCallback | None = None,
-) -> Found:
-    """Classes up to size, unit and sign; in large programs only where something speaks for them, else equitable ones.
-
-    Zero-sum rows speak for them too: their scale is not known, and equitable classes may depend on it.
-
-    Parameters
-    ----------
-    program
-        A minimisation.
-    images
-        What parts variables, rows and cones from the start.
-    settings
-        Whether sizes and signs may differ, and how floats are read.
-    seed
-        Seed of the random words.
-    progress
-        Progress callback, called once per round.
-    """
-    n_entries = program.A.nnz + (0 if program.P is None else program.P.nnz)
-    is_worth_it = n_entries <= SMALL or len(program.conic) or looks_alike_up_to_scale(program, images.vectors)
-    if not is_worth_it:
-        plain = find_symmetry(program, images, settings, seed=seed, progress=progress)
-        if plain.statistics["rows_without_scale"] == 0:
-            return Found(plain)
-    return find_up_to_scale(program, images, settings, seed=seed, progress=progress)
 
 
 def find_up_to_scale(
@@ -123,14 +91,23 @@ def find_up_to_scale(
     search = _Search(program, images, settings, seed, teller(progress))
     best = search.best()
     centres = centres_of(program, search.bounds) if settings.signs else None
-    if centres is not None and may_be_equal_up_to_reflection(program, centres):
+    if centres is not None and best.n_classes > 2 and may_be_equal_up_to_reflection(program, centres):
         other = search.from_centres(centres).best()
         if other.n_classes < best.n_classes:
             classes = other.found.variables
             n = program.n_variables
             here = Partition.from_labels(classes.classes.labels[:n])
             return other.without_rest(uncentred(centres, here, classes.images[:n]))
+    if best.found.statistics.rows_without_scale:  # some scale was lost in cancellation: classes may be too many
+        plain = find_symmetry(program, images, settings, seed=seed, progress=progress)
+        if _n_classes(plain) < best.n_classes:
+            return Found(plain)
     return best.without_rest(None)
+
+
+def _n_classes(found: Symmetry) -> int:
+    every = (found.variables, found.rows, found.quadratic, found.conic_rows, found.cones)
+    return sum(classes.n_classes for classes in every)
 
 
 @final
@@ -154,15 +131,52 @@ class _Search:
 
     def best(self) -> _Candidate:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
-        candidate = self.refine(None)
+        own = self.scales_of_variables(None)
+        colours = Colours.of(self.images.vectors, own)
+        candidate = self.equitable() if not colours.may_merge else None
+        if candidate is None:
+            candidate = self.refine(None)
         # Quadratic constraints are compared with equal masses only.
-        if self.settings.sizes and len(self.program.quadratic) == 0:
-            masses = self.masses(candidate.found)
-            if masses is not None:
-                with_masses = self.refine(masses)
-                if with_masses.n_classes < candidate.n_classes:
-                    return with_masses
+        may_merge = self.cones is not None or colours.may_merge_with_masses
+        if not self.settings.sizes or len(self.program.quadratic) or not may_merge:
+            return candidate
+        if self.n_entries > SMALL and not self.speaks_for_masses(candidate.found):
+            return candidate
+        masses = self.masses(candidate.found)
+        if masses is not None:
+            with_masses = self.refine(masses)
+            if with_masses.n_classes < candidate.n_classes:
+                return with_masses
         return candidate
+
+    @property
+    def n_entries(self) -> int:
+        """Entries of all matrices."""
+        program = self.program
+        return program.A.nnz + program.conic.A.nnz + (0 if program.P is None else program.P.nnz)
+
+    def equitable(self) -> _Candidate | None:
+        """The equitable classes; None where some row has no scale, so that they may depend on its factor."""
+        program, vectors, images = self.program, self.images.vectors, self.images
+        if len(program.quadratic) or len(program.conic) or not self.settings.scale_rows:
+            return None
+        found = refine(
+            program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
+            program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
+            progress=self.tell,
+        )  # fmt: skip
+        if found.statistics.rows_without_scale:
+            return None
+        variables, rows = found.variables, found.rows
+        n, first = program.n_variables, rows.representatives
+        inverse = field.inverse(found.row_scale_images[first])[rows.labels]
+        scales = ClassScales(
+            rows,
+            found.row_scales / found.row_scales[first][rows.labels],
+            field.multiply(found.row_scale_images, inverse),
+        )
+        same = ClassScales(variables, np.ones(n), np.ones(n, np.uint64))
+        return _Candidate(self, ScaledRefinement(same, scales, found.statistics), None, Partition.discrete(0))
 
     def refine(self, masses: Masses | None) -> _Candidate:
         quadratic = Partition.discrete(0)
@@ -212,6 +226,10 @@ class _Search:
         if len(self.program.quadratic) == 0:
             return own
         return rigid(own, self.is_rigid, (vectors.lb, vectors.ub, vectors.q))
+
+    def speaks_for_masses(self, found: ScaledRefinement) -> bool:
+        program = self.program if self.cones is None else self.cones.stacked.program
+        return speaks_for_masses(program, self.vectors_of_all(), found.variables.classes, found.rows.classes)
 
     def masses(self, found: ScaledRefinement) -> Masses | None:
         program = self.program if self.cones is None else self.cones.stacked.program
