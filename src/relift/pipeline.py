@@ -209,6 +209,8 @@ def solve(
         )
 
     lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
+    if verbose and lifting.hint is not None:
+        print(f"relift: {lifting.hint}")
     run = CertifiedSolve(lifting, settings, start, progress)
     solution = run.best_answer(chosen, point)
     if vertex and solution.status == Status.OPTIMAL:

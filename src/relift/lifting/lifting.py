@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from relift.errors import PartitionError, ShapeError
 from relift.lifting.quotient import IsometricForm, Quotient
 from relift.lifting.reduction import Reduction
+from relift.lifting.second_look import RoundingHint
 from relift.lifting.settling import Settled
 from relift.lifting.stages import LIFTING, LiftWork, find_classes, has_same_cones, merge, presolve
 from relift.program.conic_rows import ConicRows
@@ -56,6 +57,8 @@ class Lifting:
         How classes that are not equitable were found, and how good the answer must be; None for exact lifting.
     settled
         What is at rest by symmetry, and left out; None for approximate lifting.
+    hint
+        What ``digits`` would find, where numbers that differ by rounding alone keep much apart; None otherwise.
     """
 
     program: Program
@@ -67,15 +70,16 @@ class Lifting:
     notes: tuple[str, ...] = ()
     approximation: Approximation | None = None
     settled: Settled | None = None
+    hint: RoundingHint | None = None
 
     @classmethod
     def of(cls, work: LiftWork, clock: Clock) -> Lifting:
         """Collect what the stages of lifting have made."""
         report = None if work.snapped is None else work.snapped.report
-        notes = tuple(work.notes)
+        notes = (*work.notes, *([] if work.hint is None else [str(work.hint)]))
         return cls(
             work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes,
-            settled=work.settled,
+            settled=work.settled, hint=work.hint,
         )  # fmt: skip
 
     @property

@@ -2,7 +2,7 @@
 
 ::
 
-    snap ─▶ presolve ─▶ find classes ─▶ verify ─▶ quotient
+    snap ─▶ presolve ─▶ find classes ─▶ verify ─▶ quotient ─▶ second look
 
 Finding classes also finds what is at rest: variables that stay where they are by symmetry, and rows that hold then
 (:mod:`~relift.lifting.settling`).
@@ -23,6 +23,7 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
 from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
+from relift.lifting.second_look import DIGITS, MUCH_SMALLER, RoundingHint, has_nearly_equal_numbers
 from relift.lifting.settling import AtRest, Settled, settle
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, Reading
@@ -71,6 +72,7 @@ class LiftWork:
     snapped: Snapped | None = None
     notes: list[str] = field(default_factory=list)
     is_verified: bool = False
+    hint: RoundingHint | None = None
     _reduction: Reduction | None = None
     _settled: Settled | None = None
     _symmetry: Symmetry | None = None
@@ -174,7 +176,30 @@ def merge(work: LiftWork) -> None:
     work._quotient = quotient(work.settled.program, work.symmetry, old)
 
 
-LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge)
+def _may_be_rounded(work: LiftWork) -> bool:
+    if work.settings.digits is not None or work.settings.lift != "equitable" or work.earlier is not None:
+        return False
+    return sum(_small_size(work)) > 2 and has_nearly_equal_numbers(work.program)
+
+
+@stage("second look", applies=_may_be_rounded)
+def look_again(work: LiftWork) -> None:
+    """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
+    other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
+    for step in (snap, presolve, find_classes):
+        step.run(other)
+    variables, rows = other.symmetry.variables.n_classes, other.symmetry.rows.n_classes
+    conic = other.symmetry.conic_rows.n_classes
+    if variables + rows + conic <= MUCH_SMALLER * sum(_small_size(work)):
+        work.hint = RoundingHint(DIGITS, variables, rows)
+
+
+def _small_size(work: LiftWork) -> tuple[int, int, int]:
+    small = work.quotient.program
+    return small.n_variables, small.n_rows, small.conic.n_rows
+
+
+LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge, look_again)
 """From the original program to the small one."""
 
 
