@@ -95,7 +95,7 @@ def find_up_to_scale(
     again = proportional_images(program, images.vectors) if settings.sizes and best.n_classes > 2 else None
     if again is not None:
         other_search = _Search(program, replace(images, vectors=again), settings, seed, teller(progress))
-        other = other_search.best()
+        other = other_search.exact()
         if other.n_classes < best.n_classes:
             search, best = other_search, other
     centres = centres_of(program, search.bounds) if settings.signs else None
