@@ -23,7 +23,7 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
 from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
-from relift.lifting.second_look import DIGITS, MUCH_SMALLER, RoundingHint, has_nearly_equal_numbers
+from relift.lifting.second_look import DIGITS, LITTLE, MUCH_SMALLER, RoundingHint, has_nearly_equal_numbers
 from relift.lifting.settling import AtRest, Settled, settle
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, Reading
@@ -185,7 +185,10 @@ def merge(work: LiftWork) -> None:
 def _may_be_rounded(work: LiftWork) -> bool:
     if work.settings.digits is not None or work.settings.lift != "equitable" or work.earlier is not None:
         return False
-    return sum(_small_size(work)) > 2 and (has_nearly_equal_numbers(work.program) or _is_nearly_in_proportion(work))
+    program, size = work.reduction.program, sum(_small_size(work))
+    if size <= max(2, LITTLE * (program.n_variables + program.n_rows + program.conic.n_rows)):
+        return False
+    return has_nearly_equal_numbers(work.program) or _is_nearly_in_proportion(work)
 
 
 def _is_nearly_in_proportion(work: LiftWork) -> bool:
@@ -201,8 +204,12 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
 @stage("second look", applies=_may_be_rounded)
 def look_again(work: LiftWork) -> None:
     """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
-    other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
-    for step in (snap, presolve, find_classes):
+    if _is_nearly_in_proportion(work):
+        other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
+        snap.run(other)
+    else:  # equal numbers are enough: sums need not be compared up to rounding, which takes longer
+        other = LiftWork(snap_numbers(work.program.minimisation(), DIGITS).program, work.settings)
+    for step in (presolve, find_classes):
         step.run(other)
     variables, rows = other.symmetry.variables.n_classes, other.symmetry.rows.n_classes
     conic = other.symmetry.conic_rows.n_classes
