@@ -23,6 +23,12 @@ DIGITS = 11
 MUCH_SMALLER = 0.8
 """A small program is told of if it has at most this part of the variables and rows."""
 
+LITTLE = 0.1
+"""Where exact classes leave at most this part of variables and rows, there is no second look."""
+
+_FEWEST = 0.01
+"""The share of the numbers of an array that must be nearly equal to others."""
+
 _LAST_BITS = 16
 """Bits of a float that differences of 10^-11 are made of."""
 
@@ -84,4 +90,4 @@ def _has_near_misses(values: Vector) -> bool:
     if key.size > 2 * _SLICE:  # all numbers of one key are chosen, or none of them
         chosen = field.mixed(key.view(np.uint64)) % np.uint64(key.size // _SLICE) == 0
         bits, key = bits[chosen], key[chosen]
-    return bool(np.unique(bits).size > np.unique(key).size)
+    return bool(np.unique(bits).size > (1.0 + _FEWEST) * np.unique(key).size)
