@@ -16,7 +16,7 @@ Of a time limit the first backend gets half, as long as there are others to turn
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import final
@@ -230,11 +230,14 @@ class CertifiedSolve:
         """
         if chosen is None and (first := self._first_order()) is not None:
             yield first
-        backends = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
+        backends: Iterable[Backend] = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
+        if self.settings.time_limit is not None:  # it is shared, so that it matters how many there are
+            backends = list(backends)
         for position, backend in enumerate(backends):
             settings = self.settings
             left = self._time_left()
-            share = None if left is None or position + 1 == len(backends) else perf_counter() + 0.5 * left
+            is_last = isinstance(backends, list) and position + 1 == len(backends)
+            share = None if left is None or is_last else perf_counter() + 0.5 * left
             if position:
                 if settings.time_limit is not None and not backend.has_time_limit:
                     continue

@@ -24,9 +24,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, SparseMatrix, Vector
-from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates, row_counts, rows_of_csc
+from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, Vector
+from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.lifting.exact_vectors import VectorImages
+from relift.program.passes import scan_rows, submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.settings import Reading
@@ -217,7 +218,7 @@ class _Work:
         self.lower_source = self.upper_source = np.empty(0, np.int64)
         self.values = np.zeros(n)
         self.fixed: list[FixedVariables] = []
-        self.counts = row_counts(program.A)
+        self.counts, self.alike = scan_rows(program.A)
         self.left_alone = np.zeros(m, bool)
 
     def copy_vectors(self) -> None:
@@ -276,7 +277,7 @@ class _Work:
         crossed[columns[bounds.is_lost]] = True
         keep = ~crossed[columns]
         self.left_alone[rows[~keep]] = True
-        j = np.unique(columns[keep])
+        j = _distinct(columns[keep], self.program.n_variables)
         for tight, values, images, sources in (
             (lower, self.lb, self.lb_image, self.lower_source),
             (upper, self.ub, self.ub_image, self.upper_source),
@@ -289,11 +290,7 @@ class _Work:
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
         """Column, value and image of the one entry that each of these rows still has."""
-        part = (
-            self.program.A.tocsr()[rows].tocoo()
-            if self.program.A.format == "csr"
-            else rows_of_csc(self.program.A, rows)
-        )
+        part = submatrix(self.program.A, rows, None).tocoo()
         row, column = part.coords
         alive = self.variable_alive[column] & (part.data != 0)
         row, column, entry = row[alive], column[alive], part.data[alive]
@@ -308,10 +305,10 @@ class _Work:
         self.values[variables] = value
         self.variable_alive[variables] = False
         self.r += float(self.q[variables] @ value)
-        columns = program.A.tocsc()[:, variables].tocoo()
+        columns = submatrix(program.A, None, variables).tocoo()
         shift, shift_image, size = self.products(columns, value, value_image, program.n_rows)
         self.row_terms += size
-        touched = np.unique(columns.coords[0])
+        touched = _distinct(columns.coords[0], program.n_rows)
         for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
             moved = touched[np.isfinite(bound[touched])]
             bound[moved] -= shift[moved]
@@ -322,20 +319,20 @@ class _Work:
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[touched[self.counts[touched] == 0]] = False
         if len(program.conic):
-            columns = program.conic.A.tocsc()[:, variables].tocoo()
+            columns = submatrix(program.conic.A, None, variables).tocoo()
             shift, shift_image, size = self.products(columns, value, value_image, program.conic.n_rows)
             self.conic_terms += size
             self.b -= shift
             self.b_image = exact.subtract(self.b_image, shift_image)
-            self.settle(self.b, self.b_image, np.unique(columns.coords[0]), self.conic_terms)
+            self.settle(self.b, self.b_image, _distinct(columns.coords[0], program.conic.n_rows), self.conic_terms)
         if program.P is not None:
-            columns = program.P[:, variables].tocoo()
+            columns = submatrix(program.P, None, variables).tocoo()
             shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
             self.variable_terms += size
             self.r += 0.5 * float(shift[variables] @ value)
             self.q += shift
             self.q_image = exact.add(self.q_image, shift_image)
-            self.settle(self.q, self.q_image, np.unique(columns.coords[0]), self.variable_terms)
+            self.settle(self.q, self.q_image, _distinct(columns.coords[0], program.n_variables), self.variable_terms)
 
     def products(
         self, columns: CoordinateMatrix, value: Vector, value_image: FieldElements, size: int
@@ -369,8 +366,11 @@ class _Work:
     def finish(self) -> Reduction:
         program = self.program
         variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
-        A = _submatrix(program.A, rows, variables)
-        duplicates = find_duplicates(A, self.reading)
+        A = submatrix(program.A, rows, variables)
+        candidates = None  # where variables were substituted, others may have become multiples
+        if variables.size == program.n_variables:
+            candidates = np.flatnonzero(_mask(self.alike, program.n_rows)[rows])
+        duplicates = find_duplicates(A, self.reading, candidates)
         if not self.has_changed and duplicates is None:
             return _trivial(program, self.images)
         self.copy_vectors()
@@ -378,10 +378,10 @@ class _Work:
         lower_row = upper_row = rows
         if duplicates is not None:
             stays, lower_row, upper_row = self.merge(rows, duplicates, factor)
-            A, rows = _submatrix(A, stays, None), rows[stays]
+            A, rows = submatrix(A, stays, None), rows[stays]
         P = program.P
         if P is not None and variables.size < program.n_variables:
-            P = P[variables][:, variables].tocsc()
+            P = submatrix(P, variables, variables)
             P = None if P.nnz == 0 else P
         reduced = Program.trusted(
             P,
@@ -428,7 +428,7 @@ class _Work:
         merged = ~apart[leader]
         stays_mask = np.ones(rows.size, bool)
         stays_mask[member[merged]] = False
-        heads = np.unique(leader[merged])
+        heads = _distinct(leader[merged], rows.size)
         lower_row, upper_row = rows.copy(), rows.copy()
         for tight, values, images, source in (
             (lower, self.l, self.l_image, lower_row),
@@ -447,12 +447,15 @@ def _gradient(program: Program, x: Vector | None) -> Vector:
     return program.q if program.P is None else program.P @ x + program.q
 
 
-def _submatrix(A: SparseMatrix, rows: Indices, columns: Indices | None) -> SparseMatrix:
-    if rows.size < A.shape[0]:
-        A = A[rows] if A.format == "csr" else rows_of_csc(A, rows).tocsc()
-    if columns is not None and columns.size < A.shape[1]:
-        A = A[:, columns]
-    return A
+def _mask(places: Integers, size: int) -> NDArray[np.bool_]:
+    mask = np.zeros(size, bool)
+    mask[places] = True
+    return mask
+
+
+def _distinct(places: Integers, size: int) -> Indices:
+    """Distinct numbers below a size, ascending, without sorting them."""
+    return np.flatnonzero(_mask(places, size))
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,6 +43,8 @@ class SecondOrderCones:
     def from_program(cls, program: Program) -> SecondOrderCones:
         """One cone for each quadratic constraint of the program."""
         rows, n = program.quadratic, program.n_variables
+        if not len(rows):
+            return cls(sparse.csc_array((0, n)), np.zeros(0), ())
         blocks, right, sizes = [], [], []
         for k in range(len(rows)):
             F = _factor(rows.matrix(k))
@@ -50,12 +52,13 @@ class SecondOrderCones:
             blocks += [linear, linear, -F]
             right.append(np.concatenate([[rows.r[k] + 0.5, rows.r[k] - 0.5], np.zeros(F.shape[0])]))
             sizes.append(2 + F.shape[0])
-        K = sparse.vstack(blocks).tocsc() if blocks else sparse.csc_array((0, n))
-        return cls(K, np.concatenate(right) if right else np.zeros(0), tuple(sizes))
+        return cls(sparse.vstack(blocks).tocsc(), np.concatenate(right), tuple(sizes))
 
     def expand(self, zeta: Vector) -> Vector:
         """Carry dual values of the cones' rows back to the quadratic constraints."""
-        heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64) if self.sizes else np.zeros(0, np.int64)
+        if not self.sizes:
+            return np.zeros(0)
+        heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64)
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
 
 

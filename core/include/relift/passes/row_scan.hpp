@@ -1,0 +1,75 @@
+// What presolve must know of the rows of a matrix: how many entries each has, and which may be multiples of another.
+//
+// Rows that are multiples of each other have the same columns, so equal sums of random words of their columns; and the
+// sum of g_j |a_ij| over the first |a_ij|, with random g_j > 0, is the same for them up to rounding, which is far below
+// the tolerance here since no term cancels. The filter never loses a multiple; what passes is compared exactly
+// afterwards. Entries that are 0 count as absent.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "../sparse_view.hpp"
+
+namespace relift::passes {
+
+constexpr double close = 1e-9;
+
+struct RowPrint {
+    u64 columns = 0;
+    double first = 0, sum = 0;
+    u32 row = 0;
+};
+
+inline u64 word_of(u64 column) {  // splitmix64
+    u64 z = column + 0x9E3779B97F4A7C15ull * (column + 1);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return (z ^ (z >> 31)) | 1;
+}
+
+// Columns of each row must come in order, as they do in a matrix by columns and in one by rows with sorted indices.
+inline void add_entry(RowPrint& print, u64 word, double value) {
+    if (value == 0) return;
+    const double size = std::fabs(value), weight = 1.0 + double(word >> 11) * 0x1p-53;
+    if (print.columns == 0) print.first = size;
+    print.columns += word;
+    print.sum += weight * size;
+}
+
+// Fills counts (of entries that are not 0), and returns the rows that may be multiples of another one, ascending.
+template <class Index> std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long* counts) {
+    const size_t m = is_by_rows ? A.n_major : A.n_minor;
+    std::vector<RowPrint> prints(m);
+    for (size_t i = 0; i < m; ++i) counts[i] = 0, prints[i].row = u32(i);
+    for (size_t major = 0; major < A.n_major; ++major) {
+        const u64 own = is_by_rows ? 0 : word_of(major);
+        for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
+            const size_t i = is_by_rows ? major : size_t(A.indices[e]);
+            counts[i] += A.values[e] != 0;
+            add_entry(prints[i], is_by_rows ? word_of(u64(A.indices[e])) : own, A.values[e]);
+        }
+    }
+    prints.erase(std::remove_if(prints.begin(), prints.end(), [](const RowPrint& p) { return p.first == 0; }),
+                 prints.end());
+    for (RowPrint& print : prints) print.sum /= print.first;
+    std::vector<u64> keys(prints.size());
+    for (size_t k = 0; k < prints.size(); ++k) keys[k] = prints[k].columns;
+    std::sort(keys.begin(), keys.end());
+    std::vector<long long> found;
+    if (std::adjacent_find(keys.begin(), keys.end()) == keys.end()) return found;
+    std::sort(prints.begin(), prints.end(), [](const RowPrint& a, const RowPrint& b) {
+        return a.columns != b.columns ? a.columns < b.columns : a.sum < b.sum;
+    });
+    const auto alike = [](const RowPrint& a, const RowPrint& b) {
+        // Sums that overflowed say nothing.
+        return a.columns == b.columns && !(b.sum - a.sum > close * b.sum);
+    };
+    for (size_t k = 0; k < prints.size(); ++k)
+        if ((k > 0 && alike(prints[k - 1], prints[k])) || (k + 1 < prints.size() && alike(prints[k], prints[k + 1])))
+            found.push_back(prints[k].row);
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+}  // namespace relift::passes
