@@ -200,7 +200,7 @@ class CertifiedSolve:
                 break
             if self.attempts and self.settings.interrupt is not None and self.settings.interrupt():
                 break
-            work.settings = replace(work.settings, time_limit=_least(left, work.settings.time_limit))
+            work.settings = _limited(work.settings, left)
             work.start_point = start_point
             run_stages(ANSWERING, work, self.clock)
             answer, certificate = work.answer, work.certificate
@@ -248,7 +248,7 @@ class CertifiedSolve:
                 of_share = None if share is None else share - perf_counter()
                 if of_share is not None and of_share <= 0:
                     break
-                work.settings = replace(work.settings, time_limit=_least(of_share, work.settings.time_limit))
+                work.settings = _limited(work.settings, of_share)
                 yield work
                 if self.attempts[-1].status == Status.TIME_LIMIT:
                     break
@@ -392,6 +392,11 @@ def _is_better(answer: Solution, certificate: Certificate, best: Solution, best_
         np.nan_to_num(certificate.worst_residual, nan=np.inf)
         < np.nan_to_num(best_certificate.worst_residual, nan=np.inf)
     )
+
+
+def _limited(settings: SolverSettings, limit: float | None) -> SolverSettings:
+    """The settings with no more time than that."""
+    return settings if limit is None else replace(settings, time_limit=_least(limit, settings.time_limit))
 
 
 def _least(*limits: float | None) -> float | None:

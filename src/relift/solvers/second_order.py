@@ -42,9 +42,9 @@ class SecondOrderCones:
     @classmethod
     def from_program(cls, program: Program) -> SecondOrderCones:
         """One cone for each quadratic constraint of the program."""
-        rows, n = program.quadratic, program.n_variables
+        rows = program.quadratic
         if not len(rows):
-            return cls(sparse.csc_array((0, n)), np.zeros(0), ())
+            return _NONE
         blocks, right, sizes = [], [], []
         for k in range(len(rows)):
             F = _factor(rows.matrix(k))
@@ -60,6 +60,10 @@ class SecondOrderCones:
             return np.zeros(0)
         heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64)
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
+
+
+_NONE = SecondOrderCones(sparse.csc_array((0, 0)), np.zeros(0), ())
+"""Of all programs without quadratic constraints: nobody reads its rows."""
 
 
 def _factor(P: SparseMatrix) -> SparseMatrix:
