@@ -117,7 +117,19 @@ PyObject* inverse(PyObject*, PyObject* arguments) {
         const Buffer values(values_given), inverses(inverses_given, true);
         const u64* from = values.elements<u64>('u', "values", values.size());
         u64* to = inverses.elements<u64>('u', "out", values.size());
-        for (u64 i = 0; i < values.size(); ++i) to[i] = field_inverse(field_reduce(from[i]));
+        // One inverse for all: the product of all but one, times the inverse of the product of all. Zeros stay zeros.
+        u64 product = 1;
+        for (u64 i = 0; i < values.size(); ++i) {
+            const u64 value = field_reduce(from[i]);
+            to[i] = product;
+            if (value) product = field_multiply(product, value);
+        }
+        u64 inverse_of_product = field_inverse(product);
+        for (u64 i = values.size(); i-- > 0;) {
+            const u64 value = field_reduce(from[i]);
+            to[i] = value ? field_multiply(to[i], inverse_of_product) : 0;
+            if (value) inverse_of_product = field_multiply(inverse_of_product, value);
+        }
         return none();
     });
 }

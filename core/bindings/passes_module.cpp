@@ -204,8 +204,8 @@ PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *counts_given;
         int is_by_rows;
-        Py_ssize_t n;
-        if (!PyArg_ParseTuple(arguments, "OpnO", &A_given, &is_by_rows, &n, &counts_given)) return nullptr;
+        Py_ssize_t n, least;
+        if (!PyArg_ParseTuple(arguments, "OpnnO", &A_given, &is_by_rows, &n, &least, &counts_given)) return nullptr;
         const Buffer counts(counts_given, true);
         const size_t m = counts.size();
         if (n < 0) throw std::invalid_argument("the number of columns is negative");
@@ -218,7 +218,7 @@ PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
             std::vector<long long> found;
             {
                 const WithoutLock unlocked;
-                found = scan_rows(A, is_by_rows != 0, to);
+                found = scan_rows(A, is_by_rows != 0, least < 1 ? 1 : least, to);
             }
             Room room(found.size(), sizeof(long long));
             std::copy(found.begin(), found.end(), room.as<long long>());
@@ -330,7 +330,7 @@ PyMethodDef methods[] = {
      "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes, rho, terms)): "
      "fills the last four; returns flags and residuals."},
     {"scan_rows", py_scan_rows, METH_VARARGS,
-     "scan_rows(A, is_by_rows, n, counts): fills the counts; returns rows that may be multiples of another."},
+     "scan_rows(A, is_by_rows, n, least, counts): fills the counts; returns rows that may be multiples of another."},
     {"submatrix", py_submatrix, METH_VARARGS,
      "submatrix(matrix, n_minor, majors, place): returns offsets, indices and values."},
     {"conic_form", py_conic_form, METH_VARARGS,

@@ -218,7 +218,7 @@ class _Work:
         self.lower_source = self.upper_source = np.empty(0, np.int64)
         self.values = np.zeros(n)
         self.fixed: list[FixedVariables] = []
-        self.counts, self.alike = scan_rows(program.A)
+        self.counts, self.alike = scan_rows(program.A, least=2)  # singletons become bounds
         self.left_alone = np.zeros(m, bool)
 
     def copy_vectors(self) -> None:
@@ -367,8 +367,9 @@ class _Work:
         program = self.program
         variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
         A = submatrix(program.A, rows, variables)
-        candidates = None  # where variables were substituted, others may have become multiples
-        if variables.size == program.n_variables:
+        # Where variables were substituted, or rows of one entry stay, others may be multiples too.
+        candidates, stays_short = None, np.any(self.row_alive & (self.counts == 1))
+        if variables.size == program.n_variables and not stays_short:
             candidates = np.flatnonzero(_mask(self.alike, program.n_rows)[rows])
         duplicates = find_duplicates(A, self.reading, candidates)
         if not self.has_changed and duplicates is None:

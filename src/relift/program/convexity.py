@@ -27,6 +27,9 @@ from relift.errors import NonConvexError
 TOLERANCE = 1e-11
 """The most negative eigenvalue, after scaling to unit diagonal, that passes as rounding."""
 
+SMALL_SIZE = 200
+"""Up to this size a dense factorisation is tried first: it takes less than looking for what is connected."""
+
 DENSE_SIZE = 1500
 """Up to this size an eigenvector is computed by a dense routine."""
 
@@ -88,6 +91,8 @@ def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] |
     empty = np.flatnonzero((diagonal == 0) & (beside > 0))
     if empty.size:
         return _direction_through_zero_diagonal(P, diagonal, int(empty[0]))
+    if diagonal.size <= SMALL_SIZE and _has_dense_factor(P, diagonal):
+        return None
     doubtful = _components_of(P, np.flatnonzero(diagonal < beside * (1 - 1e-14)))
     if doubtful.size == 0:
         return None
@@ -103,6 +108,16 @@ def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] |
     vector *= scale
     support = np.flatnonzero(np.abs(vector) > 1e-8 * np.abs(vector).max())
     return doubtful[support], vector[support] / np.linalg.norm(vector[support])
+
+
+def _has_dense_factor(P: SparseMatrix, diagonal: Vector) -> bool:
+    """Whether the whole of P, scaled to unit diagonal and shifted as below, has only positive pivots."""
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    dense = P.toarray(order="F")
+    dense *= scale
+    dense *= scale[:, None]
+    dense[np.diag_indices(diagonal.size)] += TOLERANCE
+    return bool(linalg.lapack.dpotrf(dense, lower=1, overwrite_a=1)[1] == 0)
 
 
 def _direction_through_zero_diagonal(P: SparseMatrix, diagonal: Vector, i: int) -> tuple[Indices, Vector]:

@@ -82,11 +82,17 @@ def products_and_sizes(
     return *of_rows, *of_columns
 
 
-def scan_rows(A: SparseMatrix) -> tuple[Indices, Indices]:
+def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     """How many entries that are not 0 each row has, and which rows may be multiples of another row.
 
-    No multiple is missed; what is returned must be compared before it is believed. Indices of a CSR array must be
-    sorted.
+    No multiple is missed; what is returned must be compared before it is believed.
+
+    Parameters
+    ----------
+    A
+        CSC or CSR array.
+    least
+        Rows of fewer entries are not looked at as multiples.
 
     Examples
     --------
@@ -95,9 +101,9 @@ def scan_rows(A: SparseMatrix) -> tuple[Indices, Indices]:
     ([2, 1, 2, 2], [0, 2])
     """
     if core is None or (A.format == "csr" and not A.has_sorted_indices):
-        return passes_reference.scan_rows(A)
+        return passes_reference.scan_rows(A, least)
     counts = np.empty(A.shape[0], np.int64)
-    found = core.scan_rows(parts_of(A), A.format == "csr", A.shape[1], counts)
+    found = core.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts)
     return counts, np.frombuffer(found, np.int64)
 
 

@@ -20,8 +20,8 @@ def products_and_sizes(
     return matrix @ g, sizes @ np.abs(g), matrix.T @ h, sizes.T @ np.abs(h)
 
 
-def scan_rows(A: SparseMatrix) -> tuple[Indices, Indices]:
-    """Entries that are not 0 by row, and the rows with the same columns as another one."""
+def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
+    """Entries that are not 0 by row, and the rows with the same columns, at least so many, as another one."""
     rows = A.tocsr().sorted_indices()
     counts = np.zeros(A.shape[0], np.int64)
     patterns: dict[bytes, list[int]] = {}
@@ -29,7 +29,7 @@ def scan_rows(A: SparseMatrix) -> tuple[Indices, Indices]:
         begin, end = rows.indptr[i], rows.indptr[i + 1]
         columns = rows.indices[begin:end][rows.data[begin:end] != 0]
         counts[i] = columns.size
-        if columns.size:
+        if columns.size >= max(least, 1):
             patterns.setdefault(columns.astype(np.int64).tobytes(), []).append(i)
     repeated = [i for alike in patterns.values() if len(alike) > 1 for i in alike]
     return counts, np.array(sorted(repeated), np.int64)

@@ -244,6 +244,8 @@ class QuadraticRows:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QuadraticRows) or self.q.shape != other.q.shape:
             return False
+        if self is other or not len(self):
+            return True
         if not np.array_equal(self.r, other.r) or (self.q != other.q).nnz:
             return False
         here, there = self._blocks, other._blocks

@@ -13,6 +13,7 @@ program, after lifting.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import final
 
 import numpy as np
@@ -44,7 +45,7 @@ class SecondOrderCones:
         """One cone for each quadratic constraint of the program."""
         rows = program.quadratic
         if not len(rows):
-            return _NONE
+            return _none(program.n_variables)
         blocks, right, sizes = [], [], []
         for k in range(len(rows)):
             F = _factor(rows.matrix(k))
@@ -62,8 +63,10 @@ class SecondOrderCones:
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
 
 
-_NONE = SecondOrderCones(sparse.csc_array((0, 0)), np.zeros(0), ())
-"""Of all programs without quadratic constraints: nobody reads its rows."""
+@lru_cache(maxsize=32)
+def _none(n_variables: int) -> SecondOrderCones:
+    """No cones; one and the same each time, since most programs have none and it never changes."""
+    return SecondOrderCones(sparse.csc_array((0, n_variables)), np.zeros(0), ())
 
 
 def _factor(P: SparseMatrix) -> SparseMatrix:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from relift.arrays import Array, SparseMatrix, Vector
+from relift.arrays import Array, Vector
 from relift.program.conic_rows import ConicRows
+from relift.program.passes import products_and_sizes
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.symmetry.partition import Partition
@@ -46,13 +47,12 @@ def distance_from_equitable(program: Program, variables: Partition, rows: Partit
     g *= random.choice([-1.0, 1.0], g.size)
     h *= random.choice([-1.0, 1.0], h.size)
     if program.P is not None:
-        distance = max(distance, _spread(program.P @ g[variables.labels], _row_sizes(program.P, 0), variables))
+        sums, sizes, _, _ = products_and_sizes(program.P, g[variables.labels], None)
+        distance = max(distance, _spread(sums, sizes, variables))
     if program.A.nnz:
-        from_variables = (program.A @ g[variables.labels]) / row_scales
-        distance = max(distance, _spread(from_variables, _row_sizes(program.A, 1) / np.abs(row_scales), rows))
-        from_rows = program.A.T @ (h[rows.labels] / row_scales)
-        sizes = abs(program.A).T @ (1.0 / np.abs(row_scales))
-        distance = max(distance, _spread(from_rows, sizes, variables))
+        sums, sizes, back, back_sizes = products_and_sizes(program.A, g[variables.labels], h[rows.labels] / row_scales)
+        distance = max(distance, _spread(sums / row_scales, sizes / np.abs(row_scales), rows))
+        distance = max(distance, _spread(back, back_sizes, variables))
     return distance
 
 
@@ -96,10 +96,11 @@ def distance_of_conic_rows(rows: ConicRows, variables: Partition, conic_rows: Pa
     random = np.random.default_rng(20160615)
     g = random.uniform(1.0, 2.0, variables.n_classes) * random.choice([-1.0, 1.0], variables.n_classes)
     h = random.uniform(1.0, 2.0, conic_rows.n_classes) * random.choice([-1.0, 1.0], conic_rows.n_classes)
+    sums, sizes, back, back_sizes = products_and_sizes(rows.A, g[variables.labels], h[conic_rows.labels])
     return max(
         _spread(rows.b, np.abs(rows.b), conic_rows),
-        _spread(rows.A @ g[variables.labels], 2.0 * _row_sizes(rows.A, 1), conic_rows),
-        _spread(rows.A.T @ h[conic_rows.labels], 2.0 * _row_sizes(rows.A, 0), variables),
+        _spread(sums, sizes, conic_rows),
+        _spread(back, back_sizes, variables),
     )
 
 
@@ -131,11 +132,6 @@ def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool
 def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
     """Whether all members of each class have the same entry, exactly."""
     return bool(np.array_equal(vector, vector[partition.representatives][partition.labels]))
-
-
-def _row_sizes(matrix: SparseMatrix, axis: int) -> Vector:
-    """Sums of absolute entries: of each column (axis 0) or row (axis 1)."""
-    return np.asarray(abs(matrix).sum(axis=axis), dtype=np.float64)
 
 
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:

@@ -37,8 +37,27 @@ inline void add_entry(RowPrint& print, u64 word, double value) {
     print.sum += weight * size;
 }
 
-// Fills counts (of entries that are not 0), and returns the rows that may be multiples of another one, ascending.
-template <class Index> std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long* counts) {
+// Marks the rows whose word occurs twice or more, by a table of open addresses.
+inline std::vector<char> with_repeated_words(const std::vector<RowPrint>& prints) {
+    size_t room = 16;
+    while (room < 2 * prints.size()) room *= 2;
+    constexpr u32 nobody = ~u32(0);
+    std::vector<u32> table(room, nobody);
+    std::vector<char> repeated(prints.size(), 0);
+    for (size_t i = 0; i < prints.size(); ++i) {
+        if (prints[i].columns == 0) continue;
+        size_t at = size_t(prints[i].columns * 0x9E3779B97F4A7C15ull >> 20) & (room - 1);
+        while (table[at] != nobody && prints[table[at]].columns != prints[i].columns) at = (at + 1) & (room - 1);
+        if (table[at] == nobody) table[at] = u32(i);
+        else repeated[i] = repeated[table[at]] = 1;
+    }
+    return repeated;
+}
+
+// Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
+// another one, ascending.
+template <class Index>
+std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long least, long long* counts) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
     std::vector<RowPrint> prints(m);
     for (size_t i = 0; i < m; ++i) counts[i] = 0, prints[i].row = u32(i);
@@ -50,24 +69,23 @@ template <class Index> std::vector<long long> scan_rows(const SparseView<Index>&
             add_entry(prints[i], is_by_rows ? word_of(u64(A.indices[e])) : own, A.values[e]);
         }
     }
-    prints.erase(std::remove_if(prints.begin(), prints.end(), [](const RowPrint& p) { return p.first == 0; }),
-                 prints.end());
-    for (RowPrint& print : prints) print.sum /= print.first;
-    std::vector<u64> keys(prints.size());
-    for (size_t k = 0; k < prints.size(); ++k) keys[k] = prints[k].columns;
-    std::sort(keys.begin(), keys.end());
-    std::vector<long long> found;
-    if (std::adjacent_find(keys.begin(), keys.end()) == keys.end()) return found;
-    std::sort(prints.begin(), prints.end(), [](const RowPrint& a, const RowPrint& b) {
+    for (size_t i = 0; i < m; ++i)
+        if (counts[i] < least) prints[i].columns = 0;
+    const std::vector<char> repeated = with_repeated_words(prints);
+    std::vector<RowPrint> alike;
+    for (size_t i = 0; i < m; ++i)
+        if (repeated[i]) alike.push_back(prints[i]), alike.back().sum /= prints[i].first;
+    std::sort(alike.begin(), alike.end(), [](const RowPrint& a, const RowPrint& b) {
         return a.columns != b.columns ? a.columns < b.columns : a.sum < b.sum;
     });
-    const auto alike = [](const RowPrint& a, const RowPrint& b) {
-        // Sums that overflowed say nothing.
-        return a.columns == b.columns && !(b.sum - a.sum > close * b.sum);
+    const auto are_close = [](const RowPrint& a, const RowPrint& b) {
+        return a.columns == b.columns && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
     };
-    for (size_t k = 0; k < prints.size(); ++k)
-        if ((k > 0 && alike(prints[k - 1], prints[k])) || (k + 1 < prints.size() && alike(prints[k], prints[k + 1])))
-            found.push_back(prints[k].row);
+    std::vector<long long> found;
+    for (size_t k = 0; k < alike.size(); ++k)
+        if ((k > 0 && are_close(alike[k - 1], alike[k])) ||
+            (k + 1 < alike.size() && are_close(alike[k], alike[k + 1])))
+            found.push_back(alike[k].row);
     std::sort(found.begin(), found.end());
     return found;
 }
