@@ -79,8 +79,9 @@ def unknown_option(name: str, known: Iterable[str] = OWN_OPTIONS) -> UnknownOpti
     unknown option 'colour'. Expected one of: backend, lift.
     """
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1) or [_ELSEWHERE.get(name, "")]
-    hint = f"Did you mean {near[0]!r}?" if near[0] in names else f"Expected one of: {', '.join(sorted(names))}."
+    elsewhere = _ELSEWHERE.get(name, "")
+    near = [elsewhere] if elsewhere in names else difflib.get_close_matches(name, names, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"Expected one of: {', '.join(sorted(names))}."
     return UnknownOptionError(f"unknown option {name!r}.", hint)
 
 
