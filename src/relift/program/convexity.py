@@ -17,9 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse import csgraph
-from scipy.sparse import linalg as sparse_linalg
+from scipy import sparse
 
 from relift.arrays import Indices, SparseMatrix, Vector
 from relift.errors import NonConvexError
@@ -112,12 +110,14 @@ def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] |
 
 def _has_dense_factor(P: SparseMatrix, diagonal: Vector) -> bool:
     """Whether the whole of P, scaled to unit diagonal and shifted as below, has only positive pivots."""
+    from scipy.linalg import lapack
+
     scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     dense = P.toarray(order="F")
     dense *= scale
     dense *= scale[:, None]
     dense[np.diag_indices(diagonal.size)] += TOLERANCE
-    return bool(linalg.lapack.dpotrf(dense, lower=1, overwrite_a=1)[1] == 0)
+    return bool(lapack.dpotrf(dense, lower=1, overwrite_a=1)[1] == 0)
 
 
 def _direction_through_zero_diagonal(P: SparseMatrix, diagonal: Vector, i: int) -> tuple[Indices, Vector]:
@@ -134,6 +134,8 @@ def _direction_through_zero_diagonal(P: SparseMatrix, diagonal: Vector, i: int) 
 
 def _components_of(P: SparseMatrix, rows: Indices) -> Indices:
     """All variables that are connected with the given ones."""
+    from scipy.sparse import csgraph
+
     if rows.size == 0:
         return rows
     _, component = csgraph.connected_components(P, directed=False)
@@ -146,6 +148,9 @@ def _direction_of_failed_pivot(M: SparseMatrix, shift: float) -> Vector | None:
     If the first bad pivot is the k-th, then with M11 the leading block before it and m the column beside that block,
     :math:`v = (-M_{11}^{-1} m, 1)` has exactly this pivot as its curvature.
     """
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse_linalg
+
     size = M.shape[0]
     if M.nnz > 0.1 * size * size and size > 32:
         dense = M.toarray(order="F")
@@ -185,6 +190,9 @@ def _direction_of_failed_pivot(M: SparseMatrix, shift: float) -> Vector | None:
 
 def _smallest_eigenpair(M: SparseMatrix, start: Vector) -> tuple[float, Vector]:
     """The smallest eigenvalue with its vector; for large M what a few steps from the start can reach."""
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse_linalg
+
     if M.shape[0] <= DENSE_SIZE:
         vector = linalg.eigh(M.toarray(), subset_by_index=[0, 0])[1][:, 0]
     else:

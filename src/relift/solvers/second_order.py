@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import final
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
 from relift.program.program import Program
@@ -78,6 +78,8 @@ def _factor(P: SparseMatrix) -> SparseMatrix:
         entries = np.sqrt(diagonal[touched])
         F: SparseMatrix = sparse.csr_array((entries, (np.arange(touched.size), touched)), shape=(touched.size, n))
         return F
+    from scipy import linalg
+
     values, vectors = linalg.eigh(P[touched][:, touched].toarray())
     kept = values > 1e-13 * max(float(values.max(initial=0.0)), 0.0)
     dense = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
