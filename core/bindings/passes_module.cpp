@@ -153,20 +153,41 @@ PyObject* py_products_and_sizes(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_spread(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[4];
+        if (!PyArg_ParseTuple(arguments, "OOOO", &given[0], &given[1], &given[2], &given[3])) return nullptr;
+        const Buffer vector(given[0]), sizes(given[1]), representatives(given[2]), labels(given[3]);
+        const size_t n = vector.size(), n_classes = representatives.size();
+        const double *values = vector.doubles("vector", n), *of = sizes.doubles("sizes", n);
+        const int64_t* first = representatives.integers<int64_t>("representatives", n_classes);
+        const int64_t* label = labels.integers<int64_t>("labels", n);
+        bool is_inside = true;
+        for (size_t k = 0; k < n_classes; ++k) is_inside &= first[k] >= 0 && size_t(first[k]) < n;
+        for (size_t i = 0; i < n; ++i) is_inside &= label[i] >= 0 && size_t(label[i]) < n_classes;
+        if (!is_inside) throw std::invalid_argument("a label or representative lies outside");
+        double worst;
+        {
+            const WithoutLock unlocked;
+            worst = spread(values, of, n, first, label);
+        }
+        return PyFloat_FromDouble(worst);
+    });
+}
+
 PyObject* py_residuals(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject *A_given, *P_given, *vectors[5], *point[3], *more[5], *out[4];
+        PyObject *A_given, *P_given, *vectors[5], *point[3], *more[5], *out[2];
         int is_by_rows;
         double r;
-        if (!PyArg_ParseTuple(arguments, "OpO(OOOOO)d(OOO)(OOOOO)(OOOO)", &A_given, &is_by_rows, &P_given, &vectors[0],
+        if (!PyArg_ParseTuple(arguments, "OpO(OOOOO)d(OOO)(OOOOO)(OO)", &A_given, &is_by_rows, &P_given, &vectors[0],
                               &vectors[1], &vectors[2], &vectors[3], &vectors[4], &r, &point[0], &point[1], &point[2],
-                              &more[0], &more[1], &more[2], &more[3], &more[4], &out[0], &out[1], &out[2],
-                              &out[3]))
+                              &more[0], &more[1], &more[2], &more[3], &more[4], &out[0], &out[1]))
             return nullptr;
         const Buffer q(vectors[0]), l(vectors[1]), u(vectors[2]), lb(vectors[3]), ub(vectors[4]), x(point[0]);
         const MaybeBuffer y(point[1]), w(point[2]), natural(more[0]), terms(more[1]), rho(more[2]),
             below(more[3]), above(more[4]);
-        const Buffer Ax(out[0], true), sizes(out[1], true), out_rho(out[2], true), out_terms(out[3], true);
+        const Buffer Ax(out[0], true), sizes(out[1], true);
         Vectors of{};
         of.n = q.size(), of.m = l.size(), of.r = r;
         of.q = q.doubles("q", of.n), of.l = l.doubles("l", of.m), of.u = u.doubles("u", of.m);
@@ -176,7 +197,6 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
         of.more_natural = natural.doubles("natural", of.n), of.more_terms = terms.doubles("terms", of.n);
         of.more_rho = rho.doubles("rho", of.n);
         of.Ax = Ax.doubles("Ax", of.m), of.sizes = sizes.doubles("sizes", of.n);
-        of.rho = out_rho.doubles("rho", of.n), of.terms = out_terms.doubles("terms", of.n);
         const MatrixBuffers A_buffers(A_given, is_by_rows ? of.n : of.m);
         std::unique_ptr<MatrixBuffers> P_buffers;
         if (P_given != Py_None) P_buffers = std::make_unique<MatrixBuffers>(P_given, of.n);
@@ -191,10 +211,13 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
             Residuals found;
             {
                 const WithoutLock unlocked;
-                found = residuals(A, P_buffers ? &P : nullptr, of);
-                if (found.asks) found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, below_marks, above_marks);
+                std::vector<Column> columns;
+                found = residuals(A, P_buffers ? &P : nullptr, of, columns);
+                if (found.asks)
+                    found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, columns, below_marks, above_marks);
             }
-            return Py_BuildValue("iidddddd", int(found.is_finite), int(found.duals_are_finite), found.common,
+            return Py_BuildValue("iiidddddd", int(found.is_in_range), int(found.is_finite),
+                                 int(found.duals_are_finite), found.common,
                                  found.scale, found.primal, found.dual, found.gap, found.fall);
         });
     });
@@ -326,9 +349,11 @@ PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes): fills the "
      "last four."},
+    {"spread", py_spread, METH_VARARGS,
+     "spread(vector, sizes, representatives, labels): the largest relative difference inside a class."},
     {"residuals", py_residuals, METH_VARARGS,
-     "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes, rho, terms)): "
-     "fills the last four; returns flags and residuals."},
+     "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes)): "
+     "fills the last two; returns flags and residuals."},
     {"scan_rows", py_scan_rows, METH_VARARGS,
      "scan_rows(A, is_by_rows, n, least, counts): fills the counts; returns rows that may be multiples of another."},
     {"submatrix", py_submatrix, METH_VARARGS,

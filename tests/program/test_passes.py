@@ -10,6 +10,7 @@ from scipy import sparse
 
 from relift.lifting.duplicate_rows import find_duplicates
 from relift.program import passes, passes_reference
+from relift.symmetry.partition import Partition
 
 pytestmark = pytest.mark.skipif(passes.core is None, reason="relift._passes_core is not compiled")
 
@@ -41,6 +42,17 @@ def test_products_and_sizes_are_those_of_scipy(seed: int) -> None:
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(passes.products_and_sizes(M, g, None)[0], expected[0])
     np.testing.assert_array_equal(passes.products_and_sizes(M, None, h)[3], expected[3])
+
+
+@given(seeds)
+def test_the_spread_inside_classes_is_that_of_numpy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(0, 9))
+    classes = Partition.from_labels(random.integers(0, 3, n))
+    vector = random.choice([0.0, 1.0, 1.5, np.inf, -np.inf, np.nan], n, p=[0.3, 0.3, 0.3, 0.04, 0.03, 0.03])
+    sizes = random.choice([0.0, 1.0, 4.0], n)
+    found = passes.spread(vector, sizes, classes.representatives, classes.labels)
+    assert found == passes_reference.spread(vector, sizes, classes.representatives, classes.labels)
 
 
 def _is_multiple(row: np.ndarray, other: np.ndarray) -> bool:

@@ -65,13 +65,15 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
             more_terms = terms_of_constraints(program, x, z, duals.v)
             more_rho = gradient_of_constraints(program, x, z, duals.v)
             below, above = (flags.astype(np.float64) for flags in held_by_constraints(program))
-    Ax, sizes, rho, terms = np.empty(m), np.empty(n), np.empty(n), np.empty(n)
+    Ax, sizes = np.empty(m), np.empty(n)
     A = parts_of(program.A)
-    is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = passes.core.residuals(
+    is_in_range, is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = passes.core.residuals(
         A, program.A.format == "csr", None if program.P is None else parts_of(program.P, A[0].dtype),
         (program.q, program.l, program.u, program.lb, program.ub), program.r,
-        (np.ascontiguousarray(x), y, w), (natural, more_terms, more_rho, below, above), (Ax, sizes, rho, terms),
+        (np.ascontiguousarray(x), y, w), (natural, more_terms, more_rho, below, above), (Ax, sizes),
     )  # fmt: skip
+    if not is_in_range:
+        return residuals_slowly(program, x, duals)
     if not is_finite:
         return PointResiduals(np.inf) if duals is None else PointResiduals(np.inf, np.inf, np.inf)
     at = ScaledPoint(program, x, sizes, scale, common)

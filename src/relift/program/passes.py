@@ -30,7 +30,7 @@ Parts: TypeAlias = tuple[Integers, Integers, Vector]
 """Offsets, indices and values of a compressed matrix."""
 
 
-def parts_of(matrix: SparseMatrix, like: np.dtype[np.signedinteger] | None = None) -> Parts:
+def parts_of(matrix: SparseMatrix, like: np.dtype[np.integer] | None = None) -> Parts:
     """The arrays of a compressed matrix as the compiled passes take them: indices of one type, contiguous.
 
     Parameters
@@ -80,6 +80,24 @@ def products_and_sizes(
     else:
         core.products_and_sizes(parts, along, across, *of_rows, *of_columns)
     return *of_rows, *of_columns
+
+
+def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indices) -> float:
+    """The largest difference between a member of a class and its first member, relative to the sizes.
+
+    Infinite where one of the two is infinite and the other is not the same, and where something differs and the size
+    is 0.
+
+    Examples
+    --------
+    >>> numbers, sizes = np.array([1.0, 5.0, 1.5]), np.array([1.0, 1.0, 10.0])
+    >>> spread(numbers, sizes, np.array([0, 1]), np.array([0, 1, 0]))
+    0.05
+    """
+    if core is None:
+        return passes_reference.spread(vector, sizes, representatives, labels)
+    parts = (np.ascontiguousarray(vector), np.ascontiguousarray(sizes), representatives, labels)
+    return float(core.spread(*parts))
 
 
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:

@@ -20,6 +20,19 @@ def products_and_sizes(
     return matrix @ g, sizes @ np.abs(g), matrix.T @ h, sizes.T @ np.abs(h)
 
 
+def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indices) -> float:
+    """The largest difference inside a class relative to the sizes."""
+    first = vector[representatives][labels]
+    infinite = ~(np.isfinite(vector) & np.isfinite(first))
+    if infinite.any():
+        if np.any(vector[infinite] != first[infinite]):
+            return np.inf
+        vector, first, sizes = vector[~infinite], first[~infinite], sizes[~infinite]
+    difference = np.abs(vector - first)
+    worst = np.divide(difference, sizes, out=np.where(difference > 0, np.inf, 0.0), where=sizes > 0)
+    return float(worst.max(initial=0.0))
+
+
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     """Entries that are not 0 by row, and the rows with the same columns, at least so many, as another one."""
     rows = A.tocsr().sorted_indices()

@@ -17,7 +17,7 @@ import numpy as np
 
 from relift.arrays import Array, Vector
 from relift.program.conic_rows import ConicRows
-from relift.program.passes import products_and_sizes
+from relift.program.passes import products_and_sizes, spread
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.symmetry.partition import Partition
@@ -136,12 +136,4 @@ def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
 
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:
     """Largest difference between a member and its class's first member, relative to the terms that were added."""
-    first = vector[partition.representatives][partition.labels]
-    infinite = ~(np.isfinite(vector) & np.isfinite(first))
-    if infinite.any():
-        if np.any(vector[infinite] != first[infinite]):
-            return np.inf
-        vector, first, sizes = vector[~infinite], first[~infinite], sizes[~infinite]
-    difference = np.abs(vector - first)
-    worst = np.divide(difference, sizes, out=np.where(difference > 0, np.inf, 0.0), where=sizes > 0)
-    return float(worst.max(initial=0.0))
+    return spread(vector, sizes, partition.representatives, partition.labels)

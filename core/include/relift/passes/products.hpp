@@ -1,6 +1,7 @@
 // Both products of a matrix, and what they were added up from: Mg, |M||g|, M'h and |M|'|h| in one pass, uncopied.
 #pragma once
 #include <cmath>
+#include <limits>
 
 #include "../sparse_view.hpp"
 
@@ -32,6 +33,22 @@ void products_and_sizes(const SparseView<Index>& M, const double* of_majors, con
             major_sums[major] = sum, major_sizes[major] = size;
         }
     }
+}
+
+// The largest difference between a member and its class's first member, relative to the sizes; infinite where one of
+// the two is not finite and the other is not the same, or where something differs and the size is 0.
+inline double spread(const double* vector, const double* sizes, size_t n, const int64_t* representatives,
+                     const int64_t* labels) {
+    double worst = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const double first = vector[representatives[labels[i]]], own = vector[i];
+        if (own == first) continue;
+        const double difference = std::fabs(own - first);
+        if (!std::isfinite(own) || !std::isfinite(first) || !(sizes[i] > 0))
+            return std::numeric_limits<double>::infinity();
+        worst = difference / sizes[i] > worst ? difference / sizes[i] : worst;
+    }
+    return worst;
 }
 
 }  // namespace relift::passes

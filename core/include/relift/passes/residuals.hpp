@@ -15,8 +15,8 @@ constexpr double dust = 1e-9, rounded = 1e-14, noise = 1e-2;  // those of formul
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest_double = std::numeric_limits<double>::max();
 
-// The larger of two numbers; once there is one that is not a number, it stays.
-inline double larger(double most, double value) { return value > most || value != value ? value : most; }
+// The larger of two numbers; one that is not a number gets lost, so that none may be in what is compared.
+inline double larger(double most, double value) { return value > most ? value : most; }
 inline double with_nan_as_infinity(double value) { return value != value ? infinity : value; }
 inline double or_nothing(double bound) { return std::isfinite(bound) ? std::fabs(bound) : 0.0; }
 
@@ -26,11 +26,12 @@ struct Vectors {
     double r;
     const double *x, *y, *w;                             // y and w may be null: then only the point is looked at
     const double *more_natural, *more_terms, *more_rho;  // of quadratic constraints and cones; may be null
-    double *Ax, *sizes, *rho, *terms;                    // results, of m and n entries; the last two only with y and w
+    double *Ax, *sizes;                                  // results, of m and n entries
 };
 
 struct Residuals {
-    bool is_finite = true;  // whether the point and its products are
+    bool is_finite = true;    // whether the point and its products are
+    bool is_in_range = true;  // whether the scale of the objective is finite; if not, nothing else is set
     bool duals_are_finite = true;
     bool asks = false;  // whether a gradient leads to where no own bound is
     double common = 1, scale = 1;
@@ -42,15 +43,18 @@ template <class Index> struct Matrix {
     bool is_by_rows = false;
 };
 
-// What the first pass over A finds out about a column.
+// What the first pass over A finds out about a column: the sum of a_ij y_i and the largest |a_ij y_i|; later the whole
+// gradient, and its largest term.
 struct Column {
-    double sum = 0, term = 0, ratio = 0;  // of a_ij y_i, the largest |a_ij y_i|, the largest |b_i / a_ij|
+    double rho = 0, term = 0;
 };
 
 template <class Index>
 void first_pass(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, Column* columns) {
     const SparseView<Index>& view = A.view;
+    double* ratios = of.sizes;
     for (size_t i = 0; i < of.m; ++i) of.Ax[i] = 0;
+    for (size_t j = 0; j < of.n; ++j) ratios[j] = 0;
     for (size_t major = 0; major < view.n_major; ++major) {
         const size_t begin = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]);
         if (A.is_by_rows) {
@@ -58,32 +62,36 @@ void first_pass(const Matrix<Index>& A, const Vectors& of, const double* y, cons
             double sum = 0;
             for (size_t e = begin; e < end; ++e) {
                 const double value = view.values[e];
-                Column& column = columns[view.indices[e]];
-                sum += value * of.x[view.indices[e]];
-                column.sum += value * price;
-                column.term = larger(column.term, std::fabs(value) * std::fabs(price));
-                if (value != 0) column.ratio = larger(column.ratio, side / std::fabs(value));
+                const size_t j = size_t(view.indices[e]);
+                sum += value * of.x[j];
+                if (y) {
+                    columns[j].rho += value * price;
+                    columns[j].term = larger(columns[j].term, std::fabs(value) * std::fabs(price));
+                }
+                if (value != 0) ratios[j] = larger(ratios[j], side / std::fabs(value));
             }
             of.Ax[major] = sum;
         } else {
             Column column;
+            double ratio = 0;
             const double at = of.x[major];
             for (size_t e = begin; e < end; ++e) {
                 const double value = view.values[e];
                 const size_t i = size_t(view.indices[e]);
                 of.Ax[i] += value * at;
                 if (y) {
-                    column.sum += value * y[i];
+                    column.rho += value * y[i];
                     column.term = larger(column.term, std::fabs(value) * std::fabs(y[i]));
                 }
-                if (value != 0) column.ratio = larger(column.ratio, sides[i] / std::fabs(value));
+                if (value != 0) ratio = larger(ratio, sides[i] / std::fabs(value));
             }
-            columns[major] = column;
+            if (y) columns[major] = column;
+            ratios[major] = ratio;
         }
     }
 }
 
-// The largest |a_ij| size_j of each row.
+// The largest |a_ij| size_j of each row; sizes are finite.
 template <class Index> void largest_products(const Matrix<Index>& A, const double* sizes, size_t m, double* products) {
     const SparseView<Index>& view = A.view;
     for (size_t i = 0; i < m; ++i) products[i] = 0;
@@ -105,12 +113,9 @@ template <class Index> void largest_products(const Matrix<Index>& A, const doubl
 }
 
 inline double violation(double value, double lower, double upper, double products) {
-    double worst = 0;
-    if (std::isfinite(lower))
-        worst = larger(worst, larger(0.0, lower - value) / larger(std::fabs(lower), products));
-    if (std::isfinite(upper))
-        worst = larger(worst, larger(0.0, value - upper) / larger(std::fabs(upper), products));
-    return with_nan_as_infinity(worst);
+    if (value >= lower && value <= upper) return 0;
+    const double bound = value < lower ? lower : upper;
+    return with_nan_as_infinity(std::fabs(value - bound) / larger(std::fabs(bound), products));
 }
 
 inline double admissible(double dual, double lower, double upper) {
@@ -128,7 +133,7 @@ struct Curved {
 };
 
 template <class Index>
-Curved pass_over_P(const SparseView<Index>& P, const Vectors& of, const std::vector<double>& units) {
+Curved pass_over_P(const SparseView<Index>& P, const Vectors& of) {
     Curved found;
     for (auto* part : {&found.product, &found.fixed, &found.term, &found.curvature}) part->assign(of.n, 0.0);
     for (size_t j = 0; j < of.n; ++j) {  // columns serve as rows: P is symmetric
@@ -139,29 +144,29 @@ Curved pass_over_P(const SparseView<Index>& P, const Vectors& of, const std::vec
             product += part;
             if (of.lb[i] == of.ub[i]) fixed += part;
             term = larger(term, size * std::fabs(of.x[i]));
-            curvature = larger(curvature, size * units[i]);
+            curvature = larger(curvature, size * of.sizes[i]);
         }
         found.product[j] = product, found.fixed[j] = fixed, found.term[j] = term, found.curvature[j] = curvature;
     }
     return found;
 }
 
-// The unit of each variable (relift/program/units.py), and the common one.
-inline double find_units(const Vectors& of, const Column* columns, std::vector<double>& units) {
-    double largest = 0;
+// The unit of each variable (relift/program/units.py) in place of its ratio, and the common one.
+inline double find_units(const Vectors& of) {
+    double largest = 0, *units = of.sizes;
     for (size_t j = 0; j < of.n; ++j) {
-        double natural = larger(larger(or_nothing(of.lb[j]), or_nothing(of.ub[j])), columns[j].ratio);
+        double natural = larger(larger(or_nothing(of.lb[j]), or_nothing(of.ub[j])), units[j]);
         if (of.more_natural) natural = larger(natural, of.more_natural[j]);
         units[j] = natural;
         largest = larger(largest, natural);
     }
     const double common = largest > 0 ? (largest < 1 ? largest : 1.0) : 1.0;
-    for (double& unit : units) unit = unit <= dust * common ? common : (unit < 1 ? unit : 1.0);
+    for (size_t j = 0; j < of.n; ++j) units[j] = units[j] <= dust * common ? common : (units[j] < 1 ? units[j] : 1.0);
     return common;
 }
 
 // S, the scale of the objective.
-inline double find_scale(const Vectors& of, const Curved& curved, const std::vector<double>& units) {
+inline double find_scale(const Vectors& of, const Curved& curved) {
     double constant = 0, value = 0, most = 0;
     for (size_t j = 0; j < of.n; ++j) {
         const bool is_curved = !curved.product.empty(), is_fixed = of.lb[j] == of.ub[j];
@@ -173,7 +178,7 @@ inline double find_scale(const Vectors& of, const Curved& curved, const std::vec
         }
         double gradient = larger(std::fabs(of.q[j]), std::fabs(product));
         if (is_curved) gradient = larger(gradient, curved.curvature[j]);
-        most = larger(most, gradient * larger(std::fabs(of.x[j]), units[j]));
+        most = larger(most, gradient * larger(std::fabs(of.x[j]), of.sizes[j]));
     }
     value -= constant;
     constant += of.r;
@@ -181,8 +186,7 @@ inline double find_scale(const Vectors& of, const Curved& curved, const std::vec
     return (with < without ? with : without) + (most > 0 ? (most < 1 ? most : 1.0) : 1.0);
 }
 
-inline void look_at_duals(const Vectors& of, const Column* columns, const Curved& curved, const double* y,
-                          Residuals& found) {
+inline void look_at_duals(const Vectors& of, Column* columns, const Curved& curved, const double* y, Residuals& found) {
     for (size_t j = 0; j < of.n; ++j) {
         const double product = curved.product.empty() ? 0.0 : curved.product[j];
         double w = admissible(of.w[j], of.lb[j], of.ub[j]);
@@ -190,9 +194,9 @@ inline void look_at_duals(const Vectors& of, const Column* columns, const Curved
         if (!curved.term.empty()) terms = larger(terms, curved.term[j]);
         if (of.more_terms) terms = larger(terms, of.more_terms[j]);
         if (std::fabs(w) <= rounded * terms) w = 0;
-        double rho = product + of.q[j] + columns[j].sum + w;
+        double rho = product + of.q[j] + columns[j].rho + w;
         if (of.more_rho) rho += of.more_rho[j];
-        of.rho[j] = rho, of.terms[j] = terms;
+        columns[j].rho = rho, columns[j].term = terms;
         if (!(std::isfinite(rho) && std::isfinite(terms))) {
             found.duals_are_finite = false;
             return;
@@ -210,12 +214,14 @@ inline void look_at_duals(const Vectors& of, const Column* columns, const Curved
     for (size_t i = 0; i < of.m; ++i) found.gap += slackness(y[i], of.Ax[i], of.l[i], of.u[i]);
 }
 
+// Columns, as many as there are variables if there are dual values, hold the gradient afterwards.
 template <class Index>
-Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of) {
+Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
+                    std::vector<Column>& columns) {
     Residuals found;
-    std::vector<double> y, per_row(of.m), units(of.n);
-    std::vector<Column> columns(of.n);
+    std::vector<double> y, per_row(of.m);
     if (of.y) {
+        columns.resize(of.n);
         y.resize(of.m);
         for (size_t i = 0; i < of.m; ++i) {
             found.duals_are_finite &= std::isfinite(of.y[i]);
@@ -225,15 +231,17 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
     }
     for (size_t i = 0; i < of.m; ++i) per_row[i] = larger(or_nothing(of.l[i]), or_nothing(of.u[i]));
     first_pass(A, of, of.y ? y.data() : nullptr, per_row.data(), columns.data());
-    found.common = find_units(of, columns.data(), units);
+    found.common = find_units(of);
     Curved curved;
-    if (P) curved = pass_over_P(*P, of, units);
+    if (P) curved = pass_over_P(*P, of);
     for (size_t j = 0; j < of.n; ++j)
         found.is_finite &= std::isfinite(of.x[j]) && (!P || std::isfinite(curved.product[j]));
     for (size_t i = 0; i < of.m; ++i) found.is_finite &= std::isfinite(of.Ax[i]);
-    found.scale = find_scale(of, curved, units);
+    found.scale = find_scale(of, curved);
+    found.is_in_range = std::isfinite(found.scale);
+    if (!found.is_in_range) return found;
     for (size_t j = 0; j < of.n; ++j) {
-        double own = units[j];
+        double own = of.sizes[j];
         if (of.w) {
             double cost = std::fabs(of.w[j]);
             cost = cost != cost ? 0.0 : cost < largest_double ? cost : largest_double;
@@ -270,7 +278,7 @@ struct Reach {
 // The marks, if given, are positive for variables that quadratic constraints or cones hold on that side.
 template <class Index>
 double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
-                     const double* below_marks, const double* above_marks) {
+                     const std::vector<Column>& columns, const double* below_marks, const double* above_marks) {
     const SparseView<Index>& view = A.view;
     const auto extreme = [&](double entry, size_t j, double& largest, double& smallest) {
         const double at_upper = entry * of.ub[j], at_lower = entry * of.lb[j];
@@ -305,7 +313,8 @@ double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const V
         above[j] = is_curved || std::isfinite(of.ub[j]) || (above_marks && above_marks[j] > 0);
     }
     const auto asks = [&](size_t j) {
-        return std::isinf(of.rho[j] > 0 ? of.lb[j] : of.ub[j]) && std::fabs(of.rho[j]) > rounded * of.terms[j];
+        const Column& column = columns[j];
+        return std::isinf(column.rho > 0 ? of.lb[j] : of.ub[j]) && std::fabs(column.rho) > rounded * column.term;
     };
     const auto implied = [&](double entry, double side, double own, double total, u32 missing, size_t j, bool is_lower) {
         const bool is_finite = std::isfinite(own);
@@ -329,8 +338,8 @@ double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const V
     double total = 0;
     for (size_t j = 0; j < of.n; ++j) {
         if ((of.q[j] > 0 && !below[j]) || (of.q[j] < 0 && !above[j])) return infinity;
-        const double rho = of.rho[j];
-        if (std::fabs(rho) <= rounded * of.terms[j]) continue;
+        const double rho = columns[j].rho;
+        if (std::fabs(rho) <= rounded * columns[j].term) continue;
         const double end = rho > 0 ? lower[j] : upper[j];
         total += with_nan_as_infinity(std::fabs(rho) * (std::isfinite(end) ? std::fabs(of.x[j] - end) : of.sizes[j]));
     }
