@@ -163,7 +163,9 @@ def main() -> None:
     parser.add_argument("--sizes", default="100000,1000000", help="nonzeros, comma-separated")
     parser.add_argument("--families", default="", help="only families whose name contains one of these")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, help="file for the figures, as JSON")
+    parser.add_argument(
+        "--out", type=Path, help="file for the figures, as JSON; those of an earlier version in it stay"
+    )
     arguments = parser.parse_args()
     wanted = [part.strip() for part in arguments.families.split(",") if part.strip()]
     lines = [
@@ -186,7 +188,8 @@ def main() -> None:
     Console(width=140).print(table)
     if arguments.out is not None:
         facts = {"relift": relift.__version__, "python": platform.python_version(), "machine": platform.machine()}
-        text = json.dumps({"facts": facts, "measurements": lines}, indent=1)
+        before = json.loads(arguments.out.read_text(encoding="utf-8"))["before"] if arguments.out.exists() else []
+        text = json.dumps({"facts": facts, "before": before, "measurements": lines}, indent=1)
         arguments.out.write_text(text + "\n", encoding="utf-8")
 
 
