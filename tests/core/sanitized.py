@@ -121,7 +121,8 @@ def run_tests(folder: Path, tests: tuple[str, ...], chosen: str = LEFT_OUT) -> s
         Which of them, in the words of pytest's ``-k``.
     """
     around = environment(folder)
-    where = "import relift._core, relift._passes_core, relift._tables_core, relift._linear_core, relift._ml_core as m; print(m.__file__)"
+    modules = ", ".join(f"relift.{name}" for name in MODULES)
+    where = f"import {modules}, relift._ml_core as m; print(m.__file__)"
     found = subprocess.run([sys.executable, "-c", where], env=around, capture_output=True, text=True, cwd=folder)
     if Path(found.stdout.strip()).parent != folder / "relift":
         raise RuntimeError(f"the sanitised extensions are not used: {found.stdout}{found.stderr}")

@@ -18,13 +18,14 @@ Expansion of dual values: with :math:`\rho = Px + q + A^\top y + w`, a dual valu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, Vector
+from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, ScalarT, Vector
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.lifting.exact_vectors import VectorImages
 from relift.program.passes import scan_rows, submatrix
@@ -384,29 +385,30 @@ class _Work:
         if P is not None and variables.size < program.n_variables:
             P = submatrix(P, variables, variables)
             P = None if P.nnz == 0 else P
+        of_variables, of_rows = _taker(variables, program.n_variables), _taker(rows, program.n_rows)
         reduced = Program.trusted(
             P,
-            self.q[variables],
+            of_variables(self.q),
             A,
-            self.l[rows],
-            self.u[rows],
-            self.lb[variables],
-            self.ub[variables],
+            of_rows(self.l),
+            of_rows(self.u),
+            of_variables(self.lb),
+            of_variables(self.ub),
             self.r,
             quadratic=program.quadratic.on_variables(variables),
             conic=program.conic.on_variables(variables, self.b),
         )
         images = VectorImages(
-            self.q_image[variables],
-            self.l_image[rows],
-            self.u_image[rows],
-            self.lb_image[variables],
-            self.ub_image[variables],
+            of_variables(self.q_image),
+            of_rows(self.l_image),
+            of_rows(self.u_image),
+            of_variables(self.lb_image),
+            of_variables(self.ub_image),
             self.b_image,
         )
         return Reduction(
             program, reduced, images, variables, rows, self.values,
-            self.lower_source[variables], self.upper_source[variables], self.source_entry,
+            of_variables(self.lower_source), of_variables(self.upper_source), self.source_entry,
             tuple(self.fixed), lower_row, upper_row, factor,
         )  # fmt: skip
 
@@ -422,22 +424,26 @@ class _Work:
             ratio,
             exact.inverse(duplicates.ratio_image),
         )
-        lower = _tightest(self.l[rows], self.l_image[rows], bounds.low, bounds.low_image, leader, np.maximum)
-        upper = _tightest(self.u[rows], self.u_image[rows], bounds.high, bounds.high_image, leader, np.minimum)
+        heads = _distinct(leader, rows.size)
+        position = np.empty(rows.size, np.int64)
+        position[heads] = np.arange(heads.size)
+        at, h = position[leader], rows[heads]
+        lower = _tightest(self.l[h], self.l_image[h], bounds.low, bounds.low_image, at, np.maximum)
+        upper = _tightest(self.u[h], self.u_image[h], bounds.high, bounds.high_image, at, np.minimum)
         apart = _leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
-        apart[leader[bounds.is_lost]] = True
-        merged = ~apart[leader]
+        apart[at[bounds.is_lost]] = True
+        merged = ~apart[at]
         stays_mask = np.ones(rows.size, bool)
         stays_mask[member[merged]] = False
-        heads = _distinct(leader[merged], rows.size)
+        together = _distinct(at[merged], heads.size)
         lower_row, upper_row = rows.copy(), rows.copy()
         for tight, values, images, source in (
             (lower, self.l, self.l_image, lower_row),
             (upper, self.u, self.u_image, upper_row),
         ):
-            values[rows[heads]], images[rows[heads]] = tight.values[heads], tight.images[heads]
-            won = heads[tight.winner[heads] >= 0]
-            source[won] = i[tight.winner[won]]
+            values[h[together]], images[h[together]] = tight.values[together], tight.images[together]
+            won = together[tight.winner[together] >= 0]
+            source[heads[won]] = i[tight.winner[won]]
         factor[i[merged]] = ratio[merged]
         stays = np.flatnonzero(stays_mask)
         return stays, lower_row[stays], upper_row[stays]
@@ -446,6 +452,11 @@ class _Work:
 def _gradient(program: Program, x: Vector | None) -> Vector:
     assert x is not None
     return program.q if program.P is None else program.P @ x + program.q
+
+
+def _taker(kept: Indices, size: int) -> Callable[[NDArray[ScalarT]], NDArray[ScalarT]]:
+    """What takes the kept entries of a vector: the vector itself where all are kept."""
+    return (lambda vector: vector) if kept.size == size else (lambda vector: vector[kept])
 
 
 def _mask(places: Integers, size: int) -> NDArray[np.bool_]:

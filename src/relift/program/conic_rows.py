@@ -121,6 +121,8 @@ class ConicRows:
 
     def on_variables(self, kept: Indices, b: Vector) -> ConicRows:
         """The same rows on the kept variables, with the right-hand sides that are left."""
+        if not len(self):
+            return ConicRows.none(kept.size)
         A = self.A if kept.size == self.n_variables else self.A[:, kept].tocsr()
         return ConicRows.trusted(A, b, self.cones)
 

@@ -232,6 +232,8 @@ class QuadraticRows:
         """The same constraints on the kept variables, which must include all that occur."""
         if kept.size == self.q.shape[1]:
             return self
+        if not len(self):
+            return QuadraticRows.none(kept.size)
         position = np.full(self.q.shape[1], -1, np.int64)
         position[kept] = np.arange(kept.size)
         return QuadraticRows(

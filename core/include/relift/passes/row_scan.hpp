@@ -18,7 +18,7 @@ constexpr double close = 1e-9;
 struct RowPrint {
     u64 columns = 0;
     double first = 0, sum = 0;
-    u32 row = 0;
+    u32 row = 0, count = 0;  // how many entries it has
 };
 
 inline u64 word_of(u64 column) {  // splitmix64
@@ -32,6 +32,7 @@ inline u64 word_of(u64 column) {  // splitmix64
 inline void add_entry(RowPrint& print, u64 word, double value) {
     if (value == 0) return;
     const double size = std::fabs(value), weight = 1.0 + double(word >> 11) * 0x1p-53;
+    ++print.count;
     if (print.columns == 0) print.first = size;
     print.columns += word;
     print.sum += weight * size;
@@ -60,17 +61,18 @@ template <class Index>
 std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long least, long long* counts) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
     std::vector<RowPrint> prints(m);
-    for (size_t i = 0; i < m; ++i) counts[i] = 0, prints[i].row = u32(i);
+    for (size_t i = 0; i < m; ++i) prints[i].row = u32(i);
     for (size_t major = 0; major < A.n_major; ++major) {
         const u64 own = is_by_rows ? 0 : word_of(major);
         for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
             const size_t i = is_by_rows ? major : size_t(A.indices[e]);
-            counts[i] += A.values[e] != 0;
             add_entry(prints[i], is_by_rows ? word_of(u64(A.indices[e])) : own, A.values[e]);
         }
     }
-    for (size_t i = 0; i < m; ++i)
+    for (size_t i = 0; i < m; ++i) {
+        counts[i] = prints[i].count;
         if (counts[i] < least) prints[i].columns = 0;
+    }
     const std::vector<char> repeated = with_repeated_words(prints);
     std::vector<RowPrint> alike;
     for (size_t i = 0; i < m; ++i)
