@@ -37,7 +37,7 @@ def _draw(seed: int) -> tuple[Program, np.ndarray, Duals]:
     if A.nnz and random.random() < 0.3:
         A.data[0] = 0.0  # a stored zero
     if random.random() < 0.3:
-        A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
+        A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)  # wider than those of P
     P = None
     if random.random() < 0.5:
         root = _numbers(random, n * n).reshape(n, n) * (random.random((n, n)) < 0.4)

@@ -167,3 +167,9 @@ def test_damaged_matrices_are_refused_by_every_pass(name: str, arguments: object
         pass_(*arguments(np.array([0, 2, 1], np.int32), good[1], good[2]))
     with pytest.raises(ValueError, match="values has a wrong type or length"):
         pass_(*arguments(good[0], good[1], np.ones(2, np.float32)))
+
+
+def test_matrices_too_large_for_the_compiled_passes_are_left_to_scipy() -> None:
+    wide = sparse.csr_array((1, passes.MOST_VERTICES))
+    assert passes.core_for(wide) is None
+    assert passes.core_for(sparse.csr_array((1, 2)), None) is passes.core

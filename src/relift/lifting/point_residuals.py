@@ -14,9 +14,8 @@ import numpy as np
 from relift.arrays import Vector
 from relift.lifting.cone_residuals import Duals, ScaledPoint, gradient_of_constraints, terms_of_constraints
 from relift.lifting.residuals_reference import SlowPoint
-from relift.program import passes
 from relift.program.held import held_by_constraints
-from relift.program.passes import parts_of
+from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
 from relift.program.units import natural_of_constraints
 
@@ -51,7 +50,8 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
     >>> point_residuals(program, np.array([2.0]), Duals(np.zeros(0), np.array([-1.0]), np.zeros(0), np.zeros(0)))
     PointResiduals(primal=0.0, dual=0.0, gap=0.0)
     """
-    if passes.core is None:
+    compiled = core_for(program.A, program.P)
+    if compiled is None:
         return residuals_slowly(program, x, duals)
     n, m = program.n_variables, program.n_rows
     has_more = bool(len(program.quadratic) or len(program.conic))
@@ -66,9 +66,9 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
             more_rho = gradient_of_constraints(program, x, z, duals.v)
             below, above = (flags.astype(np.float64) for flags in held_by_constraints(program))
     Ax, sizes = np.empty(m), np.empty(n)
-    A = parts_of(program.A)
-    is_in_range, is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = passes.core.residuals(
-        A, program.A.format == "csr", None if program.P is None else parts_of(program.P, A[0].dtype),
+    is_in_range, is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = compiled.residuals(
+        parts_of(program.A, program.P), program.A.format == "csr",
+        None if program.P is None else parts_of(program.P, program.A),
         (program.q, program.l, program.u, program.lb, program.ub), program.r,
         (np.ascontiguousarray(x), y, w), (natural, more_terms, more_rho, below, above), (Ax, sizes),
     )  # fmt: skip

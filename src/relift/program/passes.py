@@ -30,25 +30,33 @@ Parts: TypeAlias = tuple[Integers, Integers, Vector]
 """Offsets, indices and values of a compressed matrix."""
 
 
-def parts_of(matrix: SparseMatrix, like: np.dtype[np.integer] | None = None) -> Parts:
-    """The arrays of a compressed matrix as the compiled passes take them: indices of one type, contiguous.
+MOST_VERTICES, MOST_ENTRIES = 1 << 30, 1 << 32
+"""What compiled passes can count: rows and columns, and entries of a matrix."""
+
+
+def core_for(*matrices: SparseMatrix | None) -> ModuleType | None:
+    """The compiled passes, if they are there and these matrices are not too large for them."""
+    for matrix in matrices:
+        if matrix is not None and (max(matrix.shape) >= MOST_VERTICES or matrix.nnz >= MOST_ENTRIES):
+            return None
+    return core
+
+
+def parts_of(matrix: SparseMatrix, *others: SparseMatrix | None) -> Parts:
+    """The arrays of a compressed matrix as the compiled passes take them: contiguous, with indices of one type.
 
     Parameters
     ----------
     matrix
         CSC or CSR.
-    like
-        The type that its indices must have; None for its own.
+    *others
+        Matrices that are handed over together with it: all must have the same type of indices.
     """
-    offsets, indices, values = matrix.indptr, matrix.indices, matrix.data
-    wanted = like
-    if wanted is None:
-        wanted = offsets.dtype if offsets.dtype == indices.dtype else np.dtype(np.int64)
-    if offsets.dtype != wanted:
-        offsets = offsets.astype(wanted)
-    if indices.dtype != wanted:
-        indices = indices.astype(wanted)
-    return offsets, np.ascontiguousarray(indices), np.ascontiguousarray(values)
+    whole = [each for each in (matrix, *others) if each is not None]
+    is_narrow = all(each.indptr.dtype == each.indices.dtype == np.int32 for each in whole)
+    kind = np.int32 if is_narrow else np.int64
+    offsets, indices = (np.ascontiguousarray(part, kind) for part in (matrix.indptr, matrix.indices))
+    return offsets, indices, np.ascontiguousarray(matrix.data)
 
 
 def products_and_sizes(
@@ -70,15 +78,16 @@ def products_and_sizes(
     >>> [part.tolist() for part in products_and_sizes(M, np.array([1.0, 1.0]), np.array([2.0, 1.0]))]
     [[-1.0, 3.0], [3.0, 3.0], [2.0, -1.0], [2.0, 7.0]]
     """
-    if core is None:
+    compiled = core_for(matrix)
+    if compiled is None:
         return passes_reference.products_and_sizes(matrix, along, across)
     n_rows, n_columns = matrix.shape
     of_rows, of_columns = (np.empty(n_rows), np.empty(n_rows)), (np.empty(n_columns), np.empty(n_columns))
     parts = parts_of(matrix)
     if matrix.format == "csr":
-        core.products_and_sizes(parts, across, along, *of_columns, *of_rows)
+        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows)
     else:
-        core.products_and_sizes(parts, along, across, *of_rows, *of_columns)
+        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns)
     return *of_rows, *of_columns
 
 
@@ -118,10 +127,11 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     >>> counts.tolist(), rows.tolist()
     ([2, 1, 2, 2], [0, 2])
     """
-    if core is None or (A.format == "csr" and not A.has_sorted_indices):
+    compiled = core_for(A)
+    if compiled is None or (A.format == "csr" and not A.has_sorted_indices):
         return passes_reference.scan_rows(A, least)
     counts = np.empty(A.shape[0], np.int64)
-    found = core.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts)
+    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts)
     return counts, np.frombuffer(found, np.int64)
 
 
@@ -146,7 +156,8 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
     columns = None if columns is not None and columns.size == n_columns else columns
     if rows is None and columns is None:
         return matrix
-    if core is None:
+    compiled = core_for(matrix)
+    if compiled is None:
         return passes_reference.submatrix(matrix, rows, columns)
     is_by_rows = matrix.format == "csr"
     majors, minors = (rows, columns) if is_by_rows else (columns, rows)
@@ -157,7 +168,7 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
         place[minors] = np.arange(minors.size)
     kept = np.arange(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
-    offsets, indices, values = core.submatrix(parts, n_minor, kept, place)
+    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, place)
     make = sparse.csr_array if is_by_rows else sparse.csc_array
     kind = parts[0].dtype
     arrays = np.frombuffer(values), np.frombuffer(indices, kind), np.frombuffer(offsets, kind)
@@ -179,9 +190,10 @@ def triangle(P: SparseMatrix, *, upper: bool) -> Parts:
     >>> [part.tolist() for part in triangle(sparse.csc_array([[1.0, 2.0], [2.0, 3.0]]), upper=True)]
     [[0, 1, 3], [0, 0, 1], [1.0, 2.0, 3.0]]
     """
-    if core is None:
+    compiled = core_for(P)
+    if compiled is None:
         return passes_reference.triangle(P, upper=upper)
-    offsets, indices, values = core.triangle(parts_of(P), P.shape[0], upper)
+    offsets, indices, values = compiled.triangle(parts_of(P), P.shape[0], upper)
     return np.frombuffer(offsets, np.int32), np.frombuffer(indices, np.int32), np.frombuffer(values)
 
 
@@ -236,12 +248,12 @@ def conic_form(
     >>> form.n_equal, form.owner.tolist(), form.b.tolist(), form.values.tolist()
     (1, [0, 1], [1.0, 3.0], [2.0, 1.0])
     """
-    if core is None:
+    compiled = core_for(A, following)
+    if compiled is None:
         return ConicForm(*passes_reference.conic_form(A, bounds, following))
-    parts = parts_of(A)
     n_more = 0 if following is None else following.shape[0]
-    more = None if following is None else parts_of(following, parts[0].dtype)
-    n_equal, n_upper, _, owner, b, offsets, indices, values = core.conic_form(parts, bounds, more, n_more)
+    parts, more = parts_of(A, following), None if following is None else parts_of(following, A)
+    n_equal, n_upper, _, owner, b, offsets, indices, values = compiled.conic_form(parts, bounds, more, n_more)
     return ConicForm(
         n_equal, n_upper, np.frombuffer(owner, np.int32), np.frombuffer(b),
         np.frombuffer(offsets, np.int32), np.frombuffer(indices, np.int32), np.frombuffer(values),
