@@ -50,7 +50,7 @@ DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path
 
 _SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
 _DATA_OPTIONS = frozenset({"data", "params", "engine", "folder", "limit", "progress", "lift_in_engine"})
-_LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
+_LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs", "approximate"})
 
 
 def solve_model(

@@ -92,6 +92,7 @@ def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] |
     if diagonal.size <= SMALL_SIZE and _has_dense_factor(P, diagonal):
         return None
     doubtful = _components_of(P, np.flatnonzero(diagonal < beside * (1 - 1e-14)))
+    doubtful = doubtful[diagonal[doubtful] > 0]  # explicit zeros may have led to variables without any curvature
     if doubtful.size == 0:
         return None
     scale = 1.0 / np.sqrt(diagonal[doubtful])
