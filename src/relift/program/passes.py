@@ -54,8 +54,9 @@ def parts_of(matrix: SparseMatrix, *others: SparseMatrix | None) -> Parts:
     """
     whole = [each for each in (matrix, *others) if each is not None]
     is_narrow = all(each.indptr.dtype == each.indices.dtype == np.int32 for each in whole)
-    kind = np.int32 if is_narrow else np.int64
-    offsets, indices = (np.ascontiguousarray(part, kind) for part in (matrix.indptr, matrix.indices))
+    offsets, indices = np.ascontiguousarray(matrix.indptr), np.ascontiguousarray(matrix.indices)
+    if not is_narrow:
+        offsets, indices = offsets.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
     return offsets, indices, np.ascontiguousarray(matrix.data)
 
 
