@@ -25,7 +25,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, ScalarT, Vector
+from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.program.passes import scan_rows, submatrix
 from relift.program.program import Program
@@ -56,6 +56,34 @@ class FixedVariables:
 
 @final
 @dataclass(frozen=True, eq=False)
+class Scan:
+    """What presolve reads of a program first: exact vectors, entries of each row, rows that may be multiples."""
+
+    reading: Reading
+    images: VectorImages
+    counts: Indices
+    alike: Indices
+
+    @classmethod
+    def of(cls, program: Program, reading: Reading, earlier: Reduction | None = None) -> Scan:
+        """Read a program, but not what the earlier one has in common with it."""
+        old = None if earlier is None else earlier.scan
+        if old is None or earlier is None or old.reading != reading:
+            # Singletons become bounds.
+            return cls(reading, VectorImages.of(program, reading), *scan_rows(program.A, least=2))
+        images = VectorImages.of(program, reading, (earlier.ground, old.images))
+        if _is_same_matrix(program.A, earlier.ground.A):
+            return cls(reading, images, old.counts, old.alike)
+        return cls(reading, images, *scan_rows(program.A, least=2))
+
+
+def _is_same_matrix(A: SparseMatrix, B: SparseMatrix) -> bool:
+    pairs = ((A.indptr, B.indptr), (A.indices, B.indices), (A.data, B.data))
+    return A.format == B.format and all(one is other or np.array_equal(one, other) for one, other in pairs)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Reduction:
     """A smaller program, its exact vectors, with the expansion to the original program.
 
@@ -81,6 +109,8 @@ class Reduction:
         For each kept row, the original row that its lower and its upper bound came from.
     duplicate_factor
         For each original row, its multiple of the kept row that stands for it.
+    scan
+        What was found out about the original program, for the next one of the same matrix.
     """
 
     ground: Program
@@ -96,6 +126,7 @@ class Reduction:
     duplicate_lower: Indices = field(default_factory=lambda: np.empty(0, np.int64))
     duplicate_upper: Indices = field(default_factory=lambda: np.empty(0, np.int64))
     duplicate_factor: Vector = field(default_factory=lambda: np.empty(0))
+    scan: Scan | None = None
 
     @property
     def is_trivial(self) -> bool:
@@ -163,7 +194,7 @@ class Reduction:
         w[j] = 0.0
 
 
-def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
+def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | None = None) -> Reduction:
     """Substitute fixed variables, singleton rows, empty rows and duplicate rows, in O(nnz) a pass.
 
     Parameters
@@ -172,6 +203,8 @@ def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
         A minimisation.
     reading
         How floats are read, see :mod:`relift.symmetry.finite_field`.
+    earlier
+        A reduction of a program with the same matrix, or the same vectors: what is equal is not read again.
 
     Examples
     --------
@@ -182,29 +215,30 @@ def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
     >>> reduction.program, reduction.program.ub.tolist(), reduction.values.tolist()
     (Program(LP, min, 1 variables, 0 rows, 0 nonzeros), [3.0], [2.0, 0.0])
     """
-    work = _Work(program, reading)
+    work = _Work(program, Scan.of(program, reading, earlier))
     work.substitute()
     return work.finish()
 
 
-def unreduced(program: Program, reading: Reading = "decimal") -> Reduction:
-    """A reduction that changes nothing."""
+def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction | None = None) -> Reduction:
+    """A reduction that changes nothing; nothing of an earlier one is of use to it."""
     return _trivial(program, VectorImages.of(program, reading))
 
 
-def _trivial(program: Program, images: VectorImages) -> Reduction:
+def _trivial(program: Program, images: VectorImages, scan: Scan | None = None) -> Reduction:
     n, m = program.n_variables, program.n_rows
     own = np.full(n, NO_ROW, np.int64)
-    return Reduction(program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m))
+    return Reduction(
+        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan
+    )
 
 
 class _Work:
     """The bounds while passes tighten them; matrices are not touched until the end."""
 
-    def __init__(self, program: Program, reading: Reading) -> None:
-        self.program, self.reading = program, reading
-        images = VectorImages.of(program, reading)
-        self.images = images
+    def __init__(self, program: Program, scan: Scan) -> None:
+        self.program, self.scan, self.reading = program, scan, scan.reading
+        self.images = images = scan.images
         self.q, self.l, self.u, self.lb, self.ub = program.q, program.l, program.u, program.lb, program.ub
         self.q_image, self.l_image, self.u_image = images.q, images.l, images.u
         self.lb_image, self.ub_image = images.lb, images.ub
@@ -219,7 +253,7 @@ class _Work:
         self.lower_source = self.upper_source = np.empty(0, np.int64)
         self.values = np.zeros(n)
         self.fixed: list[FixedVariables] = []
-        self.counts, self.alike = scan_rows(program.A, least=2)  # singletons become bounds
+        self.counts, self.alike = scan.counts, scan.alike
         self.left_alone = np.zeros(m, bool)
 
     def copy_vectors(self) -> None:
@@ -374,7 +408,7 @@ class _Work:
             candidates = np.flatnonzero(_mask(self.alike, program.n_rows)[rows])
         duplicates = find_duplicates(A, self.reading, candidates)
         if not self.has_changed and duplicates is None:
-            return _trivial(program, self.images)
+            return _trivial(program, self.images, self.scan)
         self.copy_vectors()
         factor = np.ones(program.n_rows)
         lower_row = upper_row = rows
@@ -409,7 +443,7 @@ class _Work:
         return Reduction(
             program, reduced, images, variables, rows, self.values,
             of_variables(self.lower_source), of_variables(self.upper_source), self.source_entry,
-            tuple(self.fixed), lower_row, upper_row, factor,
+            tuple(self.fixed), lower_row, upper_row, factor, self.scan,
         )  # fmt: skip
 
     def merge(self, rows: Indices, duplicates: Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
