@@ -35,6 +35,21 @@ setup(
             optional=True,
         ),
         Extension(
+            "relift._passes_core",
+            sources=["core/bindings/passes_module.cpp"],
+            include_dirs=["core/include"],
+            depends=sorted(
+                path.as_posix()
+                for part in (".", "passes", "python")
+                for path in Path("core/include/relift", part).glob("*.hpp")
+            ),
+            language="c++",
+            extra_compile_args=["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
+            define_macros=[("Py_LIMITED_API", "0x030B0000")],
+            py_limited_api=True,
+            optional=True,
+        ),
+        Extension(
             "relift._tables_core",
             sources=["core/bindings/tables_module.cpp"],
             include_dirs=["core/include"],

@@ -132,7 +132,8 @@ def presolve(work: LiftWork) -> None:
     """Substitute fixed variables, singleton rows, empty rows and duplicate rows, exactly."""
     program = work.program.minimisation() if work.snapped is None else work.snapped.program
     is_wanted = work.settings.reduce and work.settings.lift != "none"
-    work._reduction = (reduce if is_wanted else unreduced)(program, work.settings.values)
+    earlier = None if work.earlier is None else work.earlier[0]
+    work._reduction = (reduce if is_wanted else unreduced)(program, work.settings.values, earlier)
 
 
 @stage("find classes")
@@ -344,7 +345,8 @@ def _is_same(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
     if one is None or other is None:
         return one is other
     parts = ("indptr", "indices", "data")
-    return one.format == other.format and all(np.array_equal(getattr(one, p), getattr(other, p)) for p in parts)
+    pairs = ((getattr(one, part), getattr(other, part)) for part in parts)
+    return one.format == other.format and all(here is there or np.array_equal(here, there) for here, there in pairs)
 
 
 def classes_hold(settled: Settled, symmetry: Symmetry, *, is_known: bool = False) -> bool:
@@ -377,7 +379,7 @@ def _is_exactly_constant(settled: Settled, symmetry: Symmetry) -> bool:
         exact = ScaleImages(*(np.ones(size, np.uint64) for size in sizes))
     of_variables = Intervals(settled.program.lb, settled.program.ub, images.lb, images.ub)
     of_rows = Intervals(settled.program.l, settled.program.u, images.l, images.u)
-    cost = field_.multiply(images.q, exact.variables)
+    cost = images.q if np.all(exact.variables == 1) else field_.multiply(images.q, exact.variables)
     if exact.variable_masses is not None:
         cost = field_.multiply(cost, field_.inverse(exact.variable_masses))
     vectors = (

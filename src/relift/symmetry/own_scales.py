@@ -86,6 +86,8 @@ class Intervals:
 
     def divided(self, floats: Vector, images: FieldElements) -> tuple[FieldElements, FieldElements]:
         """Images of the bounds divided by scales; a negative scale exchanges the two, and the infinities."""
+        if bool(np.all(images == 1)) and bool(np.all(floats > 0)):
+            return self.low_image, self.high_image
         reciprocal, is_negative = field.inverse(images), floats < 0
 
         def quotient(image: FieldElements) -> FieldElements:

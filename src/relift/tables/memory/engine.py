@@ -27,7 +27,6 @@ from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_r
 from relift.tables.sources.canonical import refuse_key
 from relift.tables.sources.contents import Columns, Frame
 from relift.tables.sources.table import Source
-from relift.tables.sql.write import select_from_plan
 
 if TYPE_CHECKING:
     from relift.tables.duckdb.engine import DuckDBEngine
@@ -202,6 +201,8 @@ class MemoryEngine(Engine):
 
     def explain(self, plan: Plan) -> str:
         """The plan as SQL."""
+        from relift.tables.sql.write import select_from_plan
+
         return select_from_plan(plan, "duckdb")
 
     def seal(self) -> None:
