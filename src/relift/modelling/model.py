@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, Literal, Self, final, overload
 
@@ -43,6 +44,9 @@ class Model(LanguageModel):
         model = super().from_file(path)
         model.folder = Path(path).parent
         return model
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def ground(
         self,

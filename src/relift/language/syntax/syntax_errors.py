@@ -73,6 +73,8 @@ _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
 
 def _expected(accepted: set[str], patterns: dict[str, str]) -> str:
     left, words = set(accepted) - {"$END"}, list[str]()
+    if len(left) > 1:
+        left.discard("DOTS")  # a range can stand in many places, and is rarely what was meant
     if "LPAR" in left:
         left.discard("LBRACE")  # behind a name, which only a function such as norm can have there
     if "SEMICOLON" in left:
@@ -179,6 +181,9 @@ def bad_token(
         return error(f"unexpected '{word}'", "A constraint begins with: subject to")
     if kind == "LOGVAR" and "NAME" in accepted and "LOGVAR" not in accepted:
         return error(f"a name was expected, not the logic variable {word}", "Names begin with a lower-case letter.")
+    if kind == "NAME" and accepted == {"LOGVAR"} and code.endswith(","):
+        hint = "Conditions are joined with &; behind a comma stands another variable: {I in p(I), J in q(J)}"
+        return error(f"a logic variable was expected, not {word}", hint)
     if kind == "NAME" and "LOGVAR" in accepted and "NAME" not in accepted:
         return error(f"a logic variable was expected, not {word}", "Logic variables begin with an upper-case letter.")
     return error(f"unexpected {word!r}" if kind == "STRING" else f"unexpected '{word}'", expected)
