@@ -458,6 +458,14 @@ class Queries:
         return plan, Column(column)
 
     def _arithmetic(self, plan: Plan, expression: Arithmetic, left: Scalar, right: Scalar) -> tuple[Plan, Scalar]:
+        kinds = [type_of(side, plan.columns) for side in (left, right)]
+        if Type.TEXT in kinds and expression.op in {"+", "-"}:
+            raise self.error(
+                "text meets a number in a sum.",
+                "Dates are shifted by T + days(1) or T - hours(3), neighbours of an ordered relation are prev(T) and "
+                "next(T); numbers in quotes are text.",
+                expression.span,
+            )
         scalar = self._call(expression.op, (left, right), plan, expression.span)
         is_safe = expression.op in {"+", "-", "*"} or (
             isinstance(expression.right, Constant)

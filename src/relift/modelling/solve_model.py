@@ -27,7 +27,7 @@ from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import DataFolder, tables_from_folder
 from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult
-from relift.modelling.server_tables import ServerTables
+from relift.modelling.server_tables import ServerTables, tables_of_connection
 from relift.modelling.solve_in_engine import (
     engine_for_lifting,
     settings_from,
@@ -45,8 +45,8 @@ from relift.tables.postgres.address import is_address
 
 ModelLike: TypeAlias = Model | CheckedModel | str | Path
 """A model in Python, a checked one, the text of one, or the path of a file."""
-DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path | None
-"""Tables by name, a folder of them, or a server that has them."""
+DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path | Any | None
+"""Tables by name, a folder of them, a server that has them, or a connection of DuckDB or SQLite."""
 
 _SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
 _LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
@@ -205,6 +205,8 @@ def _opened(
         tables = {**tables, **tables_from_folder(checked, data.folder, data.headers)}
     elif isinstance(data, str | Path):
         tables = {**tables, **tables_from_folder(checked, data)}
+    elif data is not None and not isinstance(data, Mapping | ServerTables):
+        tables = {**tables, **tables_of_connection(checked, data)}
     given = _merged(checked, data if isinstance(data, Mapping) else {}, params)
     opened = open_engine(engine, progress)
     try:

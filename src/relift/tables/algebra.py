@@ -97,7 +97,7 @@ are real, and NULL where they have no value; ``is finite`` is false for NULL and
 number, ``remainder`` has the sign of what is divided. ``hash`` is (integer, seed, bits): a whole number below 2**bits
 that looks random; the same for the same integer and seed in one engine, but not in two. ``floor`` is a whole number,
 and NULL beyond 9e15; ``mod`` has the sign of the divisor. ``substring`` is (text, first from 1, count), ``concat``
-joins texts and whole numbers, ``shift`` is (date or timestamp as canonical text, seconds); these and the parts of dates,
+joins texts and whole numbers, ``shift`` is (date or timestamp as text, seconds); these and the parts of dates,
 from ``year`` to ``minute``, are NULL for what is no date."""
 
 TEXT_OPERATIONS = frozenset(

@@ -26,7 +26,7 @@ from relift.language.messages import at, listed, raise_all
 from relift.language.syntax import nodes as n
 from relift.language.syntax.comments import comments_from_text
 from relift.language.syntax.source import Source, Span
-from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token
+from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token, word_of_wrong_case
 from relift.language.syntax.variable_items import MisreadError, arity_of, variable_item
 from relift.read_bytes import read_bytes
 
@@ -115,6 +115,7 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
         Whether every statement was read all the same: nothing but semicolons was missing.
     """
     text, errors, is_whole = source.text, list[LanguageError](), True
+    told = set[str]()  # words that begin with a letter of the wrong size: each is told once
     while True:
         try:
             children = cast("list[Any]", _parser().parse(text))
@@ -125,11 +126,17 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
         except UnexpectedToken as problem:
             kind, span, accepted = problem.token.type, _span(problem.token), set(problem.accepts or ())
             error, place, is_missing_end = bad_token(source, text, kind, span, accepted, _patterns())
-            errors.append(error)
+            word = word_of_wrong_case(text, span, error.message)
+            if word not in told:
+                errors.append(error)
+            told |= {word} - {""}
         except UnexpectedEOF:  # pragma: no cover - the LALR parser reports the end as a token
             return n.ModelText((), (), source), errors, False
         except MisreadError as problem:
-            errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
+            word = word_of_wrong_case(text, problem.span, problem.message)
+            if word not in told:
+                errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
+            told |= {word} - {""}
             place, is_missing_end = problem.span.stop, False  # behind a ';' that is part of it
         if is_missing_end:
             text = f"{text[:place]};{text[place + 1 :]}"  # in place of a blank
