@@ -32,7 +32,6 @@ from relift.tables.sources.contents import Columns
 from relift.tables.sources.match_columns import Wanted
 from relift.tables.sources.table import Source
 
-
 _NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 
 
