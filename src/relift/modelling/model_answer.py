@@ -5,19 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from relift.errors import OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
-from relift.in_database.ground_tables import GroundTables
-from relift.in_database.lift_tables import EngineResult
 from relift.lifting.certificate import Certificate
 from relift.modelling.result_table import ResultTable
 from relift.program.solution import Status
 from relift.result import Result
+
+if TYPE_CHECKING:
+    from relift.in_database.ground_tables import GroundTables
+    from relift.in_database.lift_tables import EngineResult
 
 Own = TypeVar("Own", bound="ModelAnswer")
 
