@@ -1,7 +1,7 @@
 """Small plain text files, read in Python: starting DuckDB for eight rows takes longer than all the rest.
 
-Only what needs no second look is read here: no quotation marks, no missing entries, no blanks around entries, and columns
-that are numbers or plain text. For everything else, dates and errors among it, the answer is None, and
+Only what needs no second look is read here: no quotation marks, no missing entries, no blanks around entries, and
+columns that are numbers or plain text. For everything else, dates and errors among it, the answer is None, and
 :mod:`relift.tables.duckdb.csv` reads the file. Both say the same wherever this one says something.
 """
 

@@ -98,8 +98,8 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "postgres": (
         "{} ~ '{}'",
         "CAST({} AS TIMESTAMP)",
-        "CAST({} AS TEXT)",
-        "({} + ROUND(CAST(arg1 AS NUMERIC) * 1000000) * INTERVAL '1 microsecond')",
+        "CAST({} AS VARCHAR)",
+        "({} + MAKE_INTERVAL(0, 0, 0, 0, 0, 0, CAST(arg1 AS DOUBLE PRECISION)))",
     ),
     "spark": (
         "{} RLIKE '{}'",
