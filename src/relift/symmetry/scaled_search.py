@@ -27,6 +27,7 @@ from relift.symmetry.likeness import Colours, speaks_for_masses
 from relift.symmetry.masses import masses_of
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
+from relift.symmetry.proportional_bounds import proportional_images
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
@@ -90,6 +91,12 @@ def find_up_to_scale(
     """
     search = _Search(program, images, settings, seed, teller(progress))
     best = search.best()
+    again = proportional_images(program, images.vectors) if settings.sizes and best.n_classes > 2 else None
+    if again is not None:
+        other_search = _Search(program, replace(images, vectors=again), settings, seed, teller(progress))
+        other = other_search.best()
+        if other.n_classes < best.n_classes:
+            search, best = other_search, other
     centres = centres_of(program, search.bounds) if settings.signs else None
     if centres is not None and best.n_classes > 2 and may_be_equal_up_to_reflection(program, centres):
         other = search.from_centres(centres).best()
