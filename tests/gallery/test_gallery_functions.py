@@ -113,7 +113,7 @@ def friends() -> Problem:
         distance = cp.pos(votes[a, party] - votes[b, party])
         terms += [2 * cp.square(distance), 0.5 * distance]
     sums = [sum(votes[person, party] for party in parties) == 1 for person in ("bob", "cyd")]
-    return cp.Minimize(sum(terms)), [*sums, *(0 <= v for v in unknown), *(v <= 1 for v in unknown)]
+    return cp.Minimize(sum(terms)), [*sums, *(v >= 0 for v in unknown), *(v <= 1 for v in unknown)]
 
 
 def acquaintances() -> Problem:
@@ -131,7 +131,7 @@ def acquaintances() -> Problem:
     for (a, b), value in says.items():
         terms.append(2 * cp.square(cp.pos(value - 0.5 * knows[a, b] - 0.5 * knows[b, a])))
     same = [knows[a, b] == knows[b, a] for a, b in knows]
-    return cp.Minimize(sum(terms)), [*same, *(0 <= v for v in knows.values()), *(v <= 1 for v in knows.values())]
+    return cp.Minimize(sum(terms)), [*same, *(v >= 0 for v in knows.values()), *(v <= 1 for v in knows.values())]
 
 
 PROBLEMS: list[Callable[[], Problem]] = [

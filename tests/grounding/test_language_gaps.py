@@ -230,3 +230,11 @@ def test_the_engine_in_memory_agrees_with_sql_on_a_timestamp_with_fractions() ->
     model = "relation t/1; var x(S) in t(T) & S = T + hours(1) >= 1; minimize: sum{S in x(S)} x(S);"
     for engine in ENGINES:
         assert keys(solved(model, {"t": ["2026-01-01 00:00:00.25"]}, engine), "x") == [text]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_data_take_the_place_of_a_range_of_the_model(engine: str) -> None:
+    text = "param n = 3; relation p/1; p := {1..n}; var x(I) in p(I) >= 1; minimize: x(*);"
+    assert keys(solved(text, engine=engine), "x") == [1, 2, 3]
+    assert keys(solved(text, {"p": [5, 7]}, engine), "x") == [5, 7]
+    assert keys(solved(text, {"n": 2}, engine).resolve(params={"n": 4}), "x") == [1, 2, 3, 4]

@@ -42,12 +42,17 @@ def derive(work: Workspace, stratum: Stratum) -> None:
     """Compute and store the predicates of one stratum."""
     if not stratum.is_recursive:
         for name, arity in stratum.predicates.items():
-            rules = [rule for rule in stratum.rules if rule.head == name]
+            rules = [rule for rule in stratum.rules if rule.head == name and not _is_replaced(work, rule)]
             queries = work.queries()
             parts = [_head(queries, rule, rule.body) for rule in rules]
             _store(work, name, arity, parts, queries)
         return
     _derive_recursively(work, stratum)
+
+
+def _is_replaced(work: Workspace, rule: Rule) -> bool:
+    """Whether a rule is a range of the model whose place other data have taken."""
+    return rule.is_data and rule.head in work.replaced
 
 
 def _head(queries: Queries, rule: Rule, body: Formula) -> Plan:
@@ -92,7 +97,7 @@ def _span_of(work: Workspace, name: str) -> Span:
 
 def _derive_recursively(work: Workspace, stratum: Stratum) -> None:
     names = stratum.predicates
-    first = [rule for rule in stratum.rules if not _recursive_atoms(rule.body, names)]
+    first = [rule for rule in stratum.rules if not _recursive_atoms(rule.body, names) and not _is_replaced(work, rule)]
     later = [rule for rule in stratum.rules if _recursive_atoms(rule.body, names)]
     types = _types(work, stratum)
     for name, arity in names.items():

@@ -324,6 +324,8 @@ class Grounding:
                 self.work.tables.pop(name, None)
             load_data.load(self.work, name, self.data, self.state.folder)
             self.dirty.add(name)
+            if name in self.data:
+                self.work.replaced.add(name)
             self.note_if_empty(name)
             if derived:
                 self.state.given[name] = self.work.tables[name]

@@ -529,13 +529,17 @@ class Variable:
 @final
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``head(arguments) if body``. Arguments are variables, constants, or computed from variables of the body."""
+    """``head(arguments) if body``. Arguments are variables, constants, or computed from variables of the body.
+
+    `is_data` marks the range ``1..n`` of a table: data that are given for the predicate take its place.
+    """
 
     head: str
     arguments: tuple[DataExpression, ...]
     body: Formula
     existential: tuple[str, ...] = ()
     reads: frozenset[str] = frozenset()
+    is_data: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

@@ -93,7 +93,11 @@ def _checked_parts(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageErr
     work = _Work(model, names, errors)
     for definition in names.definitions.values():
         work.check_definition(definition)
-    rules = tuple(rule for head, body, span in names.rules if (rule := work.rule(head, body, span)))
+    rules = tuple(
+        replace(rule, is_data=k in names.ranges)
+        for k, (head, body, span) in enumerate(names.rules)
+        if (rule := work.rule(head, body, span))
+    )
     for statement in model.statements:
         work.statement(statement)
     work.take_rules()

@@ -93,6 +93,8 @@ class Names:
         The declarations of the variables.
     ordered
         Relations that are declared as ordered.
+    ranges
+        Positions in `rules` of those that are ranges of a table.
     formula_params
         Params that are given by a formula: definitions without unknowns.
     asked_domains
@@ -107,6 +109,7 @@ class Names:
     signs: dict[str, KnownSign] = field(default_factory=dict)
     variables: dict[str, n.VariableItem] = field(default_factory=dict)
     ordered: list[str] = field(default_factory=list)
+    ranges: set[int] = field(default_factory=set)
     formula_params: set[str] = field(default_factory=set)
     asked_domains: set[str] = field(default_factory=set)
 
@@ -154,6 +157,7 @@ def _add_ranges(names: Names, errors: ErrorList, table: n.Table) -> None:
         if entry.computed is not None and symbol is not None and symbol.kind in ("relation", "derived"):
             variable = n.LogicName("I", span=entry.span)
             head = n.Atom(table.name, (variable,), table.name_span, entry.span)
+            names.ranges.add(len(names.rules))
             _add_rule(names, errors, head, n.Range(variable, *entry.computed, entry.span), entry.span)
 
 
