@@ -238,3 +238,11 @@ def test_data_take_the_place_of_a_range_of_the_model(engine: str) -> None:
     assert keys(solved(text, engine=engine), "x") == [1, 2, 3]
     assert keys(solved(text, {"p": [5, 7]}, engine), "x") == [5, 7]
     assert keys(solved(text, {"n": 2}, engine).resolve(params={"n": 4}), "x") == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_relation_with_data_and_rules_can_be_grounded_again(engine: str) -> None:
+    text = "relation p/1, q/1; p := {1, 2}; p(X) if q(X); var x(I) in p(I) >= 1; minimize: x(*);"
+    first = solved(text, {"q": [7]}, engine)
+    assert keys(first.resolve(data={"q": [8, 9]}), "x") == [1, 2, 8, 9]
+    assert keys(first.resolve(data={"q": []}), "x") == [1, 2]

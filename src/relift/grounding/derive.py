@@ -81,9 +81,7 @@ def _store(work: Workspace, name: str, arity: int, parts: list[Plan], queries: Q
     work.joins.forget(statement)
     rows = work.create(engine_name, plan, queries, statement, is_last=False)
     types = tuple(plan.columns[f"c{k}"] if rows else Type.NOTHING for k in range(arity))
-    work.tables[name] = work.store(StoredTable(engine_name, types, rows))
-    if given is not None:
-        work.drop(given)
+    work.tables[name] = work.store(StoredTable(engine_name, types, rows))  # what is given stays, for grounding again
     work.engine.tell("ground", f"{name}: {rows:,} tuples")
     for part in parts:
         work.joins.look(work, part, statement, work.joins.is_worth_a_look(part) and not work.engine.count(part, 1))
