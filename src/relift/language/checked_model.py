@@ -539,8 +539,8 @@ class Rule:
     body: Formula
     existential: tuple[str, ...] = ()
     reads: frozenset[str] = frozenset()
-    is_data: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    is_data: bool = False
 
 
 @final

@@ -203,8 +203,8 @@ def bad_token(
     if word == "(" and (name := re.search(r"\b[A-Z]\w*$", code)) is not None and gap == span.start:
         lower = name[0][0].lower() + name[0][1:]
         return error("unexpected '('", f"Names of predicates begin with a lower-case letter: {lower}(..)")
-    if (found := _other_language(word, kind, text, code, span, accepted)) is not None:
-        return error(*found)
+    if (words := _other_language(word, kind, text, code, span, accepted)) is not None:
+        return error(*words)
     starts_line = "\n" in text[gap : span.start]
     begins_statement = kind in {"RELATION", "PARAM", "VAR", "SUBJECT", "DEF"} or word[:4] in ("mini", "maxi")
     if "SEMICOLON" in accepted and gap < span.start and (begins_statement or (starts_line and kind == "NAME")):
