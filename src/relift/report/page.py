@@ -41,7 +41,7 @@ h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem;bord
 p.lead{font-size:1.1rem}.soft{color:var(--soft)}.good{color:var(--good)}.warn{color:var(--warn)}
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-td{overflow-wrap:anywhere;min-width:7rem}td.n{overflow-wrap:normal;min-width:0}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td{overflow-wrap:anywhere}td.n{overflow-wrap:normal}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 code,pre{font:.9em ui-monospace,SFMono-Regular,Menlo,monospace}pre{overflow-x:auto;padding:.7rem;background:var(--rail)}
 svg{width:100%;height:auto}
 .bars{display:grid;grid-template-columns:max-content 1fr max-content;gap:.35rem .8rem;align-items:center}
@@ -52,6 +52,7 @@ svg{width:100%;height:auto}
 .pattern rect{fill:var(--bar)}.pattern .frame{fill:none;stroke:var(--line)}
 .graph{max-width:26rem}.graph line{stroke:var(--line)}figure{margin:0;flex:1 1 16rem}
 figcaption{color:var(--soft);font-size:.9rem}.pair{display:flex;flex-wrap:wrap;gap:1rem;margin-top:1rem}
+.stack td:not(.n){min-width:8rem}
 @media(max-width:40rem){.stack th{display:none}.stack tr,.stack td{display:block}.stack td,.stack td.n{border:0;
 text-align:left;white-space:normal;padding:.1rem 0}.stack tr{border-bottom:1px solid var(--line);padding:.4rem 0}
 .stack td::before{content:attr(data-head) ": ";color:var(--soft)}}
