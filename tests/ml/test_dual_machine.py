@@ -47,9 +47,10 @@ def dual_value(K: np.ndarray, c: np.ndarray, beta: np.ndarray, epsilon: float) -
 @given(
     st.integers(2, 120), st.integers(1, 5), st.sampled_from([0.1, 1.0, 100.0]), st.sampled_from([0.1, 1.0, 5.0]),
     st.integers(0, 10_000), st.booleans(), st.sampled_from([np.float32, np.float64]), st.sampled_from([1, 1 << 26]),
+    st.booleans(),
 )  # fmt: skip
 def test_the_answer_is_feasible_proved_and_that_of_the_twin(
-    n: int, d: int, C: float, gamma: float, seed: int, regression: bool, dtype: type, cache_bytes: int
+    n: int, d: int, C: float, gamma: float, seed: int, regression: bool, dtype: type, cache_bytes: int, keeps_rows: bool
 ) -> None:
     X, c, lo, hi = machine_data(n, d, C, seed, regression)
     epsilon = 0.1 if regression else 0.0
@@ -57,7 +58,10 @@ def test_the_answer_is_feasible_proved_and_that_of_the_twin(
     K = rbf_kernel(source.points.astype(float), gamma=gamma)
     beta, other = np.zeros(n), np.zeros(n)
     limits = DualLimits(1e-4)
-    outcome, v = machine_of(source, cache_bytes).solve(c, lo, hi, epsilon, beta, None, limits)
+    machine = machine_of(source, cache_bytes, keeps_rows)
+    if keeps_rows:  # rows that another solve has computed, with other prices
+        machine.solve(c, lo / 2, hi / 2, epsilon, np.zeros(n), None, limits)
+    outcome, v = machine.solve(c, lo, hi, epsilon, beta, None, limits)
     found = ReferenceMachine(source).solve(
         c, lo, hi, epsilon, other, c.copy(), True, 1e-4, np.inf, 1e-11, 10**7, np.inf
     )
@@ -212,7 +216,7 @@ def test_a_machine_over_members_of_a_matrix_is_that_of_the_submatrix() -> None:
 def test_wrong_arrays_are_refused_by_the_compiled_part() -> None:
     core = dual_machine.core()
     with pytest.raises(ValueError, match="no features"):
-        core.point_machine(np.zeros((3, 0)), 0, 1.0, 0.0, 3, 1 << 20)
+        core.point_machine(np.zeros((3, 0)), 0, 1.0, 0.0, 3, 1 << 20, False)
     with pytest.raises(ValueError, match="not square"):
         core.matrix_machine(np.zeros((3, 2)), np.arange(2, dtype=np.int32), 1 << 20)
     with pytest.raises(ValueError, match="a member is out of range"):
@@ -223,7 +227,7 @@ def test_wrong_arrays_are_refused_by_the_compiled_part() -> None:
         core.sparse_machine(
             np.ones(1), np.array([5], dtype=np.int32), np.array([0, 1], dtype=np.int32), 2, 0, 1.0, 0.0, 3, 1
         )
-    machine = core.point_machine(np.zeros((3, 1)), 0, 1.0, 0.0, 3, 1 << 20)
+    machine = core.point_machine(np.zeros((3, 1)), 0, 1.0, 0.0, 3, 1 << 20, False)
     short, right = np.zeros(2), np.zeros(3)
     with pytest.raises(ValueError, match="c has a wrong type or length"):
         core.solve_dual(machine, short, right, right, 0.0, right, right, True, 1e-3, 1.0, 0.0, 10, 1.0)

@@ -28,6 +28,8 @@ def inspection(
     digits: int | None,
     no_reduce: bool,
     no_scale_rows: bool,
+    no_sizes: bool,
+    no_signs: bool,
     quiet: bool,
     nearest: bool = False,
 ) -> dict[str, Any]:
@@ -37,7 +39,7 @@ def inspection(
     ----------
     program
         The model.
-    values, digits, no_reduce, no_scale_rows
+    values, digits, no_reduce, no_scale_rows, no_sizes, no_signs
         How classes are looked for.
     quiet
         Show no progress.
@@ -63,12 +65,15 @@ def inspection(
         if sizes.size:
             ranges[name] = [float(sizes.min()), float(sizes.max())]
     classes: dict[str, Any] = {}
+    by_default = lift_options(
+        LiftChoice.equitable, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs
+    )  # fmt: skip
     largest: dict[str, Any] = {"variables": [], "rows": []}
     for method in (LiftChoice.equitable, LiftChoice.counting, LiftChoice.orbits):
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
             continue
-        words = lift_options(method, values, digits, no_reduce, no_scale_rows)
+        words = by_default | {"lift": str(method)}
         start = time.perf_counter()
         try:
             lifting = lift_model(program, words, quiet)
@@ -105,18 +110,16 @@ def inspection(
         "ranges": ranges,
         "classes": {str(name): found for name, found in classes.items()},
         "largest_classes": largest,
-        **({"nearest": _nearest(program, values, digits, no_reduce, no_scale_rows, quiet)} if nearest else {}),
+        **({"nearest": _nearest(program, by_default, quiet)} if nearest else {}),
         "timings": {},
     }
 
 
-def _nearest(
-    program: Program, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool, quiet: bool
-) -> dict[str, Any]:
+def _nearest(program: Program, words: dict[str, Any], quiet: bool) -> dict[str, Any]:
     from relift.report.nearest_misses import nearest_misses
     from relift.settings import LiftSettings
 
-    settings = LiftSettings(**lift_options(LiftChoice.equitable, values, digits, no_reduce, no_scale_rows))
+    settings = LiftSettings(**words)
     found = run_beside(lambda _: nearest_misses(program, settings), quiet, "looking for what keeps variables apart")
     return {
         "verdict": found.verdict,
@@ -141,8 +144,8 @@ def _nearest(
 def _largest_classes(program: Program, lifting: Lifting, n_classes: int = 5, n_members: int = 4) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for thing, partition, kept, name_of in (
-        ("variables", lifting.variables, lifting.reduction.variables, program.name_of_variable),
-        ("rows", lifting.rows, lifting.reduction.rows, program.name_of_row),
+        ("variables", lifting.variables, lifting.kept_variables, program.name_of_variable),
+        ("rows", lifting.rows, lifting.kept_rows, program.name_of_row),
     ):
         sizes = partition.class_sizes
         order = np.argsort(-sizes, kind="stable")[:n_classes]

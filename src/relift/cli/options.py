@@ -62,6 +62,8 @@ DigitsOption = Annotated[
 ]
 NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Skip presolve (exact substitutions).")]
 NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
+NoSizesOption = Annotated[bool, typer.Option("--no-sizes", help="Do not merge what is equal up to size or unit.")]
+NoSignsOption = Annotated[bool, typer.Option("--no-signs", help="Do not merge what is equal up to sign.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
 ToleranceOption = Annotated[
@@ -109,12 +111,26 @@ def refuse_approximate(command: str, given: str | None) -> None:
 
 
 def lift_options(
-    lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
+    lift: LiftChoice,
+    values: ValuesChoice,
+    digits: int | None,
+    no_reduce: bool,
+    no_scale_rows: bool,
+    no_sizes: bool,
+    no_signs: bool,
 ) -> dict[str, Any]:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftSettings
 
-    settings = LiftSettings(str(lift), str(values), digits, not no_scale_rows, not no_reduce)  # type: ignore[arg-type]
+    settings = LiftSettings(
+        str(lift),  # type: ignore[arg-type]
+        str(values),  # type: ignore[arg-type]
+        digits,
+        not no_scale_rows,
+        not no_reduce,
+        not no_sizes,
+        not no_signs,
+    )
     return words_of(settings)
 
 
@@ -126,6 +142,8 @@ def words_of(settings: LiftSettings) -> dict[str, Any]:
         "digits": settings.digits,
         "reduce": settings.reduce,
         "scale_rows": settings.scale_rows,
+        "sizes": settings.sizes,
+        "signs": settings.signs,
     }
 
 

@@ -23,7 +23,8 @@ from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, is_postgres, open_engine
 
 _LIFT_OPTIONS = {"values", "scale_rows", "verify", "seed", "resume"}
-_NOT_HERE = ("digits", "approximate", "vertex", "reduce")
+_NOT_HERE = ("digits", "approximate", "vertex")
+_NOT_DONE_HERE = ("reduce", "sizes", "signs")
 
 
 def engine_for_lifting(
@@ -79,11 +80,13 @@ def settings_from(options: dict[str, Any]) -> EngineLiftSettings:
         )
     for name in _NOT_HERE:
         value = options.pop(name, None)
-        if value not in (None, False) and not (name == "reduce" and value):
+        if value not in (None, False):
             raise OptionError(
                 f"{name} cannot be combined with lift_in_engine, which lifts exactly, inside the database.",
                 f"Remove lift_in_engine to use {name}: the program is then fetched and lifted here.",
             )
+    for name in _NOT_DONE_HERE:
+        options.pop(name, None)
     return EngineLiftSettings(method, **{name: options.pop(name) for name in list(options) if name in _LIFT_OPTIONS})
 
 
