@@ -18,6 +18,7 @@ from typing import Any
 
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
+from reference_page import REFERENCE_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
 from svm_page import SVM_BLOCKS
 
@@ -243,6 +244,7 @@ TABLES = {
     "repeated_rows": repeated_rows,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
+    **REFERENCE_BLOCKS,
     **RELIABILITY_BLOCKS,
     **SVM_BLOCKS,
 }
