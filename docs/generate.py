@@ -18,10 +18,11 @@ from typing import Any
 
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
+from reference_page import REFERENCE_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
 from svm_page import SVM_BLOCKS
 
-from relift.language.functions import FUNCTIONS
+from relift.language.functions import DATA_FUNCTIONS, FUNCTIONS
 from relift.solvers.registry import backend_lines
 
 ROOT = Path(__file__).parent.parent
@@ -221,6 +222,12 @@ def functions() -> str:
     return "\n".join(lines)
 
 
+def data_functions() -> str:
+    """The functions of data, from their table."""
+    lines = [f"| `{function.written}` | {function.meaning} |" for function in DATA_FUNCTIONS.values()]
+    return "\n".join(["| written | means |", "|---|---|", *lines])
+
+
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
@@ -230,12 +237,14 @@ TABLES = {
     "first_figures": first_figures,
     "fixed_costs": fixed_costs,
     "functions": functions,
+    "data_functions": data_functions,
     "gpu": gpu,
     "layers": layers,
     "pairs": pairs,
     "repeated_rows": repeated_rows,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
+    **REFERENCE_BLOCKS,
     **RELIABILITY_BLOCKS,
     **SVM_BLOCKS,
 }

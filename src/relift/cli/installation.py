@@ -73,6 +73,7 @@ def info_command(as_json: JsonOption = False) -> None:
         "_passes_core": "certificates",
         "_tables_core": "grounding",
         "_ml_core": "machine learning",
+        "_linear_core": "linear machines",
     }
     is_built = {part: util.find_spec(f"relift.{part}") is not None for part in parts}
     document = {

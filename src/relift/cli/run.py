@@ -26,6 +26,7 @@ from relift.errors import (
     LanguageError,
     OptionError,
     ReliftError,
+    SlowReferenceWarning,
 )
 from relift.redaction import redacted
 
@@ -117,7 +118,7 @@ def _print_warnings() -> None:
     def say(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any, **more: Any
     ) -> None:
-        if issubclass(category, FileWarning):
+        if issubclass(category, FileWarning | SlowReferenceWarning):
             _say(f"note: {message}")
         else:
             show(message, category, filename, lineno, *rest, **more)

@@ -23,6 +23,12 @@ DIGITS = 11
 MUCH_SMALLER = 0.8
 """A small program is told of if it has at most this part of the variables and rows."""
 
+LITTLE = 0.1
+"""Where exact classes leave at most this part of variables and rows, there is no second look."""
+
+_FEWEST = 0.01
+"""The share of the numbers of an array that must be nearly equal to others."""
+
 _LAST_BITS = 16
 """Bits of a float that differences of 10^-11 are made of."""
 
@@ -84,7 +90,8 @@ def _has_near_misses(values: Vector) -> bool:
         bits = bits[chosen]
     bits = np.sort(bits)  # and so are the keys
     key = _keys(bits)
-    return bool(np.any((bits[1:] != bits[:-1]) & (key[1:] == key[:-1])))
+    n_numbers, n_keys = (1 + np.count_nonzero(np.diff(each)) for each in (bits, key))
+    return bool(n_numbers > (1.0 + _FEWEST) * n_keys)
 
 
 def _keys(bits: Indices) -> Indices:

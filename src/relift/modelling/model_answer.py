@@ -108,11 +108,14 @@ class ModelAnswer(ABC):
     def _variable(self, name: str) -> Block:
         """The block of a variable that has values."""
         block = block_of(self.grounded.atoms, name, "variable")[0]
+        self._check_values()
+        return block
+
+    def _check_values(self) -> None:
         if not self.has_values:
             raise OptionError(
                 f"there are no values: the model is {str(self.status).replace('_', ' ')}.", self.hint_without_values
             )
-        return block
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.status}, {self.objective_name}={self.objective:.9g}, {self._sizes()})"

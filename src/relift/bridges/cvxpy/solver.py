@@ -26,6 +26,7 @@ from relift.settings import LiftMethod, Reading
 from relift.symmetry.partition import Partition
 
 NAME = "RELIFT"
+"""What CVXPY calls the solver."""
 
 _STATUS = {
     Status.OPTIMAL: words.OPTIMAL,

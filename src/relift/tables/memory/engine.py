@@ -25,7 +25,8 @@ from relift.tables.memory.scalars import NotInMemoryError
 from relift.tables.memory.string_ids import Texts
 from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
 from relift.tables.sources.canonical import refuse_key
-from relift.tables.sources.contents import Columns, Frame
+from relift.tables.sources.contents import Columns, File, Frame
+from relift.tables.sources.small_csv import small_table
 from relift.tables.sources.table import Source
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class MemoryEngine(Engine):
                 raise DataError(f"{source.label} is not UTF-8 text.", "Save it as UTF-8.") from error
         elif isinstance(content, Columns):
             arrays = content.arrays
+        elif isinstance(content, File) and (small := small_table(source, content)) is not None:
+            source, arrays = Source(source.label, small), small.arrays
         if arrays is None:
             return self._attach_by_duckdb(name, source)
         names = list(arrays)
