@@ -94,7 +94,9 @@ def test_data_that_differ_by_much_are_left_to_the_reader() -> None:
 def test_two_causes_are_only_named_together() -> None:
     random = np.random.default_rng(1)
     program = machines(5 + random.random(50), ub=1 + random.random(50))
-    found = nearest_misses(program)
+    # With a lower bound of 0 machines of different sizes are alike up to their size, and costs are the only cause.
+    assert nearest_misses(program).misses[0].cause == "costs of machine"
+    found = nearest_misses(program.replace(lb=-np.ones(50)))
     assert found.misses[0].cause == "costs of machine and upper bounds of machine"
     assert found.misses[0].variables == 1
     assert found.verdict.startswith("Costs of machine and upper bounds of machine keep variables apart: 50 would be 1")
