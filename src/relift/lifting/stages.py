@@ -354,7 +354,7 @@ def _is_exactly_constant(settled: Settled, symmetry: Symmetry) -> bool:
         exact = ScaleImages(*(np.ones(size, np.uint64) for size in sizes))
     of_variables = Intervals(settled.program.lb, settled.program.ub, images.lb, images.ub)
     of_rows = Intervals(settled.program.l, settled.program.u, images.l, images.u)
-    cost = field_.multiply(images.q, exact.variables)
+    cost = images.q if (exact.variables == 1).all() else field_.multiply(images.q, exact.variables)
     if exact.variable_masses is not None:
         cost = field_.multiply(cost, field_.inverse(exact.variable_masses))
     vectors = (

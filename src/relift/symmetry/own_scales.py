@@ -87,7 +87,10 @@ class Intervals:
 
     def divided(self, floats: Vector, images: FieldElements) -> tuple[FieldElements, FieldElements]:
         """Images of the bounds divided by scales; a negative scale exchanges the two, and the infinities."""
-        reciprocal, is_negative = field.inverse(images), floats < 0
+        is_negative = floats < 0
+        if (images == 1).all() and not is_negative.any():  # most programs: nothing is to be divided
+            return self.low_image, self.high_image
+        reciprocal = field.inverse(images)
 
         def quotient(image: FieldElements) -> FieldElements:
             is_finite = image < field.MODULUS
