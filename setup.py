@@ -90,6 +90,7 @@ setup(
     cmdclass={"bdist_wheel": LimitedApiWheel, "build_ext": OptionalCore},
     ext_modules=[
         core("relift._core", "module", ".", "factor"),
+        core("relift._passes_core", "passes_module", ".", "passes", "python"),
         core("relift._tables_core", "tables_module", ".", "tables", "python"),
         core(NEEDS_VECTORS, "ml_module", "ml", "python"),
         core("relift._linear_core", "linear_module", "linear", "python"),

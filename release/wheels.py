@@ -29,7 +29,7 @@ TARGETS = {
 }
 """Tag of the wheel and what Zig calls the target."""
 USUAL = ("manylinux_2_17_x86_64", "musllinux_1_2_x86_64")
-MODULES = ("_core", "_tables_core", "_ml_core", "_linear_core")
+MODULES = ("_core", "_passes_core", "_tables_core", "_ml_core", "_linear_core")
 
 
 def build_sdist(out: Path) -> Path:

@@ -30,8 +30,8 @@ def test_backend_answers_to_its_name(name: str) -> None:
 
 
 def test_default_is_highs_for_linear_and_clarabel_for_quadratic_programs() -> None:
-    assert backends_to_try(Program(q=[1.0], lb=0))[0].name == "highs"
-    assert backends_to_try(Program(P=[[1.0]]))[0].name == "clarabel"
+    assert next(backends_to_try(Program(q=[1.0], lb=0))).name == "highs"
+    assert next(backends_to_try(Program(P=[[1.0]]))).name == "clarabel"
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,7 @@ def test_missing_package_is_named_with_its_extra(
     name: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = importlib.util.find_spec
+    monkeypatch.setattr(registry, "_FOUND", set())
     monkeypatch.setattr(
         registry.importlib.util, "find_spec", lambda wanted: None if wanted == package else found(wanted)
     )

@@ -70,6 +70,7 @@ def info_command(as_json: JsonOption = False) -> None:
     )
     parts = {
         "_core": "symmetry",
+        "_passes_core": "certificates",
         "_tables_core": "grounding",
         "_ml_core": "machine learning",
         "_linear_core": "linear machines",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
-from typing import Any, Literal, Self, final, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, final, overload
 
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
-from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult
 from relift.modelling.solve_model import DataLike, ground_model, solve_model, solve_model_in_engine
+
+if TYPE_CHECKING:
+    from relift.modelling.engine_model_result import EngineModelResult
 
 
 @final
@@ -43,6 +46,9 @@ class Model(LanguageModel):
         model = super().from_file(path)
         model.folder = Path(path).parent
         return model
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def ground(
         self,

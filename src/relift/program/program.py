@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from relift.arrays import MatrixLike, SparseMatrix, Vector, is_sparse
+from relift.arrays import Array, MatrixLike, SparseMatrix, Vector, is_sparse
 from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeError
 from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.conic_rows import ConicRows
@@ -347,9 +347,15 @@ def _restore(values: _Parts) -> Program:
     return program
 
 
+def _equal(one: Array, other: Array) -> bool:
+    return one is other or np.array_equal(one, other)
+
+
 def _same(M: SparseMatrix | None, N: SparseMatrix | None) -> bool:
     if M is None or N is None:
         return M is N
+    if M.shape == N.shape and M.format == N.format and _equal(M.indptr, N.indptr) and _equal(M.indices, N.indices):
+        return _equal(M.data, N.data)
     return bool(M.shape == N.shape and (M.tocsc() != N.tocsc()).nnz == 0)
 
 

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
@@ -108,6 +107,8 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     """
     bounds, rows = intervals_of(program, images)
     w, w_image, has_w = bounds.largest()
+    if not has_w.any():  # every link has a variable with a size
+        return None
     v, v_image, has_v = rows.largest()
     if not _looks_computed(np.concatenate([_some(w[has_w]), _some(v[has_v])])):
         return None
@@ -187,6 +188,8 @@ def _simple_ratios(of_variable: Vector, of_row: Vector, entry: Vector) -> tuple[
 
 def _along_links(links: _Links, own: FieldElements, n: int, m: int) -> FieldElements:
     """Sizes of variables and rows; in each linked part all from that of its first member with one of its own."""
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
     size = n + m + 1
     at_row = links.row + n
     graph = sparse.csr_array((np.ones(at_row.size, np.int8), (links.column, at_row)), shape=(size, size))
