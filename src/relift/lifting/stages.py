@@ -210,7 +210,8 @@ def look_again(work: LiftWork) -> None:
         snap.run(other)
     else:  # equal numbers are enough: sums need not be compared up to rounding, which takes longer
         other = LiftWork(snap_numbers(work.program.minimisation(), DIGITS).program, work.settings)
-    for step in (presolve, find_classes):
+    steps: tuple[Stage[LiftWork], ...] = (presolve, find_classes)
+    for step in steps:
         step.run(other)
     variables, rows = other.symmetry.variables.n_classes, other.symmetry.rows.n_classes
     conic = other.symmetry.conic_rows.n_classes

@@ -228,7 +228,7 @@ def _states(rests: Flags, open_size: Flags, open_sign: Flags) -> NDArray[np.uint
 
 def _are_sizes(floats: Vector, images: FieldElements) -> Flags:
     """Which numbers tell a size. Differences that presolve or centring took may be 0 in floats though not exactly."""
-    return (images < field.MODULUS) & (images != 0) & (np.abs(floats) > 1e-300)
+    return np.asarray((images < field.MODULUS) & (images != 0) & (np.abs(floats) > 1e-300))
 
 
 def _absolute(images: FieldElements, floats: Vector) -> FieldElements:
