@@ -13,7 +13,8 @@ The value was chosen on those very programs; the certificate, not this setting, 
 
 Clarabel's own settings first, and these only where the certificate asks, was measured on 47 programs of Maros-Meszaros:
 7.6 s of CPU time in place of 4.6 s, and ten answers less that pass. Its own tolerance of 1e-8 with this regularisation
-saves two iterations of fifteen where it is enough, and is not enough for four of them.
+saves two iterations of fifteen where it is enough; of 47 programs, with families of the benchmarks and cones among
+them, four more failed, and the second attempts took 5.6 s in all in place of 4.0 s.
 """
 
 from __future__ import annotations
