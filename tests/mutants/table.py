@@ -192,8 +192,8 @@ CORE = _of(
     ("refine.hpp", "if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);", "", "test_core"),
     (
         "refine.hpp",
-        "if (largest[parent[c]] != c) splitters.push_back(c);",
-        "if (largest[parent[c]] == c) splitters.push_back(c);",
+        "if (largest[parent[c]] != c && !(multipliers_",
+        "if (largest[parent[c]] == c && !(multipliers_",
         "test_core",
     ),
     (

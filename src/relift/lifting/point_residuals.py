@@ -69,7 +69,11 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
     is_in_range, is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = compiled.residuals(
         parts_of(program.A, program.P), program.A.format == "csr",
         None if program.P is None else parts_of(program.P, program.A),
-        (program.q, program.l, program.u, program.lb, program.ub), program.r,
+        tuple(
+            np.ascontiguousarray(vector, np.float64)  # parts of other programs may be slices
+            for vector in (program.q, program.l, program.u, program.lb, program.ub)
+        ),
+        program.r,
         (np.ascontiguousarray(x), y, w), (natural, more_terms, more_rho, below, above), (Ax, sizes),
     )  # fmt: skip
     if not is_in_range:
