@@ -6,11 +6,14 @@ stacks, and checking takes twice as long; :class:`SparseMatrix` says what relift
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 Vector: TypeAlias = NDArray[np.float64]
 """Numbers in a row: a point, dual values, bounds, weights."""
@@ -187,6 +190,9 @@ class SparseMatrix(Protocol):
     def diagonal(self) -> Vector:
         """The entries of the diagonal."""
 
+    def nonzero(self) -> tuple[Integers, Integers]:
+        """Rows and columns of the entries that are not zero."""
+
     def multiply(self, other: SparseMatrix | Array | float, /) -> SparseMatrix:
         """Entry times entry."""
 
@@ -206,7 +212,11 @@ class SparseMatrix(Protocol):
         """Sort the entries of each row or column, in place."""
 
 
-def is_sparse(given: object) -> TypeGuard[SparseLike]:
+Examples: TypeAlias = Double | SparseMatrix
+"""Examples that were checked, one in each row: a dense matrix, or a CSR matrix."""
+
+
+def is_sparse(given: object) -> TypeIs[SparseLike]:
     """Whether it is a sparse array or matrix of SciPy."""
     return bool(sparse.issparse(given))
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
+from typing import TypedDict
 
 from relift.approximate.options import Approximation, approximation_from
 from relift.approximate_solve import ApproximateSolve
@@ -46,6 +47,35 @@ from relift.symmetry.partition import Partition
 
 STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
+
+
+class LiftOptions(TypedDict, total=False):
+    """How :func:`lift` and :func:`solve` look for classes, by name."""
+
+    lift: LiftMethod
+    values: Reading
+    digits: int | None
+    scale_rows: bool
+    reduce: bool
+
+
+class SmallSolveOptions(LiftOptions, total=False):
+    """Options of :func:`solve` by name, for functions that hand them on and have a tolerance of their own."""
+
+    approximate: Approximation | Partition | float | None
+    backend: str
+    time_limit: float | None
+    iteration_limit: int | None
+    threads: int | None
+    verbose: bool
+    backend_options: Mapping[str, object] | None
+    vertex: bool
+
+
+class SolveOptions(SmallSolveOptions, total=False):
+    """Options of :func:`solve` by name, for functions that hand them on."""
+
+    tolerance: float
 
 
 def lift(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -53,7 +53,9 @@ from relift.cli.work import console, lift_model, print_json, prints_on_stderr, r
 from relift.errors import FileFormatError, OptionError
 
 if TYPE_CHECKING:
+    from relift.json_types import JsonObject
     from relift.lifting.certificate import Certificate
+    from relift.pipeline import SolveOptions
     from relift.program.program import Program
     from relift.program.solution import Solution, Status
     from relift.report.summary import Comparison
@@ -145,7 +147,7 @@ def solve_command(
     from relift.formats.solutions import json_from_result, write_solution
     from relift.settings import SolverSettings
 
-    words: dict[str, Any] = {
+    words: SolveOptions = {
         "backend": backend,
         "tolerance": tol,
         "time_limit": time_limit,
@@ -164,8 +166,7 @@ def solve_command(
             raise OptionError(
                 "--relax, --compare and --approximate are for files of numbers.", "Use `relift ground` first."
             )
-        how["lift"] = how.pop("method")
-        words |= {"verbose": verbose} | how
+        words = {**words, **how, "verbose": verbose}
         given = ModelWords(model, data, param or (), limit, engine, schema, header or ())
         if in_engine.is_wanted:
             with solve_in_engine(given, in_engine, words, output, out, as_json, quiet) as answer:
@@ -185,11 +186,8 @@ def solve_command(
 
         if compare:
             _warm_up(program, backend)
-        how |= {"lift": how.pop("method"), "approximate": approximate}
-        result = run_beside(
-            lambda progress: solve(program, verbose=verbose, progress=progress, **how, **words),
-            quiet,
-        )
+        options: SolveOptions = {**words, **how, "verbose": verbose, "approximate": approximate}
+        result = run_beside(lambda progress: solve(program, progress=progress, **options), quiet)
         if any("interrupted" in attempt.message.lower() for attempt in result.attempts):
             raise KeyboardInterrupt  # some solvers catch Ctrl-C themselves and only tell
         comparison = None
@@ -213,7 +211,7 @@ def solve_command(
 
 
 def _solve_model(
-    words: ModelWords, options: dict[str, Any], output: Path | None, out: Path | None, as_json: bool, quiet: bool
+    words: ModelWords, options: SolveOptions, output: Path | None, out: Path | None, as_json: bool, quiet: bool
 ) -> None:
     from relift.formats.model_results import json_from_model_result, write_model_result
     from relift.formats.solutions import write_solution
@@ -244,15 +242,16 @@ def _warm_up(program: Program, backend: str) -> None:
     solve(Program(None if program.is_linear else [[1.0]], [1.0], lb=0), backend=backend)
 
 
-def _compared(program: Program, words: dict[str, Any], lifted_seconds: float, quiet: bool) -> Comparison:
+def _compared(program: Program, words: SolveOptions, lifted_seconds: float, quiet: bool) -> Comparison:
     from relift.pipeline import solve
     from relift.report.summary import Comparison
 
-    ground = run_beside(lambda progress: solve(program, lift="none", reduce=False, progress=progress, **words), quiet)
+    options: SolveOptions = {**words, "lift": "none", "reduce": False}
+    ground = run_beside(lambda progress: solve(program, progress=progress, **options), quiet)
     return Comparison(ground.status, ground.objective, sum(ground.timings.values()), lifted_seconds)
 
 
-def _comparison_for_json(comparison: Comparison) -> dict[str, Any]:
+def _comparison_for_json(comparison: Comparison) -> JsonObject:
     from relift.formats.solutions import number_for_json
 
     return {
@@ -366,7 +365,14 @@ def expand_command(
     if lifting_map is not None:
         if lifting_map.model is None:
             raise FileFormatError(f"{model} does not tell which model it belongs to.", "Give the model instead.")
-        words = {name: getattr(lifting_map.settings, name) for name in words}
+        kept = lifting_map.settings
+        words = {
+            "lift": kept.method,
+            "values": kept.values,
+            "digits": kept.digits,
+            "reduce": kept.reduce,
+            "scale_rows": kept.scale_rows,
+        }
         program, read_seconds = read_model(lifting_map.model, lifting_map.relax_integers, quiet, max_bytes)
     else:
         program, read_seconds = read_model(model, relax, quiet, max_bytes)

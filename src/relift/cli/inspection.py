@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from relift.arrays import Flags
 from relift.cli.options import LiftChoice, ValuesChoice, lift_words
 from relift.cli.work import lift_model
 from relift.errors import ReliftError
@@ -22,6 +23,39 @@ ORBITS_LIMIT = 20_000
 """Orbits are only looked for unasked up to this many variables and rows."""
 
 
+class FoundClasses(TypedDict, total=False):
+    """What one method finds, or why it finds nothing."""
+
+    variables: int
+    rows: int
+    seconds: float
+    message: str
+
+
+class LargeClass(TypedDict):
+    """A class, and some of its members."""
+
+    size: int
+    members: list[str]
+
+
+class Inspection(TypedDict):
+    """What ``relift inspect --json`` prints."""
+
+    format: str
+    version: int
+    kind: str
+    sense: str
+    sizes: dict[str, int]
+    rows: dict[str, int]
+    variables: dict[str, int]
+    convexity: str
+    ranges: dict[str, list[float]]
+    classes: dict[str, FoundClasses]
+    largest_classes: dict[str, list[LargeClass]]
+    timings: dict[str, float]
+
+
 def inspection(
     program: Program,
     values: ValuesChoice,
@@ -29,7 +63,7 @@ def inspection(
     no_reduce: bool,
     no_scale_rows: bool,
     quiet: bool,
-) -> dict[str, Any]:
+) -> Inspection:
     """Find out what a model is made of, in the layout of ``relift inspect --json``.
 
     Parameters
@@ -42,7 +76,7 @@ def inspection(
         Show no progress.
     """
 
-    def count(mask: Any) -> int:
+    def count(mask: Flags) -> int:
         return int(np.count_nonzero(mask))
 
     l, u, lb, ub = program.l, program.u, program.lb, program.ub
@@ -59,8 +93,8 @@ def inspection(
         sizes = sizes[sizes > 0]
         if sizes.size:
             ranges[name] = [float(sizes.min()), float(sizes.max())]
-    classes: dict[str, Any] = {}
-    largest: dict[str, Any] = {"variables": [], "rows": []}
+    classes: dict[str, FoundClasses] = {}
+    largest: dict[str, list[LargeClass]] = {"variables": [], "rows": []}
     for method in (LiftChoice.equitable, LiftChoice.counting, LiftChoice.orbits):
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
@@ -106,8 +140,10 @@ def inspection(
     }
 
 
-def _largest_classes(program: Program, lifting: Lifting, n_classes: int = 5, n_members: int = 4) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _largest_classes(
+    program: Program, lifting: Lifting, n_classes: int = 5, n_members: int = 4
+) -> dict[str, list[LargeClass]]:
+    found: dict[str, list[LargeClass]] = {}
     for thing, partition, kept, name_of in (
         ("variables", lifting.variables, lifting.reduction.variables, program.name_of_variable),
         ("rows", lifting.rows, lifting.reduction.rows, program.name_of_row),
@@ -125,7 +161,7 @@ def _largest_classes(program: Program, lifting: Lifting, n_classes: int = 5, n_m
     return found
 
 
-def show_inspection(console: Console, program: Program, document: dict[str, Any]) -> None:
+def show_inspection(console: Console, program: Program, document: Inspection) -> None:
     """Print what :func:`inspection` found.
 
     Parameters
@@ -171,6 +207,6 @@ def show_inspection(console: Console, program: Program, document: dict[str, Any]
         largest = document["largest_classes"][thing]
         if largest:
             console.print(f"\nlargest classes of {thing} (equitable):")
-        for found in largest:
-            more = ", ..." if found["size"] > len(found["members"]) else ""
-            console.print(f"  {found['size']:,}: {', '.join(found['members'])}{more}", soft_wrap=False)
+        for large in largest:
+            more = ", ..." if large["size"] > len(large["members"]) else ""
+            console.print(f"  {large['size']:,}: {', '.join(large['members'])}{more}", soft_wrap=False)

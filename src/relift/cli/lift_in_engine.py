@@ -18,7 +18,10 @@ from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, OptionError
 
 if TYPE_CHECKING:
+    from relift.json_types import JsonObject
+    from relift.modelling.data_folder import DataFolder
     from relift.modelling.solve_in_engine import EngineModelResult
+    from relift.pipeline import SolveOptions
 
 LiftInEngineOption = Annotated[
     bool, typer.Option("--lift-in-engine", help="Leave the ground program in the engine; fetch its quotient (.rlp).")
@@ -72,7 +75,7 @@ class EngineWords:
 def solve_in_engine(
     words: ModelWords,
     how: EngineWords,
-    options: dict[str, Any],
+    options: SolveOptions,
     output: Path | None,
     out: Path | None,
     as_json: bool,
@@ -100,7 +103,7 @@ def solve_in_engine(
     return answer
 
 
-def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet: bool) -> EngineModelResult:
+def _solved(words: ModelWords, how: EngineWords, options: SolveOptions, quiet: bool) -> EngineModelResult:
     from relift.modelling.server_tables import ServerTables
     from relift.modelling.solve_in_engine import engine_for_lifting
     from relift.modelling.solve_model import solve_model_in_engine
@@ -109,7 +112,7 @@ def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet:
     held = Held()
     checked = checked_model(words.model)
     params = params_from_words(words.params)
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
 
     def job(progress: Callable[..., None]) -> EngineModelResult:
         def told(event: Progress) -> None:
@@ -121,12 +124,12 @@ def _solved(words: ModelWords, how: EngineWords, options: dict[str, Any], quiet:
             words.engine, told, memory_limit=how.memory_limit, spill_limit=how.spill_limit, database=how.database
         )
         try:
-            data: Any = words.tables
+            data: DataFolder | ServerTables | str | None = words.tables
             if words.schema is not None:
                 data = ServerTables(engine if data is None else data, words.schema)
             answer = solve_model_in_engine(
                 checked, data, params, engine=engine, folder=words.model.parent, limit=words.limit, progress=told,
-                resume=how.resume, verify=how.verify, **given,
+                resume=how.resume, verify="hash" if how.verify == "hash" else "exact", **given,
             )  # fmt: skip
             warn_of(answer.notes)
             return answer
@@ -166,7 +169,7 @@ def _written(answer: EngineModelResult, folder: Path) -> list[str]:
     return files
 
 
-def _document(answer: EngineModelResult, files: list[str]) -> dict[str, Any]:
+def _document(answer: EngineModelResult, files: list[str]) -> JsonObject:
     from relift.formats.solutions import number_for_json
 
     program, small = answer.grounded.program, answer.lifting.small

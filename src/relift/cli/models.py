@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, final
+from typing import TYPE_CHECKING, Annotated, final
 
 import typer
 
@@ -21,7 +21,10 @@ from relift.tables.postgres.address import is_address
 if TYPE_CHECKING:
     from relift.grounding.ground import GroundProgram
     from relift.language.checked_model import CheckedModel
+    from relift.modelling.data_folder import DataFolder
     from relift.modelling.model_result import ModelResult
+    from relift.modelling.server_tables import ServerTables
+    from relift.pipeline import SolveOptions
     from relift.tables.engine import Engine
 
 SUFFIX = ".rlp"
@@ -92,7 +95,7 @@ class ModelWords:
             )
 
     @property
-    def tables(self) -> Any:
+    def tables(self) -> DataFolder | str | None:
         """What stands behind --data: a folder, or the address of a server."""
         from relift.modelling.data_folder import DataFolder
 
@@ -216,7 +219,7 @@ def ground_words(
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
-    data: Any = words.tables
+    data: DataFolder | ServerTables | str | None = words.tables
     if words.schema is not None:
         if data is None and not engine.knows_tables:
             engine.close()
@@ -243,7 +246,7 @@ def warn_of(notes: Sequence[str]) -> None:
         print(f"relift: warning: {note}", file=sys.stderr, flush=True)
 
 
-def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> ModelResult:
+def solve_words(words: ModelWords, quiet: bool, options: SolveOptions) -> ModelResult:
     """Ground and solve, with progress per statement."""
     from relift.modelling.model_result import ModelResult
     from relift.pipeline import solve
@@ -254,7 +257,9 @@ def solve_words(words: ModelWords, quiet: bool, options: dict[str, Any]) -> Mode
         start = time.perf_counter()
         grounded = ground_words(words, held, progress)
         seconds = time.perf_counter() - start
-        return ModelResult(grounded, solve(grounded.program, progress=progress, **options), options, seconds)
+        return ModelResult(
+            grounded, solve(grounded.program, progress=progress, **options), {**options, "progress": None}, seconds
+        )
 
     params_from_words(words.params)
     return run_beside(job, quiet, f"reading {words.model.name}", held)

@@ -7,11 +7,14 @@ import enum
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from relift.errors import FileFormatError, OptionError
+
+if TYPE_CHECKING:
+    from relift.pipeline import LiftOptions
 
 
 class LiftChoice(enum.StrEnum):
@@ -63,22 +66,23 @@ OutputOption = Annotated[
 
 def lift_words(
     method: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
-) -> dict[str, Any]:
+) -> LiftOptions:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
-    from relift.settings import LiftSettings
+    from relift.settings import LiftMethod, LiftSettings, Reading
 
-    words = {
-        "method": str(method),
-        "values": str(values),
-        "digits": digits,
-        "reduce": not no_reduce,
-        "scale_rows": not no_scale_rows,
+    methods: dict[str, LiftMethod] = {word: word for word in get_args(LiftMethod)}
+    readings: dict[str, Reading] = {word: word for word in get_args(Reading)}
+    settings = LiftSettings(methods[method], readings[values], digits, not no_scale_rows, not no_reduce)
+    return {
+        "lift": settings.method,
+        "values": settings.values,
+        "digits": settings.digits,
+        "reduce": settings.reduce,
+        "scale_rows": settings.scale_rows,
     }
-    LiftSettings(**words)  # type: ignore[arg-type]
-    return words
 
 
-def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:
+def backend_options(pairs: Sequence[str] | None) -> dict[str, object]:
     """Turn ``KEY=VALUE`` words into keywords, with numbers and truths as such.
 
     Examples
@@ -86,7 +90,7 @@ def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:
     >>> backend_options(["presolve=off", "random_seed=3", "output_flag=true"])
     {'presolve': 'off', 'random_seed': 3, 'output_flag': True}
     """
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     for pair in pairs or ():
         key, sign, value = pair.partition("=")
         if not sign or not key:
@@ -95,7 +99,7 @@ def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:
     return options
 
 
-def _typed(value: str) -> Any:
+def _typed(value: str) -> bool | float | str | None:
     words = {"true": True, "false": False, "none": None}
     if value.lower() in words:
         return words[value.lower()]

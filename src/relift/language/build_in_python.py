@@ -69,7 +69,7 @@ from relift.language.syntax.printer import print_model
 from relift.language.syntax.syntax_errors import RESERVED
 from relift.read_bytes import read_bytes
 
-Rows: TypeAlias = Iterable[Any] | Mapping[Any, float]
+Rows: TypeAlias = Iterable[object] | Mapping[Any, float]
 """Facts: tuples (or single constants) for a relation, a mapping from them to numbers for a param."""
 
 
@@ -100,7 +100,7 @@ class Model:
         self._statements = list[n.Statement]()
         self._predicates = dict[str, Predicate]()
         self._read: n.ModelText | None = None
-        self.tables: dict[str, Any] = {}
+        self.tables: dict[str, object] = {}
 
     # --- text
 
@@ -391,7 +391,7 @@ class Model:
         elif isinstance(rows, Mapping):
             entries = [n.Entry(key_from_row(row), signed_number(value)) for row, value in rows.items()]
         else:
-            entries = [n.Entry(key_from_row(row)) for row in cast("Iterable[Any]", rows)]
+            entries = [n.Entry(key_from_row(row)) for row in cast("Iterable[object]", rows)]
         for entry in entries:
             if len(entry.key) != predicate.arity:
                 shown = ", ".join(str(k.value) for k in entry.key)
@@ -443,7 +443,7 @@ class Model:
         index = None if forall is None or where is None else index_node(forall, where)
         self._statements.append(n.ConstraintStatement(constraint.node, _checked_name(name), index))
 
-    def data(self, **tables: Any) -> Self:
+    def data(self, **tables: object) -> Self:
         """Attach data objects by name; they are kept in `tables` as they are and read when the model is grounded.
 
         Returns
@@ -475,7 +475,7 @@ def _usable(predicate: Predicate) -> Predicate | Expression:
     return predicate if predicate.arity else predicate()
 
 
-def _several(bound: Any) -> tuple[Any, ...]:
+def _several(bound: object) -> tuple[object, ...]:
     return () if bound is None else tuple(bound) if isinstance(bound, (tuple, list)) else (bound,)
 
 

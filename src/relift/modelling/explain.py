@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Vector
+from relift.arrays import SparseMatrix, Vector
 from relift.modelling.result_table import aligned
 from relift.program.solution import Status
 
@@ -220,7 +220,7 @@ def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
     return tuple(sorted(found, key=lambda c: (-c.weight, c.name)))
 
 
-def _masses(ray: Vector | None, matrix: Any, sides: Vector) -> Vector:
+def _masses(ray: Vector | None, matrix: SparseMatrix, sides: Vector) -> Vector:
     """Multipliers without signs, each times the size of its row."""
     if ray is None:
         return np.zeros(0)

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, final, overload
+from typing import Any, Literal, Self, Unpack, final, overload
 
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
 from relift.modelling.model_result import ModelResult
 from relift.modelling.solve_in_engine import EngineModelResult
-from relift.modelling.solve_model import DataLike, ground_model, solve_model, solve_model_in_engine
+from relift.modelling.solve_model import (
+    DataLike,
+    EngineModelOptions,
+    GroundOptions,
+    ModelOptions,
+    ground_model,
+    solve_model,
+    solve_model_in_engine,
+)
 
 
 @final
@@ -48,7 +56,7 @@ class Model(LanguageModel):
         self,
         data: DataLike = None,
         params: Mapping[str, float] | None = None,
-        **options: Any,
+        **options: Unpack[GroundOptions],
     ) -> GroundProgram:
         """The ground program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
         return ground_model(self, data, params, **options)
@@ -60,7 +68,7 @@ class Model(LanguageModel):
         params: Mapping[str, float] | None = None,
         *,
         lift_in_engine: Literal[False] = False,
-        **options: Any,
+        **options: Unpack[ModelOptions],
     ) -> ModelResult: ...
     @overload
     def solve(
@@ -69,7 +77,7 @@ class Model(LanguageModel):
         params: Mapping[str, float] | None = None,
         *,
         lift_in_engine: Literal[True],
-        **options: Any,
+        **options: Unpack[EngineModelOptions],
     ) -> EngineModelResult: ...
     def solve(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Unpack, final
 
 import numpy as np
 
@@ -14,11 +14,26 @@ from relift.errors import OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
 from relift.modelling.result_table import ResultTable
+from relift.pipeline import SolveOptions
 from relift.program.solution import Status
 from relift.result import Result
+from relift.settings import ProgressCallback
+from relift.tables.sources.table import TableLike
 
 if TYPE_CHECKING:
     from relift.modelling.explain import Conflict, Explanation
+
+
+class KeptOptions(SolveOptions, total=False):
+    """The options that an answer was found with."""
+
+    progress: ProgressCallback | None
+
+
+class ResolveOptions(KeptOptions, total=False):
+    """The options of :meth:`ModelResult.resolve`."""
+
+    limit: int | None
 
 
 @final
@@ -63,7 +78,7 @@ class ModelResult:
 
     grounded: GroundProgram
     result: Result
-    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    options: KeptOptions = field(default_factory=lambda: KeptOptions(), repr=False)
     seconds: float = 0.0
 
     def __repr__(self) -> str:
@@ -243,7 +258,11 @@ class ModelResult:
         return conflict(self)
 
     def resolve(
-        self, *, data: Mapping[str, Any] | None = None, params: Mapping[str, float] | None = None, **options: Any
+        self,
+        *,
+        data: Mapping[str, TableLike] | None = None,
+        params: Mapping[str, float] | None = None,
+        **options: Unpack[ResolveOptions],
     ) -> ModelResult:
         """Solve again with other data; statements that read nothing of what changes are not grounded again.
 

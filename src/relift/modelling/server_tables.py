@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, final
+from typing import final
 
 from relift.errors import DataError
 from relift.grounding.load_data import known_names
@@ -28,7 +28,7 @@ class ServerTables:
         Where the tables are; None for the schemas that the server looks into by itself.
     """
 
-    server: Any
+    server: object
     schema: str | None = None
 
     def __repr__(self) -> str:
@@ -45,7 +45,9 @@ class ServerTables:
         with PostgresSession(self.server) as session:
             return visible_tables(session.rows, session.search_path if self.schema is None else [self.schema])
 
-    def of_model(self, model: CheckedModel, known: Collection[str] = (), only_needed: bool = False) -> dict[str, Any]:
+    def of_model(
+        self, model: CheckedModel, known: Collection[str] = (), only_needed: bool = False
+    ) -> dict[str, object]:
         """The tables for a model.
 
         Parameters
@@ -68,7 +70,7 @@ class ServerTables:
             if arity and (not only_needed or (name not in known and needs_table(model, name, arity)))
         }
         there = set(self.names()) if wanted else set()
-        found = {name: (self.server, self._named(name)) for name in wanted if name in there}
+        found: dict[str, object] = {name: (self.server, self._named(name)) for name in wanted if name in there}
         for name, arity in wanted.items():
             if name not in found and name not in known and needs_table(model, name, arity):
                 raise self._missing(model, name, there)

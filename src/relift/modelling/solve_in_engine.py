@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -22,19 +22,29 @@ from relift.errors import EngineError, OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.in_database.ground_tables import GroundTables, ground_into_tables
 from relift.in_database.lift_tables import EngineLifting, EngineLiftSettings, EngineResult, lift_in_engine
+from relift.in_database.verify import Verify
+from relift.language.checked_model import CheckedModel
 from relift.lifting.certificate import Certificate
 from relift.modelling.model_result import block_of
 from relift.modelling.result_table import ResultTable
+from relift.pipeline import SolveOptions
 from relift.program.solution import Status
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Column, Filter, Join, Plan, Project, Scalar, Unit, all_of, call, literal
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, is_postgres, open_engine
+from relift.tables.sources.table import TableLike
 
 BATCH = 1_000_000
 """Rows of a result that are fetched at a time."""
-_LIFT_OPTIONS = {"values", "scale_rows", "verify", "seed", "resume"}
-_NOT_HERE = ("digits", "approximate", "vertex", "reduce")
+
+
+class EngineSolveOptions(SolveOptions, total=False):
+    """Options of lifting inside an engine, and of the solve of the small program."""
+
+    verify: Verify
+    seed: int
+    resume: bool
 
 
 @final
@@ -258,7 +268,7 @@ def _refuse_limits(given: Mapping[str, object]) -> None:
             raise OptionError(f"{name} is for DuckDB.", "Set limits of other engines where they are configured.")
 
 
-def settings_from(options: dict[str, Any]) -> EngineLiftSettings:
+def settings_from(options: EngineSolveOptions) -> EngineLiftSettings:
     """Take what concerns lifting inside an engine out of the options of a solve.
 
     Raises
@@ -267,18 +277,30 @@ def settings_from(options: dict[str, Any]) -> EngineLiftSettings:
         If an option is given that only local lifting has.
     """
     method = options.pop("lift", "equitable")
-    if method not in {"equitable", "counting"}:
+    if method != "equitable" and method != "counting":
         raise OptionError(f"lift={method!r} is not done inside an engine.", "Choose equitable or counting.")
-    for name in _NOT_HERE:
-        value = options.pop(name, None)
+    not_here = {
+        "digits": options.pop("digits", None),
+        "approximate": options.pop("approximate", None),
+        "vertex": options.pop("vertex", False),
+        "reduce": options.pop("reduce", True),
+    }
+    for name, value in not_here.items():
         if value not in (None, False) and not (name == "reduce" and value):
             raise OptionError(f"{name} does not go with lift_in_engine.", "Leave one of them out.")
-    return EngineLiftSettings(method, **{name: options.pop(name) for name in list(options) if name in _LIFT_OPTIONS})
+    return EngineLiftSettings(
+        method,
+        options.pop("values", "decimal"),
+        options.pop("scale_rows", True),
+        options.pop("verify", "exact"),
+        options.pop("seed", 0),
+        options.pop("resume", False),
+    )
 
 
 def solve_checked_in_engine(
-    model: Any,
-    data: Mapping[str, Any],
+    model: CheckedModel,
+    data: Mapping[str, TableLike],
     engine: Engine,
     *,
     owns_engine: bool,
@@ -286,7 +308,7 @@ def solve_checked_in_engine(
     limit: int | None,
     progress: ProgressCallback | None,
     settings: EngineLiftSettings,
-    options: Mapping[str, Any],
+    options: SolveOptions,
 ) -> EngineModelResult:
     """Ground a checked model into tables, lift and solve it there; the engine is closed on failure if it is ours."""
     grounded: GroundTables | None = None

@@ -7,18 +7,30 @@ z in the dual cones: relift's signs, so that none is turned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, NotRequired, TypedDict, final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import SparseLike, Vector
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+
+if TYPE_CHECKING:
+    from cvxpy.reductions.dcp2cone.cone_matrix_stuffing import ConeDims
+
+
+class ConicData(TypedDict):
+    """What the conic interfaces of CVXPY hand to their solvers, as far as it is read."""
+
+    A: SparseLike
+    b: Vector
+    c: Vector
+    dims: ConeDims
+    P: NotRequired[SparseLike | None]
 
 
 @final
@@ -35,7 +47,7 @@ class Compiled:
     program: Program
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Compiled:
+    def from_data(cls, data: ConicData) -> Compiled:
         """Read the dictionary that the conic interfaces of CVXPY hand to their solvers.
 
         Parameters
@@ -84,7 +96,7 @@ def multipliers_of(compiled: Compiled, answer: Solution) -> Vector | None:
     return compiled.multipliers(answer.ray_y, answer.ray_v) if point is None else point
 
 
-def _cones(dims: Any) -> list[Cone]:
+def _cones(dims: ConeDims) -> list[Cone]:
     cones: list[Cone] = [SecondOrder(int(size)) for size in dims.soc]
     cones += [Semidefinite(int(side)) for side in dims.psd]
     cones += [Exponential()] * int(dims.exp)

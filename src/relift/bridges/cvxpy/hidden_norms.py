@@ -13,13 +13,13 @@ differ in their last digits only are made equal; the answer is checked on the pr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from relift.arrays import Indices, Vector
+from relift.arrays import Indices, Matrix, SparseMatrix, Vector
 from relift.bridges.cvxpy.hidden_quadratics import DIGITS, FILL
 from relift.program.cones import Cone, SecondOrder
 from relift.program.conic_rows import ConicRows
@@ -127,7 +127,7 @@ def find_norms(program: Program) -> HiddenNorms | None:
     if not 0 < changing.size <= MANY:
         return None
     norms = []
-    roots: dict[tuple[int, bytes], tuple[Any, Any] | None] = {}
+    roots: dict[tuple[int, bytes], tuple[Matrix, Matrix] | None] = {}
     for k in changing.tolist():
         made = _symmetric_tails(rows, int(rows.starts[k]) + 1, int(rows.sizes[k]) - 1, roots)
         if made is not None:
@@ -160,8 +160,8 @@ def _candidates(rows: ConicRows) -> Indices:
 
 
 def _symmetric_tails(
-    rows: ConicRows, start: int, size: int, roots: dict[tuple[int, bytes], tuple[Any, Any] | None]
-) -> tuple[Any, Vector, NDArray[np.float64]] | None:
+    rows: ConicRows, start: int, size: int, roots: dict[tuple[int, bytes], tuple[Matrix, Matrix] | None]
+) -> tuple[SparseMatrix, Vector, Matrix] | None:
     """Tails made of the symmetric root, with the isometry; None if they would be too many."""
     A, d = rows.A, rows.b[start : start + size]
     span = slice(A.indptr[start], A.indptr[start + size])
@@ -186,7 +186,7 @@ def _symmetric_tails(
     return placed, (-R[:, -1] if has_offset else np.zeros(width)), Q
 
 
-def _root(W: NDArray[np.float64]) -> tuple[Any, Any] | None:
+def _root(W: NDArray[np.float64]) -> tuple[Matrix, Matrix] | None:
     """The symmetric R with RR = W'W, and Q with W = QR."""
     values, vectors = linalg.eigh(W.T @ W)
     if not values[-1] > 0:
@@ -199,7 +199,7 @@ def _root(W: NDArray[np.float64]) -> tuple[Any, Any] | None:
     return snap_values(((R + R.T) / 2).ravel(), DIGITS)[0].reshape(R.shape), Q
 
 
-def _with_cones(program: Program, A: Any, b: Vector, cones: list[Cone]) -> Program:
+def _with_cones(program: Program, A: SparseMatrix, b: Vector, cones: list[Cone]) -> Program:
     return Program.trusted(
         program.P, program.q, program.A, program.l, program.u, program.lb, program.ub, program.r,
         quadratic=program.quadratic, conic=ConicRows.trusted(A, b, cones),

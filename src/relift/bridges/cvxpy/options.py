@@ -51,7 +51,7 @@ class LiftedOptions:
     iteration_limit: int | None = None
     threads: int | None = None
     recover: bool = True
-    backend_options: Mapping[str, Any] = field(default_factory=dict)
+    backend_options: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend_options", dict(self.backend_options))

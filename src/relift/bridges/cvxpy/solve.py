@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, final
+from typing import final
 
 import relift.pipeline as pipeline
 from relift.bridges.cvxpy.backends import backend_for
@@ -70,7 +70,7 @@ class Outcome:
     compiled: Compiled
     answer: Solution
     claim: Status
-    report: dict[str, Any]
+    report: dict[str, object]
     lift_seconds: float
     solve_seconds: float
     memory: Memory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cvxpy import settings as words
@@ -16,7 +17,7 @@ from cvxpy.reductions.solvers import utilities
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from cvxpy.utilities.psd_utils import TriangleKind
 
-from relift.bridges.cvxpy.compiled import Compiled, multipliers_of
+from relift.bridges.cvxpy.compiled import Compiled, ConicData, multipliers_of
 from relift.bridges.cvxpy.options import LiftedOptions
 from relift.bridges.cvxpy.solve import Memory, Outcome, solve_compiled
 from relift.program.solution import Status
@@ -107,7 +108,7 @@ class Lifted(ConicSolver):
         iteration_limit: int | None = None,
         threads: int | None = None,
         recover: bool = True,
-        backend_options: dict[str, Any] | None = None,
+        backend_options: dict[str, object] | None = None,
     ) -> None:
         super().__init__()
         self.options = LiftedOptions(
@@ -139,11 +140,11 @@ class Lifted(ConicSolver):
 
     def solve_via_data(
         self,
-        data: dict[str, Any],
+        data: ConicData,
         warm_start: bool,
         verbose: bool,
-        solver_opts: dict[str, Any],
-        solver_cache: dict[str, Any] | None = None,
+        solver_opts: dict[str, object],
+        solver_cache: dict[str, object] | None = None,
     ) -> Outcome:
         """Lift, solve, expand and check what CVXPY has compiled.
 
@@ -173,7 +174,7 @@ class Lifted(ConicSolver):
             solver_cache[self.name()] = outcome.memory
         return outcome
 
-    def invert(self, solution: Outcome, inverse_data: Any) -> CvxpySolution:
+    def invert(self, solution: Outcome, inverse_data: Mapping[str, Any]) -> CvxpySolution:
         """CVXPY's own form of an answer.
 
         Parameters
@@ -208,7 +209,7 @@ class Lifted(ConicSolver):
         failure.dual_vars = duals
         return failure
 
-    def _dual_values(self, outcome: Outcome, inverse_data: Any) -> dict[Any, Any]:
+    def _dual_values(self, outcome: Outcome, inverse_data: Mapping[str, Any]) -> dict[int, Any]:
         multipliers = multipliers_of(outcome.compiled, outcome.answer)
         if multipliers is None:
             return {}
@@ -218,7 +219,7 @@ class Lifted(ConicSolver):
         others = utilities.get_dual_values(multipliers[zero:], read, inverse_data[self.NEQ_CONSTR])
         return {**equalities, **others}
 
-    def cite(self, data: dict[str, Any]) -> str:
+    def cite(self, data: ConicData) -> str:
         """Return a BibTeX entry for what the solver does.
 
         Parameters

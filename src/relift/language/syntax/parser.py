@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
@@ -114,7 +114,7 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
     text, errors, is_whole = source.text, list[LanguageError](), True
     while True:
         try:
-            children = cast("list[Any]", _parser().parse(text))
+            children = cast("Children", _parser().parse(text))
             break
         except UnexpectedCharacters as problem:
             place, is_missing_end = problem.pos_in_stream or 0, False
@@ -150,13 +150,13 @@ class _MisreadError(Exception):
         self.message, self.span, self.hint = message, span, hint
 
 
-def _span(child: Any) -> Span:
+def _span(child: Token | n.Node) -> Span:
     if isinstance(child, Token):
         return Span(child.start_pos or 0, child.end_pos or 0)
-    return cast("Span", child.span)
+    return child.span
 
 
-def _over(children: list[Any]) -> Span:
+def _over(children: Children) -> Span:
     present = [c for c in children if c is not None]
     return _span(present[0]).to(_span(present[-1]))
 
@@ -199,31 +199,35 @@ def _string(token: Token) -> str:
     return _ESCAPE.sub(plain, str(token)[1:-1])
 
 
-def _argument(node: Any) -> n.Node:
+def _argument(node: n.Node) -> n.Node:
     if isinstance(node, n.Atom) and not node.arguments and node.span == node.name_span:
         return n.Text(node.name, node.span)
-    return cast("n.Node", node)
+    return node
+
+
+Children: TypeAlias = list[Any]
+"""What lark hands to a rule: the nodes of the rules inside of it, tokens, and None for what was left out."""
 
 
 class _ToNodes(Transformer[Token, Any]):
     """One method for each rule; children are nodes and the tokens that the grammar names."""
 
-    def program(self, c: list[Any]) -> Any:
+    def program(self, c: Children) -> Children:
         return c
 
-    def relations(self, c: list[Any]) -> Any:
+    def relations(self, c: Children) -> n.Relations:
         return n.Relations(tuple(c[1:]), _over(c))
 
-    def relation(self, c: list[Any]) -> Any:
+    def relation(self, c: Children) -> n.RelationItem:
         return n.RelationItem(str(c[0]), _arity(c[1]), c[2], _span(c[0]))
 
-    def source(self, c: list[Any]) -> Any:
+    def source(self, c: Children) -> str | FileSource:
         options = dict(option for option in c[1:] if option is not None)
         if not options:
             return _string(c[0])
         return FileSource(_string(c[0]), options.get("header"), options.get("pattern", False))
 
-    def option(self, c: list[Any]) -> Any:
+    def option(self, c: Children) -> tuple[str, bool]:
         name, value = c
         if name not in {"header", "pattern"}:
             raise _MisreadError(f"{name} is not a word about a file", _span(name), "Expected header or pattern.")
@@ -231,16 +235,16 @@ class _ToNodes(Transformer[Token, Any]):
             raise _MisreadError(f"{name} is true or false, not {value}", _span(value))
         return str(name), value == "true"
 
-    def params(self, c: list[Any]) -> Any:
+    def params(self, c: Children) -> n.Params:
         return n.Params(tuple(c[1:]), _over(c))
 
-    def param(self, c: list[Any]) -> Any:
+    def param(self, c: Children) -> n.ParamItem:
         return n.ParamItem(str(c[0]), _arity(c[1]), c[2], c[3], c[4], _span(c[0]))
 
-    def variables(self, c: list[Any]) -> Any:
+    def variables(self, c: Children) -> n.Variables:
         return n.Variables(tuple(c[1:]), _over(c))
 
-    def variable(self, c: list[Any]) -> Any:
+    def variable(self, c: Children) -> n.VariableItem:
         name, shape, *bounds = c
         if isinstance(shape, tuple):
             *parameters, domain = shape
@@ -248,117 +252,118 @@ class _ToNodes(Transformer[Token, Any]):
             return n.VariableItem(str(name), len(names), names, domain, tuple(bounds), _span(name))
         return n.VariableItem(str(name), _arity(shape), (), None, tuple(bounds), _span(name))
 
-    def domain_of(self, c: list[Any]) -> Any:
+    def domain_of(self, c: Children) -> tuple[object, ...]:
         return tuple(c)
 
-    def bound(self, c: list[Any]) -> Any:
+    def bound(self, c: Children) -> n.Bound:
         return n.Bound(_sign(c[0]), c[1], _over(c))
 
-    def table(self, c: list[Any]) -> Any:
+    def table(self, c: Children) -> n.Table:
         return n.Table(str(c[0]), tuple(e for e in c[1:-1] if e is not None), _span(c[0]), _over(c))
 
-    def entry(self, c: list[Any]) -> Any:
+    def entry(self, c: Children) -> n.Entry:
         key, value = c
         if isinstance(key, n.Entry):
             return replace(key, value=value, span=_over([key, value]))
         return n.Entry((key,), value, None, _over([key, value]))
 
-    def tuple(self, c: list[Any]) -> Any:
+    def tuple(self, c: Children) -> n.Entry:
         return n.Entry(tuple(c[1:-1]), None, None, _over(c))
 
-    def range(self, c: list[Any]) -> Any:
+    def range(self, c: Children) -> n.Entry:
         for end in c:
             if not isinstance(end.value, int):
                 hint = "For example: num := {1..9};"
                 raise _MisreadError("a range goes from one whole number to another", end.span, hint)
         return n.Entry((c[0],), None, c[1], _over(c))
 
-    def name_constant(self, c: list[Any]) -> Any:
+    def name_constant(self, c: Children) -> n.Text:
         return n.Text(str(c[0]), _span(c[0]))
 
-    def signed(self, c: list[Any]) -> Any:
+    def signed(self, c: Children) -> n.Number:
         return _number(c[1], c[0])
 
-    def fact(self, c: list[Any]) -> Any:
+    def fact(self, c: Children) -> n.Fact:
         return n.Fact(c[0], c[0].span)
 
-    def rule(self, c: list[Any]) -> Any:
+    def rule(self, c: Children) -> n.RuleStatement:
         return n.RuleStatement(c[0], c[1], _over(c))
 
-    def definition(self, c: list[Any]) -> Any:
+    def definition(self, c: Children) -> n.Definition:
         # The "=" of a definition is a token of its own in the grammar, so it is not part of c.
         mark, head, body = c[0], c[1], c[-1]
         return n.Definition(head, body, mark is not None, _over(c))
 
-    def objective(self, c: list[Any]) -> Any:
+    def objective(self, c: Children) -> n.ObjectiveStatement:
         word, name, body = c
         return n.ObjectiveStatement("min" if word.startswith("min") else "max", body, name and str(name), _over(c))
 
-    def constraint(self, c: list[Any]) -> Any:
+    def constraint(self, c: Children) -> n.ConstraintStatement:
         _, name, index, body = c
         return n.ConstraintStatement(body, name and str(name), index, _over(c))
 
-    def index(self, c: list[Any]) -> Any:
+    def index(self, c: Children) -> n.Index:
         names = tuple(n.LogicName(str(v), _span(v)) for v in c[1:-2])
         return n.Index(names, c[-2], _over(c))
 
-    def disjunction(self, c: list[Any]) -> Any:
+    def disjunction(self, c: Children) -> n.Node:
         return n.Either(tuple(c), _over(c)) if len(c) > 1 else c[0]
 
-    def conjunction(self, c: list[Any]) -> Any:
+    def conjunction(self, c: Children) -> n.Node:
         return n.Both(tuple(c), _over(c)) if len(c) > 1 else c[0]
 
-    def negated(self, c: list[Any]) -> Any:
+    def negated(self, c: Children) -> n.Negated:
         return n.Negated(c[1], _over(c))
 
-    def comparison(self, c: list[Any]) -> Any:
+    def comparison(self, c: Children) -> n.Compare:
         return n.Compare(tuple(c[0::2]), tuple(map(_sign, c[1::2])), _over(c))
 
-    def sum(self, c: list[Any]) -> Any:
+    def sum(self, c: Children) -> n.Sum:
         return n.Sum(tuple(c[0::2]), tuple(map(str, c[1::2])), _over(c))
 
-    def binary(self, c: list[Any]) -> Any:
+    def binary(self, c: Children) -> n.Binary:
         sign = "**" if c[1] == "^" else str(c[1])
         return n.Binary(cast("Any", sign), c[0], c[2], _over(c))
 
-    def signed_term(self, c: list[Any]) -> Any:
+    def signed_term(self, c: Children) -> n.Node:
         return n.Minus(c[1], _over(c)) if c[0] == "-" else replace(c[1], span=_over(c))
 
-    def indexed(self, c: list[Any]) -> Any:
+    def indexed(self, c: Children) -> n.Indexed:
         return n.Indexed(cast("Any", str(c[0])), c[1], c[2] if len(c) > 2 else None, _over(c))
 
-    def number(self, c: list[Any]) -> Any:
+    def number(self, c: Children) -> n.Number:
         return _number(c[0])
 
-    def text(self, c: list[Any]) -> Any:
+    def text(self, c: Children) -> n.Text:
         return n.Text(_string(c[0]), _span(c[0]))
 
-    def logic_variable(self, c: list[Any]) -> Any:
+    def logic_variable(self, c: Children) -> n.LogicName:
         return n.LogicName(str(c[0]), _span(c[0]))
 
-    def anonymous(self, c: list[Any]) -> Any:
+    def anonymous(self, c: Children) -> n.Wildcard:
         return n.Wildcard(_span(c[0]))
 
-    def truth(self, c: list[Any]) -> Any:
+    def truth(self, c: Children) -> n.Truth:
         return n.Truth(_span(c[0]))
 
-    def call(self, c: list[Any]) -> Any:
+    def call(self, c: Children) -> n.Call:
         return n.Call(cast("Any", str(c[0])), tuple(c[1:-1]), _over(c))
 
-    def parenthesised(self, c: list[Any]) -> Any:
-        return replace(c[1], span=_over(c))
+    def parenthesised(self, c: Children) -> n.Node:
+        inside: n.Node = c[1]
+        return replace(inside, span=_over(c))
 
-    def bracket(self, c: list[Any]) -> Any:
+    def bracket(self, c: Children) -> n.Bracket:
         return n.Bracket(c[1], _over(c))
 
-    def atom(self, c: list[Any]) -> Any:
+    def atom(self, c: Children) -> n.Atom:
         name, arguments = c
         if arguments is None:
             return n.Atom(str(name), (), _span(name), _span(name))
         values, end = arguments
         return n.Atom(str(name), values, _span(name), _over([name, end]))
 
-    def arguments(self, c: list[Any]) -> Any:
+    def arguments(self, c: Children) -> Any:
         return tuple(_argument(e) for e in c[:-1] if e is not None), c[-1]
 
 
