@@ -21,7 +21,7 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg, sparse
 
-from relift.arrays import Double
+from relift.arrays import Double, Examples
 from relift.ml.descent import by_columns, by_matrix
 from relift.ml.losses import Loss, Multinomial
 
@@ -53,7 +53,7 @@ class LinearProblem:
         Whether coefficients may not be negative.
     """
 
-    X: Any
+    X: Examples
     loss: Loss
     l1: Double
     l2: Double
@@ -205,7 +205,7 @@ def _is_admissible(loss: Loss, means: Double) -> bool:
     return bool((means >= 0).all() and (not isinstance(loss, Logistic) or (means <= 1).all()))
 
 
-def _dense(X: Any) -> Double:
+def _dense(X: Examples) -> Double:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 

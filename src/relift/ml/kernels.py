@@ -10,15 +10,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Examples, Indices, Reals
 from relift.ml import compiled
 from relift.ml.kernels_reference import BLOCK, kernel_values
+
+KernelFunction: TypeAlias = Callable[[Examples, Examples], Double]
+"""The kernel between two lists of points."""
+
+Kernel: TypeAlias = str | KernelFunction
+"""A kernel as estimators are told it: a name of scikit-learn, ``"precomputed"``, or a function."""
 
 KERNELS = ("rbf", "poly", "linear", "sigmoid")
 
@@ -86,7 +92,7 @@ class PointKernel(KernelSource):
     [0.632121, -0.632121]
     """
 
-    def __init__(self, points: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int) -> None:
+    def __init__(self, points: Reals, kernel: str, gamma: float, coef0: float, degree: int) -> None:
         self.points = np.ascontiguousarray(points, dtype=np.float64 if points.dtype == np.float64 else np.float32)
         self.size = len(self.points)
         self.kernel = kernel
@@ -159,7 +165,7 @@ class MatrixKernel(KernelSource):
 class SparseKernel(KernelSource):
     """A kernel of scikit-learn's names on sparse points, in canonical CSR form."""
 
-    def __init__(self, points: Any, kernel: str, gamma: float, coef0: float, degree: int) -> None:
+    def __init__(self, points: Examples, kernel: str, gamma: float, coef0: float, degree: int) -> None:
         self.points = sparse.csr_matrix(points)
         self.size = points.shape[0]
         self.kernel = kernel
@@ -194,7 +200,7 @@ class SparseKernel(KernelSource):
 class FunctionKernel(KernelSource):
     """A function of two lists of points (dense or sparse rows) that returns their kernel matrix."""
 
-    def __init__(self, points: Any, function: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, points: Examples, function: KernelFunction) -> None:
         self.points = points
         self.function = function
         self.size = points.shape[0]
@@ -216,16 +222,16 @@ class FunctionKernel(KernelSource):
         return FunctionKernel(self.points[index], self.function)
 
 
-def dense_function(kernel: str, gamma: float, coef0: float, degree: int) -> Callable[[Any, Any], Double]:
+def dense_function(kernel: str, gamma: float, coef0: float, degree: int) -> KernelFunction:
     """A kernel of scikit-learn's names as a function of dense or sparse points, in double precision."""
 
-    def function(X: Any, Y: Any) -> Double:
+    def function(X: Examples, Y: Examples) -> Double:
         if not sparse.issparse(X) and not sparse.issparse(Y):
             values: Double = kernel_values(X, Y, kernel, gamma, coef0, degree, np.float64)
             return values
         from sklearn.metrics.pairwise import pairwise_kernels
 
-        parameters: dict[str, Any] = {} if kernel == "linear" else {"gamma": gamma}
+        parameters: dict[str, float] = {} if kernel == "linear" else {"gamma": gamma}
         if kernel in ("poly", "sigmoid"):
             parameters["coef0"] = coef0
         if kernel == "poly":

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import Codes, Double, Single
+from relift.arrays import Codes, Double, Reals, Single
 
 BLOCK = 1 << 21
 """Kernel values that are held at a time."""
 
 
 def kernel_values(
-    X: NDArray[Any], S: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int, dtype: Any = np.float32
-) -> NDArray[Any]:
+    X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, dtype: Any = np.float32
+) -> Reals:
     """The kernel between each point of X and each of S, computed in double precision.
 
     Examples
@@ -71,11 +70,11 @@ def class_sums(
 
 
 def smo(
-    K: NDArray[Any],
-    lo: NDArray[Any],
-    hi: NDArray[Any],
-    beta: NDArray[Any],
-    v: NDArray[Any],
+    K: Reals,
+    lo: Reals,
+    hi: Reals,
+    beta: Reals,
+    v: Reals,
     tolerance: float,
     steps: int,
 ) -> tuple[int, float]:
@@ -140,14 +139,14 @@ def lloyd(X: Single, centres: Single, rounds: int) -> None:
 
 
 def coordinate_ascent(
-    Z: NDArray[Any],
-    extra: NDArray[Any],
-    c: NDArray[Any],
-    lo: NDArray[Any],
-    hi: NDArray[Any],
+    Z: Reals,
+    extra: Reals,
+    c: Reals,
+    lo: Reals,
+    hi: Reals,
     order: Codes,
-    beta: NDArray[Any],
-    w: NDArray[Any],
+    beta: Reals,
+    w: Reals,
     tolerance: float,
     passes: int,
     seed: int = 0,

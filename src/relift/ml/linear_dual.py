@@ -22,7 +22,7 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg, sparse
 
-from relift.arrays import Double
+from relift.arrays import Double, Examples
 from relift.ml import compiled
 from relift.ml.dual_machine import DualLimits
 from relift.ml.dual_problem import DualAnswer, DualProblem
@@ -54,7 +54,7 @@ def linear_points(source: KernelSource) -> Double | None:
     n, d = source.points.shape
     if d > FEATURES_LIMIT or n * d > MOST_ENTRIES:
         return None
-    points: Any = source.points
+    points: Examples = source.points
     points = points.toarray() if sparse.issparse(points) else points
     return np.asarray(points, dtype=np.float64)
 

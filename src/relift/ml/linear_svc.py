@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -26,14 +26,17 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Codes, Double
+from relift.arrays import Cells, Codes, Double, Examples, MatrixLike
 from relift.ml import compiled
 from relift.ml.landmarks import padded
 from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights
-from relift.ml.validation import validate_data
+from relift.ml.validation import ClassWeight, RandomState, validate_data
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 PATIENCE = 100
 """Passes of coordinate ascent after which the interior point method is tried."""
@@ -88,7 +91,7 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
     (11, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "lift": [StrOptions({"approximate", "exact", "none"})],
@@ -111,9 +114,9 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         tol_gap: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         max_iter: int = 20_000,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -126,13 +129,13 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedLinearSVC:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedLinearSVC:
         """Fit the classifier.
 
         Parameters
@@ -207,7 +210,7 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         warn_if_open(self.gap_, self.tol_gap, type(self).__name__)
         return self
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Signed distances from the margin: one value for each example, or one column for each of several labels.
 
         Parameters
@@ -222,7 +225,7 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         values = np.asarray(X @ self.coef_.T) + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Cells:
         """The label of each example.
 
         Parameters
@@ -238,7 +241,7 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
 class _LinearMachine:
     """One label against the rest."""
 
-    def __init__(self, owner: LiftedLinearSVC, points: Any, sign: Double, bound: Double) -> None:
+    def __init__(self, owner: LiftedLinearSVC, points: Examples, sign: Double, bound: Double) -> None:
         self.owner, self.points, self.sign, self.bound = owner, points, sign, bound
         self.is_squared = owner.loss == "squared_hinge"
         self.scale = owner.intercept_scaling if owner.fit_intercept else 0.0

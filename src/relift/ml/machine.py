@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from relift.arrays import Double
+from relift.arrays import Double, Examples, Reals, Single
 from relift.ml import compiled
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import DualMachine
@@ -19,6 +18,8 @@ from relift.ml.exact import solve_exact
 from relift.ml.kernels import (
     KERNELS,
     FunctionKernel,
+    Kernel,
+    KernelFunction,
     KernelSource,
     MatrixKernel,
     PointKernel,
@@ -35,7 +36,7 @@ SINGLE_RANGE = 300.0
 """Largest range of features, in widths of the kernel, for which single precision is enough."""
 
 
-def number_for_gamma(gamma: str | float, X: Any) -> float:
+def number_for_gamma(gamma: str | float, X: Examples) -> float:
     """The number that ``gamma="scale"`` or ``"auto"`` stands for, as in scikit-learn: weights do not count."""
     if gamma == "scale":
         if sparse.issparse(X):
@@ -61,11 +62,11 @@ class KernelView:
         The training points (or the training kernel matrix).
     """
 
-    def __init__(self, kernel: Any, gamma: float, coef0: float, degree: int, X: Any) -> None:
+    def __init__(self, kernel: Kernel, gamma: float, coef0: float, degree: int, X: Examples) -> None:
         self.kernel, self.parameters = kernel, (gamma, coef0, degree)
         self.is_pointwise = isinstance(kernel, str) and kernel in KERNELS and not sparse.issparse(X)
         self.shift: Double | None = None
-        self.dtype: Any = np.float64
+        self.dtype: type[np.float32] | type[np.float64] = np.float64
         if self.is_pointwise:
             # The middle of the range does not depend on how often an example is given, nor on the order.
             self.shift = 0.5 * (X.min(axis=0) + X.max(axis=0)) if kernel == "rbf" else None
@@ -75,11 +76,11 @@ class KernelView:
                 if width <= SINGLE_RANGE and extent < 1e9:
                     self.dtype = np.float32
 
-    def placed(self, X: Any) -> NDArray[Any]:
+    def placed(self, X: Examples) -> Reals:
         """Points as the compiled part takes them."""
         return np.ascontiguousarray(X if self.shift is None else X - self.shift, dtype=self.dtype)
 
-    def source(self, X: Any) -> KernelSource:
+    def source(self, X: Examples) -> KernelSource:
         """The kernel among training points."""
         if self.kernel == "precomputed":
             return MatrixKernel(X.toarray() if sparse.issparse(X) else X)
@@ -89,17 +90,17 @@ class KernelView:
             return SparseKernel(X, self.kernel, *self.parameters)
         return FunctionKernel(X, self.function())
 
-    def function(self) -> Any:
+    def function(self) -> KernelFunction:
         """The kernel as a function of two lists of points, in double precision."""
         return self.kernel if callable(self.kernel) else dense_function(self.kernel, *self.parameters)
 
-    def values(self, X: Any, others: Any) -> NDArray[Any]:
+    def values(self, X: Examples, others: Examples) -> Reals:
         """The kernel between new points and training points, in the precision of the machine."""
         if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(others):
             return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
         return np.asarray(self.function()(X, others))
 
-    def sums(self, X: Any, support: Any, weights: Double, columns: NDArray[Any] | None = None) -> Double:
+    def sums(self, X: Examples, support: Examples, weights: Double, columns: Reals | None = None) -> Double:
         """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel."""
         if self.kernel == "precomputed":
             part = X[:, columns]
@@ -120,7 +121,7 @@ class KernelView:
         return out
 
 
-def merge_examples(view: KernelView, X: Any, lift: str, colours: list[NDArray[Any]], size: int) -> Merged:
+def merge_examples(view: KernelView, X: Examples, lift: str, colours: list[Reals], size: int) -> Merged:
     """Merge equal examples of equal colours, unless the kernel is a matrix or nothing is to be lifted."""
     if view.kernel == "precomputed" or lift == "none":
         everything = np.arange(size)
@@ -130,13 +131,13 @@ def merge_examples(view: KernelView, X: Any, lift: str, colours: list[NDArray[An
 
 def solve_machine(
     view: KernelView,
-    X: Any,
+    X: Examples,
     c: Double,
     lo: Double,
     hi: Double,
     lift: str,
     options: LiftOptions,
-    places: Any = None,
+    places: Single | None = None,
     epsilon: float = 0.0,
 ) -> tuple[DualAnswer, Merged]:
     """Merge equal examples and solve the dual over them; see :func:`solve_merged`."""
@@ -146,14 +147,14 @@ def solve_machine(
 
 def solve_merged(
     view: KernelView,
-    X: Any,
+    X: Examples,
     merged: Merged,
     c: Double,
     lo: Double,
     hi: Double,
     lift: str,
     options: LiftOptions,
-    places: Any = None,
+    places: Single | None = None,
     epsilon: float = 0.0,
 ) -> DualAnswer:
     """Solve the dual over merged examples.

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Double, Indices
+from relift.arrays import Cells, Double, Examples, Indices
 
 
 @final
@@ -38,7 +38,7 @@ class Merged:
         return np.bincount(self.labels, weights, len(self.first)).astype(np.float64, copy=False)
 
 
-def merge_equal(X: Any, colours: list[NDArray[Any]]) -> Merged:
+def merge_equal(X: Examples, colours: list[Cells]) -> Merged:
     """Merge rows of X that are equal and have equal colours, in O(n log n).
 
     Parameters
@@ -101,7 +101,7 @@ def _factors(n_features: int) -> Double:
     return np.random.default_rng(20160613).uniform(1.0, 2.0, n_features)
 
 
-def _rows_equal(X: Any, left: Indices, right: Indices) -> NDArray[np.bool_]:
+def _rows_equal(X: Examples, left: Indices, right: Indices) -> NDArray[np.bool_]:
     if sparse.issparse(X):
         difference = np.abs(X[left] - X[right])
         return np.asarray(np.asarray(difference.sum(axis=1)).ravel() == 0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
@@ -16,12 +16,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, Integers, MatrixLike
 from relift.ml.dual_problem import DualAnswer, LiftOptions
+from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 from relift.ml.platt import FOLDS, coupled, fit_sigmoid
-from relift.ml.validation import validate_data
+from relift.ml.validation import ClassWeight, RandomState, validate_data
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _FLOATS = (np.float64,)
 
@@ -47,7 +51,7 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
     )
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: RandomState) -> int:
     if isinstance(random_state, Integral):
         return int(random_state) % 2**31
     if isinstance(random_state, np.random.RandomState):
@@ -66,7 +70,7 @@ def _report(answer: DualAnswer) -> dict[str, Any]:
     }
 
 
-LIFT_CONSTRAINTS: dict[str, list[Any]] = {
+LIFT_CONSTRAINTS: dict[str, list[object]] = {
     "lift": [StrOptions({"approximate", "exact", "none"})],
     "n_classes": [Interval(Integral, 1, None, closed="left"), None],
     "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
@@ -78,7 +82,7 @@ LIFT_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
 }
 
-LIBSVM_CONSTRAINTS: dict[str, list[Any]] = {
+LIBSVM_CONSTRAINTS: dict[str, list[object]] = {
     "shrinking": ["boolean"],
     "cache_size": [Interval(Real, 0.0, None, closed="neither"), None],
     "verbose": ["verbose"],
@@ -86,7 +90,7 @@ LIBSVM_CONSTRAINTS: dict[str, list[Any]] = {
 """Parameters of LIBSVM that SVC and SVR hand on."""
 
 
-def checked_weights(sample_weight: Any, X: Any) -> Double:
+def checked_weights(sample_weight: ArrayLike | None, X: Examples) -> Double:
     """Weights of the examples: ones if not given; negative ones are refused."""
     if sample_weight is None:
         return np.ones(X.shape[0])
@@ -191,7 +195,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
         "degree": [Interval(Integral, 0, None, closed="left")],
@@ -209,7 +213,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self,
         *,
         C: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -219,12 +223,12 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         tol_gap: float = 1e-2,
         solver: str = "smo",
         tol: float = 1e-3,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         max_iter: int = -1,
         expansion: str = "auto",
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         probability: bool = False,
         cache_size: float | None = None,
         shrinking: bool = True,
@@ -252,14 +256,14 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self.shrinking = shrinking
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVC:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVC:
         """Fit the classifier.
 
         Parameters
@@ -308,7 +312,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             self._fit_probabilities(X, codes, bound / self.C)
         return self
 
-    def _keep_answers(self, found: PairsAnswer, X: Any) -> None:
+    def _keep_answers(self, found: PairsAnswer, X: Examples) -> None:
         """Intercepts, classes and reports of the pairs of labels."""
         answers, n_labels = found.answers, len(self.classes_)
         self.intercept_ = np.array([answer.bias for answer in answers])
@@ -336,7 +340,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             tell_fit(self, self.lift_report_[-1])
         self.class_of_sample_ = found.classes[:, 0] if len(answers) == 1 else found.classes
 
-    def _fit_probabilities(self, X: Any, codes: NDArray[Any], weights: Double) -> None:
+    def _fit_probabilities(self, X: Examples, codes: Integers, weights: Double) -> None:
         """One sigmoid for each pair of labels, fitted to decision values of examples that were held out."""
         pairs = pairs_of(len(self.classes_))
         self.probA_, self.probB_ = np.zeros(len(pairs)), np.zeros(len(pairs))
@@ -356,7 +360,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             self.probA_[number], self.probB_[number] = fit_sigmoid(values, is_positive, np.ones(len(values)))
 
     def _held_out_values(
-        self, X: Any, kept: NDArray[Any], held_out: NDArray[Any], is_positive: NDArray[np.bool_], weights: Double
+        self, X: Examples, kept: Cells, held_out: Cells, is_positive: NDArray[np.bool_], weights: Double
     ) -> Double:
         """Decision values of a fit without some examples; as LIBSVM, the label itself if only one is left."""
         if not is_positive.any() or is_positive.all():
@@ -369,7 +373,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         return np.asarray(model.decision_function(X[np.ix_(held_out, kept)] if is_matrix else X[held_out]))
 
     @available_if(lambda self: _has_probability(self))
-    def predict_proba(self, X: Any) -> Double:
+    def predict_proba(self, X: MatrixLike) -> Double:
         """Probabilities of the labels, in the order of ``classes_``; with ``probability=True`` only.
 
         Parameters
@@ -388,7 +392,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         return coupled(pairwise)
 
     @available_if(lambda self: _has_probability(self))
-    def predict_log_proba(self, X: Any) -> Double:
+    def predict_log_proba(self, X: MatrixLike) -> Double:
         """Logarithms of the probabilities; with ``probability=True`` only.
 
         Parameters
@@ -398,7 +402,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         """
         return np.asarray(np.log(self.predict_proba(X)))
 
-    def _keep_support(self, X: Any, codes: NDArray[Any], coefficients: Double) -> None:
+    def _keep_support(self, X: Examples, codes: Integers, coefficients: Double) -> None:
         """Support vectors sorted by label, and libsvm's layout of their coefficients."""
         n_labels = len(self.classes_)
         is_support = (coefficients != 0).any(axis=0)
@@ -433,7 +437,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             rows.append(np.asarray(points.T @ weights).ravel())
         return np.stack(rows)
 
-    def _pair(self, number: int) -> tuple[NDArray[Any], Double]:
+    def _pair(self, number: int) -> tuple[Cells, Double]:
         """Positions of the support vectors of a pair of labels, and their coefficients."""
         n_labels = len(self.classes_)
         i, j = pairs_of(n_labels)[number]
@@ -442,7 +446,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         weights = np.concatenate([self.dual_coef_[j - 1, of_i], self.dual_coef_[i, of_j]])
         return columns[weights != 0], weights[weights != 0]
 
-    def _values(self, X: Any) -> Double:
+    def _values(self, X: Examples) -> Double:
         """Decision values, one column for each pair of labels, signs as in SVC's one-vs-one."""
         check_is_fitted(self)
         X = validate_data(
@@ -460,7 +464,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             out[:, number] = values + self.intercept_[number]
         return out
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Signed distances from the margin, in the shape of SVC's.
 
         Parameters
@@ -476,7 +480,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         """
         return decisions_of(self._values(X), len(self.classes_), self.decision_function_shape)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Cells:
         """The label of each example.
 
         Parameters

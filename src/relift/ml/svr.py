@@ -13,20 +13,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Double, MatrixLike
 from relift.ml.dual_problem import LiftOptions
+from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
 from relift.ml.svc import LIBSVM_CONSTRAINTS, LIFT_CONSTRAINTS, checked_weights, options_of, tell_fit
-from relift.ml.validation import validate_data
+from relift.ml.validation import RandomState, validate_data
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
@@ -66,7 +70,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
     (True, 0.99)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
@@ -80,7 +84,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -94,7 +98,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         tol: float = 1e-3,
         max_iter: int = -1,
         expansion: str = "auto",
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         cache_size: float | None = None,
         shrinking: bool = True,
         verbose: bool = False,
@@ -118,14 +122,14 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.shrinking = shrinking
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVR:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVR:
         """Fit the regressor.
 
         Parameters
@@ -214,7 +218,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         points, weights = self._landmarks or (self.support_vectors_, self.dual_coef_[0])
         return np.asarray(points.T @ weights).reshape(1, -1)
 
-    def predict(self, X: Any) -> Double:
+    def predict(self, X: MatrixLike) -> Double:
         """The value of each example.
 
         Parameters

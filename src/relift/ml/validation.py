@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
-from scipy import sparse
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data as _validate_data
 
+from relift.arrays import Cells, Examples, MatrixLike, is_sparse
 from relift.program.sparse_structure import checked_sparse
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def validate_data(estimator: Any, X: Any, *rest: Any, **words: Any) -> Any:
+
+RandomState: TypeAlias = "int | np.random.RandomState | None"
+"""A seed, a generator, or None, as scikit-learn takes it."""
+
+ClassWeight: TypeAlias = "Mapping[Any, float] | Literal['balanced'] | None"
+"""Weights by label, or the word for weights that make up for the numbers of examples."""
+
+
+@overload
+def validate_data(estimator: BaseEstimator, X: MatrixLike, **words: object) -> Examples: ...
+@overload
+def validate_data(
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, **words: object
+) -> tuple[Examples, Cells]: ...
+def validate_data(
+    estimator: BaseEstimator, X: MatrixLike, *rest: object, **words: object
+) -> Examples | tuple[Examples, Cells]:
     """As :func:`sklearn.utils.validation.validate_data`, which believes the indices of a sparse matrix.
 
     Parameters
@@ -29,6 +50,7 @@ def validate_data(estimator: Any, X: Any, *rest: Any, **words: Any) -> Any:
     ShapeError
         If an index of X lies outside of it, or its parts do not fit together. It is a ValueError.
     """
-    if sparse.issparse(X) and X.ndim == 2:
+    if is_sparse(X) and len(X.shape) == 2:
         checked_sparse("X", X)
-    return _validate_data(estimator, X, *rest, **words)
+    found: Examples | tuple[Examples, Cells] = _validate_data(estimator, X, *rest, **words)
+    return found

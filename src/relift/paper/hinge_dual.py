@@ -19,12 +19,12 @@ all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Indices, SparseMatrix
 from relift.errors import OptionError
 from relift.ml import compiled
 from relift.ml.small_dual import balanced, best_bias
@@ -60,7 +60,7 @@ class HingeForm:
     weights: Indices
     slacks: Indices
     bias: int
-    points: Any
+    points: SparseMatrix
     curvature: Double
     sides: Double
     slopes: Double
