@@ -29,6 +29,7 @@ test-minimal: $(VENV)/.dev
 test-lowest: $(VENV)/.dev
 	$(RUN)/python -m tests.environments lowest -n $(JOBS) --dist worksteal
 	$(RUN)/python -m tests.environments lowest-extras -n $(JOBS) --dist worksteal
+	$(RUN)/python -m tests.environments lowest-linopy -n $(JOBS) --dist worksteal tests/bridges
 
 test-python: $(VENV)/.dev
 	$(RUN)/python -m tests.environments full --python $(PYTHON) -n $(JOBS) --dist worksteal

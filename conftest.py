@@ -9,9 +9,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent
 NEEDS = {
-    "cvxpy": ("src/relift/cvxpy/", "docs/cvxpy.md"),
+    "cvxpy": ("src/relift/cvxpy.py", "src/relift/bridges/cvxpy/", "docs/cvxpy.md"),
+    "linopy": ("src/relift/linopy.py", "src/relift/bridges/linopy_.py", "docs/pypsa_and_linopy.md"),
+    "pulp": ("src/relift/pulp.py", "src/relift/bridges/pulp_.py", "docs/other_tools.md"),
+    "pyomo": ("src/relift/pyomo.py", "src/relift/bridges/pyomo_.py", "docs/other_tools.md"),
+    "pypsa": ("docs/pypsa_and_linopy.md",),
     "sklearn": ("src/relift/ml/", "src/relift/paper/", "docs/lifted_svm.md"),
-    "qpsolvers": ("src/relift/qpsolvers.py", "docs/scipy_and_qpsolvers.md"),
+    "qpsolvers": ("src/relift/qpsolvers.py", "src/relift/bridges/qpsolvers_.py", "docs/scipy_and_qpsolvers.md"),
 }
 """Packages, and what cannot even be imported without them. Tests skip by themselves, with a reason."""
 

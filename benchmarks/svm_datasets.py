@@ -134,23 +134,29 @@ def time_of(machine: Any, X: Any) -> float:
 
 
 MEMORY = """
-import resource, sys
+import sys
+from pathlib import Path
 import numpy as np
 from benchmarks.svm_datasets import DATA
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from relift.ml import LiftedSVC
+def kibibytes(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))
 X, y = DATA[sys.argv[1]]()
 X = StandardScaler().fit_transform(np.asarray(X, dtype=float))
-(SVC if sys.argv[2] == "SVC" else LiftedSVC)().fit(X[:50], y[:50])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-(SVC if sys.argv[2] == "SVC" else LiftedSVC)(C=10.0).fit(X, y)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+machine = SVC if sys.argv[2] == "SVC" else LiftedSVC
+machine().fit(X[::10], y[::10])
+Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+before = kibibytes("VmRSS")
+machine(C=10.0).fit(X, y)
+print(kibibytes("VmHWM") - before)
 """
 
 
 def memory(name: str, method: str) -> float | None:
-    """Mebibytes that a fit of the whole set with C = 10 adds to a process."""
+    """Mebibytes that a fit of the whole set with C = 10 adds to a process at its peak; None if nothing tells."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", MEMORY, name, method], capture_output=True, text=True, env=environment, check=False

@@ -21,6 +21,7 @@ from paper_page import PAPER_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
 from svm_page import SVM_BLOCKS
 
+from relift.language.functions import FUNCTIONS
 from relift.solvers.registry import backend_lines
 
 ROOT = Path(__file__).parent.parent
@@ -157,25 +158,6 @@ def approximate() -> str:
     return "\n".join(lines)
 
 
-def approximate_before() -> str:
-    """Ratios before and after there was a budget, from docs/approximate_before.json."""
-    before = json.loads((ROOT / "docs" / "approximate_before.json").read_text(encoding="utf-8"))
-    after = {(m["program"], m["noise"]): m for m in _approximate_measurements()}
-    lines = [
-        "| program | noise | plain s | before s | before, ratio | status | now, ratio | status |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for m in before:
-        now = after.get((m["program"], m["noise"]))
-        if now is None:
-            continue
-        lines.append(
-            f"| {m['program']} | {m['noise']:.0e} | {m['plain']:.3f} | {m['approximate']:.3f} "
-            f"| {m['approximate'] / m['plain']:.2g} | `{m['status']}` | {now['ratio']:.2f} | `{now['status']}` |"
-        )
-    return "\n".join(lines)
-
-
 def repeated_rows() -> str:
     """The table of docs/repeated_rows.json, which ``python -m benchmarks.repeated_rows --out`` writes."""
     sys.path.insert(0, str(ROOT))
@@ -184,14 +166,44 @@ def repeated_rows() -> str:
     return table(json.loads((ROOT / "docs" / "repeated_rows.json").read_text(encoding="utf-8")))
 
 
+def gpu() -> str:
+    """The table of docs/gpu.json, which ``python -m benchmarks.gpu_orbits --out`` writes on a machine with a GPU."""
+    found = json.loads((ROOT / "docs" / "gpu.json").read_text(encoding="utf-8"))
+    orbits = found["orbits"]
+    lines = [
+        f"| {found['device']}, PyTorch {found['torch']} | GPU s | CPU s (one thread) | ratio |",
+        "|---|---|---|---|",
+        f"| orbits of {orbits['points']}, {orbits['n_points']:,} points, {orbits['anchors']:,} anchors "
+        f"(first call {orbits['gpu_cold']:.1f} s) | {orbits['gpu_warm']:.3f} | {orbits['cpu_warm']:.3f} "
+        f"| {orbits['cpu_warm'] / orbits['gpu_warm']:.2g} |",
+    ]
+    for m in found["machines"]:
+        what = f"{m['task']}, {m['points']:,} examples, {m['features']} features"
+        what += f", {m['support']:,} support vectors" if "support" in m else ""
+        lines.append(f"| {what} | {m['gpu']:.4f} | {m['cpu']:.4f} | {m['cpu'] / m['gpu']:.2g} |")
+    return "\n".join(lines)
+
+
+def functions() -> str:
+    """The convex and concave functions of the language, from their table."""
+    lines = ["| written | means | curvature | sign | becomes |", "|---|---|---|---|---|"]
+    for function in FUNCTIONS.values():
+        sign = "≥ 0" if function.sign == "nonnegative" else ""
+        lines.append(
+            f"| `{function.written}` | {function.meaning} | {function.curvature} | {sign} | {function.becomes} |"
+        )
+    return "\n".join(lines)
+
+
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
-    "approximate_before": approximate_before,
     "approximate_summary": approximate_summary,
     "backends": backends,
     "benchmarks": benchmarks,
     "first_figures": first_figures,
+    "functions": functions,
+    "gpu": gpu,
     "layers": layers,
     "repeated_rows": repeated_rows,
     **GROUNDING_BLOCKS,

@@ -6,6 +6,7 @@
 minimal         the required packages alone, newest versions: everything optional must skip, not fail
 lowest          the required packages alone, each in the lowest version that pyproject.toml allows
 lowest-extras   the optional packages in their lowest versions, the required ones as these allow
+lowest-linopy   linopy and PyPSA in their lowest versions, which need newer tables than relift does
 full            everything, newest versions: for another Python, such as ``--python python3.13``
 ==============  ====================================================================================
 
@@ -26,9 +27,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "environments"
 TOOLS = ("pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100")
-KINDS = ("minimal", "lowest", "lowest-extras", "full")
-UNTRIED = ("all", "dev")
-"""Extras that only collect others, or are for developers."""
+KINDS = ("minimal", "lowest", "lowest-extras", "lowest-linopy", "full")
+UNTRIED = ("all", "dev", "ortools")
+"""Extras that only collect others, are for developers, or cannot share a process with highspy."""
 
 
 def lowest(requirement: str) -> str:
@@ -58,10 +59,12 @@ def requirements(kind: str) -> list[str]:
     extras: dict[str, list[str]] = project["optional-dependencies"]
     optional = list(dict.fromkeys(each for name, parts in extras.items() if name not in UNTRIED for each in parts))
     drivers = [each for each in extras["dev"] if each.startswith("psycopg")]
+    apart = [*extras["linopy"], *extras["pypsa"]]
     return {
         "minimal": required,
         "lowest": [lowest(each) for each in required],
-        "lowest-extras": [lowest(each) for each in [*optional, *drivers]],
+        "lowest-extras": [*required, *(lowest(each) for each in [*optional, *drivers] if each not in apart)],
+        "lowest-linopy": [*required, *(lowest(each) for each in dict.fromkeys(apart))],
         "full": [*required, *optional, *drivers],
     }[kind]
 

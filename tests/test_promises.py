@@ -350,9 +350,9 @@ def test_coefficients_are_added_as_exact_rationals_and_nothing_is_rounded_unless
 
 
 def test_wrong_classes_of_a_broken_kernel_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    import relift.lifting.lifting as lifting
+    from relift.lifting import stages
 
-    honest = lifting.find_symmetry
+    honest = stages.find_symmetry
 
     def everything_is_alike(program: Program, *rest: Any, **more: Any) -> Any:
         found = honest(program, *rest, **more)
@@ -362,7 +362,7 @@ def test_wrong_classes_of_a_broken_kernel_are_not_used(monkeypatch: pytest.Monke
             rows=Partition(np.zeros(program.n_rows, np.int64)),
         )
 
-    monkeypatch.setattr(lifting, "find_symmetry", everything_is_alike)
+    monkeypatch.setattr(stages, "find_symmetry", everything_is_alike)
     result = solve(Program(q=COSTS, A=ROWS, l=[1, 1], lb=0))
     assert result.lifting.is_trivial
     assert "no classes passed their check" in result.lifting.notes[-1]

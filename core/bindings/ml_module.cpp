@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "relift/ml/label_pairs.hpp"
 #include "relift/ml/targets.hpp"
 #include "relift/python/calls.hpp"
 
@@ -305,6 +306,7 @@ struct HeldMachine {
     std::unique_ptr<DualMachine> machine;
     std::unique_ptr<PairsOfLabels> labels;
     std::size_t n_labels = 0;
+    std::vector<std::size_t> begin;  // of each label
     bool is_busy = false;
     ~HeldMachine() {
         machine.reset();
@@ -469,6 +471,7 @@ PyObject* py_label_machines(PyObject*, PyObject* arguments) {
         if (from.size() < 2 || from.front() != 0 || from.back() != n || !std::is_sorted(from.begin(), from.end()))
             throw std::invalid_argument("begin does not part the points");
         held->n_labels = from.size() - 1;
+        held->begin = from;
         const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
         if (x.holds('f'))
             held->labels = RELIFT_ML_CALL(shared_labels<float>(x.elements<float>('f', "X", n * d), d, from, kernel, bytes));
@@ -493,6 +496,52 @@ PyObject* py_pair_machine(PyObject*, PyObject* arguments) {
         held->kept = capsule;
         held->machine = labels.labels->machine(std::size_t(first), std::size_t(second), std::size_t(most_bytes));
         return capsule_of(std::move(held));
+    });
+}
+
+PyObject* py_solve_pairs(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *capsule, *total_given, *coefficients_given, *outcomes_given;
+        double tol_gap, enough, tolerance, most_seconds;
+        long long most_steps;
+        Py_ssize_t most_bytes;
+        if (!PyArg_ParseTuple(arguments, "OOdddLdnOO", &capsule, &total_given, &tol_gap, &enough, &tolerance,
+                              &most_steps, &most_seconds, &most_bytes, &coefficients_given, &outcomes_given))
+            return nullptr;
+        HeldMachine& held = held_by(capsule);
+        if (!held.labels) throw std::invalid_argument("these are not labels");
+        if (held.is_busy) throw std::invalid_argument("this machine is solving already");
+        const std::size_t n = held.begin.back(), n_pairs = held.n_labels * (held.n_labels - 1) / 2;
+        constexpr std::size_t width = 10;
+        const Buffer total(total_given), coefficients(coefficients_given, true), outcomes(outcomes_given, true);
+        const double* bounds = total.elements<double>('d', "total", n);
+        double* out = coefficients.elements<double>('d', "coefficients", held.n_labels * n);
+        double* told = outcomes.elements<double>('d', "outcomes", n_pairs * width);
+        bool is_error = false;
+        const DualLimits limits{tol_gap, enough, tolerance, most_steps, most_seconds, [&is_error]() {
+                                    const WithLock locked;
+                                    is_error = PyErr_CheckSignals() != 0;
+                                    return is_error;
+                                }};
+        std::vector<relift::ml::PairOutcome> found;
+        held.is_busy = true;
+        try {
+            const WithoutLock unlocked;
+            found = relift::ml::solve_pairs(*held.labels, held.begin, bounds, limits, std::size_t(most_bytes), out);
+        } catch (...) {
+            held.is_busy = false;
+            throw;
+        }
+        held.is_busy = false;
+        if (is_error) throw PythonError();
+        for (std::size_t pair = 0; pair < found.size(); ++pair) {
+            const DualOutcome& outcome = found[pair].outcome;
+            const double line[width] = {double(int(outcome.status)), double(outcome.steps),
+                                        double(outcome.kernel_values), outcome.gap, outcome.bias, outcome.dual_value,
+                                        outcome.total, outcome.violation, outcome.scale, found[pair].seconds};
+            std::copy_n(line, width, told + pair * width);
+        }
+        Py_RETURN_NONE;
     });
 }
 
@@ -559,6 +608,9 @@ PyMethodDef methods[] = {
      "label_machines(X, begin, kind, gamma, coef0, degree, most_bytes): points of several labels, sorted by label."},
     {"pair_machine", py_pair_machine, METH_VARARGS,
      "pair_machine(labels, first, second, most_bytes): a machine over the points of two of them."},
+    {"solve_pairs", py_solve_pairs, METH_VARARGS,
+     "solve_pairs(labels, total, tol_gap, enough, tolerance, most_steps, most_seconds, most_bytes, coefficients, "
+     "outcomes): the machines of all pairs; a line of outcomes is what solve_dual returns, and seconds."},
     {"solve_dual", py_solve_dual, METH_VARARGS,
      "solve_dual(machine, c, lo, hi, epsilon, beta, v, is_v_given, tol_gap, enough, tolerance, most_steps, "
      "most_seconds): "

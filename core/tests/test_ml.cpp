@@ -45,8 +45,9 @@ void test_kernels() {
         const Kernel kernel{KernelKind(k % 4), 0.5f, 0.25f, 1 + int(random() % 4)};
         const Floats_ x = random_points(random, n, d), s = random_points(random, m, d);
         const PointsByFeature by_feature(s.data(), m, d);
-        Floats_ weights(by_feature.stride(), 0.0f), values(n * m);
-        for (std::size_t j = 0; j < m; ++j) weights[j] = float(random() % 7) - 3.0f;
+        Doubles weights(by_feature.stride(), 0.0);
+        Floats_ values(n * m);
+        for (std::size_t j = 0; j < m; ++j) weights[j] = double(random() % 7) - 3.0;
         Doubles row_weights(n), sums(n);
         std::vector<std::int32_t> labels(n);
         for (std::size_t i = 0; i < n; ++i) {

@@ -18,15 +18,14 @@ Models over tables are written in a small relational language, as text or in Pyt
 from __future__ import annotations
 
 import ast
-from importlib import import_module
-from importlib.resources import files
+from importlib import import_module, resources
 
 __version__ = "0.1.0"
 
 
 def _homes() -> dict[str, str]:
     """Read which module each public name comes from in ``__init__.pyi``, so that they are listed once."""
-    stub = ast.parse(files("relift").joinpath("__init__.pyi").read_text(encoding="utf-8"))
+    stub = ast.parse(resources.files("relift").joinpath("__init__.pyi").read_text(encoding="utf-8"))
     return {
         alias.name: node.module
         for node in stub.body
@@ -37,7 +36,7 @@ def _homes() -> dict[str, str]:
 
 _HOME = _homes()
 
-_PARTS = ("cvxpy", "ml", "qpsolvers")
+_PARTS = ("cvxpy", "highs", "linopy", "ml", "ortools", "pulp", "pyomo", "qpsolvers")
 """Packages that need others to be installed; ``relift.cvxpy.Lifted`` imports them."""
 
 __all__ = sorted(_HOME)

@@ -241,9 +241,9 @@ class ApproximateSolve:
         """What the rounds work on: classes that were found before, or the presolved program without any."""
         if isinstance(given, Lifting) and isinstance(given.quotient, Restriction):
             return given
-        if self.exact is not None and self.exact.snapped is None and self.lift_settings.method != "none":
+        if self.exact is not None and self.exact.snapped is None and self.lift_settings.lift != "none":
             return self.exact
-        settings = replace(self.lift_settings, method="equitable", digits=None)
+        settings = replace(self.lift_settings, lift="equitable", digits=None)
         return self.options.presolved(self.program, settings)
 
     def _solve_small(self, small: Program, warm_start: Solution | None, seconds: float) -> Solution:
@@ -255,7 +255,7 @@ class ApproximateSolve:
             threads=None,  # HiGHS has one pool of threads, which a solve that is going on may be using
             interrupt=None,
         )
-        unlifted = lift(small, LiftSettings(method="none", reduce=False))
+        unlifted = lift(small, LiftSettings(lift="none", reduce=False))
         run = CertifiedSolve(unlifted, settings, perf_counter(), None)
         backend = self.backend
         if backend is None and math.isfinite(self.options.budget):

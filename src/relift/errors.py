@@ -11,6 +11,7 @@
     │   ├── AsymmetricError              P is not symmetric
     │   ├── NonConvexError               P has a direction of negative curvature
     │   └── ConeError                    a cone has a size or an exponent that it cannot have
+    ├── NotAProgramError (TypeError)     something else where a program is needed
     ├── LanguageError (ValueError)       a model text is wrong; points at the place
     │   ├── ModelSyntaxError             it does not follow the grammar
     │   ├── EncodingError                the file is not UTF-8
@@ -147,6 +148,11 @@ class NonConvexError(ProgramError):
 @final
 class ConeError(ProgramError):
     """A cone has a size or an exponent that it cannot have."""
+
+
+@final
+class NotAProgramError(ReliftError, TypeError):
+    """Something else stands where a program is needed."""
 
 
 class LanguageError(ReliftError, ValueError):

@@ -36,6 +36,7 @@ from relift.errors import OptionError
 from relift.lifting.lifting import Lifting
 from relift.lifting.lifting import lift as lift_with_settings
 from relift.lifting.stages import LIFTING, LiftWork
+from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
@@ -124,6 +125,8 @@ def lift(
     if method is not None:
         warnings.warn("lift(method=...) is now lift(lift=...).", DeprecationWarning, stacklevel=2)
         lift = method
+    if not isinstance(program, Program):
+        raise other_model_error("relift.lift", program)
     settings = LiftSettings(lift, values, digits, scale_rows, reduce)
     if approximate is not None:
         return approximation_from(approximate).lift(program, settings, progress)
@@ -187,6 +190,11 @@ def solve(
         ``infeasible`` and ``unbounded`` only with a ray that did; ``optimal_within_gap``, only with
         ``approximate``, if the point did and is proved to be within the gap.
 
+    Raises
+    ------
+    NotAProgramError
+        If it is neither; the message says what to write for a model of another tool.
+
     Examples
     --------
     >>> result = solve(Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0))
@@ -194,6 +202,8 @@ def solve(
     ('optimal', 1.5, [0.5, 0.5, 0.5], 1)
     """
     start = perf_counter()
+    if not isinstance(program, (Program, Lifting)):
+        raise other_model_error("relift.solve", program)
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
     point = warm_start.solution if isinstance(warm_start, Result) else warm_start

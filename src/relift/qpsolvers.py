@@ -1,5 +1,5 @@
 """relift as a solver of qpsolvers: the public name of :mod:`relift.bridges.qpsolvers_`."""
 
-from relift.bridges.qpsolvers_ import NAME, relift_solve_problem
+from relift.bridges.qpsolvers_ import NAME, register, relift_solve_problem, unregister
 
-__all__ = ["NAME", "relift_solve_problem"]
+__all__ = ["NAME", "register", "relift_solve_problem", "unregister"]

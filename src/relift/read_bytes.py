@@ -75,13 +75,14 @@ def read_bytes(path: str | Path, max_bytes: int | None = None) -> bytes:
         if error.errno == errno.ENXIO:  # a socket, or a pipe that nobody writes to
             raise _not_regular(path) from None
         raise
-    with open(handle, "rb") as file:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        if stat.S_ISDIR(about.st_mode):
             raise IsADirectoryError(errno.EISDIR, "Is a directory", str(path))
-        if not stat.S_ISREG(mode):
-            raise _not_regular(path)
-        size = os.fstat(handle).st_size
+        raise _not_regular(path)
+    with open(handle, "rb") as file:
+        size = about.st_size
         # The size is not trusted: a file may grow while it is read, and those of /proc have none.
         data = b"" if size > limit else file.read(limit + 1)
     if size > limit or len(data) > limit:

@@ -45,7 +45,7 @@ class LiftSettings:
 
     Parameters
     ----------
-    method
+    lift
         ``"equitable"`` (sums, the coarsest), ``"counting"`` (multisets), ``"orbits"`` (automorphisms) or ``"none"``.
     values
         How a float is read: ``"decimal"``, so that .1 + .2 = .3, or ``"bits"``.
@@ -59,7 +59,7 @@ class LiftSettings:
         Seed of the random words; the classes found do not depend on it.
     """
 
-    method: LiftMethod = "equitable"
+    lift: LiftMethod = "equitable"
     values: Reading = "decimal"
     digits: int | None = None
     scale_rows: bool = True
@@ -67,7 +67,7 @@ class LiftSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice("lift", self.method, get_args(LiftMethod))
+        check_choice("lift", self.lift, get_args(LiftMethod))
         check_choice("values", self.values, get_args(Reading))
         if self.digits is not None and not (_is_whole(self.digits) and 1 <= self.digits <= 15):
             raise OptionError(f"digits={self.digits!r} is out of range.", "Give a whole number from 1 to 15.")

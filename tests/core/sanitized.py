@@ -17,24 +17,31 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = {"_core": "module.cpp", "_tables_core": "tables_module.cpp", "_ml_core": "ml_module.cpp"}
+MODULES = {
+    "_core": "module.cpp",
+    "_tables_core": "tables_module.cpp",
+    "_ml_core": "ml_module.cpp",
+    "_linear_core": "linear_module.cpp",
+}
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FLAGS = ("-std=c++17", "-g1", *SANITIZERS, "-fPIC", "-shared", "-DPy_LIMITED_API=0x030B0000", "-Wall", "-Wextra")
 KERNEL_TESTS = (
     "tests/symmetry/test_colour_refinement.py",
     "tests/symmetry/test_cone_refinement.py",
     "tests/symmetry/test_equitable.py",
-    "tests/symmetry/test_field.py",
+    "tests/symmetry/test_finite_field.py",
     "tests/symmetry/test_geometry.py",
-    "tests/symmetry/test_kernels.py",
+    "tests/symmetry/test_kernel_partitions.py",
     "tests/symmetry/test_partition.py",
     "tests/symmetry/test_snapping.py",
     "tests/hostile/test_collisions.py",
-    "tests/tables/test_kernels.py",
-    "tests/tables/test_engine_memory.py",
+    "tests/tables/test_compiled.py",
+    "tests/tables/memory/test_engine.py",
     "tests/ml/test_kernels.py",
     "tests/ml/test_point_signatures.py",
     "tests/ml/test_dual.py",
+    "tests/ml/test_nu_machines.py",
+    "tests/ml/test_linear_models.py",
 )
 """Tests that reach the compiled kernels."""
 
@@ -52,9 +59,9 @@ def missing_part() -> str:
     return "" if Path(found.stdout.strip()).is_absolute() else "the sanitizers' libraries are not installed"
 
 
-QUICK_TESTS = ("tests/symmetry/test_colour_refinement.py", "tests/tables/test_kernels.py", "tests/ml/test_kernels.py")
+QUICK_TESTS = ("tests/symmetry/test_colour_refinement.py", "tests/tables/test_compiled.py", "tests/ml/test_kernels.py")
 QUICK = "refused or core_checks or unsorted or factor or example or groups or joins or gathered or rows or nearest"
-"""A choice among them that enters all three modules and takes seconds."""
+"""A choice among them that enters three modules and takes seconds."""
 
 
 def build(folder: Path, optimisation: str = "-O1") -> None:
@@ -87,8 +94,9 @@ def environment(folder: Path) -> dict[str, str]:
         subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
         for name in ("libasan.so", "libubsan.so", "libstdc++.so")
     ]
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
     return {
-        **os.environ,
+        **inherited,
         "PYTHONPATH": str(folder),
         "PYTHONMALLOC": "malloc",
         "LD_PRELOAD": ":".join(libraries),
@@ -110,7 +118,7 @@ def run_tests(folder: Path, tests: tuple[str, ...], chosen: str = LEFT_OUT) -> s
         Which of them, in the words of pytest's ``-k``.
     """
     around = environment(folder)
-    where = "import relift._core, relift._tables_core, relift._ml_core as m; print(m.__file__)"
+    where = "import relift._core, relift._tables_core, relift._linear_core, relift._ml_core as m; print(m.__file__)"
     found = subprocess.run([sys.executable, "-c", where], env=around, capture_output=True, text=True, cwd=folder)
     if Path(found.stdout.strip()).parent != folder / "relift":
         raise RuntimeError(f"the sanitised extensions are not used: {found.stdout}{found.stderr}")

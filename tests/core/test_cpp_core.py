@@ -33,6 +33,6 @@ def test_core_passes_its_tests_under_sanitizers(source: Path, tmp_path: Path) ->
 
 @pytest.mark.skipif(bool(missing_part()), reason=missing_part() or "sanitizers are there")
 def test_bindings_pass_the_tests_of_kernels_under_sanitizers(tmp_path: Path) -> None:
-    """All three modules are built; ``make sanitize`` runs more tests with them."""
+    """All modules are built; ``make sanitize`` runs more tests with them."""
     build(tmp_path, "-O0")
     assert run_tests(tmp_path, QUICK_TESTS, QUICK).returncode == 0

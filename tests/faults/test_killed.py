@@ -99,7 +99,10 @@ def test_every_module_writes_files_in_this_way() -> None:
     allowed = {
         "atomic.py": "this is the way",
         "cli/run.py": "os.devnull",
-        "adapters/file_lp.py": "a copy for HiGHS in a folder of its own",
+        "cli/closed_pipes.py": "os.devnull",
+        "cli/highs_command.py": "a log that is added to, as HiGHS does",
+        "bridges/apart.py": "what two processes tell each other, in a folder of its own",
+        "tables/sources/csv_layout.py": "a copy for DuckDB in a folder of its own",
     }
     found = []
     for path in sorted(root.rglob("*.py")):

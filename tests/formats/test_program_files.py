@@ -553,3 +553,43 @@ def test_writing_keeps_the_mode_and_follows_links(tmp_path: Path) -> None:
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
     assert read_program(path).q.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("suffix", ["mps", "mps.gz", "lp"])
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        (Program(q=[1, 1], lb=[0, -2], ub=[1, 1e30]), "ub[1] = 1e+30"),
+        (Program(q=[1], lb=[-1e20]), "lb[0] = -1e+20"),
+        (Program(q=[1], lb=[1e25], ub=[1e26], variable_names=["sun"]), "lb[0] = 1e+25 (variable 'sun')"),
+        (Program(q=[1], A=[[1]], l=[1e22], u=[1e23], row_names=["mass"]), "l[0] = 1e+22 (row 'mass')"),
+        (Program(q=[1], A=[[1]], u=[1e22]), "u[0] = 1e+22"),
+    ],
+)
+def test_bounds_that_mean_infinity_in_a_file_are_not_written(
+    program: Program, what: str, suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"large.{suffix}"
+    with pytest.raises(FileFormatError) as refused:
+        write_program(program, path)
+    assert str(refused.value) == (
+        f"{path}: {what} cannot be written as .{suffix}: numbers from 1e20 on mean no bound there."
+        " Write .npz, or make the bound infinite."
+    )
+    assert not path.exists()
+    assert write_program(program, tmp_path / "large.npz") == ()
+    assert read_program(tmp_path / "large.npz") == program
+
+
+@pytest.mark.parametrize("suffix", ["mps", "lp"])
+def test_the_largest_bounds_that_a_file_holds_come_back(suffix: str, tmp_path: Path) -> None:
+    path, large = tmp_path / f"large.{suffix}", np.nextafter(1e20, 0)
+    program = Program(q=[1], A=[[1], [2]], l=[-large, -np.inf], u=[np.inf, large], lb=[-large], ub=[large])
+    assert write_program(program, path) == ()
+    assert read_program(path).replace(variable_names=None, row_names=None) == program
+
+
+def test_quadratic_constraints_with_huge_sides_are_not_written(tmp_path: Path) -> None:
+    program = Program(q=[1], quadratic=[([[2]], [0], 1e21)])
+    with pytest.raises(FileFormatError, match=r"r of quadratic constraint 0, 1e\+21, cannot be .* the bound infinite"):
+        write_program(program, tmp_path / "ball.mps")

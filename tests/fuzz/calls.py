@@ -55,7 +55,7 @@ class Call:
             return f"# by {self}: see tests/fuzz/calls.py\nprint(relift.solve(program))\n"
         words = "".join(f", {name}={value!r}" for name, value in self.words.items())
         if self.name == "expand":
-            return lines[self.name].replace("{words}", words.replace("lift=", "method=")) + "\n"
+            return lines[self.name].replace("{words}", words) + "\n"
         return lines[self.name].replace("{words}", words) + "\nprint(result, result.certificate)\n"
 
 
@@ -119,14 +119,13 @@ def _vertex(draft: Draft, words: dict[str, Any]) -> Verdict:
     return _of_result(relift.solve(draft.program(), vertex=True, **words))
 
 
-def _method(words: dict[str, Any]) -> dict[str, Any]:
-    words = {name: value for name, value in words.items() if name != "approximate"}
-    return {("method" if name == "lift" else name): value for name, value in words.items()}
+def _of_lift(words: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in words.items() if name != "approximate"}
 
 
 def _expand(draft: Draft, words: dict[str, Any]) -> Verdict:
     """The small program by itself, expanded and restricted by hand."""
-    lifting = relift.lift(draft.program(), **_method(words))
+    lifting = relift.lift(draft.program(), **_of_lift(words))
     small = relift.solve(lifting.small, lift="none")
     expanded = lifting.expand(small.solution)
     if small.status != "optimal":
@@ -145,7 +144,7 @@ def _update(draft: Draft, words: dict[str, Any]) -> Verdict:
     """Lifted without its costs and with wider rows, then given the true vectors."""
     program = draft.program()
     first = program.replace(q=program.q * 0.0, u=np.where(np.isfinite(program.u), program.u + 1.0, program.u))
-    lifting = relift.lift(first, **_method(words)).update(q=program.q, u=program.u)
+    lifting = relift.lift(first, **_of_lift(words)).update(q=program.q, u=program.u)
     return _of_result(relift.solve(lifting))
 
 

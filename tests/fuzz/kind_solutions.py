@@ -120,7 +120,7 @@ def _solved_elsewhere(program: Program, result: relift.Result, folder: Path) -> 
         return ""
     write_solution(small, folder / "small.json")
     found = read_lifting_map(folder / "map.json")
-    again = relift.lift(read_program(model), method=found.settings.method)
+    again = relift.lift(read_program(model), lift=found.settings.lift)
     found.check(again, "map.json")
     expanded = again.expand(read_small_solution(folder / "small.json", again))
     certificate = certify(program, expanded, 1e-5)

@@ -108,22 +108,25 @@ def highs_simplex(draft: Draft) -> Found:
         highs.setOptionValue(name, value)
     A = sparse.csc_matrix(s.A)
     n, m = draft.n, draft.m
-    highs.passModel(
+    status = highs.passModel(
         n, m, A.nnz, 1, 1, 0.0, s.q.copy(), s.lb.copy(), s.ub.copy(), s.l.copy(), s.u.copy(),
         A.indptr, A.indices, A.data, np.zeros(n, dtype=np.int32),
     )  # fmt: skip
     if draft.P is not None:
         L = sparse.csc_matrix(np.tril(s.P))
-        highs.passHessian(n, L.nnz, 1, L.indptr, L.indices, L.data)
+        status = highs.passHessian(n, L.nnz, 1, L.indptr, L.indices, L.data)
+    if status == highspy.HighsStatus.kError:  # to run it then would be a crash
+        return Found("highs", "undecided")
     highs.run()
     said = {"kOptimal": "optimal", "kInfeasible": "infeasible", "kUnbounded": "unbounded"}
-    status = said.get(str(highs.getModelStatus().name), "undecided")
-    return _found(draft, "highs", status, highs.getSolution().col_value, s.columns)
+    word = said.get(str(highs.getModelStatus().name), "undecided")
+    return _found(draft, "highs", word, highs.getSolution().col_value, s.columns)
 
 
 _HIGHS_OPTIONS = {
     "output_flag": False, "presolve": "off", "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10, "small_matrix_value": 1e-12, "threads": 1,
+    "large_matrix_value": float("inf"),
     "simplex_iteration_limit": 10_000, "qp_iteration_limit": 10_000,
 }  # fmt: skip
 

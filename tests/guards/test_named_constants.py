@@ -65,12 +65,12 @@ def contradiction(coefficient: float) -> Program:
 def test_noise_in_a_proof_of_infeasibility_is_cleared_away() -> None:
     program = contradiction(1e4)
     assert infeasibility_residual(program, np.array([-1.0, 1.0, 0.0])) == 0.0
-    assert infeasibility_residual(program, np.array([-1.0, 1.0, 5e-9])) == 0.0
-    assert infeasibility_residual(program, np.array([-1e6, 1e6, 5e-3])) == 0.0  # relative to the largest
+    assert infeasibility_residual(program, np.array([-1.0, 1.0, 5e-13])) == 0.0  # times 1e4, the size of its row
+    assert infeasibility_residual(program, np.array([-1e6, 1e6, 5e-7])) == 0.0  # relative to the largest
 
 
 def test_what_is_more_than_noise_is_not_cleared_away() -> None:
-    assert infeasibility_residual(contradiction(1e4), np.array([-1.0, 1.0, 1e-6])) == pytest.approx(1e-2, rel=1e-3)
+    assert infeasibility_residual(contradiction(1e4), np.array([-1.0, 1.0, 1e-10])) == pytest.approx(1e-6, rel=1e-3)
 
 
 def test_a_proof_whose_parts_differ_in_size_is_judged_as_it_was_given() -> None:

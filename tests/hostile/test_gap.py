@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import relift
 from relift import Program, Solution, Status, certify
 
 
@@ -29,3 +30,18 @@ def test_the_gap_bounds_what_is_left_to_gain() -> None:
         x, w = random.uniform(program.lb, program.ub), random.normal(size=n)
         found = certify(program, Solution(Status.OPTIMAL, x=x, y=np.zeros(0), w=w))
         assert found.objective - optimum <= found.duality_gap * (1 + abs(found.objective)) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("backend", ["clarabel", "osqp", "piqp"])
+@pytest.mark.parametrize("seed", range(5))
+def test_least_squares_that_fit_are_optimal_though_their_optimum_is_nothing(backend: str, seed: int) -> None:
+    # min |z|^2 with z = Bx - b and b in the range of B: every gradient, every dual value and the optimum are 0.
+    random = np.random.default_rng(seed)
+    B = random.standard_normal((8, 5))
+    b = B @ random.standard_normal(5)
+    program = Program(
+        P=np.diag([0.0] * 5 + [2.0] * 8), q=np.zeros(13), A=np.hstack([B, -np.eye(8)]), l=b, u=b
+    )  # fmt: skip
+    result = relift.solve(program, backend=backend)
+    assert result.status == "optimal"
+    assert abs(result.objective) < 1e-5

@@ -43,7 +43,7 @@ def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **opti
     scale_rows = bool(options.get("scale_rows", True))
     values = options.get("values", "decimal")
     local = relift.lift(program, lift=method, reduce=False, scale_rows=scale_rows, values=values)  # type: ignore[arg-type]
-    lifting = lifted(engine, program, method=method, **options)
+    lifting = lifted(engine, program, lift=method, **options)
     try:
         assert lifting.variable_partition == local.variables
         assert lifting.row_partition == local.rows
@@ -135,7 +135,7 @@ def test_wild_values_and_stored_zeros_have_the_classes_of_the_core(
     program = Program(q=np.repeat(random.choice([0.0, -0.0, 1 / 3], n), 2), A=A, u=np.ones(2 * m), lb=0.0, ub=1.0)
     tables = tables_from_program(program)
     tables["entries"] = [(i, j, float(A[i, j])) for i in range(2 * m) for j in range(2 * n)]
-    how = EngineLiftSettings(method=method, values=values)  # type: ignore[arg-type]
+    how = EngineLiftSettings(lift=method, values=values)  # type: ignore[arg-type]
     lifting = lift_tables(engine, **tables, settings=how)
     local = relift.lift(program, lift=method, reduce=False, values=values)  # type: ignore[arg-type]
     assert lifting.variable_partition == local.variables
@@ -171,7 +171,7 @@ def test_sums_are_compared_not_multisets(engine: Engine) -> None:
     """Mixtures of permutations: one class by sums, as many as rows by counting."""
     A = np.array([[0.1, 0.2], [0.2, 0.1], [0.3, 0.0], [0.0, 0.3]])
     program = Program(q=[1, 1], A=A, l=np.ones(4), lb=0)
-    by_sum, by_count = lifted(engine, program), lifted(engine, program, method="counting")
+    by_sum, by_count = lifted(engine, program), lifted(engine, program, lift="counting")
     assert (by_sum.small.n_rows, by_count.small.n_rows) == (1, 2)
     close(by_sum)
 
@@ -189,7 +189,7 @@ def test_collisions_of_words_are_caught_by_the_check(engine: Engine, method: str
     expected = relift.lift(program, lift=method, reduce=False)  # type: ignore[arg-type]
     seeds = []
     for seed in (100, 200):
-        lifting = lifted(engine, program, method=method, word_bits=1, seed=seed)
+        lifting = lifted(engine, program, lift=method, word_bits=1, seed=seed)
         assert lifting.variable_partition == expected.variables
         assert lifting.row_partition == expected.rows
         seeds.append(lifting.seeds)

@@ -92,7 +92,7 @@ def test_every_method_gives_the_same_optimum(method: str, quadratic: bool) -> No
 def test_orbits_refine_counting_refine_equitable(seed: int, quadratic: bool, scaled: bool) -> None:
     pytest.importorskip("igraph", reason="orbits need igraph")
     program = symmetric_program(seed, quadratic=quadratic, scaled_rows=scaled, copies=3).program
-    orbits, counting, equitable = (lift(program, LiftSettings(method=m)) for m in ("orbits", "counting", "equitable"))
+    orbits, counting, equitable = (lift(program, LiftSettings(lift=m)) for m in ("orbits", "counting", "equitable"))
     assert orbits.variables.refines(counting.variables)
     assert orbits.rows.refines(counting.rows)
     assert counting.variables.refines(equitable.variables)

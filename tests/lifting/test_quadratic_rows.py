@@ -165,4 +165,4 @@ def test_sparse_matrices_and_equality() -> None:
     assert dense.kind == "QCQP"
     assert isinstance(dense.quadratic, QuadraticRows)
     assert relift.lift(dense, lift="counting").small.n_variables == 1
-    assert LiftSettings().method == "equitable"
+    assert LiftSettings().lift == "equitable"

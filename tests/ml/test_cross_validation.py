@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
@@ -118,3 +120,23 @@ def test_a_fold_without_one_of_two_labels_is_refused() -> None:
     zeros, ones = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
     with pytest.raises(ValueError, match="The training examples of fold 0 belong to the same class"):
         LiftedSVCCV(gammas=[1.0], Cs=[1.0], cv=[(zeros, ones)]).fit(X, y)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10**6), st.integers(60, 200), st.integers(1, 7), st.integers(2, 4), st.booleans())
+def test_no_split_is_more_than_one_held_out_example_from_a_converged_svc(
+    seed: int, n: int, n_features: int, n_labels: int, rounded: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, n_features))
+    X = np.round(X) if rounded else X
+    score = X[:, 0] + 0.5 * random.standard_normal(n)
+    y = np.digitize(score, np.quantile(score, np.sort(random.uniform(0.1, 0.9, n_labels - 1))))
+    counts = np.bincount(y)
+    assume(len(counts) > 1 and counts[counts > 0].min() >= 6)
+    gammas, Cs = [0.1 / n_features, 1 / n_features, 10 / n_features], [0.1, 1.0, 1000.0]
+    quick = LiftedSVCCV(gammas=gammas, Cs=Cs, cv=3, refit=False).fit(X, y)
+    plain = GridSearchCV(SVC(tol=1e-6), {"C": Cs, "gamma": gammas}, cv=3, refit=False).fit(X, y)
+    for split in range(3):
+        found, expected = (search.cv_results_[f"split{split}_test_score"] for search in (quick, plain))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1.01 / (n // 3))

@@ -227,3 +227,40 @@ def test_wrong_arrays_are_refused_by_the_compiled_part() -> None:
     short, right = np.zeros(2), np.zeros(3)
     with pytest.raises(ValueError, match="c has a wrong type or length"):
         core.solve_dual(machine, short, right, right, 0.0, right, right, True, 1e-3, 1.0, 0.0, 10, 1.0)
+
+
+@needs_core
+@settings(max_examples=30, deadline=None)
+@given(st.integers(3, 6), st.integers(0, 10_000), st.sampled_from([0.1, 10.0, 1000.0]), st.sampled_from([1, 1 << 26]))
+def test_all_pairs_at_once_are_the_pairs_one_by_one(n_labels: int, seed: int, C: float, cache_bytes: int) -> None:
+    random = np.random.default_rng(seed)
+    begin = np.concatenate([[0], np.cumsum(random.integers(1, 12, n_labels))]).astype(np.int32)
+    total = C * random.uniform(0.1, 2.0, int(begin[-1]))
+    source = PointKernel(random.standard_normal((len(total), 3)).astype(np.float32), "rbf", 0.7, 0.0, 3)
+    machines, limits = LabelMachines(source, begin, cache_bytes), DualLimits(1e-3, 1e-3)
+    at_once = machines.solve_all(total, limits)
+    assert at_once is not None
+    outcomes, coefficients = at_once
+    expected, number = np.zeros_like(coefficients), 0
+    for i in range(n_labels):
+        for j in range(i + 1, n_labels):
+            members = machines.members(i, j)
+            c = np.where(members < begin[i + 1], 1.0, -1.0)
+            lo, hi = np.minimum(c * total[members], 0.0), np.maximum(c * total[members], 0.0)
+            beta = np.zeros(len(members))
+            outcome, _ = machines.pair(i, j).solve(c, lo, hi, 0.0, beta, c.copy(), limits)
+            assert outcomes[number][0][:2] == outcome[:2]
+            np.testing.assert_array_equal(outcomes[number][0][3:], outcome[3:])
+            n_i = int(begin[i + 1] - begin[i])
+            expected[j, members[:n_i]], expected[i, members[n_i:]] = beta[:n_i], beta[n_i:]
+            number += 1
+    assert number == len(outcomes)
+    np.testing.assert_array_equal(coefficients, expected)
+
+
+@needs_core
+def test_pairs_at_once_refuse_arrays_of_other_sizes() -> None:
+    source = PointKernel(np.zeros((4, 1), dtype=np.float32), "rbf", 1.0, 0.0, 3)
+    machines = LabelMachines(source, np.array([0, 1, 2, 4], dtype=np.int32))
+    with pytest.raises(ValueError, match="total"):
+        machines.solve_all(np.ones(3), DualLimits(1e-3))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -92,3 +95,33 @@ def test_without_a_compiler_the_twin_gives_the_answer(monkeypatch: pytest.Monkey
     np.testing.assert_allclose(slow.decision_function(X), quick.decision_function(X), atol=0.05)
     regressor = LiftedSVR().fit(X, X[:, 0])
     assert regressor.gap_ <= 0.01
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "linear", "precomputed", "callable"])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_decision_values_of_several_labels_are_sums_over_each_pair(kernel: str, is_sparse: bool) -> None:
+    if is_sparse and kernel in ("precomputed", "callable"):
+        pytest.skip("not for sparse examples")
+    X, y = make_blobs(90, n_features=3, centers=4, cluster_std=3.0, random_state=0)
+    X = X / 5.0
+    weights = np.ones(90)
+    weights[:7] = 0.0
+    given: Any = sparse.csr_matrix(X) if is_sparse else X
+    name: Any = rbf_kernel if kernel == "callable" else kernel
+    if kernel == "precomputed":
+        given = rbf_kernel(X)
+    model = LiftedSVC(kernel=name, gamma=0.3, coef0=0.1, tol=1e-5, tol_gap=1e-6, decision_function_shape="ovo")
+    theirs = SVC(kernel=name, gamma=0.3, coef0=0.1, tol=1e-6, decision_function_shape="ovo")
+    examples = given
+    if kernel in ("precomputed", "callable"):  # SVC mixes up the rows of a matrix when weights are zero
+        theirs, examples = theirs.set_params(kernel="rbf", gamma=1 / 3), X
+    model.fit(given, y, weights)
+    theirs.fit(examples, y, weights)
+    tolerance = 0.05 if kernel == "sigmoid" else 5e-3
+    np.testing.assert_allclose(model.decision_function(given), theirs.decision_function(examples), atol=tolerance)
+    classes = model.class_of_sample_
+    assert classes.shape == (90, 6)
+    for number, (i, j) in enumerate([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]):
+        takes_part = np.isin(y, [i, j]) & (weights > 0)
+        np.testing.assert_array_equal(classes[:, number] >= 0, takes_part)
+    assert classes.max() + 1 == model.n_classes_lifted_

@@ -15,10 +15,11 @@ pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
 
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from relift.ml import LiftedNuSVC, LiftedNuSVR, LiftedOneClassSVM, LiftedSVC, LiftedSVR
+from relift.ml import LiftedLinearSVC, LiftedNuSVC, LiftedNuSVR, LiftedOneClassSVM, LiftedSVC, LiftedSVR
 from relift.ml.nu_dual import CORE_IS_COMPILED, NuDual, group_smo, group_smo_reference, slopes
 from relift.ml.platt import coupled, fit_sigmoid
 
@@ -182,3 +183,39 @@ def test_calls_of_svc_and_svr_work_unchanged(capsys: pytest.CaptureFixture[str])
         assert f"[{model.__name__}]" in capsys.readouterr().out
         with pytest.raises(ValueError, match="The 'cache_size' parameter"):
             model(cache_size=0).fit(X, y)
+
+
+def test_parameters_and_fitted_attributes_of_scikit_learn_are_all_there() -> None:
+    X, y, _ = repeated_moons()
+    both = (
+        (SVC(), LiftedSVC()), (SVR(), LiftedSVR()), (NuSVC(nu=0.2), LiftedNuSVC(nu=0.2)), (NuSVR(), LiftedNuSVR()),
+        (OneClassSVM(), LiftedOneClassSVM()), (LinearSVC(), LiftedLinearSVC()),
+    )  # fmt: skip
+    for theirs, ours in both:
+        assert set(theirs.get_params()) <= set(ours.get_params()), type(ours).__name__
+        theirs.fit(X, y)
+        ours.fit(X, y)
+        fitted = {name for name in vars(theirs) if name.endswith("_") and not name.startswith("_")}
+        assert {name for name in fitted if not hasattr(ours, name)} == set(), type(ours).__name__
+        for name in ("shape_fit_", "fit_status_", "class_weight_"):
+            if name in fitted:
+                np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+
+
+def test_what_linear_svc_cannot_do_is_refused() -> None:
+    X, y, _ = repeated_moons()
+    LiftedLinearSVC(penalty="l2", dual=False, multi_class="ovr", tol=1e-5).fit(X, y)
+    with pytest.raises(ValueError, match=r"The 'penalty' parameter of LiftedLinearSVC must be a str among \{'l2'\}"):
+        LiftedLinearSVC(penalty="l1").fit(X, y)
+    with pytest.raises(ValueError, match="The 'multi_class' parameter of LiftedLinearSVC"):
+        LiftedLinearSVC(multi_class="crammer_singer").fit(X, y)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_kernel_matrix_that_is_nearly_symmetric_is_taken_by_its_mean(is_sparse: bool) -> None:
+    X, y, _ = repeated_moons()
+    K = rbf_kernel(X)
+    noise = 1e-9 * np.random.default_rng(0).standard_normal(K.shape)
+    given = sparse.csr_matrix(K + noise) if is_sparse else K + noise
+    ours, plain = LiftedNuSVC(nu=0.3, kernel="precomputed").fit(given, y), LiftedNuSVC(nu=0.3, gamma=0.5).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(given), plain.decision_function(X), atol=1e-2)

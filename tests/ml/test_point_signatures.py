@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from tests.data import data_folder
 
 import relift
-from relift.errors import MissingPackageError, NotANumberError, OptionError, ShapeError
+from relift.errors import NotANumberError, OptionError, ShapeError
 from relift.ml import point_signatures
 
 needs_sklearn = pytest.mark.skipif(
@@ -123,17 +123,6 @@ def test_bad_input_is_refused_by_name() -> None:
 
     with pytest.raises(OptionError, match="no fitted cluster_centers_"):
         relift.approximate_orbits(B, 2, clusterer=Nothing())
-
-
-@needs_sklearn
-def test_without_pytorch_a_device_is_refused_and_with_it_labels_are_the_same() -> None:
-    B = np.random.default_rng(0).standard_normal((300, 3))
-    if importlib.util.find_spec("torch") is None:
-        with pytest.raises(MissingPackageError, match="needs PyTorch"):
-            relift.approximate_orbits(B, 3, device="cpu")
-        pytest.skip("PyTorch is not installed")
-    quick, on_device = relift.approximate_orbits(B, 3), relift.approximate_orbits(B, 3, device="cpu")
-    np.testing.assert_array_equal(quick.labels, on_device.labels)
 
 
 @needs_sklearn

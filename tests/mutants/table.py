@@ -43,11 +43,17 @@ def _of(folder: str, *mutants: tuple[str, str, str, str]) -> list[Mutant]:
 PROGRAM = _of(
     "src/relift/program",
     ("convexity.py", "TOLERANCE = 1e-11", "TOLERANCE = 1e-1", "tests/program/test_convexity.py"),
+    (
+        "formulas.py",
+        "return leader_scale / (scale * class_size)",
+        "return leader_scale / scale",
+        "tests/lifting/test_lifting.py",
+    ),
     ("cones.py", "SUM_TOLERANCE = 1e-9", "SUM_TOLERANCE = 1.0", "tests/program/test_cones.py"),
     (
         "magnitudes.py",
-        "return largest_of_rows(matrix.T)",
-        "return largest_of_rows(matrix)",
+        "return largest_of_rows(matrix.T, sizes)",
+        "return largest_of_rows(matrix, sizes)",
         "tests/program tests/hostile/test_gap.py",
     ),
 )
@@ -65,12 +71,12 @@ SYMMETRY = _of(
         "count == count",
         "tests/symmetry/test_cone_refinement.py",
     ),
-    ("field.py", "MODULUS = (1 << 61) - 1", "MODULUS = (1 << 31) - 1", "tests/symmetry/test_field.py"),
+    ("finite_field.py", "MODULUS = (1 << 61) - 1", "MODULUS = (1 << 31) - 1", "tests/symmetry/test_finite_field.py"),
     (
-        "field.py",
+        "finite_field.py",
         "np.where(words == PLUS_INFINITY, np.uint64(MINUS_INFINITY), negated)",
         "np.where(words == PLUS_INFINITY, np.uint64(PLUS_INFINITY), negated)",
-        "tests/symmetry/test_field.py",
+        "tests/symmetry/test_finite_field.py",
     ),
     ("snapping.py", "too_wide = ends > starts", "too_wide = ends < starts", "tests/symmetry/test_snapping.py"),
     (
@@ -86,12 +92,6 @@ LIFTING = _of(
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 1e-10", GUARDS),
     (
         "quotient.py",
-        "row_share = leader / (scales * rows.class_sizes[rows.labels])",
-        "row_share = leader / scales",
-        "tests/lifting/test_lifting.py",
-    ),
-    (
-        "quotient.py",
         "multipliers[variables] * variable_share",
         "multipliers[variables]",
         "tests/lifting/test_lifting.py",
@@ -102,13 +102,7 @@ LIFTING = _of(
         "multipliers[classes.labels]",
         "tests/lifting/test_quadratic_rows.py",
     ),
-    ("certificate.py", "DUST = 1e-8", "DUST = 0.0", GUARDS),
-    (
-        "bounds.py",
-        "((y > 0) & np.isinf(upper)) | ((y < 0) & np.isinf(lower))",
-        "((y < 0) & np.isinf(upper)) | ((y > 0) & np.isinf(lower))",
-        "tests/lifting/test_bounds.py",
-    ),
+    ("ray_residuals.py", "DUST_OF_RAYS = 1e-8", "DUST_OF_RAYS = 0.0", GUARDS),
     (
         "duplicate_rows.py",
         "ratio = part.data[first[member]] / part.data[first[leader[member]]]",
@@ -138,26 +132,32 @@ SOLVERS = _of(
         "tests/solvers/test_conformance.py tests/hostile/test_proofs.py",
     ),
 )
-ADAPTERS = _of(
-    "src/relift/adapters",
-    ("file_mps.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e25", GUARDS),
-    ("file_mps.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e15", GUARDS),
-    ("write_mps.py", '("G", -1e30, None)', '("G", -1e10, None)', GUARDS),
-    ("linprog.py", "np.maximum(-sign * w, 0.0)", "np.maximum(sign * w, 0.0)", "tests/adapters/test_linprog.py"),
+OTHERS = _of(
+    "src/relift",
+    ("formats/mps_program.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e25", GUARDS),
+    ("formats/mps_program.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e15", GUARDS),
+    ("formats/mps_writer.py", '("G", -1e30, None)', '("G", -1e10, None)', GUARDS),
+    (
+        "approximate/lower_bound.py",
+        "((y > 0) & np.isinf(upper)) | ((y < 0) & np.isinf(lower))",
+        "((y < 0) & np.isinf(upper)) | ((y > 0) & np.isinf(lower))",
+        "tests/approximate/test_lower_bound.py",
+    ),
+    ("bridges/scipy_.py", "np.maximum(-sign * w, 0.0)", "np.maximum(sign * w, 0.0)", "tests/bridges/test_scipy.py"),
 )
 CVXPY = _of(
-    "src/relift/cvxpy",
+    "src/relift/bridges/cvxpy",
     (
         "hidden_means.py",
         "weighs_y = -node.share * density[number] if number else",
         "weighs_y = node.share * density[number] if number else",
-        "tests/cvxpy_bridge/test_hidden.py",
+        "tests/bridges/cvxpy_problems/test_hidden.py",
     ),
     (
         "hidden_means.py",
         "leaf = np.maximum(of_leaves, 0.0) / (exponents * (1.0 - mean.own_weight))",
         "leaf = np.maximum(of_leaves, 0.0) / exponents",
-        "tests/cvxpy_bridge/test_hidden.py",
+        "tests/bridges/cvxpy_problems/test_hidden.py",
     ),
 )
 ML = _of(
@@ -254,4 +254,4 @@ LEARNING = _of(
     ("pivots.hpp", "rest[i] -= column[i] * column[i];", "rest[i] -= column[i];", "test_ml"),
 )
 
-MUTANTS = (*PROGRAM, *SYMMETRY, *LIFTING, *SOLVERS, *ADAPTERS, *CVXPY, *ML, *CORE, *TABLES, *LEARNING)
+MUTANTS = (*PROGRAM, *SYMMETRY, *LIFTING, *SOLVERS, *OTHERS, *CVXPY, *ML, *CORE, *TABLES, *LEARNING)

@@ -11,7 +11,7 @@ from relift import Program, Solution, Status, solve
 from relift.settings import SolverSettings
 from relift.solvers import highs_rounds
 from relift.solvers.clarabel_ import ClarabelBackend
-from relift.solvers.highs_ import HighsBackend, load, run
+from relift.solvers.highs_ import HighsBackend, load, qp_iterations, run
 from relift.solvers.highs_rounds import first_budget, run_in_rounds
 
 PROGRAM = Program(q=[1.0, 1.5], A=[[1.0, 2.0], [2.0, 1.0]], l=[1.0, 1.0], lb=0)
@@ -169,3 +169,24 @@ def test_interior_point_without_crossover_gives_a_certified_answer(monkeypatch: 
     highs = load(program, SolverSettings())
     assert run(highs) == "kOptimal"
     assert result.objective == pytest.approx(float(highs.getInfo().objective_function_value), abs=1e-5)
+
+
+def test_active_sets_of_highs_that_cycle_end_as_a_failure() -> None:
+    program = Program(P=np.diag([0.0, 0.5]), A=[[0.0, 0.0]], lb=[-4e8, -np.inf], ub=[2e8, np.inf], u=[np.inf])
+    answer = HighsBackend().solve(program, SolverSettings())
+    if answer.status == Status.FAILURE:  # HiGHS 1.15 cycles here
+        assert answer.message == "kIterationLimit: the active-set method did not end in 100,600 iterations"
+    else:
+        assert answer.status == Status.OPTIMAL
+    assert solve(program).status == Status.OPTIMAL
+
+
+def test_an_iteration_limit_of_the_user_comes_before_our_own_for_active_sets() -> None:
+    program = Program(P=np.eye(3), q=[1.0, 1.0, 1.0], A=[[1.0, 1.0, 1.0]], l=[-9.0])
+
+    def limit(**given: Any) -> int:
+        return int(load(program, SolverSettings(**given)).getOptionValue("qp_iteration_limit")[1])
+
+    assert limit() == qp_iterations(program) == 100_800
+    assert limit(iteration_limit=7) == 7
+    assert limit(iteration_limit=7, options={"qp_iteration_limit": 9}) == 9

@@ -25,7 +25,7 @@ from relift.testing.random_conic_programs import symmetric_conic_program
 def classes_of(program: Program, method: str = "equitable", *, scale_rows: bool = False) -> Symmetry:
     images = VectorImages.of(program, "decimal")
     words = Images((images.q, images.lb, images.ub), images.l, images.u, b=images.b)
-    return find_symmetry(program, words, LiftSettings(method=method, scale_rows=scale_rows))
+    return find_symmetry(program, words, LiftSettings(lift=method, scale_rows=scale_rows))
 
 
 def slow_classes(program: Program, *, is_counting: bool = False) -> tuple[list[int], list[int], list[int], list[int]]:

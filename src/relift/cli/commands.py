@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from relift import __version__
-from relift.cli import models
+from relift.cli import models, psl
 from relift.cli.lift_in_engine import (
     DatabaseOption,
     EngineWords,
@@ -40,12 +40,16 @@ from relift.cli.options import (
     OutputOption,
     QuietOption,
     RelaxOption,
+    StyleChoice,
+    StyleOption,
     ToleranceOption,
     ValuesChoice,
     ValuesOption,
     backend_options,
     check_output,
+    check_style,
     lift_words,
+    words_of,
 )
 from relift.cli.reproduce import reproduce_command
 from relift.cli.run import EXIT_FAILURE, EXIT_INFEASIBLE, EXIT_LIMIT, EXIT_UNBOUNDED
@@ -96,11 +100,12 @@ def _all(
 def solve_command(
     model: ModelArgument,
     output: OutputOption = None,
+    solution_style: StyleOption = StyleChoice.relift,
     data: DataOption = None,
     param: ParamOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp).", metavar="DIR"),
+        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp, PSL).", metavar="DIR"),
     ] = None,
     limit: LimitOption = None,
     engine: EngineOption = None,
@@ -156,6 +161,7 @@ def solve_command(
         "backend_options": backend_options(backend_option),
         "vertex": vertex,
     }
+    check_style(solution_style, output)
     SolverSettings(tol, time_limit, iteration_limit, threads)  # wrong options are told before a large file is read
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
@@ -173,7 +179,7 @@ def solve_command(
                 status = answer.status
             _leave(_exit_code(status))
             return
-        _solve_model(given, words, output, out, as_json, quiet)
+        _solve_model(given, words, output, solution_style, out, as_json, quiet)
         return
     if lift_in_engine:
         raise OptionError(f"--lift-in-engine is for .rlp models, and {model.name} is none.", "Leave it out.")
@@ -195,7 +201,7 @@ def solve_command(
             comparison = _compared(program, words, sum(result.timings.values()), quiet)
     timings = {"read": read_seconds}
     if output is not None:
-        write_solution(result, output, timings)
+        write_solution(result, output, timings, solution_style.value)
     if as_json:
         document = json_from_result(result, timings=timings)
         if comparison is not None:
@@ -211,7 +217,13 @@ def solve_command(
 
 
 def _solve_model(
-    words: ModelWords, options: SolveOptions, output: Path | None, out: Path | None, as_json: bool, quiet: bool
+    words: ModelWords,
+    options: SolveOptions,
+    output: Path | None,
+    style: StyleChoice,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from relift.formats.model_results import json_from_model_result, write_model_result
     from relift.formats.solutions import write_solution
@@ -220,14 +232,22 @@ def _solve_model(
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
     with prints_on_stderr():
         answer = models.solve_words(words, quiet or as_json, options)
+    project = psl.project_at(words.model, words.data) if psl.is_psl(words.model) else None
     if output is not None:
-        write_solution(answer.result, output, {"ground": answer.seconds})
-    if out is not None:
+        write_solution(answer.result, output, {"ground": answer.seconds}, style.value)
+    if out is not None and project is not None:
+        psl.write_inferred(project, answer, out)
+    elif out is not None:
         write_model_result(answer, out)
     if as_json:
-        print_json(json_from_model_result(answer))
+        document = json_from_model_result(answer)
+        if project is not None:
+            document["evaluations"] = psl.evaluations_for_json(project, answer)
+        print_json(document)
     elif not quiet:
         models.print_answer(answer)
+        if project is not None:
+            psl.print_evaluations(project, answer)
         for path in (output, out):
             if path is not None:
                 print(f"written to {path}")
@@ -330,10 +350,13 @@ def expand_command(
     small_solution: Annotated[
         Path,
         typer.Argument(
-            metavar="SMALL_SOLUTION", help="Solution of the small model: .json or .txt.", show_default=False
+            metavar="SMALL_SOLUTION",
+            help="Solution of the small model: .json, .txt, or .sol of HiGHS or Gurobi.",
+            show_default=False,
         ),
     ],
     output: OutputOption = None,
+    solution_style: StyleOption = StyleChoice.relift,
     lift: LiftOption = LiftChoice.equitable,
     values: ValuesOption = ValuesChoice.decimal,
     digits: DigitsOption = None,
@@ -358,6 +381,7 @@ def expand_command(
     from relift.program.solution import Status
     from relift.result import Result
 
+    check_style(solution_style, output)
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
     words = lift_words(lift, values, digits, no_reduce, no_scale_rows)
@@ -365,14 +389,7 @@ def expand_command(
     if lifting_map is not None:
         if lifting_map.model is None:
             raise FileFormatError(f"{model} does not tell which model it belongs to.", "Give the model instead.")
-        kept = lifting_map.settings
-        words = {
-            "lift": kept.method,
-            "values": kept.values,
-            "digits": kept.digits,
-            "reduce": kept.reduce,
-            "scale_rows": kept.scale_rows,
-        }
+        words = words_of(lifting_map.settings)
         program, read_seconds = read_model(lifting_map.model, lifting_map.relax_integers, quiet, max_bytes)
     else:
         program, read_seconds = read_model(model, relax, quiet, max_bytes)
@@ -389,7 +406,7 @@ def expand_command(
     result = Result(program, expanded, certificate, lifting, dict(lifting.timings))
     timings = {"read": read_seconds}
     if output is not None:
-        write_solution(result, output, timings)
+        write_solution(result, output, timings, solution_style.value)
     if as_json:
         print_json(json_from_result(result, timings=timings))
     elif not quiet:

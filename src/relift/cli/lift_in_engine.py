@@ -20,7 +20,7 @@ from relift.errors import DataError, OptionError
 if TYPE_CHECKING:
     from relift.json_types import JsonObject
     from relift.modelling.data_folder import DataFolder
-    from relift.modelling.solve_in_engine import EngineModelResult
+    from relift.modelling.engine_model_result import EngineModelResult
     from relift.pipeline import SolveOptions
 
 LiftInEngineOption = Annotated[

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, final
+from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
+from relift.cli.psl import is_psl, project_at
 from relift.cli.screen import print_source
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from relift.language.checked_model import CheckedModel
     from relift.modelling.data_folder import DataFolder
     from relift.modelling.model_result import ModelResult
-    from relift.modelling.server_tables import ServerTables
     from relift.pipeline import SolveOptions
     from relift.tables.engine import Engine
 
@@ -86,6 +86,8 @@ class ModelWords:
     header: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if is_psl(self.model) and (self.header or self.schema):
+            raise OptionError("--header and --schema go with .rlp models.", "A PSL project says where its data are.")
         if self.header and (self.data is None or is_address(self.data)):
             raise OptionError("--header goes with a folder of CSV files.", "Give --data DIR, or leave it out.")
         headers_from_words(self.header)
@@ -125,8 +127,8 @@ class Held:
 
 
 def is_relational(path: Path) -> bool:
-    """Whether a file holds a model in the relational language."""
-    return path.suffix.lower() == SUFFIX
+    """Whether a file holds a model in the relational language, or a PSL project, which becomes one."""
+    return path.suffix.lower() == SUFFIX or is_psl(path)
 
 
 def refuse_for_programs(path: Path, **given: object) -> None:
@@ -150,8 +152,20 @@ def need_relational(path: Path) -> None:
     OptionError
         If it is none.
     """
-    if not is_relational(path):
+    if path.suffix.lower() != SUFFIX:
         raise OptionError(f"{path} is no model in the relational language.", f"Its name should end in {SUFFIX}.")
+
+
+def need_model(path: Path) -> None:
+    """Refuse a file that is neither a model in the relational language nor a PSL project.
+
+    Raises
+    ------
+    OptionError
+        If it is neither.
+    """
+    if not is_psl(path):
+        need_relational(path)
 
 
 def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
@@ -196,8 +210,10 @@ def headers_from_words(words: Sequence[str] | None) -> dict[str, bool]:
     return headers
 
 
-def checked_model(path: Path) -> CheckedModel:
-    """Read and check a model."""
+def checked_model(path: Path, data: str | None = None) -> CheckedModel:
+    """Read and check a model, or a PSL project."""
+    if is_psl(path):
+        return project_at(path, data).check()
     from relift.language.checks.check_model import check_text
     from relift.language.syntax.parser import decode
     from relift.read_bytes import read_bytes
@@ -209,17 +225,18 @@ def ground_words(
     words: ModelWords, held: Held, progress: Callable[..., None] | None = None, record: bool = False
 ) -> GroundProgram:
     """Ground a model over the data that the command line names; `held` gets the engine as soon as there is one."""
+    from relift.modelling.recording_engine import RecordingEngine
     from relift.modelling.server_tables import ServerTables
-    from relift.modelling.show import RecordingEngine
     from relift.modelling.solve_model import ground_model
     from relift.tables.open_engine import open_engine
 
-    checked = checked_model(words.model)
+    project = project_at(words.model, words.data) if is_psl(words.model) else None
+    checked = checked_model(words.model) if project is None else project.check()
     params = params_from_words(words.params)
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
-    data: DataFolder | ServerTables | str | None = words.tables
+    data: Any = words.tables if project is None else project.data()
     if words.schema is not None:
         if data is None and not engine.knows_tables:
             engine.close()
@@ -279,8 +296,9 @@ def print_answer(answer: ModelResult) -> None:
         print(f"note: {answer.result.message}")
     if answer.result.x is None:
         return
-    if len(answer.grounded.atoms) > SHOWN_VALUES:
-        print(f"{len(answer.grounded.atoms):,} values; --out DIR writes them")
+    n_values = sum(answer.grounded.atoms.block(name).size for name in answer.variables)
+    if n_values > SHOWN_VALUES:
+        print(f"{n_values:,} values; --out DIR writes them")
         return
     for name in answer.variables:
         table = answer[name]
@@ -317,7 +335,7 @@ def ground_command(
     from relift.formats.program_files import SUFFIXES, write_program
     from relift.formats.solutions import sizes_of
 
-    need_relational(model)
+    need_model(model)
     if output is not None:
         check_output(output, SUFFIXES)
     words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
@@ -394,10 +412,11 @@ def show_command(
     sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
-    from relift.modelling.show import RecordingEngine, shown_queries, shown_sizes, shown_statements
+    from relift.modelling.recording_engine import RecordingEngine
+    from relift.modelling.show import shown_queries, shown_sizes, shown_statements
 
-    need_relational(model)
-    print(shown_statements(checked_model(model)))
+    need_model(model)
+    print(shown_statements(checked_model(model, data)))
     words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     try:
@@ -414,9 +433,9 @@ def show_command(
 
 def check_model_command(words: ModelWords, as_json: bool, quiet: bool) -> None:
     """Check a model; with data, ground it too."""
-    checked = checked_model(words.model)
+    checked = checked_model(words.model, words.data)
     sizes = None
-    if words.names_data:
+    if words.names_data or is_psl(words.model):
         held = Held()
         grounded = run_beside(lambda told: ground_words(words, held, told), quiet, held=held)
         sizes = repr(grounded.program)

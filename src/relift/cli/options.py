@@ -15,6 +15,7 @@ from relift.errors import FileFormatError, OptionError
 
 if TYPE_CHECKING:
     from relift.pipeline import LiftOptions
+    from relift.settings import LiftSettings
 
 
 class LiftChoice(enum.StrEnum):
@@ -35,7 +36,11 @@ class ValuesChoice(enum.StrEnum):
 
 ModelArgument = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file.", show_default=False),
+    typer.Argument(
+        metavar="MODEL",
+        help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file, or a PSL project (.json, .psl).",
+        show_default=False,
+    ),
 ]
 RelaxOption = Annotated[bool, typer.Option("--relax", help="Read integer variables as continuous ones.")]
 MaxBytesOption = Annotated[
@@ -64,17 +69,38 @@ OutputOption = Annotated[
 ]
 
 
+class StyleChoice(enum.StrEnum):
+    """Layouts of solutions in text files."""
+
+    relift = "relift"
+    highs = "highs"
+    highs_table = "highs-table"
+    gurobi = "gurobi"
+
+
+StyleOption = Annotated[
+    StyleChoice,
+    typer.Option(
+        "--solution-style", help="Layout of a .sol or .txt file: relift, highs, highs-table, gurobi.", metavar="STYLE"
+    ),
+]
+
+
 def lift_words(
-    method: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
+    lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
 ) -> LiftOptions:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftMethod, LiftSettings, Reading
 
     methods: dict[str, LiftMethod] = {word: word for word in get_args(LiftMethod)}
     readings: dict[str, Reading] = {word: word for word in get_args(Reading)}
-    settings = LiftSettings(methods[method], readings[values], digits, not no_scale_rows, not no_reduce)
+    return words_of(LiftSettings(methods[lift], readings[values], digits, not no_scale_rows, not no_reduce))
+
+
+def words_of(settings: LiftSettings) -> LiftOptions:
+    """The same settings as keywords of :func:`relift.lift`."""
     return {
-        "lift": settings.method,
+        "lift": settings.lift,
         "values": settings.values,
         "digits": settings.digits,
         "reduce": settings.reduce,
@@ -107,6 +133,16 @@ def _typed(value: str) -> bool | float | str | None:
         with contextlib.suppress(ValueError):
             return kind(value)
     return value
+
+
+def check_style(style: StyleChoice, path: Path | None) -> None:
+    """Refuse a layout of text files where no text file is written."""
+    if style == StyleChoice.relift:
+        return
+    if path is None:
+        raise OptionError(f"--solution-style {style} needs a file.", "Add --output FILE.sol.")
+    if path.suffix.lower() not in {".sol", ".txt"}:
+        raise FileFormatError(f"{path}: the style {str(style)!r} is one of text files.", "Write .sol or .txt.")
 
 
 def check_output(path: Path, suffixes: Sequence[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ import typer
 
 from relift.cli.options import QuietOption
 from relift.cli.run import EXIT_FAILURE
-from relift.cli.work import console, prints_on_stderr
+from relift.cli.work import console, prints_on_stderr, run_in_thread
 from relift.errors import OptionError, ReliftError
 
 if TYPE_CHECKING:
@@ -203,27 +202,16 @@ def _say(message: str) -> None:
 
 def _run_shown(job: Callable[[Callable[[Told], None]], T], name: str, quiet: bool) -> T:
     """Run a job beside the main thread, which stays free for Ctrl-C, and show how far it is."""
-    outcome: list[T] = []
-    failure: list[BaseException] = []
-    latest: list[Told] = []
+    told: list[Told] = []
+    return run_in_thread(lambda: job(told.append), _display(told, name, quiet), seconds=0.2)
 
-    def run() -> None:
-        try:
-            outcome.append(job(latest.append))
-        except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
-            failure.append(error)
-        finally:
-            is_over.set()
 
-    is_over = threading.Event()  # not worker.join(): interrupted by Ctrl-C, it takes a running thread for a dead one
-    threading.Thread(target=run, daemon=True).start()
+@contextlib.contextmanager
+def _display(told: list[Told], name: str, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Show all that was told, and once more when the work is over."""
     with _progress(name, quiet) as show:
-        while not is_over.wait(0.2):
-            show(latest)
-        show(latest)
-    if failure:
-        raise failure[0]
-    return outcome[0]
+        yield lambda: show(told)
+        show(told)
 
 
 @contextlib.contextmanager

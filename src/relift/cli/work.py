@@ -85,17 +85,40 @@ def run_beside(
 
     What the job holds outside of this process (a session on a server, files) is given back when it is interrupted.
     """
-    outcome: list[T] = []
-    failure: list[BaseException] = []
     latest = [first_message]
 
     def told(event: Progress) -> None:
         count = f", {event.classes:,} classes" if event.classes else ""
         latest[0] = f"{event.stage}{': ' if event.message else ''}{event.message}{count}"
 
+    return run_in_thread(lambda: job(told), _progress(quiet, latest), held)
+
+
+def run_in_thread(
+    job: Callable[[], T],
+    display: contextlib.AbstractContextManager[Callable[[], None]],
+    held: Stoppable | None = None,
+    seconds: float = 0.05,
+) -> T:
+    """Run a job in another thread, and show how far it is until it is over; then return or raise what it did.
+
+    Parameters
+    ----------
+    job
+        What to run.
+    display
+        Open while the job runs; what it gives is called in this thread again and again.
+    held
+        What the job holds outside of this process; it is given back when the job is interrupted.
+    seconds
+        Time between two such calls.
+    """
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
     def run() -> None:
         try:
-            outcome.append(job(told))
+            outcome.append(job())
         except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
             failure.append(error)
         finally:
@@ -104,9 +127,9 @@ def run_beside(
     is_over = threading.Event()  # not worker.join(): interrupted by Ctrl-C, it takes a running thread for a dead one
     threading.Thread(target=run, daemon=True).start()
     try:
-        with _progress(quiet) as show:
-            while not is_over.wait(0.05):
-                show(latest[0])
+        with display as show:
+            while not is_over.wait(seconds):
+                show()
     except KeyboardInterrupt:
         if held is not None:
             _stop(held, is_over)
@@ -128,20 +151,20 @@ def _stop(held: Stoppable, is_over: threading.Event) -> None:
 
 
 @contextlib.contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show what is being done, on stderr, if that is a terminal and the work takes more than a moment."""
+def _progress(quiet: bool, latest: list[str]) -> Iterator[Callable[[], None]]:
+    """Show the latest message on stderr, if that is a terminal and the work takes more than a moment."""
     start = time.perf_counter()
     spinner: list[Status] = []
 
-    def show(message: str) -> None:
+    def show() -> None:
         if quiet or not sys.stderr.isatty() or time.perf_counter() - start < 0.5:
             return
         from rich.text import Text
 
         if not spinner:
-            spinner.append(escaped_console(stderr=True).status(Text(message)))
+            spinner.append(escaped_console(stderr=True).status(Text(latest[0])))
             spinner[0].start()
-        spinner[0].update(Text(f"{message} ({time.perf_counter() - start:.0f} s)"))
+        spinner[0].update(Text(f"{latest[0]} ({time.perf_counter() - start:.0f} s)"))
 
     try:
         yield show
@@ -152,13 +175,25 @@ def _progress(quiet: bool) -> Iterator[Callable[[str], None]]:
 
 @contextlib.contextmanager
 def prints_on_stderr() -> Iterator[None]:
-    """Send what solvers print, also from compiled code, to stderr: stdout is for the answer."""
+    """Send what solvers print, also from compiled code, to stderr: stdout is for the answer.
+
+    After Ctrl-C there is none, and it stays so: a solver that cannot be stopped may print until the process ends.
+    """
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        _stdout_again(kept)
+        raise
+    else:
+        _stdout_again(kept)
+
+
+def _stdout_again(kept: int) -> None:
+    sys.stdout.flush()
+    os.dup2(kept, 1)
+    os.close(kept)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from relift.arrays import Indices
 from relift.atomic import write_atomically
-from relift.errors import FileFormatError
+from relift.errors import FileFormatError, OptionError
 from relift.formats.names import names_for_lp, names_for_mps
 from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
+from relift.lifting.quotient import shares
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.read_bytes import brief, read_bytes
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from relift.lifting.lifting import Lifting
 
 VERSION = 1
+SETTINGS = ("lift", "values", "digits", "scale_rows", "reduce")
 """Version of the layout of maps."""
 
 
@@ -79,19 +81,50 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
     data = read_bytes(path, max_bytes)
     try:
         document = json.loads(data)
-        if document["format"] != "relift-map" or document["version"] != VERSION:
+        if _entry(document, "format", str) != "relift-map" or _entry(document, "version", int) != VERSION:
             raise ValueError("another format or version")
+        model = _entry(document, "model", str, type(None))
         return LiftingMap(
-            None if document["model"] is None else folder / document["model"],
-            bool(document["relax_integers"]),
-            LiftSettings(**document["settings"]),
-            tuple(document["variables"]["class"]),
-            tuple(document["rows"]["class"]),
+            None if model is None else folder / model,
+            _entry(document, "relax_integers", bool),
+            _settings(_entry(document, "settings", dict)),
+            _classes(document, "variables"),
+            _classes(document, "rows"),
         )
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise FileFormatError(
             f"{source} is no map of a small model ({brief(error)}).", "relift lift --map writes them."
         ) from None
+
+
+def _entry(document: Any, name: str, *kinds: type) -> Any:
+    """An entry of a JSON object, of one of the types that it must have."""
+    if not isinstance(document, dict) or name not in document:
+        raise ValueError(f"there is no entry {name!r}")
+    if type(document[name]) not in kinds:
+        raise ValueError(f"{name!r} is {document[name]!r:.40}")
+    return document[name]
+
+
+def _settings(stored: dict[str, Any]) -> LiftSettings:
+    given = {"lift" if name == "method" else name: value for name, value in stored.items()}  # its former name
+    known = [field.name for field in fields(LiftSettings)]
+    if unknown := [name for name in given if name not in known]:
+        raise ValueError(f"'settings' has an unknown entry {unknown[0]!r}")
+    for name, kind in (("scale_rows", bool), ("reduce", bool), ("seed", int)):
+        if name in given:
+            _entry(given, name, kind)
+    try:
+        return LiftSettings(**given)
+    except OptionError as error:
+        raise ValueError(str(error)) from error
+
+
+def _classes(document: Any, of: str) -> tuple[int, ...]:
+    classes = _entry(_entry(document, of, dict), "class", list)
+    if wrong := [k for k in classes if type(k) is not int]:
+        raise ValueError(f"a class of {of!r} is {wrong[0]!r:.40}")
+    return tuple(classes)
 
 
 def write_lifting_map(
@@ -123,9 +156,7 @@ def write_lifting_map(
     class_of_variable, class_of_row = lifting.class_of_variable, lifting.class_of_row
     kept = class_of_variable >= 0
     row_share, variable_share = np.zeros(program.n_rows), np.zeros(program.n_variables)
-    sizes, scales = symmetry.rows.class_sizes[symmetry.rows.labels], symmetry.row_scales
-    row_share[reduction.rows] = scales[symmetry.rows.representatives][symmetry.rows.labels] / (scales * sizes)
-    variable_share[reduction.variables] = 1.0 / symmetry.variables.class_sizes[symmetry.variables.labels]
+    row_share[reduction.rows], variable_share[reduction.variables] = shares(symmetry)
     settings = lifting.settings
     document = {
         "format": "relift-map",
@@ -134,7 +165,7 @@ def write_lifting_map(
         "model": None if model is None else os.path.relpath(model, Path(path).resolve().parent),
         "relax_integers": relax_integers,
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
-        "settings": {name: getattr(settings, name) for name in ("method", "values", "digits", "scale_rows", "reduce")},
+        "settings": {name: getattr(settings, name) for name in SETTINGS},
         "variables": {
             "names": names_for_json(program.variable_names),
             "class": class_of_variable.tolist(),

@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError, FileWarning
 from relift.formats.lp_reader import program_from_lp_with_notes
 from relift.formats.lp_writer import lp_lines
+from relift.formats.mps_program import INFINITE_BOUND
 from relift.formats.mps_reader import program_from_mps_with_notes
 from relift.formats.mps_writer import count_rounded_ranges, mps_lines
 from relift.formats.names import names_for_lp, names_for_mps
@@ -119,7 +122,8 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     Raises
     ------
     FileFormatError
-        If the end of the name is not known.
+        If the end of the name is not known, or the format cannot hold the program: bounds from 1e20 on, which mean
+        infinity in MPS and LP, quadratic constraints in LP and NumPy files, cones anywhere but in NumPy files.
     """
     path = Path(path)
     suffix = _suffix(path)
@@ -137,6 +141,7 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     is_lp = suffix.startswith(".lp")
     if program.n_variables == 0:
         raise FileFormatError(f"{path}: a program without variables cannot be written as {suffix}.", "Write .npz.")
+    _check_bounds_are_finite_in_files(program, path, suffix)
     names = names_for_lp(program) if is_lp else names_for_mps(program)
     if names.replaced:
         old, new = names.replaced[0]
@@ -160,6 +165,27 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
         else:
             file.writelines(_chunks(lines))
     return tuple(notes)
+
+
+def _check_bounds_are_finite_in_files(program: Program, path: Path, suffix: str) -> None:
+    """Refuse what would read back as another program."""
+    rows, variables = ("row", program.row_names), ("variable", program.variable_names)
+    sides = (("l", program.l, *rows), ("u", program.u, *rows), ("lb", program.lb, *variables),
+             ("ub", program.ub, *variables), ("r", program.quadratic.r, "", None))  # fmt: skip
+    for name, values, kind, names in sides:
+        large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= INFINITE_BOUND))
+        if not large.size:
+            continue
+        k = int(large[0])
+        what = f"{name}[{k}] = {values[k]:g}"
+        if name == "r":
+            what = f"r of quadratic constraint {k}, {values[k]:g},"
+        elif names is not None:
+            what += f" ({kind} {names[k]!r})"
+        raise FileFormatError(
+            f"{path}: {what} cannot be written as {suffix}: numbers from 1e20 on mean no bound there.",
+            "Make the bound infinite." if len(program.quadratic) else "Write .npz, or make the bound infinite.",
+        )
 
 
 def _chunks(lines: Iterable[str]) -> Iterator[bytes]:

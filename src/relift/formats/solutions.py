@@ -32,18 +32,22 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from relift.arrays import Vector
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError
+from relift.formats.gurobi_solutions import gurobi_text
+from relift.formats.highs_solutions import FIRST_LINE as HIGHS_FIRST_LINE
+from relift.formats.highs_solutions import highs_table, highs_text, solution_from_highs
 from relift.formats.mps_writer import decimal
 from relift.json_types import JsonObject
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
+from relift.settings import check_choice
 
 if TYPE_CHECKING:
     from relift.lifting.certificate import Certificate
@@ -51,6 +55,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Version of the layout of solutions."""
+
+SolutionStyle = Literal["relift", "highs", "highs-table", "gurobi"]
+"""Layouts of text files."""
 
 _VECTORS = {
     "x": "variable",
@@ -167,7 +174,9 @@ def _list(vector: Vector | None) -> Sequence[float | str | None] | None:
     return values if bool(np.isfinite(vector).all()) else [number_for_json(value) for value in values]
 
 
-def write_solution(result: Result, path: str | Path, timings: Mapping[str, float] | None = None) -> None:
+def write_solution(
+    result: Result, path: str | Path, timings: Mapping[str, float] | None = None, style: SolutionStyle = "relift"
+) -> None:
     """Write an answer, as JSON or as text (``.txt``, ``.sol``); the file appears all at once.
 
     Parameters
@@ -178,12 +187,18 @@ def write_solution(result: Result, path: str | Path, timings: Mapping[str, float
         Where to.
     timings
         Further seconds by stage, such as those for reading the file.
+    style
+        Layout of a text file: relift's own, ``"highs"`` (raw), ``"highs-table"`` or ``"gurobi"``, as those solvers
+        write and read it.
     """
     path = Path(path)
+    check_choice("style", style, get_args(SolutionStyle))
     if path.suffix.lower() in {".txt", ".sol"}:
         if len(result.program.conic):
             raise FileFormatError(f"{path}: a text file cannot hold the multipliers of cones.", "Write .json.")
-        text = text_from_result(result)
+        text = _text_in_style(result, style)
+    elif style != "relift":
+        raise FileFormatError(f"{path}: the style {style!r} is one of text files.", "Write .sol or .txt.")
     elif path.suffix.lower() == ".json":
         text = json.dumps(json_from_result(result, timings=timings), allow_nan=False) + "\n"
     else:
@@ -193,6 +208,17 @@ def write_solution(result: Result, path: str | Path, timings: Mapping[str, float
         )
     with write_atomically(path) as file:
         file.write(text.encode("utf-8"))
+
+
+def _text_in_style(result: Result, style: SolutionStyle) -> str:
+    match style:
+        case "highs":
+            return highs_text(result.program, result.solution)
+        case "highs-table":
+            return highs_table(result.program, result.solution)
+        case "gurobi":
+            return gurobi_text(result.program, result.solution)
+    return text_from_result(result)
 
 
 def text_from_result(result: Result) -> str:
@@ -237,7 +263,7 @@ def _quoted(name: str) -> str:
 
 
 def read_solution(path: str | Path, program: Program, max_bytes: int | None = None) -> Solution:
-    """Read an answer for a program, written by :func:`write_solution` or by another tool.
+    """Read an answer for a program, written by :func:`write_solution`, HiGHS (raw), Gurobi, or another tool.
 
     JSON needs the key ``x``: a list in the order of the program, or an object from names to numbers; ``y``
     and ``w`` are read in the same way. Where the file and the program both have names, values are matched
@@ -269,6 +295,8 @@ def read_solution(path: str | Path, program: Program, max_bytes: int | None = No
         raise FileFormatError(f"{path} is empty.")
     if text.lstrip().startswith(("{", "[")):
         return _solution_from_json(text, str(path), program)
+    if text.startswith(HIGHS_FIRST_LINE):
+        return solution_from_highs(text, str(path), program)
     return _solution_from_text(text, str(path), program)
 
 

@@ -85,7 +85,8 @@ def _constant(queries: Queries, factor: DataExpression) -> float | int | None:
     if isinstance(factor, Constant) and not isinstance(factor.value, str):
         return factor.value
     if isinstance(factor, ParameterValue) and not factor.arguments:
-        found = queries.scalars.get(factor.name, queries.parameters[factor.name].default)
+        default = queries.parameters[factor.name].default if factor.default is None else factor.default
+        found = queries.scalars.get(factor.name, default)
         return found if found is not None and np.isfinite(found) else None
     return None
 
@@ -143,7 +144,7 @@ def decimals_of(work: Workspace, queries: Queries, e: DataExpression) -> int | N
 
 
 def _scale_of_param(work: Workspace, queries: Queries, e: ParameterValue) -> int | None:
-    default = queries.parameters[e.name].default
+    default = queries.parameters[e.name].default if e.default is None else e.default
     fill = exact.decimal_scale(np.full(1, float(default))) if default is not None else 0
     if not e.arguments:
         value = queries.scalars.get(e.name)

@@ -5,7 +5,8 @@ model whose demands match no day is "optimal, 0". So it is told, with a key of e
 
 - a query without answers: its lowest join that is empty while both sides are not;
 - a sum over data, or a lookup with a default, that finds nothing for any row;
-- nothing else: a query that has answers has no empty join, and an exclusion (``!p(X)``) that excludes nobody is common.
+- nothing else: a query that has answers has no empty join, and an exclusion (``!p(X)``) that excludes nobody is common;
+  so is a statement without an observed value of a variable (``given``).
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ class EmptyJoins:
     ----------
     notes
         What was told before, by statement.
+    observed
+        Params that give values of variables.
     """
 
-    def __init__(self, notes: dict[str, tuple[str, ...]] | None = None) -> None:
+    def __init__(self, notes: dict[str, tuple[str, ...]] | None = None, observed: frozenset[str] = frozenset()) -> None:
         self.notes: dict[str, tuple[str, ...]] = dict(notes or {})
+        self.observed = observed
 
     def forget(self, statement: str) -> None:
         """A statement is looked at again."""
@@ -81,7 +85,7 @@ class EmptyJoins:
 
     def _tell(self, work: Workspace, statement: str, join: Join, so: str = "it finds nothing") -> None:
         left, right = (_names(work, side, join.on) for side in (join.left, join.right))
-        if not left or not right or left == right:
+        if not left or not right or left == right or right.strip("'") in self.observed:
             return
         columns = [name for name in join.on if not name.startswith("#")]
         on = f" on {', '.join(columns)}" if columns else ""
@@ -95,8 +99,16 @@ class EmptyJoins:
 
 
 def _joins(plan: Plan) -> list[Join]:
-    """Joins that leave out what finds no partner, those below others first."""
-    return [node for node in nodes(plan) if isinstance(node, Join) and node.kind in {"inner", "semi"} and node.on]
+    """Joins that leave out what finds no partner, those below others first; not those that an exclusion asks for."""
+    asked: set[int] = set()
+    stack: list[Plan] = [plan]
+    while stack:
+        node = stack.pop()
+        if id(node) not in asked:
+            asked.add(id(node))
+            stack.extend((node.left,) if isinstance(node, Join) and node.kind == "anti" else node.inputs)
+    joins = (node for node in nodes(plan) if isinstance(node, Join) and node.kind in {"inner", "semi"} and node.on)
+    return [join for join in joins if id(join) in asked]
 
 
 def _lowest(work: Workspace, plan: Plan) -> Join | None:

@@ -34,7 +34,7 @@ from relift.grounding.fill_objective import product_of_parts, valued_places
 from relift.grounding.queries_from_model import ROW, Queries
 from relift.grounding.row_blocks import RowBlock
 from relift.grounding.workspace import Workspace
-from relift.language.checked_model import ConstantTerm, Constraint, LinearTerm, ProductTerm, SquareTerm
+from relift.language.checked_model import ConstantTerm, Constraint, LinearTerm, ProductTerm, Scope, SquareTerm
 from relift.program.quadratic_rows import QuadraticRows
 from relift.tables.algebra import Column, Project, Scalar, call
 from relift.tables.load import StoredTable
@@ -87,7 +87,7 @@ def ground_quadratic_constraint(work: Workspace, constraint: Constraint) -> Quad
     terms = constraint.body.terms
     queries.wanted = wanted_values([constraint.upper, *(term.coefficient for term in terms)])
     rows = store_rows(work, queries, constraint.variables, constraint.formula, statement)
-    parts = _Parts(rows.size, _starts(work))
+    parts = _Parts(rows.size, starts_of(work))
     for name, block in linear_blocks(
         work, queries, rows, [t for t in terms if isinstance(t, LinearTerm)], statement
     ).items():
@@ -110,7 +110,7 @@ def ground_quadratic_constraint(work: Workspace, constraint: Constraint) -> Quad
     return found
 
 
-def _starts(work: Workspace) -> dict[str, int]:
+def starts_of(work: Workspace) -> dict[str, int]:
     """The first number of each variable predicate, and under the empty name how many unknowns there are."""
     starts, total = {}, 0
     for name in work.model.variables:
@@ -164,29 +164,36 @@ def _owned(rows: Rows) -> Project:
     return Project(rows.plan, {OWNER: Column(ROW), **others})
 
 
+def owned_factors(
+    work: Workspace, queries: Queries, rows: Rows, scopes: tuple[Scope, ...], statement: str
+) -> tuple[Rows, Indices]:
+    """The answers of scopes inside of each row, stored with their numbers, and the row that each belongs to."""
+    if not scopes:
+        return rows, np.arange(rows.size)
+    variables = (*rows.variables, *(v for scope in scopes for v in scope.variables))
+    factors = store_plan(work, queries, variables, queries.within(_owned(rows), scopes), statement)
+    numbers = {column: call("number of row", Column(column)) for column in (ROW, OWNER)}
+    found = work.fetch(Project(factors.plan, numbers), queries, statement)
+    owner = np.empty(factors.size, np.int64)
+    owner[found[ROW]] = found[OWNER]
+    return factors, owner
+
+
 def _square(work: Workspace, queries: Queries, rows: Rows, parts: _Parts, term: SquareTerm, statement: str) -> None:
     inner = term.inner.terms
     queries.wanted = wanted_values([term.coefficient, *(t.coefficient for t in inner)])
-    factors, owner = rows, np.arange(rows.size)
-    if term.scopes:
-        variables = (*rows.variables, *(v for scope in term.scopes for v in scope.variables))
-        factors = store_plan(work, queries, variables, queries.within(_owned(rows), term.scopes), statement)
-        found = work.fetch(
-            Project(factors.plan, {c: call("number of row", Column(c)) for c in (ROW, OWNER)}), queries, statement
-        )
-        owner = np.empty(factors.size, np.int64)
-        owner[found[ROW]] = found[OWNER]
+    factors, owner = owned_factors(work, queries, rows, term.scopes, statement)
     blocks = linear_blocks(work, queries, factors, [t for t in inner if isinstance(t, LinearTerm)], statement)
     constants = constant_column(work, queries, factors, [t for t in inner if isinstance(t, ConstantTerm)], statement)
     weights = column_of_values(work, queries, factors.plan, term.coefficient, factors.size, statement)
     if term.scopes and factors.table is not None:
         parts.temporary.append(factors.table)
-    B = _beside(blocks, parts.starts, factors.size)
+    B = beside(blocks, parts.starts, factors.size)
     _refuse_dense(work, B, owner, statement)
     _add_products(parts, B, owner, constants, weights)
 
 
-def _beside(blocks: dict[str, RowBlock], starts: dict[str, int], size: int) -> SparseMatrix:
+def beside(blocks: dict[str, RowBlock], starts: dict[str, int], size: int) -> SparseMatrix:
     """The factors over all unknowns."""
     entries = [(name, block.tocoo()) for name, block in blocks.items()]
     triplets = [(e.coords[0], e.coords[1] + starts[name], e.data) for name, e in entries]

@@ -6,7 +6,8 @@
                                                                 │
               q, P, r ◀─ fill objective ◀─ number unknowns ◀────┤
               A, l, u ◀─ fill constraints ◀─────────────────────┤
-        P_k, q_k, r_k ◀─ fill quadratic constraints ◀───────────┘
+        P_k, q_k, r_k ◀─ fill quadratic constraints ◀───────────┤
+                b, C, K ◀─ fill cones ◀─────────────────────────┘
 
 Unknowns are numbered predicate by predicate in the order of the text, rows constraint by constraint; inside of each, by
 their keys. The same model and data give the same program, whatever the engine and the order of the tables.
@@ -22,6 +23,7 @@ from types import TracebackType
 from typing import ParamSpec, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
@@ -30,6 +32,7 @@ from relift.grounding import load_data
 from relift.grounding.atoms import AtomIndex, Block, LazyNames
 from relift.grounding.derive import derive
 from relift.grounding.empty_joins import EmptyJoins
+from relift.grounding.fill_cones import ConeRows, cut_cones, ground_cones, moved_cones, stacked_cones
 from relift.grounding.fill_constraints import ConstraintRows, Rows, ground_constraint
 from relift.grounding.fill_objective import ObjectiveParts, ground_objective
 from relift.grounding.fill_quadratic import (
@@ -41,15 +44,17 @@ from relift.grounding.fill_quadratic import (
     moved,
 )
 from relift.grounding.number_variables import bounds_of, number_unknowns, occurrences
-from relift.grounding.queries_from_model import Demand
+from relift.grounding.observed import given_by, without_given
+from relift.grounding.queries_from_model import Demand, Queries
 from relift.grounding.row_blocks import RowBlock, stacked
-from relift.grounding.slack_terms import SignCheck, without_slack_terms
+from relift.grounding.slack_terms import DataCheck, SignCheck, SomeAnswer, without_slack_terms
 from relift.grounding.workspace import DEFAULT_LIMIT, Workspace, for_statement
-from relift.language.checked_model import CheckedModel, Constraint, Stratum
+from relift.language.checked_model import CheckedModel, ConeConstraint, Constraint, DataAggregate, Objective, Stratum
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Column, Join, Unit, call, literal
+from relift.tables.algebra import Column, Join, Plan, Scalar, Unit, any_of, call, literal
 from relift.tables.engine import Arrays, Engine
 from relift.tables.load import StoredTable
 from relift.tables.sources.table import TableLike
@@ -104,6 +109,8 @@ class GroundProgram:
         What each row stands for.
     quadratic
         What each quadratic constraint stands for.
+    cones
+        What each cone stands for.
     statements
         What became of each statement, in the order of the text.
     model
@@ -114,6 +121,7 @@ class GroundProgram:
     atoms: AtomIndex
     rows: AtomIndex
     quadratic: AtomIndex
+    cones: AtomIndex
     statements: tuple[StatementReport, ...]
     model: CheckedModel = field(repr=False)
     _state: GroundingState = field(repr=False)
@@ -160,7 +168,7 @@ class GroundingState:
     """What is kept for grounding again: the rewritten model, the tables, and what each statement rests on."""
 
     work: Workspace
-    signs: dict[str, tuple[SignCheck, ...]]
+    checks: dict[str, tuple[DataCheck, ...]]
     given: dict[str, StoredTable]
     folder: Path | None
 
@@ -218,13 +226,15 @@ def ground(
         if previous.model is not model and previous.model != model:
             raise OptionError("previous= belongs to another model.", "Ground this one without it.")
         return Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
-    rewritten, signs = without_slack_terms(model)
+    rewritten, checks = without_slack_terms(without_given(model))
     if engine is None:
         from relift.tables.memory.engine import MemoryEngine
 
         engine = MemoryEngine(progress=progress)
-    work = Workspace(engine, rewritten, DEFAULT_LIMIT if limit is None else limit)
-    state = GroundingState(work, signs, {}, None if folder is None else Path(folder))
+    work = Workspace(
+        engine, rewritten, DEFAULT_LIMIT if limit is None else limit, joins=EmptyJoins(observed=given_by(model))
+    )
+    state = GroundingState(work, checks, {}, None if folder is None else Path(folder))
     try:
         return Grounding(state, model, data, None, progress).run()
     except BaseException:
@@ -240,7 +250,7 @@ def _state_again(state: GroundingState, limit: int | None) -> GroundingState:
         unknowns=dict(state.work.unknowns),
         sizes=dict(state.work.sizes),
         limit=state.work.limit if limit is None else limit,
-        joins=EmptyJoins(state.work.joins.notes),
+        joins=EmptyJoins(state.work.joins.notes, state.work.joins.observed),
     )
     return replace(state, work=work, given=dict(state.given))
 
@@ -267,21 +277,26 @@ class Grounding:
     def run(self) -> GroundProgram:
         """All steps, in order."""
         self.load()
+        self.check_truth_values()
         self.work.engine.seal()
         for stratum in self.rewritten.strata:
             self.derive(stratum)
         self.number_unknowns()
         atoms = self.atoms()
+        self.check_data()
         found = [self.constraint(c, atoms) for c in self.rewritten.constraints]
         linear = [f for f in found if isinstance(f, ConstraintRows)]
         curved = [f for f in found if isinstance(f, QuadraticConstraintRows)]
+        cones = [self.cones(c, atoms) for c in self.rewritten.cones]
         objective = self.objective()
         rows = self.index([c for c in self.rewritten.constraints if not is_quadratic(c)], linear)
         quadratic = self.index([c for c in self.rewritten.constraints if is_quadratic(c)], curved)
         stacked = self.stacked(quadratic, curved, len(atoms))
-        program = self.assemble(atoms, rows, linear, objective, stacked)
+        conic = stacked_cones([found.stacked for found in cones], len(atoms))
+        program = self.assemble(atoms, rows, linear, objective, stacked, conic)
         self.work.engine.let_go()
-        return GroundProgram(program, atoms, rows, quadratic, tuple(self.reports), self.model, self.state)
+        of_cones = self.index(self.rewritten.cones, cones)
+        return GroundProgram(program, atoms, rows, quadratic, of_cones, tuple(self.reports), self.model, self.state)
 
     # --- tables -----------------------------------------------------------------------------------------------------
 
@@ -299,6 +314,27 @@ class Grounding:
                 self.state.given[name] = self.work.tables[name]
             if name in self.work.tables:
                 self.work.engine.tell("ground", f"{name}: {self.work.tables[name].rows:,} tuples read")
+
+    def check_truth_values(self) -> None:
+        """Refuse truth values of rules that do not lie between 0 and 1."""
+        for name in sorted(self.rewritten.unit_params & self.dirty):
+            queries = self.work.queries()
+            span = self.rewritten.parameters[name].span
+            what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
+            value: Scalar
+            plan: Plan
+            if name in self.work.tables:
+                table = self.work.tables[name]
+                columns = [f"c{k}" for k in range(len(table.types))]
+                plan, value = table.scan(columns, "#value"), Column("#value")
+                shown = tuple(map(Column, columns))
+            elif name in self.work.scalars:
+                plan, value, shown = Unit(), literal(self.work.scalars[name]), ()
+            else:
+                continue
+            wrong = any_of([call("<", value, literal(0)), call(">", value, literal(1))])
+            queries.before.append(Demand(plan, wrong, what, shown, "Scale its values.", span, name))
+            self.work.check(queries)
 
     def derive(self, stratum: Stratum) -> None:
         """Derive the predicates of a stratum."""
@@ -325,6 +361,8 @@ class Grounding:
         """Whether two stored tables hold the same tuples."""
         if one.rows != other.rows or one.types != other.types:
             return False
+        if not one.name:  # a variable without arguments, which is stored nowhere
+            return True
         columns = [f"c{k}" for k in range(len(one.types))]
         return self.work.engine.count(Join(one.scan(columns), other.scan(columns), "anti"), 1) == 0
 
@@ -354,7 +392,8 @@ class Grounding:
             self.reports.append(StatementReport(name, "variable", rows, 0, seconds, is_reused))
 
     def _reads_of(self, statement: str) -> frozenset[str]:
-        names = [c.reads for c in self.rewritten.constraints if c.name == statement]
+        statements: list[Constraint | ConeConstraint] = [*self.rewritten.constraints, *self.rewritten.cones]
+        names = [c.reads for c in statements if c.name == statement]
         if self.rewritten.objective is not None and self.rewritten.objective.name == statement:
             names.append(self.rewritten.objective.reads)
         return frozenset().union(*names)
@@ -390,7 +429,6 @@ class Grounding:
                 self.taken_over_curved(constraint, atoms) if is_quadratic(constraint) else self.taken_over(constraint)
             )
         else:
-            self.check_signs(constraint.name)
             what = f"the constraint {constraint.name!r}"
             if is_quadratic(constraint):
                 found = self.statement(what, ground_quadratic_constraint, self.work, constraint)
@@ -430,32 +468,56 @@ class Grounding:
         assert self.previous is not None
         old = self.previous
         block = old.quadratic.block(constraint.name, constraint.part)
-        position = np.full(len(old.atoms), -1)
-        for before in old.atoms.blocks:
-            if before.name in constraint.reads:
-                position[before.start : before.stop] = np.arange(before.size) + atoms.block(before.name).start
+        position = self.positions(constraint.reads, atoms)
         kept = moved(cut(old.program.quadratic, block.start, block.stop), position, len(atoms))
         return QuadraticConstraintRows(Rows(Unit(), block.size, constraint.variables, block.table), kept)
 
-    def check_signs(self, statement: str) -> None:
-        """Refuse coefficients whose sign makes a statement non-convex."""
-        for check in self.state.signs.get(statement, ()):
-            queries = self.work.queries()
-            plan = queries.within(queries.answers(check.variables, check.formula), check.scopes)
-            plan, scalar = queries.value(plan, check.coefficient)
-            wrong, word = ("<", "negative") if check.needs == "nonnegative" else (">", "positive")
-            shown = tuple(Column(c) for c in plan.columns if not c.startswith("#"))
-            queries.before.append(
-                Demand(
-                    plan,
-                    call(wrong, scalar, literal(0)),  # type: ignore[arg-type]
-                    f"{statement}: the coefficient of a convex term is {word} at {{}}, which makes it non-convex.",
-                    shown,
-                    "Change its sign, or restrict the query.",
-                    check.span,
-                )
-            )
-            self.work.check(queries)
+    def cones(self, constraint: ConeConstraint, atoms: AtomIndex) -> ConeRows:
+        """The cones of a helper."""
+        start = perf_counter()
+        is_reused = self.previous is not None and not constraint.reads & self.dirty
+        if is_reused:
+            found = self.taken_over_cones(constraint, atoms)
+        else:
+            found = self.statement(f"the cones of {constraint.name!r}", ground_cones, self.work, constraint)
+        seconds = 0.0 if is_reused else perf_counter() - start
+        self.reports.append(
+            StatementReport(constraint.name, "cone", found.rows.size, found.n_nonzeros, seconds, is_reused)
+        )
+        return found
+
+    def taken_over_cones(self, constraint: ConeConstraint, atoms: AtomIndex) -> ConeRows:
+        """The cones of a helper, cut out of the previous program; its unknowns may have moved."""
+        assert self.previous is not None
+        old = self.previous
+        block = old.cones.block(constraint.name)
+        position = self.positions(constraint.reads, atoms)
+        kept = moved_cones(cut_cones(old.program.conic, block.start, block.stop), position, len(atoms))
+        return ConeRows(Rows(Unit(), block.size, constraint.variables, block.table), kept)
+
+    def positions(self, reads: frozenset[str], atoms: AtomIndex) -> NDArray[np.int64]:
+        """The new number of each old unknown that a statement uses."""
+        assert self.previous is not None
+        position = np.full(len(self.previous.atoms), -1)
+        for before in self.previous.atoms.blocks:
+            if before.name in reads:
+                position[before.start : before.stop] = np.arange(before.size) + atoms.block(before.name).start
+        return position
+
+    def check_data(self) -> None:
+        """Refuse coefficients whose sign makes a statement non-convex, and functions of nothing."""
+        statements: list[Constraint | Objective] = [*self.model.constraints]
+        if self.model.objective is not None:
+            statements.append(self.model.objective)
+        for name in dict.fromkeys(s.name for s in statements if self.previous is None or s.reads & self.dirty):
+            for check in self.state.checks.get(name, ()):
+                queries = self.work.queries()
+                if isinstance(check, SignCheck):
+                    queries.before.append(_sign_demand(queries, check))
+                else:
+                    queries.before.append(_answer_demand(queries, check))
+                queries.lookups.clear()  # the statement itself looks up the same
+                self.work.check(queries)
 
     def objective(self) -> ObjectiveParts | None:
         """The entries of the objective; None if those of the previous run still hold."""
@@ -465,7 +527,6 @@ class Grounding:
         start = perf_counter()
         if self.previous is not None and not objective.reads & self.dirty:
             return None
-        self.check_signs(objective.name)
         parts: ObjectiveParts = self.statement(
             f"the objective {objective.name!r}", ground_objective, self.work, objective
         )
@@ -478,13 +539,15 @@ class Grounding:
     # --- the program ------------------------------------------------------------------------------------------------
 
     def index(
-        self, constraints: list[Constraint], grounded: Sequence[ConstraintRows | QuadraticConstraintRows]
+        self,
+        constraints: Sequence[Constraint | ConeConstraint],
+        grounded: Sequence[ConstraintRows | QuadraticConstraintRows | ConeRows],
     ) -> AtomIndex:
         """What each number of a row stands for."""
         blocks, start = [], 0
         for constraint, found in zip(constraints, grounded, strict=True):
-            size = found.rows.size
-            blocks.append(Block(constraint.name, start, size, constraint.variables, found.rows.table, constraint.part))
+            size, part = found.rows.size, constraint.part if isinstance(constraint, Constraint) else ""
+            blocks.append(Block(constraint.name, start, size, constraint.variables, found.rows.table, part))
             start += size
         return AtomIndex(tuple(blocks), self.work.engine)
 
@@ -507,6 +570,7 @@ class Grounding:
         constraints: list[ConstraintRows],
         objective: ObjectiveParts | None,
         quadratic: QuadraticRows,
+        conic: ConicRows,
     ) -> Program:
         """The program."""
         n = len(atoms)
@@ -530,6 +594,7 @@ class Grounding:
                 variable_names=LazyNames(atoms),
                 row_names=LazyNames(rows),
                 quadratic=quadratic,
+                conic=conic,
                 assume_convex=is_convex,
             )
         except NonConvexError as error:
@@ -579,6 +644,38 @@ class Grounding:
         P = stacked(grid, [block.size for block in blocks], len(atoms)).tocsc()
         P.has_sorted_indices = P.has_canonical_format = True
         return P, q, parts.constant, parts.is_convex
+
+
+def _sign_demand(queries: Queries, check: SignCheck) -> Demand:
+    """What refuses a number of the wrong sign."""
+    plan = queries.within(queries.answers(check.variables, check.formula), check.scopes)
+    plan, scalar = queries.value(plan, check.coefficient)
+    wrong, word = ("<", "negative") if check.needs == "nonnegative" else (">", "positive")
+    shown = tuple(Column(c) for c in plan.columns if not c.startswith("#"))
+    return Demand(
+        plan,
+        call(wrong, scalar, literal(0)),  # type: ignore[arg-type]
+        f"{check.statement}: {check.what} is {word} at {{}}, which makes it non-convex.",
+        shown,
+        "Change its sign, or restrict the query.",
+        check.span,
+    )
+
+
+def _answer_demand(queries: Queries, check: SomeAnswer) -> Demand:
+    """What refuses a query without an answer."""
+    index = check.index
+    count = DataAggregate("count", index.variables, index.formula, None, index.outer, index.existential, check.span)
+    plan, scalar = queries.value(queries.answers(check.variables, check.formula), count)
+    shown = tuple(Column(c) for c in plan.columns if not c.startswith("#"))
+    return Demand(
+        plan,
+        call("<", scalar, literal(1)),
+        f"{check.statement}: {check.function}{{{{...}}}} of nothing at {{}}.",
+        shown,
+        "Restrict the query to where there is something.",
+        check.span,
+    )
 
 
 def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[SparseMatrix | None, Vector, float, bool]:

@@ -14,13 +14,13 @@ from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
     Affine,
     CheckedModel,
-    ConstantTerm,
     DataExpression,
     Expression,
     Formula,
     LinearTerm,
     ProductTerm,
     Scope,
+    SquareTerm,
     UnknownAtom,
     Variable,
 )
@@ -43,7 +43,7 @@ class Occurrence:
 
 
 def occurrences(model: CheckedModel, name: str) -> list[Occurrence]:
-    """All places where the objective and the constraints use a variable predicate."""
+    """All places where the objective, the constraints and the cones use a variable predicate."""
     found: list[Occurrence] = []
     if model.objective is not None:
         for scopes, unknown in _unknowns(model.objective.expression):
@@ -51,6 +51,10 @@ def occurrences(model: CheckedModel, name: str) -> list[Occurrence]:
     for constraint in model.constraints:
         for scopes, unknown in _unknowns(constraint.body):
             found.append(Occurrence(constraint.name, constraint.variables, constraint.formula, scopes, unknown))
+    for cone in model.cones:
+        for part in cone.parts:
+            for scopes, unknown in _unknowns(part.body, part.scopes):
+                found.append(Occurrence(cone.name, cone.variables, cone.formula, scopes, unknown))
     return [occurrence for occurrence in found if occurrence.unknown.name == name]
 
 
@@ -64,7 +68,7 @@ def _unknowns(
         elif isinstance(term, ProductTerm):
             yield scopes, term.first
             yield scopes, term.second
-        elif not isinstance(term, ConstantTerm):
+        elif isinstance(term, SquareTerm):
             yield from _unknowns(term.inner, scopes)
 
 

@@ -361,17 +361,18 @@ class Queries:
     def _parameter(self, plan: Plan, expression: ParameterValue) -> tuple[Plan, Scalar]:
         name = expression.name
         declared = self.parameters[name]
+        default = declared.default if expression.default is None else expression.default
         if declared.arity == 0:
             if name in self.scalars:
                 return plan, literal(self.scalars[name])
-            if declared.default is None:
+            if default is None:
                 raise self.error(
                     f"the param {name!r} has no value.",
                     f"Write {name} = a number in the model, or give data={{{name!r}: ...}}.",
                     expression.span,
                     name,
                 )
-            return plan, literal(declared.default)
+            return plan, literal(default)
         key = (name, expression.arguments)
         if key in self._values and self._values[key] in plan.columns:
             return plan, Column(self._values[key])
@@ -381,10 +382,10 @@ class Queries:
             plan, partner = self._partner(plan, self.tables[name], expression.arguments, column)
             shown_plan = plan = Join(plan, partner, "left")
         plan = _without_temporaries(plan, known, column)
-        if declared.default is not None:
-            if shown_plan.on:
+        if default is not None:
+            if shown_plan.on and expression.default is None:
                 self.lookups.append(shown_plan)
-            return plan, call("coalesce", Column(column), literal(declared.default))
+            return plan, call("coalesce", Column(column), literal(default))
         shown = [self._shown(shown_plan, a) for a in expression.arguments]
         self._demand(
             shown_plan,

@@ -1,9 +1,9 @@
 r"""The answer on the ground program, expanded and certified where the ground program is.
 
-Expansion: :math:`x = Sz`, and multipliers are shared by class size, :math:`y_i = \hat y\, f_i / (f_r |class|)` where
-rows are compared after multiplication by f. The residuals are those of :mod:`relift.lifting.certificate`, by the same
-functions (:mod:`relift.lifting.certificate_formulas`), here applied to columns of tables: sums and largest products
-over A, its transpose and P are aggregations over the entries, and what is fetched is a few rows of numbers.
+Expansion: :math:`x = Sz`, and dual values are shared as in :mod:`relift.lifting.quotient`. The residuals are those of
+:mod:`relift.lifting.certificate`, by the same functions (:mod:`relift.program.formulas`), here applied to columns of
+tables: sums and largest products over A, its transpose and P are aggregations over the entries, and what is fetched is
+a few rows of numbers.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from relift.in_database.point_check import PointCheck
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.ray_check import RayCheck
 from relift.in_database.scratch import Scratch
+from relift.in_database.table_expressions import column
 from relift.in_database.verify import LabelledClasses
 from relift.lifting.certificate import Certificate
+from relift.program import formulas
 from relift.program.solution import Solution, Status
-from relift.tables.algebra import Column, Join, Plan, Project, Scalar, call, project
+from relift.tables.algebra import Column, Join, Plan, Project, project
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ExpandedTables:
-    """Point and multipliers (or a ray) as tables: ``column``, ``x``, ``w`` and ``row``, ``y``."""
+    """Point and dual values (or a ray) as tables: ``column``, ``x``, ``w`` and ``row``, ``y``."""
 
     columns: Plan
     rows: Plan
@@ -43,29 +45,29 @@ def expand_tables(
     w: Vector | None,
 ) -> ExpandedTables:
     """Store what the small program's answer means for every variable and row; vectors that are missing are zeros."""
-    sizes = scratch.engine.fetch(project(columns.leaders, "label", "size"))
-    column_size = np.zeros(columns.n_classes)
-    column_size[sizes["label"]] = sizes["size"]
-    sizes = scratch.engine.fetch(project(rows.leaders, "label", "size"))
-    row_size = np.zeros(rows.n_classes)
-    row_size[sizes["label"]] = sizes["size"]
-    x = np.zeros(columns.n_classes) if x is None else x
-    w = np.zeros(columns.n_classes) if w is None else w / column_size
-    y = np.zeros(rows.n_classes) if y is None else y / row_size
-    values = scratch.attach("class_x", {"label": np.arange(x.size), "x": x, "w": w})
-    named = Project(Join(columns.labels, values), {"column": Column("id"), "x": Column("x"), "w": Column("w")})
-    point = scratch.store("x", named)
-    shares = scratch.attach("class_y", {"label": np.arange(y.size), "y": y})
-    of_row: Plan = Join(rows.labels, shares)
-    share: Scalar = Column("y")
+    point = scratch.store("x", Project(_of_members(scratch, "class_x", columns, x=x, w=w), {
+        "column": Column("id"),
+        "x": Column("x"),
+        "w": (column("w") * formulas.variable_share(column("size"))).scalar,
+    }))  # fmt: skip
+    of_rows = _of_members(scratch, "class_y", rows, y=y)
+    share = formulas.variable_share(column("size"))  # all factors are 1
     if row_factors is not None:
         leaders = Project(rows.leaders, {"label": Column("label"), "id": Column("leader")})
-        of_leader = Project(Join(leaders, row_factors), {"label": Column("label"), "of_leader": Column("factor")})
-        of_row = Join(Join(of_row, row_factors), of_leader)
-        share = call("*", share, call("/", Column("factor"), Column("of_leader")))
-    multipliers = scratch.store("y", Project(of_row, {"row": Column("id"), "y": share}))
+        of_leaders = Project(Join(leaders, row_factors), {"label": Column("label"), "of_leader": Column("factor")})
+        of_rows = Join(Join(of_rows, row_factors), of_leaders)
+        share = formulas.row_share(column("of_leader"), column("factor"), column("size"))
+    duals = scratch.store("y", Project(of_rows, {"row": Column("id"), "y": (column("y") * share).scalar}))
     scratch.drop("class_x", "class_y")
-    return ExpandedTables(point, multipliers)
+    return ExpandedTables(point, duals)
+
+
+def _of_members(scratch: Scratch, name: str, classes: LabelledClasses, **vectors: Vector | None) -> Plan:
+    """Each member (``id``) with the values and the ``size`` of its class; vectors that are missing are zeros."""
+    n = classes.n_classes
+    values = {key: np.zeros(n) if vector is None else vector for key, vector in vectors.items()}
+    of_classes = scratch.attach(name, {"label": np.arange(n), **values})
+    return Join(classes.labels, Join(of_classes, project(classes.leaders, "label", "size")))
 
 
 def certify_tables(

@@ -25,9 +25,11 @@ from relift.errors import EngineError, OptionError
 from relift.grounding import exact, load_data
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.coefficients import VALUE, decimals_of, exact_scale
+from relift.grounding.empty_joins import EmptyJoins
 from relift.grounding.fill_constraints import Rows, store_plan, store_rows, wanted_values
 from relift.grounding.fill_quadratic import is_quadratic
 from relift.grounding.ground import Grounding, GroundingState
+from relift.grounding.observed import given_by, without_given
 from relift.grounding.queries_from_model import ROW, Queries
 from relift.grounding.slack_terms import without_slack_terms
 from relift.grounding.workspace import Workspace
@@ -148,14 +150,20 @@ def ground_into_tables(
     SizeLimitError
         If a statement would become larger than the limit.
     OptionError
-        If the model has quadratic constraints.
+        If the model has quadratic constraints, or functions that become cones.
     NonConvexError
         If products of unknowns are not proved convex.
     """
     check_engine(engine)
     data = dict(data or {})
     load_data.check_names(model, data)
-    rewritten, signs = without_slack_terms(model)
+    rewritten, checks = without_slack_terms(without_given(model))
+    if rewritten.cones:
+        statement = rewritten.cones[0].name.partition(".")[0]
+        raise OptionError(
+            f"{statement!r} has functions that become cones; these are not lifted inside an engine.",
+            "Solve without lift_in_engine.",
+        )
     for constraint in rewritten.constraints:
         if is_quadratic(constraint):
             raise OptionError(
@@ -164,8 +172,9 @@ def ground_into_tables(
             )
     remove_tables_of_grounding(engine)
     prefix = GROUND_PREFIX if engine.is_persistent else ""
-    work = Workspace(engine, rewritten, LIMIT if limit is None else limit, prefix=prefix)
-    state = GroundingState(work, signs, {}, None if folder is None else Path(folder))
+    joins = EmptyJoins(observed=given_by(model))
+    work = Workspace(engine, rewritten, LIMIT if limit is None else limit, prefix=prefix, joins=joins)
+    state = GroundingState(work, checks, {}, None if folder is None else Path(folder))
     steps = Grounding(state, model, data, None, progress)
     filling = _Filling(work, own_prefix(engine, PREFIX))
     try:
@@ -181,16 +190,17 @@ def _ground(steps: Grounding, filling: _Filling) -> GroundTables:
     work, rewritten = steps.work, steps.rewritten
     engine = work.engine
     steps.load()
+    steps.check_truth_values()
     engine.seal()
     _note_decimals(work)
     for stratum in rewritten.strata:
         steps.derive(stratum)
     steps.number_unknowns()
     atoms = steps.atoms()
+    steps.check_data()
     filling.number(atoms)
     blocks: list[Block] = []
     for constraint in rewritten.constraints:
-        steps.check_signs(constraint.name)
         rows = steps.statement(f"the constraint {constraint.name!r}", filling.constraint, constraint)
         blocks.append(
             Block(
@@ -203,7 +213,6 @@ def _ground(steps: Grounding, filling: _Filling) -> GroundTables:
             )
         )
     if rewritten.objective is not None:
-        steps.check_signs(rewritten.objective.name)
         for term in rewritten.objective.expression.terms:
             steps.statement(f"the objective {rewritten.objective.name!r}", filling.objective_term, term)
     sense = "min" if rewritten.objective is None else rewritten.objective.sense

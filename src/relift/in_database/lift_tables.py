@@ -58,7 +58,7 @@ class EngineLiftSettings:
 
     Parameters
     ----------
-    method
+    lift
         ``"equitable"`` (sums, the coarsest) or ``"counting"`` (multisets).
     values
         How floats are read: ``"decimal"``, so that .1 + .2 = .3, or ``"bits"``.
@@ -75,7 +75,7 @@ class EngineLiftSettings:
         Bits of the words of classes; for tests that provoke collisions.
     """
 
-    method: Method = "equitable"
+    lift: Method = "equitable"
     values: Reading = "decimal"
     scale_rows: bool = True
     verify: Verify = "exact"
@@ -84,7 +84,7 @@ class EngineLiftSettings:
     word_bits: int | None = None
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, get_args(Method))
+        check_choice("lift", self.lift, get_args(Method))
         check_choice("values", self.values, get_args(Reading))
         check_verify(self.verify)
 
@@ -388,7 +388,7 @@ class _Run:
         s = self.settings
         _tell(self.progress, "find classes", "exact weights")
         weights = exact_weights(
-            self.program, self.scratch, method=s.method, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
+            self.program, self.scratch, method=s.lift, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
         )
         for table in (scan for scan in nodes(weights.entries) if isinstance(scan, Scan) and "row" in scan.source):
             self.program.engine.cluster(table.table, (table.source["row"][0],))
@@ -406,7 +406,7 @@ class _Run:
 
     def _digest(self, weights: ExactWeights) -> bytes:
         s = self.settings
-        return weights.digest + repr((s.method, s.values, s.scale_rows)).encode()
+        return weights.digest + repr((s.lift, s.values, s.scale_rows)).encode()
 
     def _start(self, weights: ExactWeights, kept: dict[Side, Scan]) -> None:
         kinds = {"columns": weights.column_kinds, "rows": weights.row_kinds}
@@ -447,7 +447,7 @@ class _Run:
             if s.verify == "hash":
                 return rows, columns, attempt + 1
             _tell(self.progress, "find classes", "exact check of all classes")
-            wrong = self._timed("verify", has_wrong_class, self.program, weights, s.method, rows, columns)
+            wrong = self._timed("verify", has_wrong_class, self.program, weights, s.lift, rows, columns)
             if not wrong:
                 return rows, columns, attempt + 1
             _tell(self.progress, "find classes", f"{wrong}: words collided, new ones are drawn")

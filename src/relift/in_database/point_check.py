@@ -11,7 +11,7 @@ from relift.in_database.program_tables import EngineProgram
 from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import EXPRESSIONS as OPS
 from relift.in_database.table_expressions import Expression, column
-from relift.lifting import certificate_formulas as formulas
+from relift.program import formulas
 from relift.program.units import common_unit
 from relift.tables.algebra import Join, Plan, project
 
@@ -80,14 +80,16 @@ class PointCheck:
         common = common_unit(self.sums.summary(columns, {"largest": ("max", column("natural"))})["largest"])
         fixed = OPS.where(_LB == _UB, _X, 0.0)
         columns = with_columns(columns, {"unit": formulas.unit(OPS, column("natural"), common), "fixed": fixed})
-        of_P = self.sums.over_quadratic(project(columns, "column", "x", "fixed"), {
+        of_P = self.sums.over_quadratic(project(columns, "column", "x", "fixed", "unit"), {
             "Px": ("quick sum", VALUE * _X), "of_fixed": ("quick sum", VALUE * column("fixed")),
             "largest_in_Px": ("max", OPS.absolute(VALUE * _X)),
+            "curvature": ("max", OPS.absolute(VALUE * column("unit"))),
         })  # fmt: skip
         stored = self.scratch.store(
-            "columns_at_x", joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0})
+            "columns_at_x",
+            joined_or(columns, of_P, {"Px": 0.0, "of_fixed": 0.0, "largest_in_Px": 0.0, "curvature": 0.0}),
         )
-        gradient = OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("Px")))
+        gradient = OPS.maximum(OPS.maximum(OPS.absolute(_Q), OPS.absolute(column("Px"))), column("curvature"))
         terms = OPS.where(_LB == _UB, 0.0, gradient * formulas.size(OPS, _X, column("unit")))
         found = self.sums.summary(stored, {
             "objective": ("quick sum", _X * (0.5 * column("Px") + _Q)),
@@ -139,23 +141,17 @@ class PointCheck:
 
     def _implied_bounds(self, columns: Plan, rows: Plan) -> Plan:
         """Bounds that follow from one row and the bounds of the others in it (:mod:`relift.program.implied_bounds`)."""
-        largest = OPS.where(VALUE > 0.0, VALUE * _UB, VALUE * _LB)
-        smallest = OPS.where(VALUE > 0.0, VALUE * _LB, VALUE * _UB)
+        largest, smallest = formulas.extreme_products(OPS, VALUE, _LB, _UB)
         sums = self.sums.over_entries(columns, "row", {
             "largest": ("quick sum", _or(largest, 0.0, OPS.is_finite(largest))),
             "smallest": ("quick sum", _or(smallest, 0.0, OPS.is_finite(smallest))),
             "no_largest": ("quick sum", _one_unless(OPS.is_finite(largest))),
             "no_smallest": ("quick sum", _one_unless(OPS.is_finite(smallest))),
         })  # fmt: skip
-
-        def side(bound: Expression, own: Expression, total: str) -> tuple[Expression, Expression]:
-            """The bound that one side of a row implies, and whether it does."""
-            others = column(total) - _or(own, 0.0, OPS.is_finite(own))
-            missing = column(f"no_{total}") - _one_unless(OPS.is_finite(own))
-            return (bound - others) / VALUE, OPS.is_finite(bound) & (missing <= 0.0)
-
-        from_lower, by_lower = side(_L, largest, "largest")
-        from_upper, by_upper = side(_U, smallest, "smallest")
+        from_lower, by_lower = formulas.implied_bound(OPS, VALUE, _L, largest, column("largest"), column("no_largest"))
+        from_upper, by_upper = formulas.implied_bound(
+            OPS, VALUE, _U, smallest, column("smallest"), column("no_smallest")
+        )
         up, down = VALUE > 0.0, VALUE < 0.0
         at_least = OPS.maximum(_or(from_lower, -np.inf, by_lower & up), _or(from_upper, -np.inf, by_upper & down))
         at_most = OPS.minimum(_or(from_lower, np.inf, by_lower & down), _or(from_upper, np.inf, by_upper & up))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import final
 
-import numpy as np
-
 from relift.in_database.products import VALUE, Outputs, TableSums, joined_or, with_columns
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import EXPRESSIONS as OPS
-from relift.in_database.table_expressions import Expression, column
-from relift.lifting import certificate_formulas as formulas
+from relift.in_database.table_expressions import column
 from relift.lifting.ray_residuals import DUST_OF_RAYS
+from relift.program import formulas
 from relift.tables.algebra import Join, Plan, project
 
 _X, _Y, _Q = column("x"), column("y"), column("q")
@@ -55,8 +53,8 @@ class RayCheck:
         y = OPS.where(OPS.absolute(_Y) * _ENTRY <= dust, 0.0, y)
         ray = self.scratch.store("kept_ray_y", with_columns(rows, {"y": y}))
         of_rows = self.sums.summary(ray, {
-            "support": ("quick sum", _support(_Y, _L, _U)),
-            "terms": ("quick sum", OPS.absolute(_support(_Y, _L, _U))),
+            "support": ("quick sum", formulas.support(OPS, _Y, _L, _U)),
+            "terms": ("quick sum", OPS.absolute(formulas.support(OPS, _Y, _L, _U))),
             "largest": ("max", OPS.absolute(_Y) * _ENTRY),
         })  # fmt: skip
         sums = self.sums.over_entries(project(ray, "row", "y", "largest_entry"), "column", {
@@ -67,9 +65,9 @@ class RayCheck:
         held = formulas.admissible(OPS, column("w"), _LB, _UB)
         left = OPS.absolute(column("w") - held)
         of_columns = self.sums.summary(columns, {
-            "support": ("quick sum", _support(held, _LB, _UB)),
-            "terms": ("quick sum", OPS.absolute(_support(held, _LB, _UB))),
-            "left": ("max", left), "per_size": ("max", _ratio(left, column("largest_share"))),
+            "support": ("quick sum", formulas.support(OPS, held, _LB, _UB)),
+            "terms": ("quick sum", OPS.absolute(formulas.support(OPS, held, _LB, _UB))),
+            "left": ("max", left), "per_size": ("max", formulas.ratio(OPS, left, column("largest_share"))),
         })  # fmt: skip
         beta = -(of_rows["support"] + of_columns["support"])
         if not beta > formulas.ROUNDING * (of_rows["terms"] + of_columns["terms"]):
@@ -90,37 +88,18 @@ class RayCheck:
         products: Outputs = {"along": ("quick sum", VALUE * _X), "largest": ("max", OPS.absolute(VALUE * _X))}
         nothing = {"along": 0.0, "largest": 0.0}
         rows = joined_or(self.program.rows, self.sums.over_entries(direction, "row", products), nothing)
-        leaves = _ratio(_outwards(column("along"), _L, _U), column("largest"))
+        leaves = formulas.ratio(OPS, formulas.outwards(OPS, column("along"), _L, _U), column("largest"))
         of_rows = self.sums.summary(rows, {"out": ("max", leaves)})
         of_P = self.sums.over_quadratic(direction, products)
         columns = joined_or(Join(self.program.columns, direction), of_P, nothing)
         of_columns = self.sums.summary(columns, {
             "fall": ("quick sum", -(_Q * _X)), "terms": ("quick sum", OPS.absolute(_Q * _X)),
             "largest": ("max", OPS.absolute(_Q * _X)),
-            "out": ("max", _ratio(_outwards(_X, _LB, _UB), OPS.absolute(_X))),
-            "bent": ("max", _ratio(OPS.absolute(column("along")), column("largest"))),
+            "out": ("max", formulas.ratio(OPS, formulas.outwards(OPS, _X, _LB, _UB), OPS.absolute(_X))),
+            "bent": ("max", formulas.ratio(OPS, OPS.absolute(column("along")), column("largest"))),
         })  # fmt: skip
         fall = of_columns["fall"]
         if not fall > formulas.ROUNDING * of_columns["terms"]:
             return float("inf")
         worst = max(of_rows["out"], of_columns["out"], of_columns["bent"])
         return float(worst * max(1.0, of_columns["largest"] / fall))
-
-
-def _support(multiplier: Expression, lower: Expression, upper: Expression) -> Expression:
-    bound = OPS.where(multiplier > 0.0, upper, lower)
-    product: Expression = OPS.where(multiplier == 0.0, 0.0, multiplier * bound)
-    return product
-
-
-def _ratio(wrong: Expression, size: Expression) -> Expression:
-    """What is wrong, relative to a size; 0 where nothing is."""
-    ratio: Expression = OPS.where(wrong > 0.0, OPS.where(size > 0.0, wrong / size, np.inf), 0.0)
-    return ratio
-
-
-def _outwards(direction: Expression, lower: Expression, upper: Expression) -> Expression:
-    above = OPS.where(OPS.is_finite(upper), OPS.maximum(direction, 0.0), 0.0)
-    below = OPS.where(OPS.is_finite(lower), OPS.maximum(-direction, 0.0), 0.0)
-    total: Expression = above + below
-    return total

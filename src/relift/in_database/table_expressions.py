@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, final
 
-from relift.lifting.certificate_formulas import Operations
+from relift.program.formulas import Operations
 from relift.tables.algebra import Column, Operation, Scalar, call, literal
 
 Operand: TypeAlias = "Expression | float"

@@ -44,19 +44,35 @@ from relift.language.expressions_in_python import (
     between,
     count_,
     counted,
+    entropy,
     exp,
     formula_node,
+    geo_mean,
+    geo_mean_,
+    huber,
     index_node,
     indicator,
     indices,
+    inv,
     key_from_row,
+    kl,
     log,
+    log_sum_exp,
+    log_sum_exp_,
     logic_names,
     max_,
     maximum,
     min_,
     minimum,
+    norm,
+    norm1,
+    norm1_,
+    norm_,
+    norminf,
+    norminf_,
     number_node,
+    quad_over_lin,
+    quad_over_lin_,
     signed_number,
     sqrt,
     sum_,
@@ -279,6 +295,7 @@ class Model:
         upper: Bounds = None,
         equal: Term | None = None,
         arity: int | None = None,
+        given: Predicate | None = None,
     ) -> Predicate: ...
     def var(
         self,
@@ -289,6 +306,7 @@ class Model:
         upper: Bounds = None,
         equal: Term | None = None,
         arity: int | None = None,
+        given: Predicate | None = None,
     ) -> Predicate | Expression:
         """Declare a variable: one real unknown for each answer of the query.
 
@@ -302,6 +320,8 @@ class Model:
             Bounds: data over the logic variables; of several the tightest counts.
         arity
             Instead of `over` and `where`: the unknowns are those that the other statements use.
+        given
+            A param with as many arguments: where it has a value, the variable is that number and no unknown.
         """
         if over and where is None:
             hint = "Give where=, or arity= if its tuples are those that are used."
@@ -313,7 +333,10 @@ class Model:
         bounds += [n.Bound("=", number_node(b, "equal")) for b in _several(equal)]
         domain = None if where is None else formula_node(where, "where")
         predicate = self._declare(name, arity or len(over), "number", "variable")
-        item = n.VariableItem(name, arity or len(over), logic_names(over), domain, tuple(bounds))
+        if given is not None and not isinstance(given, Predicate):
+            raise ModelBuildingError(f"given={given!r} is not a param.", "Give what param(name, arity) returned.")
+        observed = None if given is None else given.name
+        item = n.VariableItem(name, arity or len(over), logic_names(over), domain, tuple(bounds), observed)
         self._statements.append(n.Variables((item,)))
         return predicate
 
@@ -443,6 +466,37 @@ class Model:
         index = None if forall is None or where is None else index_node(forall, where)
         self._statements.append(n.ConstraintStatement(constraint.node, _checked_name(name), index))
 
+    def rule(self, text: str) -> None:
+        """Add a rule of probabilistic soft logic, written as in text.
+
+        Parameters
+        ----------
+        text
+            What follows the word ``rule``.
+
+        Raises
+        ------
+        LanguageError
+            If it does not follow the grammar.
+
+        Examples
+        --------
+        >>> m = Model()
+        >>> A, B = m.indices("A B")
+        >>> link, truth = m.relation("link", 2), m.param("truth", 1)
+        >>> good = m.var("good", A, where=link(A, ...) | link(..., A), lower=0, upper=1, given=truth)
+        >>> m.rule("5: link(A, B) & good(A) -> good(B) ^2")
+        >>> print(m)
+        relation link/2;
+        param truth/1;
+        var good(A) in link(A, _) | link(_, A) >= 0 <= 1 given truth;
+        rule 5: link(A, B) & good(A) -> good(B) ^2;
+        """
+        statements = parse_text(f"rule {text.strip().removesuffix(';')};").statements
+        if len(statements) != 1:
+            raise ModelBuildingError("this is more than one rule.", "Call rule() for each.")
+        self._take(statements)
+
     def data(self, **tables: object) -> Self:
         """Attach data objects by name; they are kept in `tables` as they are and read when the model is grounded.
 
@@ -491,14 +545,30 @@ __all__ = [
     "Predicate",
     "between",
     "count_",
+    "entropy",
     "exp",
+    "geo_mean",
+    "geo_mean_",
+    "huber",
     "indicator",
     "indices",
+    "inv",
+    "kl",
     "log",
+    "log_sum_exp",
+    "log_sum_exp_",
     "max_",
     "maximum",
     "min_",
     "minimum",
+    "norm",
+    "norm1",
+    "norm1_",
+    "norm_",
+    "norminf",
+    "norminf_",
+    "quad_over_lin",
+    "quad_over_lin_",
     "sqrt",
     "sum_",
     "true",

@@ -1,9 +1,9 @@
 """The checked model: what the front end hands to grounding. Data only, no behaviour.
 
 A `CheckedModel` is a model in which every name is known, every kind fits, every logic variable is bound,
-negation is stratified, definitions are inlined and every expression in the unknowns is a flat sum of terms
-of degree at most two. What only data can tell (missing or doubled values, signs of data coefficients,
-sizes) is left to grounding and is marked.
+negation is stratified, definitions are inlined and every expression in the unknowns is a flat sum of terms: of degree
+at most two, or convex and concave functions of such sums. What only data can tell (missing or doubled values, signs of
+data coefficients, sizes) is left to grounding and is marked.
 
 Conventions that hold throughout
 --------------------------------
@@ -43,6 +43,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, final
 
+from relift.language.functions import ConvexFunction
 from relift.language.syntax.source import NOWHERE, Source, Span
 
 Value: TypeAlias = str | int | float
@@ -51,8 +52,11 @@ Value: TypeAlias = str | int | float
 ComparisonSign: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 ArithmeticSign: TypeAlias = Literal["+", "-", "*", "/", "**"]
 FunctionName: TypeAlias = Literal["abs", "exp", "sqrt", "log", "min", "max"]
+"""Functions of data; all others are made of these."""
 AggregateKind: TypeAlias = Literal["sum", "min", "max", "count"]
 Sign: TypeAlias = Literal["nonnegative", "nonpositive"]
+Bend: TypeAlias = Literal["affine", "convex", "concave"]
+AFFINE: Bend = "affine"
 
 # --- data expressions ------------------------------------------------------------------------------------------------
 
@@ -83,10 +87,11 @@ class Anonymous:
 @final
 @dataclass(frozen=True, slots=True)
 class ParameterValue:
-    """The value of a param at a tuple. If there is none: its default, else an error that names the tuple."""
+    """The value of a param at a tuple. If there is none: `default`, or that of the param, else an error naming it."""
 
     name: str
     arguments: tuple[Argument, ...]
+    default: int | float | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -347,7 +352,41 @@ class AbsoluteTerm:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-Term: TypeAlias = ConstantTerm | LinearTerm | ProductTerm | SquareTerm | HingeTerm | AbsoluteTerm
+@final
+@dataclass(frozen=True, slots=True)
+class FunctionTerm:
+    """``sum{scopes...} coefficient * function(arguments)`` of unknowns, convex or concave by its line in the table.
+
+    Parameters
+    ----------
+    scopes, coefficient
+        As in the other terms.
+    function
+        Its line: curvature, slopes, sign.
+    arguments
+        What it is applied to; of a function over a query the first argument stands inside of that query.
+    index
+        The query, or None.
+    number
+        The exponent of a power, the threshold of ``huber``, or None.
+    bends
+        What composition asks of each argument: affine, or convex, or concave. Empty until that is checked.
+    needs
+        As in `SquareTerm`.
+    """
+
+    scopes: tuple[Scope, ...]
+    coefficient: DataExpression
+    function: ConvexFunction
+    arguments: tuple[Expression, ...]
+    index: Scope | None = None
+    number: DataExpression | None = None
+    bends: tuple[Bend, ...] = ()
+    needs: Sign | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Term: TypeAlias = ConstantTerm | LinearTerm | ProductTerm | SquareTerm | HingeTerm | AbsoluteTerm | FunctionTerm
 
 
 @final
@@ -438,6 +477,8 @@ class Variable:
         Bounds over `parameters`; the tightest counts. None at all: free.
     existential
         Variables of the domain other than `parameters`.
+    given
+        A param: where it has a value the variable is that number, and no unknown. None if all are unknowns.
     reads
         Relations, derived predicates and params that the domain and the bounds name.
     rests_on
@@ -450,6 +491,7 @@ class Variable:
     domain: Formula | None = None
     lower: tuple[DataExpression, ...] = ()
     upper: tuple[DataExpression, ...] = ()
+    given: str | None = None
     existential: tuple[str, ...] = ()
     reads: frozenset[str] = frozenset()
     rests_on: frozenset[str] = frozenset()
@@ -592,6 +634,48 @@ class Constraint:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ConePart:
+    """Consecutive rows of a cone: one, or one for each answer of `scopes`, each an affine expression."""
+
+    scopes: tuple[Scope, ...]
+    body: Affine
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ConeConstraint:
+    """A cone for each answer of a query. No text says this: grounding makes it of `FunctionTerm`.
+
+    Parameters
+    ----------
+    name
+        The helper variable that the cone bounds.
+    variables, formula
+        The query: one cone for each distinct answer; None means one cone.
+    cone
+        ``"second-order"`` (head first), ``"exponential"``, ``"power"`` or ``"geometric"`` (the mean last); the order of
+        rows is that of :mod:`relift.program.cones`.
+    parts
+        The rows, in order.
+    exponent
+        The exponent of a power cone.
+    reads, rests_on
+        As in `Constraint`.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    formula: Formula | None
+    cone: Literal["second-order", "exponential", "power", "geometric"]
+    parts: tuple[ConePart, ...]
+    exponent: float = 0.0
+    reads: frozenset[str] = frozenset()
+    rests_on: frozenset[str] = frozenset()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class CheckedModel:
     """Everything that grounding needs besides the tables.
 
@@ -609,6 +693,10 @@ class CheckedModel:
         In the order of the text.
     source
         The text that all spans point into.
+    cones
+        Empty until grounding has put cones in place of functions.
+    unit_params
+        Params that are truth values of rules: their values lie between 0 and 1.
     """
 
     relations: Mapping[str, Relation]
@@ -619,3 +707,5 @@ class CheckedModel:
     objective: Objective | None
     constraints: tuple[Constraint, ...]
     source: Source = field(compare=False, repr=False)
+    cones: tuple[ConeConstraint, ...] = ()
+    unit_params: frozenset[str] = frozenset()

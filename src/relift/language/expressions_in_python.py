@@ -18,7 +18,7 @@ from types import EllipsisType
 from typing import Literal, NoReturn, TypeAlias, final
 
 from relift.errors import ArityError, ModelBuildingError
-from relift.language.checked_model import AggregateKind, FunctionName
+from relift.language.checked_model import FunctionName
 from relift.language.syntax import nodes as n
 from relift.language.syntax.printer import print_expression
 
@@ -247,13 +247,54 @@ def sum_(body: Term, *, over: Indices, where: Expression) -> Expression:
 
 
 def min_(body: Term, *, over: Indices, where: Expression) -> Expression:
-    """``min{over in where} body``, over data."""
+    """``min{over in where} body``: the smallest; of unknowns it is concave."""
     return _indexed("min", body, over, where)
 
 
 def max_(body: Term, *, over: Indices, where: Expression) -> Expression:
-    """``max{over in where} body``, over data."""
+    """``max{over in where} body``: the largest; of unknowns it is convex."""
     return _indexed("max", body, over, where)
+
+
+def norm_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``norm{over in where} body``: the Euclidean norm.
+
+    Examples
+    --------
+    >>> I, = indices("I")
+    >>> from relift.language.build_in_python import Model
+    >>> m = Model()
+    >>> item = m.relation("item", 1)
+    >>> x = m.var("x", I, where=item(I))
+    >>> norm_(2 * x(I), over=I, where=item(I)) <= 3
+    <norm{I in item(I)} 2*x(I) <= 3>
+    """
+    return _indexed("norm", body, over, where)
+
+
+def norm1_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``norm1{over in where} body``: the sum of absolute values."""
+    return _indexed("norm1", body, over, where)
+
+
+def norminf_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``norminf{over in where} body``: the largest absolute value."""
+    return _indexed("norminf", body, over, where)
+
+
+def log_sum_exp_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``log_sum_exp{over in where} body``: the logarithm of a sum of exponentials."""
+    return _indexed("log_sum_exp", body, over, where)
+
+
+def geo_mean_(body: Term, *, over: Indices, where: Expression) -> Expression:
+    """``geo_mean{over in where} body``: the geometric mean; of unknowns it is concave."""
+    return _indexed("geo_mean", body, over, where)
+
+
+def quad_over_lin_(body: Term, divisor: Term, *, over: Indices, where: Expression) -> Expression:
+    """``quad_over_lin{over in where} (body, divisor)``: the sum of squares, divided by a positive number."""
+    return _indexed("quad_over_lin", body, over, where, divisor)
 
 
 def count_(*, over: Indices, where: Expression) -> Expression:
@@ -262,7 +303,7 @@ def count_(*, over: Indices, where: Expression) -> Expression:
 
 
 def maximum(first: Term, *others: Term) -> Expression:
-    """``max(first, ...)``; with unknowns only as ``maximum(0, e)``.
+    """``max(first, ...)``: the largest; of unknowns it is convex.
 
     Examples
     --------
@@ -275,23 +316,81 @@ def maximum(first: Term, *others: Term) -> Expression:
 
 
 def minimum(first: Term, *others: Term) -> Expression:
-    """``min(first, ...)``, of data."""
+    """``min(first, ...)``: the smallest; of unknowns it is concave."""
     return _call("min", first, *others)
 
 
 def exp(value: Term) -> Expression:
-    """``exp(value)``, of data."""
+    """``exp(value)``; of unknowns it is convex."""
     return _call("exp", value)
 
 
 def sqrt(value: Term) -> Expression:
-    """``sqrt(value)``, of data."""
+    """``sqrt(value)``; of unknowns it is concave."""
     return _call("sqrt", value)
 
 
 def log(value: Term) -> Expression:
-    """``log(value)``, of data."""
+    """``log(value)``; of unknowns it is concave."""
     return _call("log", value)
+
+
+def norm(*values: Term) -> Expression:
+    """``norm(a, b, ...)``: the Euclidean norm of some numbers.
+
+    Examples
+    --------
+    >>> from relift.language.build_in_python import Model
+    >>> m = Model()
+    >>> norm(m.var("x"), m.var("y") - 1)
+    <norm(x, y - 1)>
+    """
+    return _function("norm", *values)
+
+
+def norm1(*values: Term) -> Expression:
+    """``norm1(a, b, ...)``: the sum of absolute values."""
+    return _function("norm1", *values)
+
+
+def norminf(*values: Term) -> Expression:
+    """``norminf(a, b, ...)``: the largest absolute value."""
+    return _function("norminf", *values)
+
+
+def log_sum_exp(*values: Term) -> Expression:
+    """``log_sum_exp(a, b, ...)``: the logarithm of a sum of exponentials."""
+    return _function("log_sum_exp", *values)
+
+
+def geo_mean(*values: Term) -> Expression:
+    """``geo_mean(a, b, ...)``: the geometric mean; of unknowns it is concave."""
+    return _function("geo_mean", *values)
+
+
+def quad_over_lin(*values_and_divisor: Term) -> Expression:
+    """``quad_over_lin(a, b, ..., t)``: the sum of squares of all but the last, divided by the last."""
+    return _function("quad_over_lin", *values_and_divisor)
+
+
+def huber(value: Term, threshold: Term) -> Expression:
+    r"""``huber(e, d)``: e² up to \|e\| = d, a line from there on."""
+    return _function("huber", value, threshold)
+
+
+def inv(value: Term) -> Expression:
+    """``inv(e)``: 1/e of a positive number; of unknowns it is convex."""
+    return _function("inv", value)
+
+
+def entropy(value: Term) -> Expression:
+    """``entropy(e)``: -e log e; of unknowns it is concave."""
+    return _function("entropy", value)
+
+
+def kl(first: Term, second: Term) -> Expression:
+    """``kl(e, f)``: e log(e/f) - e + f, the relative entropy; of unknowns it is convex."""
+    return _function("kl", first, second)
 
 
 def indicator(formula: Expression) -> Expression:
@@ -431,5 +530,15 @@ def index_node(over: Indices, where: Expression) -> n.Index:
     return n.Index(names, formula_node(where, "where"))
 
 
-def _indexed(kind: AggregateKind, body: object, over: Indices, where: Expression) -> Expression:
-    return Expression(n.Indexed(kind, index_node(over, where), number_node(body, f"{kind}_")), "number")
+def _indexed(kind: str, body: object, over: Indices, where: Expression, *others: object) -> Expression:
+    more = tuple(number_node(other, f"{kind}_") for other in others)
+    return Expression(n.Indexed(kind, index_node(over, where), number_node(body, f"{kind}_"), more), "number")
+
+
+def _function(name: str, *arguments: object) -> Expression:
+    """A function whose name is not reserved, as the text is read: an atom, in which a bare name is a constant."""
+    if not arguments:
+        raise ModelBuildingError(f"{name}() has no arguments.", "Give at least one number.")
+    nodes = [number_node(argument, name) for argument in arguments]
+    plain = (n.Text(node.name) if isinstance(node, n.Atom) and not node.arguments else node for node in nodes)
+    return Expression(n.Atom(name, tuple(plain)), "number")

@@ -1,7 +1,7 @@
 r"""Is this answer right? Computed on the ground program alone, trusting neither the solver nor our kernel (stage 7).
 
 Every residual is relative to what stands in its own row or column, so that neither a row multiplied by a factor, nor a
-rescaled variable or objective, changes what it says (:mod:`~relift.lifting.certificate_formulas` has the formulas,
+rescaled variable or objective, changes what it says (:mod:`relift.program.formulas` has the formulas,
 ``docs/decisions/0004-certificate-norms.md`` the reasons). With c_j the size of a variable (|x_j|, or its unit,
 :mod:`relift.program.units`, as far as that costs no more than S), S = |objective|, with or without its constant,
 whichever is less, + 1 (or less where no term of the objective can reach 1), and multipliers that press on infinite
@@ -32,12 +32,13 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Flags, Vector
+from relift.arrays import Vector
 from relift.errors import OptionError, ShapeError
-from relift.lifting import certificate_formulas as formulas
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
+from relift.program import formulas
 from relift.program.arrays import as_floats
 from relift.program.cone_distance import largest_of_cones, pushed_into
+from relift.program.formulas import ARRAYS
 from relift.program.implied_bounds import implied_bounds
 from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
 from relift.program.program import Program
@@ -173,28 +174,6 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
     )
 
 
-class _Arrays:
-    """What the formulas need, for arrays."""
-
-    def where(self, condition: Flags, then: Vector | float, otherwise: Vector | float) -> Vector:
-        return np.where(condition, then, otherwise)
-
-    def maximum(self, one: Vector | float, other: Vector | float) -> Vector:
-        return np.asarray(np.maximum(one, other))
-
-    def minimum(self, one: Vector | float, other: Vector | float) -> Vector:
-        return np.asarray(np.minimum(one, other))
-
-    def absolute(self, quantity: Vector) -> Vector:
-        return np.abs(quantity)
-
-    def is_finite(self, quantity: Vector) -> Flags:
-        return np.isfinite(quantity)
-
-
-ARRAYS: formulas.Operations[Vector] = _Arrays()
-
-
 @dataclass(frozen=True, eq=False)
 class _Multipliers:
     """Multipliers of rows, bounds, quadratic constraints and conic rows."""
@@ -243,6 +222,10 @@ class _Point:
         constant = float(fixed @ (0.5 * of_fixed + program.q))
         value = float(x @ (0.5 * self.Px + program.q)) - constant
         gradient = np.maximum(np.abs(program.q), np.abs(self.Px))
+        if (
+            program.P is not None
+        ):  # where the gradient vanishes, as for least squares that fit, curvature gives the scale
+            gradient = np.maximum(gradient, largest_of_rows(program.P, self.units.of_variables))
         terms = np.where(is_fixed, 0.0, gradient * formulas.size(ARRAYS, x, self.units.of_variables))
         return formulas.scale_of_objective(value, constant + program.r, float(terms.max(initial=0.0)))
 

@@ -27,6 +27,7 @@ from scipy import sparse
 from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
+from relift.program import formulas
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -64,12 +65,8 @@ class Quotient:
 
     @cached_property
     def _shares(self) -> tuple[Vector, Vector]:
-        """What part of a class's multiplier each row and each variable gets."""
-        rows, scales = self.symmetry.rows, self.symmetry.row_scales
-        leader = scales[rows.representatives][rows.labels]
-        row_share = leader / (scales * rows.class_sizes[rows.labels])
-        variables = self.symmetry.variables
-        return row_share, 1.0 / variables.class_sizes[variables.labels]
+        """What part of a class's dual value each row and each variable gets."""
+        return shares(self.symmetry)
 
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the small program to one for the program it came from."""
@@ -130,6 +127,14 @@ class Quotient:
         if v is not None:
             v = _class_sums(v, self.symmetry.conic_rows) / self.cones.factor
         return replace(solution, x=mean(solution.x), y=y, w=total(solution.w), v=v)
+
+
+def shares(symmetry: Symmetry) -> tuple[Vector, Vector]:
+    """What part of a class's dual value each row, and each variable, of the class gets."""
+    rows, variables, scales = symmetry.rows, symmetry.variables, symmetry.row_scales
+    leader = scales[rows.representatives][rows.labels]
+    row_share = formulas.row_share(scales, leader, rows.class_sizes[rows.labels].astype(np.float64))
+    return row_share, formulas.variable_share(variables.class_sizes[variables.labels].astype(np.float64))
 
 
 def quotient(program: Program, symmetry: Symmetry) -> Quotient:

@@ -23,8 +23,9 @@ import numpy as np
 from scipy.sparse import linalg as sparse_linalg
 
 from relift.arrays import Vector
-from relift.lifting.certificate_formulas import ROUNDING
+from relift.program import formulas
 from relift.program.cone_distance import largest_of_cones, pushed_into
+from relift.program.formulas import ARRAYS
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 
@@ -80,7 +81,7 @@ def _row_sizes_of_cones(program: Program) -> Vector:
 
 
 def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector) -> float:
-    y = np.where((ray_y > 0) & np.isinf(program.u) | (ray_y < 0) & np.isinf(program.l), 0.0, ray_y)
+    y = formulas.admissible(ARRAYS, ray_y, program.l, program.u)
     of_cones = _row_sizes_of_cones(program)
     _, v = pushed_into(program.conic, v, 1.0 / of_cones, dual=True)
     slope, bend, right = program.A.T @ y + program.conic.A.T @ v, 0.0, 0.0
@@ -96,17 +97,15 @@ def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector |
         products = np.maximum(products, largest_of_columns(program.quadratic.q, z))
         products = np.maximum(products, largest_of_columns(M) * _largest(point))
         slope, bend, right = slope + M @ point, 0.5 * float(point @ (M @ point)), float(z @ program.quadratic.r)
-    w = -slope
-    loose = (w > 0) & np.isinf(program.ub) | (w < 0) & np.isinf(program.lb)
-    remainder = np.abs(w[loose])
-    w = np.where(loose, 0.0, w)
-    terms = np.concatenate(
-        [_support(y, program.l, program.u), _support(w, program.lb, program.ub), program.conic.b * v, [right, bend]]
-    )
+    w = formulas.admissible(ARRAYS, -slope, program.lb, program.ub)
+    remainder = np.abs(-slope - w)
+    of_rows = formulas.support(ARRAYS, y, program.l, program.u)
+    of_bounds = formulas.support(ARRAYS, w, program.lb, program.ub)
+    terms = np.concatenate([of_rows, of_bounds, program.conic.b * v, [right, bend]])
     beta = -float(terms.sum())
-    if not beta > ROUNDING * float(np.abs(terms).sum()):
+    if not beta > formulas.ROUNDING * float(np.abs(terms).sum()):
         return float("inf")
-    return max(_worst_ratio(remainder, beta), _worst_ratio(remainder, products[loose]))
+    return max(_largest(remainder) / beta, _worst_ratio(remainder, products))
 
 
 def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
@@ -123,12 +122,12 @@ def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
 def _residual_of_direction(program: Program, ray_x: Vector) -> float:
     terms = np.abs(program.q * ray_x)
     fall = -float(program.q @ ray_x)
-    if not fall > ROUNDING * float(terms.sum()):
+    if not fall > formulas.ROUNDING * float(terms.sum()):
         return float("inf")
     lengths, rows = np.abs(ray_x), program.quadratic
     parts = [
-        (_outwards(program.A @ ray_x, program.l, program.u), largest_of_rows(program.A, lengths)),
-        (_outwards(ray_x, program.lb, program.ub), lengths),
+        (formulas.outwards(ARRAYS, program.A @ ray_x, program.l, program.u), largest_of_rows(program.A, lengths)),
+        (formulas.outwards(ARRAYS, ray_x, program.lb, program.ub), lengths),
         (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q, lengths)),
     ]
     if len(program.conic):
@@ -142,13 +141,6 @@ def _residual_of_direction(program: Program, ray_x: Vector) -> float:
     return worst * max(1.0, _largest(terms) / fall)
 
 
-def _outwards(direction: Vector, lower: Vector, upper: Vector) -> Vector:
-    """How fast a direction leaves through each finite bound."""
-    above = np.where(np.isfinite(upper), np.maximum(direction, 0.0), 0.0)
-    below = np.where(np.isfinite(lower), np.maximum(-direction, 0.0), 0.0)
-    return np.asarray(above + below, np.float64)
-
-
 def _or_one(sizes: Vector) -> Vector:
     return np.where(sizes > 0, sizes, 1.0)
 
@@ -157,13 +149,5 @@ def _largest(vector: Vector) -> float:
     return float(np.abs(vector).max(initial=0.0))
 
 
-def _worst_ratio(wrong: Vector, sizes: Vector | float) -> float:
-    """The largest of wrong / size, over what is wrong at all."""
-    return float(np.divide(wrong, sizes, out=np.zeros_like(wrong), where=wrong > 0).max(initial=0.0))
-
-
-def _support(multiplier: Vector, lower: Vector, upper: Vector) -> Vector:
-    """The terms of upper'm⁺ - lower'm⁻, over the multipliers that are not zero."""
-    bound = np.where(multiplier > 0, upper, lower)
-    presses = multiplier != 0
-    return np.asarray(multiplier[presses] * bound[presses], np.float64)
+def _worst_ratio(wrong: Vector, sizes: Vector) -> float:
+    return float(formulas.ratio(ARRAYS, wrong, sizes).max(initial=0.0))

@@ -102,7 +102,7 @@ def snap(work: LiftWork) -> None:
 def presolve(work: LiftWork) -> None:
     """Substitute fixed variables, singleton rows, empty rows and duplicate rows, exactly."""
     program = work.program.minimisation() if work.snapped is None else work.snapped.program
-    is_wanted = work.settings.reduce and work.settings.method != "none"
+    is_wanted = work.settings.reduce and work.settings.lift != "none"
     work._reduction = (reduce if is_wanted else unreduced)(program, work.settings.values)
 
 
@@ -131,7 +131,7 @@ def verify(work: LiftWork) -> None:
         if distance <= TOLERANCE:
             return
         seed = work.settings.seed + attempt
-        work.notes.append(f"classes found by {how.method} with seed {seed} failed their check ({distance:.1g}).")
+        work.notes.append(f"classes found by {how.lift} with seed {seed} failed their check ({distance:.1g}).")
     work.notes.append("no classes passed their check: the program is solved directly.")
     work._symmetry = no_symmetry(work.reduction.program)
 
@@ -148,7 +148,7 @@ LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, me
 
 def _ways(settings: LiftSettings) -> Iterator[tuple[int, LiftSettings]]:
     """The search as asked for, with another seed, and by counting."""
-    counting = replace(settings, method="counting") if settings.method == "equitable" else settings
+    counting = replace(settings, lift="counting") if settings.lift == "equitable" else settings
     yield from enumerate((settings, settings, counting))
 
 

@@ -262,6 +262,12 @@ def answer_of(
     )  # fmt: skip
 
 
+def answer_over_examples(outcome: DualOutcome, labels: Codes, seconds: float) -> DualAnswer:
+    """The outcome of one of many machines; the caller has the point, and beta is left empty."""
+    line = _line("examples", len(labels), outcome.gap, seconds)
+    return answer_of(outcome, np.empty(0), labels, outcome.steps, [line])
+
+
 def _with_steps(limits: DualLimits, steps: int) -> DualLimits:
     most = steps if limits.max_steps < 0 else min(steps, limits.max_steps)
     return DualLimits(limits.tol_gap, limits.enough, limits.floor, most, limits.max_seconds)

@@ -208,6 +208,38 @@ class LabelMachines:
         size = int(begin[first + 1] - begin[first] + begin[second + 1] - begin[second])
         return DualMachine(core().pair_machine(self._handle, first, second, self.room // 2), size)
 
+    def solve_all(self, total: Double, limits: DualLimits) -> tuple[list[tuple[DualOutcome, float]], Double] | None:
+        """Solve the duals of all pairs from zero, in one call; None without a compiler.
+
+        Parameters
+        ----------
+        total
+            Upper bounds of the dual variables; the first label of a pair is the positive one.
+        limits
+            Of each solve.
+
+        Returns
+        -------
+        outcomes
+            For each pair what is proved, and its seconds.
+        coefficients
+            Row r has what each example has against label r.
+        """
+        if self._handle is None:
+            return None
+        n_labels = len(self.begin) - 1
+        coefficients, lines = np.zeros((n_labels, self.source.size)), np.empty((n_labels * (n_labels - 1) // 2, 10))
+        steps = limits.max_steps if limits.max_steps >= 0 else NO_LIMIT
+        core().solve_pairs(
+            self._handle, np.ascontiguousarray(total), limits.tol_gap, limits.enough, limits.floor, steps,
+            limits.max_seconds, self.room // 2, coefficients, lines,
+        )  # fmt: skip
+        outcomes = [
+            (DualOutcome(int(status), int(steps), int(values), *rest), seconds)
+            for status, steps, values, *rest, seconds in lines.tolist()
+        ]
+        return outcomes, coefficients
+
 
 def core() -> Any:
     """The compiled part, without types."""

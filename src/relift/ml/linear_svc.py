@@ -23,7 +23,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from relift.arrays import Cells, Codes, Double, Examples, MatrixLike
@@ -32,8 +31,8 @@ from relift.ml.landmarks import padded
 from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
-from relift.ml.svc import checked_weights
-from relift.ml.validation import ClassWeight, RandomState, validate_data
+from relift.ml.svc import checked_weights, tell_fit
+from relift.ml.validation import ClassWeight, RandomState, labels_and_codes, validate_data
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -71,6 +70,14 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         Passes of coordinate ascent over the classes and iterations of the interior point method, all together.
     random_state
         Seed of the order of the coordinates.
+    penalty
+        ``"l2"``. For the 1-norm see :class:`~relift.ml.LPSVC`.
+    multi_class
+        ``"ovr"``: each label against the rest.
+    dual, tol
+        Accepted as in ``LinearSVC``: both problems are solved in any case, and ``tol_gap`` says how far.
+    verbose
+        Print a line for each machine.
 
     Attributes
     ----------
@@ -102,6 +109,11 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "penalty": [StrOptions({"l2"})],
+        "multi_class": [StrOptions({"ovr"})],
+        "dual": ["boolean", StrOptions({"auto"})],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -117,6 +129,11 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         class_weight: ClassWeight = None,
         max_iter: int = 20_000,
         random_state: RandomState = 0,
+        penalty: str = "l2",
+        multi_class: str = "ovr",
+        dual: Any = "auto",
+        tol: float = 1e-4,
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -128,6 +145,11 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.random_state = random_state
+        self.penalty = penalty
+        self.multi_class = multi_class
+        self.dual = dual
+        self.tol = tol
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -153,16 +175,13 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
             This estimator.
         """
         X, y = validate_data(self, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False)
-        check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
         if self.n_classes is not None and self.n_classes > X.shape[0]:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_classes={self.n_classes}.")
         if sparse.issparse(X):
             X.sum_duplicates()
             X.eliminate_zeros()
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        self.classes_, codes = labels_and_codes(y)
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**31 - 1)
@@ -203,6 +222,7 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
                     "rounds": machine.rounds,
                 }
             )
+            tell_fit(self, self.lift_report_[-1])
         self.n_iter_ = passes
         self.gap_ = max(report["gap"] for report in self.lift_report_)
         self.n_classes_lifted_ = n_before

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from relift.arrays import Double, Examples, Reals, Single
-from relift.ml import compiled
+from relift.arrays import Cells, Double, Examples, Reals, Single
+from relift.ml import compiled, device_kernels
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import DualMachine
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions
@@ -28,6 +28,7 @@ from relift.ml.kernels import (
 )
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.small_dual import check_solver
+from relift.ml.torch_device import import_torch
 
 SMALL = 512
 """Examples up to which kernels are evaluated in double precision: it costs nothing there."""
@@ -60,10 +61,17 @@ class KernelView:
         Its parameters; gamma is a number.
     X
         The training points (or the training kernel matrix).
+    device
+        The PyTorch device on which kernels between lists of dense points are computed; None: the CPU, compiled.
     """
 
-    def __init__(self, kernel: Kernel, gamma: float, coef0: float, degree: int, X: Examples) -> None:
+    def __init__(
+        self, kernel: Kernel, gamma: float, coef0: float, degree: int, X: Examples, device: str | None = None
+    ) -> None:
         self.kernel, self.parameters = kernel, (gamma, coef0, degree)
+        self.device = device
+        if device is not None:
+            import_torch(device)
         self.is_pointwise = isinstance(kernel, str) and kernel in KERNELS and not sparse.issparse(X)
         self.shift: Double | None = None
         self.dtype: type[np.float32] | type[np.float64] = np.float64
@@ -97,10 +105,19 @@ class KernelView:
     def values(self, X: Examples, others: Examples) -> Reals:
         """The kernel between new points and training points, in the precision of the machine."""
         if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(others):
+            if self.device is not None:
+                return device_kernels.kernel_values(
+                    self.placed(X), self.placed(others), self.kernel, *self.parameters, self.device
+                )
             return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
         return np.asarray(self.function()(X, others))
 
-    def sums(self, X: Examples, support: Examples, weights: Double, columns: Reals | None = None) -> Double:
+    @property
+    def has_values(self) -> bool:
+        """Whether decision values are sums of kernel values that are computed: not where there is a quicker way."""
+        return not (isinstance(self.kernel, str) and self.kernel in ("linear", "precomputed"))
+
+    def sums(self, X: Examples, support: Examples, weights: Double, columns: Cells | None = None) -> Double:
         """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel."""
         if self.kernel == "precomputed":
             part = X[:, columns]
@@ -110,9 +127,10 @@ class KernelView:
         if self.kernel == "linear":
             return np.asarray(X @ np.asarray(support.T @ weights).ravel()).ravel()
         if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(support):
-            return compiled.kernel_sums(
-                self.placed(X), self.placed(support), np.ascontiguousarray(weights), self.kernel, *self.parameters
-            )
+            arguments = (self.placed(X), self.placed(support), np.ascontiguousarray(weights), self.kernel)
+            if self.device is not None:
+                return device_kernels.kernel_sums(*arguments, *self.parameters, self.device)
+            return compiled.kernel_sums(*arguments, *self.parameters)
         out = np.zeros(X.shape[0])
         size = max(1, (1 << 21) // len(weights))
         function = self.function()

@@ -84,8 +84,8 @@ class NuAnswer:
     iterations: int
 
 
-def solve_nu_dual(dual: NuDual, tolerance: float, most: int = -1) -> NuAnswer:
-    """Solve until no pair of a group violates optimality by more than a tolerance.
+def solve_nu_dual(dual: NuDual, tolerance: float, most: int = -1, tol_gap: float = np.inf) -> NuAnswer:
+    """Solve until no pair of a group violates optimality by more than a tolerance, and the gap is small.
 
     Parameters
     ----------
@@ -95,6 +95,8 @@ def solve_nu_dual(dual: NuDual, tolerance: float, most: int = -1) -> NuAnswer:
         Of the violation.
     most
         Steps; -1 for the limit of LIBSVM, the larger of ten million and a hundred for each variable.
+    tol_gap
+        Relative gap to reach: the tolerance is lowered until it is, or nothing can be improved any more.
 
     Examples
     --------
@@ -109,10 +111,20 @@ def solve_nu_dual(dual: NuDual, tolerance: float, most: int = -1) -> NuAnswer:
     v = slopes(dual, a)
     start = abs(0.5 * float((dual.p + v) @ a))
     limit = max(10**7, 100 * len(a)) if most < 0 else most
-    tolerance = max(tolerance, 1e-13 * float(np.abs(v).max(initial=0.0)))  # rounding
+    floor = 1e-13 * float(np.abs(v).max(initial=0.0))  # rounding
+    tolerance, steps = max(tolerance, floor), 0
     step = group_smo if CORE_IS_COMPILED else group_smo_reference
-    steps, _ = step(dual, a, v, tolerance, limit)
-    v = slopes(dual, a)  # without the rounding of the steps
+    while True:
+        steps += step(dual, a, v, tolerance, limit - steps)[0]
+        v = slopes(dual, a)  # without the rounding of the steps
+        answer = _judged(dual, a, v, start, steps)
+        if answer.gap <= tol_gap or steps >= limit or tolerance <= floor:
+            return answer
+        tolerance = max(0.1 * tolerance, floor)
+
+
+def _judged(dual: NuDual, a: Double, v: Double, start: float, steps: int) -> NuAnswer:
+    """The point with its proof; `start` is the value of the even point."""
     beta = coefficients(dual, a)
     square = float(beta @ (dual.K @ beta))
     value = float(dual.p @ a) - 0.5 * square

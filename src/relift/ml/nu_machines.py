@@ -16,17 +16,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from relift.arrays import Cells, Double, Examples, MatrixLike
+from relift.ml import compiled, device_kernels
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
-from relift.ml.validation import ClassWeight, RandomState, validate_data
+from relift.ml.validation import ClassWeight, RandomState, labels_and_codes, validate_data
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -43,6 +43,7 @@ _CONSTRAINTS: dict[str, list[object]] = {
     "cache_size": [Interval(Real, 0.0, None, closed="neither")],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
     "verbose": ["verbose"],
+    "device": [str, None],
 }
 
 
@@ -74,11 +75,21 @@ def _kernel(view: KernelView, X: Examples, first: Cells) -> Double:
             f"{LARGEST_KERNEL:,}. Train on a sample."
         )
     points = X[first]
+    if view.is_pointwise:  # symmetric to the last bit
+        points = np.ascontiguousarray(points if view.shift is None else points - view.shift)
+        if view.device is not None:
+            return device_kernels.kernel_values(points, points, view.kernel, *view.parameters, view.device)
+        return compiled.kernel_values(points, points, view.kernel, *view.parameters)
     if view.kernel == "precomputed":
-        K = np.asarray(points[:, first], dtype=np.float64)
+        K = points[:, first]
+        K = np.array(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
     else:
-        K = np.asarray(view.function()(points, points), dtype=np.float64)
-    return np.ascontiguousarray(0.5 * (K + K.T))
+        K = np.array(view.function()(points, points), dtype=np.float64, order="C")
+    for begin in range(0, len(K), 1024):  # block by block: a second matrix of this size may not fit
+        rows, columns = K[begin : begin + 1024, begin:], K[begin:, begin : begin + 1024].T
+        middle = 0.5 * (rows + columns)
+        rows[...], columns[...] = middle, middle
+    return K
 
 
 class _NuMachine(BaseEstimator):
@@ -93,7 +104,7 @@ class _NuMachine(BaseEstimator):
     def _prepare(self, X: Examples, weights: Double) -> tuple[RowGroups, Cells, Double]:
         """Distinct examples among those with weight, and their kernel."""
         self._gamma = number_for_gamma(self.gamma, X)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
         members = np.flatnonzero(weights > 0)
         groups = _distinct(self.kernel, X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members])
         return groups, members, _kernel(self._view, X, members[groups.first])
@@ -108,6 +119,7 @@ class _NuMachine(BaseEstimator):
         self.intercept_ = np.array([intercept])
         self.n_iter_ = int(answer.iterations)
         self.gap_ = answer.gap
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > self.tol_gap), X.shape
         self.n_classes_lifted_ = groups.size
         self.lift_report_ = [
             {"examples": int(X.shape[0]), "distinct": groups.size, "gap": answer.gap, "dual_value": answer.dual_value,
@@ -154,13 +166,15 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
     tol
         Largest violation of optimality, as in ``OneClassSVM``.
     tol_gap
-        Relative duality gap above which a warning says so.
+        Relative duality gap to reach; the tolerance is lowered as far as it takes.
     shrinking, cache_size
         Accepted as in ``OneClassSVM``; the kernel matrix is always kept, so neither changes anything.
     max_iter
         Steps; -1 for no limit.
     verbose
         Print a line.
+    device
+        A PyTorch device, such as ``"cuda"``, that computes kernel values; None for the CPU.
 
     Attributes
     ----------
@@ -193,6 +207,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        device: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -205,6 +220,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -233,7 +249,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         own, nothing = np.arange(size, dtype=np.int32), np.zeros(size)
         total = np.array([self.nu * float(u.sum())])
         dual = NuDual(K, own, np.ones(size), np.zeros(size, dtype=np.int32), nothing, u, total)
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, total), self.max_iter, self.tol_gap)
         beta = _spread(answer.beta, groups, members, weights, X.shape[0])
         self._finish(X, answer, beta, float(answer.duals[0]), groups, float(-answer.duals[0]))
         self.offset_ = -self.intercept_
@@ -284,7 +300,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
     ----------
     nu, C, kernel, degree, gamma, coef0
         As in ``NuSVR``.
-    tol, tol_gap, shrinking, cache_size, verbose, max_iter
+    tol, tol_gap, shrinking, cache_size, verbose, max_iter, device
         As in :class:`~relift.ml.LiftedOneClassSVM`.
 
     Attributes
@@ -324,6 +340,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
+        device: str | None = None,
     ) -> None:
         self.nu = nu
         self.C = C
@@ -337,6 +354,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedNuSVR:
@@ -371,7 +389,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
             np.repeat(np.array([0, 1], dtype=np.int32), size), np.concatenate([p, -p]), np.concatenate([u, u]),
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, float(self.tol), self.max_iter)
+        answer = solve_nu_dual(dual, float(self.tol), self.max_iter, self.tol_gap)
         beta = _spread(answer.a[:size] - answer.a[size:], pairs, members, bound, X.shape[0])
         up, down = answer.duals
         self._finish(X, answer, beta, 0.5 * float(up - down), pairs, 1.0)
@@ -403,7 +421,7 @@ class LiftedNuSVC(LiftedSVC):
         None, a mapping or ``"balanced"``: multiplies the weights of examples (scikit-learn's NuSVC ignores it).
     probability, random_state
         As in :class:`~relift.ml.LiftedSVC`.
-    tol, tol_gap, shrinking, cache_size, verbose, max_iter
+    tol, tol_gap, shrinking, cache_size, verbose, max_iter, device
         As in :class:`~relift.ml.LiftedOneClassSVM`.
 
     Attributes
@@ -450,6 +468,7 @@ class LiftedNuSVC(LiftedSVC):
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         random_state: RandomState = 0,
+        device: str | None = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -467,6 +486,7 @@ class LiftedNuSVC(LiftedSVC):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.random_state = random_state
+        self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedNuSVC:
@@ -492,17 +512,14 @@ class LiftedNuSVC(LiftedSVC):
             If ``nu`` is larger than the rarer label of a pair allows.
         """
         X, y = _read(self, X, y)
-        check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        self.classes_, codes = labels_and_codes(y)
         if len(np.unique(codes[weights > 0])) < len(self.classes_):
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
-        balance = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        bound = balance[codes] * weights
+        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        bound = self.class_weight_[codes] * weights
         self._gamma = number_for_gamma(self.gamma, X)
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
         n_labels = len(self.classes_)
         pairs = pairs_of(n_labels)
         coefficients = np.zeros((n_labels, X.shape[0]))
@@ -520,6 +537,7 @@ class LiftedNuSVC(LiftedSVC):
             self.lift_report_.append({"pair": (self.classes_[negative], self.classes_[positive]), **line})
         self._keep_support(X, codes, coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > self.tol_gap), X.shape
         self.n_classes_lifted_ = sum(report["distinct"] for report in self.lift_report_)
         if self.verbose:
             print(f"[LiftedNuSVC] {self.lift_report_}", flush=True)
@@ -547,7 +565,7 @@ class LiftedNuSVC(LiftedSVC):
             K, groups.labels[both.first], np.where(is_up, 1.0, -1.0), (~is_up).astype(np.int32), np.zeros(both.size), u,
             np.array([half, half]),
         )  # fmt: skip
-        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter)
+        answer = solve_nu_dual(dual, _scaled(self.tol, K, dual.totals), self.max_iter, self.tol_gap)
         up, down = answer.duals
         margin = -0.5 * float(up + down)
         if not margin > 0:

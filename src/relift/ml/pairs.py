@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from relift.arrays import Double, Examples, Indices, Integers
 from relift.ml.class_rounds import clusters_of
-from relift.ml.dual import first_steps, places_of, solve_lifted, solve_one, uses_classes_for
+from relift.ml.dual import answer_over_examples, first_steps, places_of, solve_lifted, solve_one, uses_classes_for
 from relift.ml.dual_machine import DualMachine, LabelMachines
 from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions, SharedClasses, class_totals
 from relift.ml.kernels import PointKernel
@@ -43,14 +43,45 @@ class PairsAnswer:
     coefficients
         Dual variables: row r of an example is that against label r.
     classes
-        The class of each example, a column for each pair; -1 where it takes no part.
+        The classes of the examples.
     """
 
     answers: list[DualAnswer]
     distinct: list[Indices]
     n_members: list[int]
     coefficients: Double
-    classes: NDArray[np.int64]
+    classes: PairClasses
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PairClasses:
+    """The class of each example for each pair of labels, kept small: with many pairs the table is larger than the data.
+
+    Parameters
+    ----------
+    begin
+        Where each label begins in the distinct examples.
+    group
+        The distinct example of each example; -1 if it takes no part.
+    labels
+        For each pair the classes of the distinct examples of its two labels.
+    """
+
+    begin: NDArray[np.int32]
+    group: Indices
+    labels: list[NDArray[np.int32]]
+
+    def table(self) -> NDArray[np.int64]:
+        """A column for each pair, numbered on from pair to pair; -1 where an example takes no part."""
+        n_labels, n_before = len(self.begin) - 1, 0
+        distinct = np.full((int(self.begin[-1]) + 1, len(self.labels)), -1, dtype=np.int64)
+        for number, (i, j) in enumerate(pairs_of(n_labels)):
+            at_i, at_j = (slice(int(self.begin[k]), int(self.begin[k + 1])) for k in (i, j))
+            labels, n_i = self.labels[number], at_i.stop - at_i.start
+            distinct[at_i, number], distinct[at_j, number] = labels[:n_i] + n_before, labels[n_i:] + n_before
+            n_before += int(labels.max()) + 1
+        return np.asarray(distinct[self.group])
 
 
 def pairs_of(n_labels: int) -> list[tuple[int, int]]:
@@ -112,13 +143,26 @@ def solve_pairs(
     begin = np.searchsorted(labels[first], np.arange(n_labels + 1)).astype(np.int32)
     found = _Pairs(view, X, distinct, begin, total, lift, options).solve()
     share = found.coefficients / total
-    coefficients = np.zeros((n_labels, len(codes)))
-    coefficients[:, there] = share[:, group] * bounds
-    classes = np.full((len(codes), len(found.answers)), -1, dtype=np.int64)
-    classes[there] = found.classes[group]
+    coefficients = share[:, group]
+    coefficients *= bounds
+    if not is_all:
+        group, some, part = np.full(len(codes), -1, dtype=np.int64), group, coefficients
+        group[there] = some
+        coefficients = np.zeros((n_labels, len(codes)))
+        coefficients[:, there] = part
     counts = np.bincount(labels, minlength=n_labels)
     n_members = [int(counts[i] + counts[j]) for i, j in pairs_of(n_labels)]
+    classes = PairClasses(begin, group, [answer.labels for answer in found.answers])
     return PairsAnswer(found.answers, found.distinct, n_members, coefficients, classes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What the pairs come to, over distinct examples."""
+
+    answers: list[DualAnswer]
+    distinct: list[Indices]
+    coefficients: Double
 
 
 class _Pairs:
@@ -145,26 +189,33 @@ class _Pairs:
         if self.n_labels > 2 and isinstance(self.source, PointKernel) and lift != "exact":
             self.shared = LabelMachines(self.source, begin, options.cache_bytes)
 
-    def solve(self) -> PairsAnswer:
+    def solve(self) -> _Found:
         n, pairs = len(self.distinct), pairs_of(self.n_labels)
-        coefficients = np.zeros((self.n_labels, n))
-        classes = np.full((n, len(pairs)), -1, dtype=np.int64)
-        answers, distinct, n_before = [], [], 0
+        coefficients, quick = np.zeros((self.n_labels, n)), None
+        if self.shared is not None and not self.is_linear and self.lift != "exact":
+            largest = int(np.sort(np.diff(self.begin))[-2:].sum())
+            if not uses_classes_for(self.source, largest, self.options):
+                quick = self.shared.solve_all(self.total, self.limits)
+        if quick is not None:
+            coefficients = quick[1]
+        answers, distinct = [], []
+        own = np.arange(n, dtype=np.int32)
         for number, (i, j) in enumerate(pairs):
             at_i = slice(int(self.begin[i]), int(self.begin[i + 1]))
             at_j = slice(int(self.begin[j]), int(self.begin[j + 1]))
             n_i = at_i.stop - at_i.start
-            # As in SVC the first label of a pair is the positive one, the second if there is only one pair.
-            sign = 1.0 if self.n_labels > 2 else -1.0
             self.others = np.zeros(0, dtype=np.int64)
-            answer = self._solve_pair(i, j, at_i, at_j, sign)
-            coefficients[j, at_i], coefficients[i, at_j] = answer.beta[:n_i], answer.beta[n_i:]
-            classes[at_i, number] = answer.labels[:n_i] + n_before
-            classes[at_j, number] = answer.labels[n_i:] + n_before
-            n_before += int(answer.labels.max()) + 1
+            if quick is not None:
+                outcome, seconds = quick[0][number]
+                answer = answer_over_examples(outcome, own[: n_i + at_j.stop - at_j.start], seconds)
+            if quick is None or (answer.is_limited and self.options.max_steps < 0):
+                # As in SVC the first label of a pair is the positive one, the second if there is only one pair.
+                answer = self._solve_pair(i, j, at_i, at_j, 1.0 if self.n_labels > 2 else -1.0)
+                coefficients[j, at_i], coefficients[i, at_j] = answer.beta[:n_i], answer.beta[n_i:]
             answers.append(answer)
-            distinct.append(np.concatenate([self.distinct[at_i], self.distinct[at_j], self.distinct[self.others]]))
-        return PairsAnswer(answers, distinct, [], coefficients, classes)
+            members = [self.distinct[at_i], self.distinct[at_j], self.distinct[self.others]]
+            distinct.append(members[0] if answer.landmarks is None else np.concatenate(members))
+        return _Found(answers, distinct, coefficients)
 
     def _solve_pair(self, i: int, j: int, at_i: slice, at_j: slice, sign: float) -> DualAnswer:
         n_i = at_i.stop - at_i.start

@@ -81,7 +81,7 @@ def coupled(pairwise: NDArray[np.float64]) -> Double:
     --------
     >>> r = np.array([[[0.0, 0.9, 0.9], [0.1, 0.0, 0.5], [0.1, 0.5, 0.0]]])
     >>> coupled(r).round(2).tolist()
-    [[0.81, 0.09, 0.09]]
+    [[0.82, 0.09, 0.09]]
     """
     n, k = pairwise.shape[:2]
     # Minimise sum_ij (r_ji p_i - r_ij p_j)^2 over the simplex: a linear system in p and the multiplier of the sum.

@@ -19,6 +19,7 @@ single points. Only a few signatures for each hundred points are ever taken
 
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -27,11 +28,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relift.arrays import Double
+from relift.arrays import Double, Single
 from relift.errors import MissingPackageError, NotANumberError, OptionError, ShapeError
 from relift.ml import compiled
+from relift.ml.device_labels import anchor_signatures, label_on_device
 from relift.symmetry.partition import Partition
 
+N_BLOCKS = 64
+"""Signatures are shortened to so many block means for the default clusterer."""
 BLOCK_BYTES = 64 << 20
 """Memory for signatures that are held at a time."""
 
@@ -102,11 +106,12 @@ def approximate_orbits(
         stretched: it can merge what must not be merged.
     clusterer
         An estimator with ``fit`` and ``cluster_centers_``, such as ``sklearn.cluster.KMeans``; it is fitted to the
-        signatures of the anchors. ``MiniBatchKMeans(n_classes)`` if not given.
+        signatures of the anchors. If not given, ``KMeans(n_classes)``, fitted to signatures shortened to 64 block
+        means.
     random_state
         Seed of the anchors and of the default clusterer.
     device
-        A PyTorch device, such as ``"cuda"``, that labels the points by brute force. The labels are the same.
+        A PyTorch device, such as ``"cuda"``, that takes the signatures and labels the cells. The labels are the same.
 
     Returns
     -------
@@ -145,19 +150,14 @@ def approximate_orbits(
     points = _whitened(points, whitening)
     chosen = np.sort(random.permutation(n_points)[:anchors]) if anchors < n_points else np.arange(n_points)
     anchor_points = points[chosen]
-    if clusterer is None:
-        clusterer = _default_clusterer(n_classes, random_state)
-    signatures = _signatures(anchor_points, anchor_points).astype(np.float32)
-    with _one_thread():  # the work is small, and threads that wait for each other are not
-        clusterer.fit(signatures)
-    centres = _centres_of(clusterer, signatures.shape[1])
-    if len(centres) > n_classes:
-        raise OptionError(f"the clusterer gives {len(centres)} centres for n_classes={n_classes}.", "Raise n_classes.")
-    fitted = perf_counter()
     if device is None:
-        labels, n_signatures = _quick_labels(points, anchor_points, centres)
+        signatures = _single_signatures(anchor_points)
     else:
-        labels, n_signatures = _labels_on_device(points, anchor_points, centres, device), n_points
+        signatures = anchor_signatures(anchor_points, _distances, device)
+    with _one_thread():  # the work is small, and threads that wait for each other are not
+        centres = _centres(signatures, n_classes, clusterer, random_state)
+    fitted = perf_counter()
+    labels, n_signatures = _quick_labels(points, anchor_points, centres, device)
     seconds = {"fit": fitted - start, "label": perf_counter() - fitted}
     return PointClasses(labels, centres, anchor_points, whitening, n_signatures, seconds)
 
@@ -183,24 +183,40 @@ def _checked_points(B: ArrayLike) -> Double:
     return points
 
 
-def _default_clusterer(n_classes: int, random_state: int | None) -> Any:
+def _centres(signatures: Single, n_classes: int, clusterer: Any, random_state: int | None) -> Double:
+    if clusterer is None:
+        return _default_centres(signatures, n_classes, random_state)
+    clusterer.fit(signatures)
+    centres = getattr(clusterer, "cluster_centers_", None)
+    if centres is None or np.ndim(centres) != 2 or np.shape(centres)[1] != signatures.shape[1]:
+        raise OptionError(
+            f"{type(clusterer).__name__} has no fitted cluster_centers_.", "Give a clusterer such as KMeans."
+        )
+    if len(centres) > n_classes:
+        raise OptionError(f"the clusterer gives {len(centres)} centres for n_classes={n_classes}.", "Raise n_classes.")
+    # A mean of ascending lists ascends; what a clusterer's rounding disturbs is put in order.
+    return np.sort(np.asarray(centres, dtype=np.float64), axis=1)
+
+
+def _default_centres(signatures: Single, n_classes: int, random_state: int | None) -> Double:
+    """Means of the classes that k-means finds in signatures shortened to block means.
+
+    Signatures ascend, so that neighbours in them are close: the projection on blocks of equal entries keeps almost all
+    of a distance, and k-means has little to do.
+    """
     try:
-        from sklearn.cluster import MiniBatchKMeans
+        from sklearn.cluster import KMeans
     except ImportError as error:
         raise MissingPackageError(
             "approximate_orbits needs scikit-learn, unless a clusterer is given.", "Install it: pip install relift[ml]"
         ) from error
-    return MiniBatchKMeans(n_classes, random_state=random_state)
-
-
-def _centres_of(clusterer: Any, size: int) -> Double:
-    centres = getattr(clusterer, "cluster_centers_", None)
-    if centres is None or np.ndim(centres) != 2 or np.shape(centres)[1] != size:
-        raise OptionError(
-            f"{type(clusterer).__name__} has no fitted cluster_centers_.", "Give a clusterer such as KMeans."
-        )
-    # A mean of ascending lists ascends; what a clusterer's rounding disturbs is put in order.
-    return np.sort(np.asarray(centres, dtype=np.float64), axis=1)
+    edges = np.unique(np.linspace(0, signatures.shape[1], N_BLOCKS + 1).astype(np.int64))
+    shortened = np.add.reduceat(signatures, edges[:-1], axis=1) / np.sqrt(np.diff(edges)).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # fewer distinct points than classes: so many classes then
+        of_anchors = KMeans(n_classes, n_init=1, random_state=random_state).fit(shortened).labels_
+    found = np.unique(of_anchors)
+    return np.sort(np.stack([signatures[of_anchors == c].mean(axis=0, dtype=np.float64) for c in found]), axis=1)
 
 
 def _whitening_of(points: Double) -> tuple[Double, Double]:
@@ -215,13 +231,27 @@ def _whitened(points: Double, whitening: tuple[Double, Double] | None) -> Double
     return points if whitening is None else (points - whitening[0]) @ whitening[1]
 
 
-def _signatures(points: Double, anchors: Double) -> Double:
+def _distances(points: Double, anchors: Double) -> Double:
     from scipy.spatial.distance import cdist
 
     distances: Double = cdist(points, anchors)
+    return distances
+
+
+def _signatures(points: Double, anchors: Double) -> Double:
+    distances = _distances(points, anchors)
     distances.sort(axis=1)
     distances /= np.sqrt(len(anchors))
     return distances
+
+
+def _single_signatures(anchors: Double) -> Single:
+    """The signatures of the anchors; rounding is monotone, so that the rounded may be sorted."""
+    distances = _distances(anchors, anchors)
+    distances /= np.sqrt(len(anchors))
+    rounded = distances.astype(np.float32)
+    rounded.sort(axis=1)
+    return rounded
 
 
 def _direct_labels(points: Double, anchors: Double, centres: Double) -> NDArray[np.int64]:
@@ -234,8 +264,20 @@ def _direct_labels(points: Double, anchors: Double, centres: Double) -> NDArray[
     return labels
 
 
-def _quick_labels(points: Double, anchors: Double, centres: Double) -> tuple[NDArray[np.int64], int]:
+def _quick_labels(
+    points: Double, anchors: Double, centres: Double, device: str | None
+) -> tuple[NDArray[np.int64], int]:
     """By cells; what rounding could decide is labelled directly."""
+    if device is None:
+        quick, n_signatures = _labels_here(points, anchors, centres)
+    else:
+        quick, n_signatures = label_on_device(points, anchors, centres, device)
+    is_open = np.flatnonzero(quick < 0)
+    quick[is_open] = _direct_labels(points[is_open], anchors, centres)
+    return quick, n_signatures + len(is_open)
+
+
+def _labels_here(points: Double, anchors: Double, centres: Double) -> tuple[NDArray[np.int64], int]:
     middle = anchors.mean(axis=0)
     # Of unit size around zero, so that single precision loses nothing to the place and scale of the points.
     scale = max(float(np.abs(points - middle).max()), np.finfo(np.float64).tiny)
@@ -244,34 +286,4 @@ def _quick_labels(points: Double, anchors: Double, centres: Double) -> tuple[NDA
         ((anchors - middle) / scale).astype(np.float32),
         np.ascontiguousarray(centres / scale),
     )
-    labels = quick.astype(np.int64)
-    is_open = np.flatnonzero(quick < 0)
-    labels[is_open] = _direct_labels(points[is_open], anchors, centres)
-    return labels, n_signatures + len(is_open)
-
-
-def _labels_on_device(points: Double, anchors: Double, centres: Double, device: str) -> NDArray[np.int64]:
-    """By brute force on a PyTorch device, in double precision; near ties are labelled again by NumPy."""
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingPackageError(f"device={device!r} needs PyTorch.", "Install it: pip install torch") from error
-
-    labels = np.empty(len(points), dtype=np.int64)
-    anchors_there = torch.as_tensor(anchors, device=device)
-    centres_there = torch.as_tensor(centres, device=device)
-    size = max(1, 4 * BLOCK_BYTES // (16 * len(anchors)))
-    for begin in range(0, len(points), size):
-        block = torch.as_tensor(points[begin : begin + size], device=device)
-        exactly = "donot_use_mm_for_euclid_dist"
-        signatures = torch.cdist(block, anchors_there, compute_mode=exactly).sort(dim=1).values / len(anchors) ** 0.5
-        distances = torch.cdist(signatures, centres_there, compute_mode=exactly)
-        if len(centres) > 1:
-            two = distances.topk(2, dim=1, largest=False).values.cpu().numpy()
-            is_tie = two[:, 1] - two[:, 0] <= 1e-9 * two[:, 1]
-        else:
-            is_tie = np.zeros(len(block), dtype=bool)
-        part = distances.argmin(dim=1).cpu().numpy()
-        part[is_tie] = _direct_labels(points[begin : begin + size][is_tie], anchors, centres)
-        labels[begin : begin + size] = part
-    return labels
+    return quick.astype(np.int64), n_signatures

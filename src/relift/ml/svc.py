@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from relift.arrays import Cells, Double, Examples, Integers, MatrixLike
@@ -22,7 +21,7 @@ from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 from relift.ml.platt import FOLDS, coupled, fit_sigmoid
-from relift.ml.validation import ClassWeight, RandomState, validate_data
+from relift.ml.validation import ClassWeight, NamedParameters, RandomState, labels_and_codes, validate_data
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -86,8 +85,9 @@ LIBSVM_CONSTRAINTS: dict[str, list[object]] = {
     "shrinking": ["boolean"],
     "cache_size": [Interval(Real, 0.0, None, closed="neither"), None],
     "verbose": ["verbose"],
+    "device": [str, None],
 }
-"""Parameters of LIBSVM that SVC and SVR hand on."""
+"""Parameters of LIBSVM that SVC and SVR hand on, and where kernels are computed."""
 
 
 def checked_weights(sample_weight: ArrayLike | None, X: Examples) -> Double:
@@ -115,7 +115,7 @@ def _has_probability(estimator: Any) -> bool:
     return True
 
 
-class LiftedSVC(ClassifierMixin, BaseEstimator):
+class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier that solves its dual by classes of examples, up to a proved gap.
 
     Takes the place of ``sklearn.svm.SVC`` (parameters and fitted attributes have the same names). Equal examples are
@@ -168,13 +168,17 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         Accepted as in ``SVC``: whether bounded variables are set aside is left to the solver, and changes no answer.
     verbose
         Print a line for each pair of labels.
+    device
+        A PyTorch device, such as ``"cuda"``, that computes the kernel values of predictions; None for the CPU.
 
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_
         As in ``SVC``.
-    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, class_weight_, shape_fit_
         As in ``SVC``; ``dual_coef_`` is always dense.
+    fit_status_
+        0, or 1 if the gap that was asked for is not reached.
     gap_
         The proved relative duality gap; of several pairs of labels the largest.
     n_classes_lifted_
@@ -233,6 +237,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         cache_size: float | None = None,
         shrinking: bool = True,
         verbose: bool = False,
+        device: str | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -255,6 +260,7 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         self.cache_size = cache_size
         self.shrinking = shrinking
         self.verbose = verbose
+        self.device = device
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -281,7 +287,6 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
             This estimator.
         """
         X, y = validate_data(self, X, y, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False)
-        check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -290,23 +295,24 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         if sparse.issparse(X):
             X.sum_duplicates()
             X.eliminate_zeros()
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")
+        self.classes_, codes = labels_and_codes(y)
         if sample_weight is not None and len(np.unique(codes[weights > 0])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
         bound = self.C * weights
+        self.class_weight_ = np.ones(len(self.classes_))
         if self.class_weight is not None:
-            bound *= compute_class_weight(self.class_weight, classes=self.classes_, y=y)[codes]
+            self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+            bound *= self.class_weight_[codes]
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there, self.device)
         n_labels = len(self.classes_)
         found = solve_pairs(self._view, X, codes, n_labels, bound, self.lift, options)
         self._keep_answers(found, X)
         self._keep_support(X, codes, found.coefficients)
         self.gap_ = max(report["gap"] for report in self.lift_report_)
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > options.tol_gap), X.shape
         warn_if_open(self.gap_, options.tol_gap, type(self).__name__)
         if self.probability:
             self._fit_probabilities(X, codes, bound / self.C)
@@ -332,13 +338,20 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
                     if n_labels == 2
                     else (self.classes_[j], self.classes_[i]),
                     "examples": found.n_members[number],
-                    "distinct": len(answer.beta),
+                    "distinct": len(answer.labels),
                     "classes": n_classes,
                     **_report(answer),
                 }
             )
             tell_fit(self, self.lift_report_[-1])
-        self.class_of_sample_ = found.classes[:, 0] if len(answers) == 1 else found.classes
+        self._classes = found.classes
+
+    @property
+    def class_of_sample_(self) -> NDArray[np.int64]:
+        """The class of each example; with more than two labels one column for each pair, -1 where it takes no part."""
+        check_is_fitted(self)
+        table = self._classes.table()
+        return table[:, 0] if table.shape[1] == 1 else table
 
     def _fit_probabilities(self, X: Examples, codes: Integers, weights: Double) -> None:
         """One sigmoid for each pair of labels, fitted to decision values of examples that were held out."""
@@ -452,6 +465,8 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
         X = validate_data(
             self, X, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
         )
+        if len(self.classes_) > 2 and self._view.has_values and not any(self._landmarks):
+            return self._values_by_label(X)
         out = np.empty((X.shape[0], len(self.intercept_)))
         for number in range(len(self.intercept_)):
             landmarks = self._landmarks[number]
@@ -462,6 +477,21 @@ class LiftedSVC(ClassifierMixin, BaseEstimator):
                 support = None if self.kernel == "precomputed" else self.support_vectors_[columns]
                 values = self._view.sums(X, support, weights, self.support_[columns])
             out[:, number] = values + self.intercept_[number]
+        return out
+
+    def _values_by_label(self, X: Examples) -> Double:
+        """The same with one kernel value for each example and support vector, whatever the number of pairs."""
+        n_labels, n_support = len(self.classes_), len(self.support_)
+        out = np.tile(self.intercept_, (X.shape[0], 1))
+        ends = np.cumsum(self.n_support_)
+        of_labels = [slice(int(end - count), int(end)) for end, count in zip(ends, self.n_support_, strict=True)]
+        size = max(1, (1 << 21) // max(1, n_support))
+        for begin in range(0, X.shape[0], size):
+            K = self._view.values(X[begin : begin + size], self.support_vectors_)
+            # Coefficients may be as large as C: products of single precision kernels are added up in double precision.
+            parts = [K[:, at].astype(np.float64, copy=False) @ self.dual_coef_[:, at].T for at in of_labels]
+            for number, (i, j) in enumerate(pairs_of(n_labels)):
+                out[begin : begin + size, number] += parts[i][:, j - 1] + parts[j][:, i]
         return out
 
     def decision_function(self, X: MatrixLike) -> Double:

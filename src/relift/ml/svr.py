@@ -52,13 +52,16 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         Errors up to this cost nothing.
     lift, n_classes, n_landmarks, tol_gap, solver, tol, max_iter, expansion, random_state, cache_size
         As in :class:`~relift.ml.LiftedSVC`.
-    shrinking, verbose
+    shrinking, verbose, device
         As in :class:`~relift.ml.LiftedSVC`.
 
     Attributes
     ----------
-    support_, support_vectors_, dual_coef_, intercept_, n_iter_, n_features_in_, feature_names_in_
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, shape_fit_, n_features_in_, \
+feature_names_in_
         As in ``SVR``.
+    fit_status_
+        0, or 1 if the gap that was asked for is not reached.
     gap_, n_classes_lifted_, class_of_sample_, lift_report_
         As in :class:`~relift.ml.LiftedSVC`; the class of an example is that of its upward variable.
 
@@ -102,6 +105,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         cache_size: float | None = None,
         shrinking: bool = True,
         verbose: bool = False,
+        device: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -121,6 +125,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.cache_size = cache_size
         self.shrinking = shrinking
         self.verbose = verbose
+        self.device = device
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -161,7 +166,7 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
-        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there)
+        self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, there, self.device)
         members = np.flatnonzero(weights > 0)
         bound, target = self.C * weights[members], y[members]
         examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]
@@ -177,6 +182,8 @@ class LiftedSVR(RegressorMixin, BaseEstimator):
         self.intercept_ = np.array([answer.bias])
         self.n_iter_ = int(answer.iterations)
         self.gap_ = answer.gap
+        self.fit_status_, self.shape_fit_ = int(self.gap_ > options.tol_gap), X.shape
+        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.n_classes_lifted_ = int(answer.labels.max()) + 1
         self.class_of_sample_ = np.full(X.shape[0], -1, dtype=np.int64)
         self.class_of_sample_[members] = answer.labels[merged.labels]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -29,9 +29,9 @@ class StatementLine:
     Parameters
     ----------
     name, kind
-        Which it is: ``"variable"``, ``"constraint"`` or ``"objective"``.
+        Which it is: ``"variable"``, ``"constraint"``, ``"cone"`` or ``"objective"``.
     rows, nonzeros
-        Ground rows (unknowns, for a variable) and their stored coefficients.
+        Ground rows (unknowns, for a variable; cones, for those of a function) and their stored coefficients.
     classes
         Classes that they fall into; rows and unknowns that were substituted before are not among them.
     substituted
@@ -163,6 +163,7 @@ def explain(answer: ModelResult) -> Explanation:
         (grounded.atoms, "variable", variable_classes, bound_duals),
         (grounded.rows, "constraint", row_classes, duals),
         (grounded.quadratic, "constraint", curved_classes, curved_duals),
+        (grounded.cones, "cone", lifting.symmetry.cones.labels, None),
     ):
         blocks |= {(kind, block.label): (block, classes, multipliers) for block in index.blocks}
     scale = _scale(duals, bound_duals, curved_duals)
@@ -188,11 +189,14 @@ def explain(answer: ModelResult) -> Explanation:
 def _headline(answer: ModelResult) -> str:
     program, small = answer.result.program, answer.result.lifting.small
     goal = "" if not np.isfinite(answer.objective) else f", objective {answer.objective:.10g}"
-    n_rows, n_small = (p.n_rows + len(p.quadratic) for p in (program, small))
-    return (
-        f"{str(answer.status).replace('_', ' ')}{goal}: {program.n_variables:,} unknowns and {n_rows:,} rows,"
-        f" {small.n_variables:,} and {n_small:,} after lifting"
+    before, after = (
+        [f"{count:,}" for count in (p.n_variables, p.n_rows + len(p.quadratic), len(p.conic))] for p in (program, small)
     )
+    if len(program.conic):
+        sizes = f"{before[0]} unknowns, {before[1]} rows and {before[2]} cones, {after[0]}, {after[1]} and {after[2]}"
+    else:
+        sizes = f"{before[0]} unknowns and {before[1]} rows, {after[0]} and {after[1]}"
+    return f"{str(answer.status).replace('_', ' ')}{goal}: {sizes} after lifting"
 
 
 def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
@@ -200,15 +204,20 @@ def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
     result = answer.result
     if result.status != Status.INFEASIBLE:
         return ()
-    program, curved = result.program, result.program.quadratic
+    program, curved, cones = result.program, result.program.quadratic, result.program.conic
+    ray_v = result.solution.ray_v
+    in_cones: Vector = np.zeros(0)
+    if ray_v is not None:
+        in_cones = np.bincount(cones.cone_of_row, np.abs(ray_v), len(cones)).astype(np.float64)
     rays = (
         (answer.grounded.rows, "constraint", _masses(result.ray_y, program.A, _sides(program))),
         (answer.grounded.quadratic, "constraint", _masses(result.solution.ray_z, curved.q, np.abs(curved.r))),
+        (answer.grounded.cones, "constraint", in_cones),
         (answer.grounded.atoms, "bounds", np.zeros(0) if result.ray_w is None else np.abs(result.ray_w)),
     )
     scale = _scale(*(mass for *_, mass in rays))
     total = sum(float(mass.sum()) for *_, mass in rays) or 1.0
-    found = []
+    found: dict[tuple[str, str], Conflict] = {}
     for index, kind, mass in rays:
         for block in index.blocks:
             sizes = mass[block.start : block.stop]
@@ -216,8 +225,20 @@ def conflict(answer: ModelResult) -> tuple[Conflict, ...]:
             if used.size:
                 order = used[np.argsort(-sizes[used], kind="stable")][:3]
                 examples = tuple(index.name(block.start + int(i)) for i in order)
-                found.append(Conflict(block.label, kind, int(used.size), float(sizes.sum() / total), examples))
-    return tuple(sorted(found, key=lambda c: (-c.weight, c.name)))
+                part = Conflict(block.label, kind, int(used.size), float(sizes.sum() / total), examples)
+                _add_conflict(found, part)
+    return tuple(sorted(found.values(), key=lambda c: (-c.weight, c.name)))
+
+
+def _add_conflict(found: dict[tuple[str, str], Conflict], part: Conflict) -> None:
+    """Count what a helper adds to the proof as that of its statement."""
+    is_part = part.name.partition(".")[2] not in ("", "lower", "upper")
+    name, kind = (part.name.partition(".")[0], "constraint") if is_part else (part.name, part.kind)
+    before = found.get((name, kind))
+    if before is None:
+        found[name, kind] = replace(part, name=name, kind=kind)
+    else:
+        found[name, kind] = replace(before, rows=before.rows, weight=before.weight + part.weight)
 
 
 def _masses(ray: Vector | None, matrix: SparseMatrix, sides: Vector) -> Vector:

@@ -8,8 +8,8 @@ from typing import Any, Literal, Self, Unpack, final, overload
 
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
+from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult
-from relift.modelling.solve_in_engine import EngineModelResult
 from relift.modelling.solve_model import (
     DataLike,
     EngineModelOptions,

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Unpack, final
 
 import numpy as np
 
 from relift.arrays import Vector
-from relift.errors import OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
+from relift.modelling.model_answer import ModelAnswer, block_of, is_helper, stacked
 from relift.modelling.result_table import ResultTable
 from relift.pipeline import SolveOptions
-from relift.program.solution import Status
 from relift.result import Result
 from relift.settings import ProgressCallback
 from relift.tables.sources.table import TableLike
@@ -37,8 +35,8 @@ class ResolveOptions(KeptOptions, total=False):
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class ModelResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelResult(ModelAnswer):
     """The answer for a model.
 
     Parameters
@@ -76,31 +74,16 @@ class ModelResult:
     1.0
     """
 
+    hint_without_values = "Look at explain()."
+
     grounded: GroundProgram
     result: Result
     options: KeptOptions = field(default_factory=lambda: KeptOptions(), repr=False)
     seconds: float = 0.0
 
-    def __repr__(self) -> str:
+    def _sizes(self) -> str:
         program = self.result.program
-        goal = self.grounded.model.objective.name if self.grounded.model.objective is not None else "objective"
-        sizes = f"{program.n_variables:,} unknowns, {program.n_rows + len(program.quadratic):,} rows"
-        return f"ModelResult({self.status}, {goal}={self.objective:.9g}, {sizes})"
-
-    @property
-    def status(self) -> Status:
-        """How the solve ended; ``optimal`` only with a certificate that passes."""
-        return self.result.status
-
-    @property
-    def objective(self) -> float:
-        """The objective, in the sense of the model; an infinity for infeasible and unbounded models."""
-        return self.result.objective
-
-    @property
-    def timings(self) -> dict[str, float]:
-        """Seconds of each stage."""
-        return {"ground": self.seconds, **self.result.timings}
+        return f"{program.n_variables:,} unknowns, {program.n_rows + len(program.quadratic):,} rows"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -108,20 +91,17 @@ class ModelResult:
         return (*self.grounded.notes, *self.result.lifting.notes)
 
     @property
-    def variables(self) -> tuple[str, ...]:
-        """Names of the variable predicates; those with a dot are slacks of ``max`` and ``abs`` terms."""
-        return self.grounded.atoms.predicates
-
-    @property
     def constraints(self) -> tuple[str, ...]:
-        """Names of the constraints."""
-        return tuple(dict.fromkeys((*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)))
+        """Names of the constraints of the model."""
+        names = (*self.grounded.rows.predicates, *self.grounded.quadratic.predicates)
+        return tuple(name for name in dict.fromkeys(names) if not is_helper(name))
 
     # --- values
 
-    def __getitem__(self, name: str) -> ResultTable:
-        """The values of a variable: its key columns, then ``value``."""
-        return self.values(name)
+    @property
+    def has_values(self) -> bool:
+        """Whether the solve gave a point; one that ended early can have one."""
+        return self.result.x is not None
 
     def values(self, name: str) -> ResultTable:
         """The values of a variable: its key columns, then ``value``.
@@ -131,11 +111,8 @@ class ModelResult:
         OptionError
             If there is no such variable, or the solve gave no point.
         """
-        block = block_of(self.grounded.atoms, name, "variable")[0]
-        if self.result.x is None:
-            raise OptionError(
-                f"there are no values: the model is {str(self.status).replace('_', ' ')}.", "Look at explain()."
-            )
+        block = self._variable(name)
+        assert self.result.x is not None
         return self._table(self.grounded.atoms, [block], {"value": self.result.x})
 
     def value(self, name: str, *entry: str | float) -> float:
@@ -146,9 +123,9 @@ class ModelResult:
         OptionError
             If there is no such unknown, or no point.
         """
-        if self.result.x is None:
-            self.values(name)
-        return float(self.result.x[self.grounded.atoms.number(name, *entry)])  # type: ignore[index]
+        self._variable(name)
+        assert self.result.x is not None
+        return float(self.result.x[self.grounded.atoms.number(name, *entry)])
 
     def bounds(self, name: str) -> ResultTable:
         """Bounds of a variable and their multipliers: keys, ``value``, ``lower``, ``upper``, ``dual``."""
@@ -232,11 +209,7 @@ class ModelResult:
         }
 
     def _table(self, index: AtomIndex, blocks: list[Block], columns: Mapping[str, Vector]) -> ResultTable:
-        tables = [dict(index.table(block.label)) for block in blocks]
-        if len(blocks) > 1:
-            for block, table in zip(blocks, tables, strict=True):
-                table["part"] = np.full(block.size, block.part, object)
-        keys = {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+        keys = stacked([dict(index.table(block.label)) for block in blocks], blocks)
         numbers = {
             name: np.concatenate([column[block.start : block.stop] for block in blocks])
             for name, column in columns.items()
@@ -287,15 +260,3 @@ class ModelResult:
 
 def _or_nan(vector: Vector | None, size: int) -> Vector:
     return np.full(size, np.nan) if vector is None else vector
-
-
-def block_of(index: AtomIndex, name: str, kind: str, others: list[str] | None = None) -> list[Block]:
-    """The blocks of a name: more than one for both halves of a range."""
-    found = [block for block in index.blocks if block.label == name]
-    found = found or [block for block in index.blocks if block.name == name]
-    if not found:
-        known = [*index.predicates, *(others or [])]
-        close = get_close_matches(name, known, 1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Known are {', '.join(known) or 'none'}."
-        raise OptionError(f"there is no {kind} {name!r}.", hint)
-    return found

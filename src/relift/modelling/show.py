@@ -2,110 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import final
 
 from relift.grounding.ground import GroundProgram
 from relift.language.checked_model import CheckedModel, Constraint, Objective, Variable
+from relift.modelling.recording_engine import RecordingEngine
 from relift.modelling.result_table import aligned
-from relift.settings import Progress, ProgressCallback
-from relift.tables.algebra import Plan, Type
-from relift.tables.engine import Arrays, Engine
-from relift.tables.sources.table import Source, Stored
-
-
-@final
-class RecordingEngine(Engine):
-    """An engine that hands everything to another one, and notes which queries each statement asked.
-
-    Parameters
-    ----------
-    inner
-        The engine that does the work.
-    """
-
-    def __init__(self, inner: Engine) -> None:
-        self.inner = inner
-        self.name = inner.name
-        self.recorded: list[tuple[str, list[str]]] = [("tables", [])]
-        super().__init__(None)
-
-    @property
-    def progress(self) -> ProgressCallback | None:
-        """Whom to tell."""
-        return self.inner.progress
-
-    @progress.setter
-    def progress(self, callback: ProgressCallback | None) -> None:
-        if callback is not None:
-            self.inner.progress = callback
-
-    def tell(self, stage: str, message: str) -> None:
-        """Note where a statement begins."""
-        if message.startswith(("the constraint", "the objective", "the rules", "the variable")):
-            self.recorded.append((message, []))
-        if self.inner.progress is not None:
-            self.inner.progress(Progress(stage, message))
-
-    def _note(self, plan: Plan) -> None:
-        self.recorded[-1][1].append(self.inner.explain(plan))
-
-    @property
-    def knows_tables(self) -> bool:  # type: ignore[override]
-        """Whether the other one is a server."""
-        return self.inner.knows_tables
-
-    def table_names(self, schema: str | None = None) -> list[str]:
-        """Hand on."""
-        return self.inner.table_names(schema)
-
-    def attach(self, name: str, source: Source) -> dict[str, Type]:
-        """Hand on."""
-        content = source.content
-        if isinstance(content, Stored) and content.connection is self:
-            source = replace(source, content=Stored(self.inner, content.name))
-        return self.inner.attach(name, source)
-
-    def create(
-        self, name: str, plan: Plan, *, number: tuple[str, tuple[str, ...]] | None = None, budget: int | None = None
-    ) -> int:
-        """Note and hand on."""
-        self._note(plan)
-        return self.inner.create(name, plan, number=number, budget=budget)
-
-    def append(self, name: str, plan: Plan) -> int:
-        """Note and hand on."""
-        self._note(plan)
-        return self.inner.append(name, plan)
-
-    def count(self, plan: Plan, cap: int) -> int:
-        """Hand on."""
-        return self.inner.count(plan, cap)
-
-    def fetch(self, plan: Plan, *, budget: int | None = None) -> Arrays:
-        """Note and hand on."""
-        self._note(plan)
-        return self.inner.fetch(plan, budget=budget)
-
-    def drop(self, name: str) -> None:
-        """Hand on."""
-        self.inner.drop(name)
-
-    def explain(self, plan: Plan) -> str:
-        """Hand on."""
-        return self.inner.explain(plan)
-
-    def interrupt(self) -> None:
-        """Hand on."""
-        self.inner.interrupt()
-
-    def seal(self) -> None:
-        """Hand on."""
-        self.inner.seal()
-
-    def close(self) -> None:
-        """Hand on."""
-        self.inner.close()
 
 
 @final

@@ -27,10 +27,10 @@ from relift.language.checks.check_model import check_text
 from relift.language.syntax.parser import decode
 from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import DataFolder, tables_from_folder
+from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult, ResolveOptions
 from relift.modelling.server_tables import ServerTables
 from relift.modelling.solve_in_engine import (
-    EngineModelResult,
     EngineSolveOptions,
     engine_for_lifting,
     settings_from,
@@ -290,6 +290,7 @@ def _updated(before: Result, program: Program) -> Lifting | None:
         and _same_matrix(old.A, program.A)
         and _same_matrix(old.P, program.P)
         and old.quadratic == program.quadratic
+        and old.conic == program.conic
     )
     if not same or lifting.approximation is not None:
         return None

@@ -35,14 +35,14 @@ def draw_coloured_graph(program: Program) -> Picture:
     figure, panels = new_figure(4, size=(3.3, 3.7))
     nothing = np.zeros(program.n_variables, dtype=int), np.zeros(program.n_rows, dtype=int)
     _draw(panels[0], program, *nothing, "as a graph, before refinement")
-    counting = lift(program, method="counting", reduce=False)
+    counting = lift(program, lift="counting", reduce=False)
     labels = counting.variables.labels, counting.rows.labels
     _draw(panels[1], program, *labels, "counting: two colours each")
     for axes, method, title in (
         (panels[2], "counting", "its quotient"),
         (panels[3], "equitable", "the quotient by sums"),
     ):
-        lifting = lift(program, method=method, reduce=False)  # type: ignore[arg-type]
+        lifting = lift(program, lift=method, reduce=False)  # type: ignore[arg-type]
         small = lifting.small
         _draw(axes, small, np.arange(small.n_variables), np.arange(small.n_rows), title)
     return figure

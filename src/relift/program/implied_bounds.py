@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import Integers, Vector
+from relift.program import formulas
+from relift.program.formulas import ARRAYS
 from relift.program.program import Program
 
 
@@ -36,24 +38,22 @@ def implied_bounds(program: Program, wanted: NDArray[np.bool_] | None = None) ->
         A, l, u = A[rows], l[rows], u[rows]
     entries = A.tocoo()
     i, j, a = entries.coords[0], entries.coords[1], entries.data
-    up = a > 0
     with np.errstate(all="ignore"):
-        largest = _of_others(i, np.where(up, a * program.ub[j], a * program.lb[j]), l.size)
-        smallest = _of_others(i, np.where(up, a * program.lb[j], a * program.ub[j]), l.size)
-        from_lower, from_upper = (l[i] - largest) / a, (u[i] - smallest) / a
+        largest, smallest = formulas.extreme_products(ARRAYS, a, program.lb[j], program.ub[j])
+        from_lower, by_lower = formulas.implied_bound(ARRAYS, a, l[i], largest, *_totals(i, largest, l.size))
+        from_upper, by_upper = formulas.implied_bound(ARRAYS, a, u[i], smallest, *_totals(i, smallest, l.size))
     lower, upper = program.lb.copy(), program.ub.copy()
     looked_for = (a != 0) if wanted is None else (a != 0) & wanted[j]
-    for side, at_least, bounds in ((l[i], up, from_lower), (u[i], ~up, from_upper)):
-        known = looked_for & np.isfinite(side) & np.isfinite(bounds)
+    for holds, at_least, bounds in ((by_lower, a > 0, from_lower), (by_upper, a < 0, from_upper)):
+        known = looked_for & holds & np.isfinite(bounds)
         np.maximum.at(lower, j[known & at_least], bounds[known & at_least])
         np.minimum.at(upper, j[known & ~at_least], bounds[known & ~at_least])
     return lower, upper
 
 
-def _of_others(rows: Integers, products: Vector, n_rows: int) -> Vector:
-    """For each entry, the sum of the products of the others in its row; NaN if one of them is not finite."""
+def _totals(rows: Integers, products: Vector, n_rows: int) -> tuple[Vector, Vector]:
+    """For each entry, the sum of the finite products of its row, and how many are not finite."""
     finite = np.isfinite(products)
     sums = np.bincount(rows, np.where(finite, products, 0.0), n_rows)
     missing = np.bincount(rows, ~finite, n_rows)
-    others = sums[rows] - np.where(finite, products, 0.0)
-    return np.where(missing[rows] - ~finite > 0, np.nan, others)
+    return np.asarray(sums[rows], np.float64), np.asarray(missing[rows], np.float64)

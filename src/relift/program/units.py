@@ -18,11 +18,10 @@ from typing import final
 import numpy as np
 
 from relift.arrays import SparseMatrix, Vector
+from relift.program import formulas
+from relift.program.formulas import ARRAYS
 from relift.program.magnitudes import largest_by_group, largest_of_segments
 from relift.program.program import Program
-
-DUST = 1e-9
-"""Right-hand sides and bounds this small, in a program that has larger ones, may be nothing but rounding."""
 
 
 @final
@@ -55,22 +54,18 @@ def units(program: Program) -> Units:
     >>> units(Program(A=[[1.0, 2e8], [1.0, -1.0]], l=[1.0, 0.0], lb=0, ub=[np.inf, 1e-8])).of_variables.tolist()
     [1.0, 1e-08]
     """
-    largest = np.maximum(_finite(program.lb), _finite(program.ub))
-    right = np.maximum(_finite(program.l), _finite(program.u))
+    largest = formulas.largest_bound(ARRAYS, program.lb, program.ub)
+    right = formulas.largest_bound(ARRAYS, program.l, program.u)
     for matrix, sides in ((program.A, right), (program.conic.A, np.abs(program.conic.b))):
         largest = np.maximum(largest, _ratios(matrix, sides))
     largest = np.maximum(largest, _of_quadratic_rows(program))
     common = common_unit(float(largest.max(initial=0.0)))
-    return Units(np.where(largest <= DUST * common, common, np.minimum(largest, 1.0)), common)
+    return Units(formulas.unit(ARRAYS, largest, common), common)
 
 
 def common_unit(largest: float) -> float:
     """The unit of variables about which nothing is said, given the largest :math:`N_j`."""
     return min(largest, 1.0) if largest > 0 else 1.0
-
-
-def _finite(bounds: Vector) -> Vector:
-    return np.where(np.isfinite(bounds), np.abs(bounds), 0.0)
 
 
 def _ratios(matrix: SparseMatrix, sides: Vector) -> Vector:

@@ -100,18 +100,18 @@ class ClarabelBackend(Backend):
         facts: Facts = {"iterations": int(found.iterations), "message": status}
         ends = np.cumsum([conic.b.size, curved.b.size])
         linear, of_curved, v = np.split(np.asarray(found.z, dtype=np.float64), ends)
-        y, w = conic.split(linear, program.n_variables)
+        y, w = conic.expand(linear, program.n_variables)
         match _status(found, settings.tolerance):
             case Status.INFEASIBLE:
                 if curved.sizes:
                     claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=self.name, **facts)
-                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.multipliers(of_curved), ray_v=v)
+                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
                 return _if_proved(program, infeasible(program, self.name, (y, w), v, **facts))
             case Status.UNBOUNDED:
                 return _if_proved(program, unbounded(self.name, found.x, **facts))
             case answered:
                 answer = with_point(program, self.name, answered, found.x, y, w, **facts)
-                answer = dataclasses.replace(answer, z=curved.multipliers(of_curved), v=v)
+                answer = dataclasses.replace(answer, z=curved.expand(of_curved), v=v)
                 if not curved.sizes:
                     return answer
                 return polished(program, answer) if answered.has_point else answer

@@ -142,9 +142,9 @@ class CvxpyBackend(Backend):
             for key, at, sign in (("equal", equal, 1.0), ("upper", upper, 1.0), ("lower", lower, -1.0)):
                 if key in used:
                     multipliers[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
-            y, w = stacked.split(multipliers, program.n_variables)
+            y, w = stacked.expand(multipliers, program.n_variables)
             of_curved, v = np.split(cones.multipliers(), [curved.b.size])
-            z = curved.multipliers(of_curved)
+            z = curved.expand(of_curved)
         if answered is Status.INFEASIBLE:
             ray = None if y is None or w is None else (y, w)
             return _if_proved(program, infeasible(program, self.name, ray, v, **facts), z)

@@ -1,4 +1,4 @@
-r"""The forms in which solvers want a program, and the way back from their multipliers and options.
+r"""The forms in which solvers want a program, and the expansion of their dual values.
 
 Three forms cover every solver here:
 
@@ -6,8 +6,9 @@ Three forms cover every solver here:
 - *stacked*, the bounds of variables as further rows, :math:`l \le Gx \le u` with :math:`G = [A; I]` (OSQP);
 - *conic*, :math:`Kx + s = b` with s zero for equalities and nonnegative otherwise (Clarabel, SCS, CVXPY).
 
-In all of them multipliers return to the signs of :class:`~relift.program.solution.Solution`:
-:math:`Px + q + A^\top y + w = 0`.
+Variables are the same in all of them, so that only dual values travel, under the names of
+:class:`~relift.program.step.Step`: ``expand`` from the form to the program, ``restrict`` from the program to the form.
+They have the signs of :class:`~relift.program.solution.Solution`: :math:`Px + q + A^\top y + w = 0`.
 """
 
 from __future__ import annotations
@@ -103,16 +104,16 @@ class Stacked:
         )
         return cls(G, l, u, bounded)
 
-    def split(self, multipliers: ArrayLike, n: int) -> tuple[Vector, Vector]:
-        """(y, w) from the multipliers of all rows."""
-        values = np.asarray(multipliers, dtype=np.float64).ravel()
+    def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
+        """Carry dual values of all rows of G back to the program: (y, w)."""
+        values = np.asarray(duals, dtype=np.float64).ravel()
         m = self.l.size - self.bounded.size
         w = np.zeros(n)
         w[self.bounded] = values[m:]
         return values[:m].copy(), w
 
-    def joined(self, y: Vector | None, w: Vector | None) -> Vector | None:
-        """Multipliers of all rows from (y, w); None if either is missing."""
+    def restrict(self, y: Vector | None, w: Vector | None) -> Vector | None:
+        """Carry dual values (y, w) of the program forward to the rows of G; None if either is missing."""
         return None if y is None or w is None else np.concatenate([y, w[self.bounded]])
 
 
@@ -159,19 +160,19 @@ class Conic:
         """How many rows are inequalities."""
         return int(self.b.size) - self.n_equalities
 
-    def split(self, z: ArrayLike, n: int) -> tuple[Vector, Vector]:
-        """(y, w) from the multipliers z of the conic rows, z >= 0 for inequalities."""
-        values = np.asarray(z, dtype=np.float64).ravel()
-        multipliers = np.zeros(self.stacked.l.size)
+    def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
+        """Carry dual values of the conic rows, nonnegative for inequalities, back to the program: (y, w)."""
+        values = np.asarray(duals, dtype=np.float64).ravel()
+        of_rows = np.zeros(self.stacked.l.size)
         first, second = self.n_equalities, self.n_equalities + self.upper.size
-        multipliers[self.equal] = values[:first]
-        multipliers[self.upper] += values[first:second]
-        multipliers[self.lower] -= values[second:]
-        return self.stacked.split(multipliers, n)
+        of_rows[self.equal] = values[:first]
+        of_rows[self.upper] += values[first:second]
+        of_rows[self.lower] -= values[second:]
+        return self.stacked.expand(of_rows, n)
 
-    def joined(self, y: Vector | None, w: Vector | None) -> Vector | None:
-        """Multipliers of the conic rows from (y, w)."""
-        all_rows = self.stacked.joined(y, w)
+    def restrict(self, y: Vector | None, w: Vector | None) -> Vector | None:
+        """Carry dual values (y, w) of the program forward to the conic rows; None if either is missing."""
+        all_rows = self.stacked.restrict(y, w)
         if all_rows is None:
             return None
         return np.concatenate(

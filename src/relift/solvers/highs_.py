@@ -12,8 +12,9 @@ is recognised and called unbounded.
 It also calls some points optimal that are far from stationary; their status becomes ``optimal_inaccurate``.
 
 Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not end
-in minutes); without a ``time_limit`` nothing stops it, and with one it looks at the clock between iterations only,
-the first of which factorises a dense matrix of the size of the null space. Clarabel is the default for QPs.
+in minutes), and on badly scaled ones it cycles: unless an ``iteration_limit`` is given it ends as a failure after
+:func:`qp_iterations`. It looks at the clock between iterations only, the first of which factorises a dense matrix of
+the size of the null space. Clarabel is the default for QPs.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
 
-_STATUS = {
+MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
     "kInfeasible": Status.INFEASIBLE,
     "kUnbounded": Status.UNBOUNDED,
@@ -63,6 +64,7 @@ _STATUS = {
     "kIterationLimit": Status.ITERATION_LIMIT,
     "kInterrupt": Status.TIME_LIMIT,
 }
+"""What the model status of HiGHS means; all others are failures."""
 
 
 @final
@@ -99,6 +101,9 @@ class HighsBackend(Backend):
                 # Feasibility does not depend on the objective: a linear program decides and gives the ray.
                 return self._quadratic_without_solution(program, settings, status)
         answer = solution_of(highs, program, self.name, status)
+        if not program.is_linear and status == "kIterationLimit" and not _has_own_qp_limit(settings):
+            said = f"{status}: the active-set method did not end in {qp_iterations(program):,} iterations"
+            return dataclasses.replace(answer, status=Status.FAILURE, message=said)
         if program.is_linear and answer.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
             return _infeasible_if_proved(highs, program, answer)
         return answer if program.is_linear else _unless_far_from_stationary(program, answer, settings.tolerance)
@@ -130,6 +135,15 @@ class HighsBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def qp_iterations(program: Program) -> int:
+    """After how many iterations the active-set method has failed: far more than it takes where it does not cycle."""
+    return 100_000 + 200 * (program.n_variables + program.n_rows)
+
+
+def _has_own_qp_limit(settings: SolverSettings) -> bool:
+    return settings.iteration_limit is not None or "qp_iteration_limit" in settings.options
 
 
 def _with_time_left(settings: SolverSettings, start: float) -> SolverSettings:
@@ -208,7 +222,7 @@ def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solut
         "message": status,
         "statistics": {"crossover_iterations": max(0, int(info.crossover_iteration_count))},
     }
-    answer = _STATUS.get(status, Status.FAILURE)
+    answer = MODEL_STATUSES.get(status, Status.FAILURE)
     if answer is Status.UNBOUNDED:
         direction = direction_of_divergence(program, point.col_value) if point.value_valid else None
         return unbounded(name, direction, **facts)
@@ -279,7 +293,7 @@ def _with_ray(highs: Highs, program: Program, status: str, settings: SolverSetti
             return infeasible(program, "highs", None, **facts)
         if status == "kUnbounded":
             return unbounded("highs", None, **facts)
-        return Solution(_STATUS[again], backend="highs", **facts)
+        return Solution(MODEL_STATUSES[again], backend="highs", **facts)
     answer = dataclasses.replace(solution_of(highs, program, "highs", again), message=facts["message"])
     if answer.status is Status.OPTIMAL:
         return answer
@@ -362,6 +376,8 @@ def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> No
         values["infinite_bound"] = float("inf")
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
+    if not program.is_linear:
+        values["qp_iteration_limit"] = qp_iterations(program)
     if settings.iteration_limit is not None:
         limits = (
             "simplex_iteration_limit",

@@ -62,7 +62,7 @@ class OsqpBackend(Backend):
         try:
             solver.setup(P, program.q.copy(), stacked.G, stacked.l, stacked.u, **options)
             if warm_start is not None:
-                solver.warm_start(x=warm_start.x, y=stacked.joined(warm_start.y, warm_start.w))
+                solver.warm_start(x=warm_start.x, y=stacked.restrict(warm_start.y, warm_start.w))
             found = solver.solve(raise_error=False)
         except (TypeError, AssertionError) as error:
             raise option_refused(self.name, "options", dict(settings.options), error) from error
@@ -73,11 +73,11 @@ class OsqpBackend(Backend):
         facts: Facts = {"iterations": int(found.info.iter), "message": str(found.info.status)}
         match _STATUS.get(status, Status.FAILURE):
             case Status.INFEASIBLE:
-                return infeasible(program, self.name, stacked.split(found.prim_inf_cert, n), **facts)
+                return infeasible(program, self.name, stacked.expand(found.prim_inf_cert, n), **facts)
             case Status.UNBOUNDED:
                 return unbounded(self.name, found.dual_inf_cert, **facts)
             case answered:
-                y, w = stacked.split(found.y, n)
+                y, w = stacked.expand(found.y, n)
                 return with_point(program, self.name, answered, found.x, y, w, **facts)
 
 

@@ -46,19 +46,22 @@ class PowerTrees:
         Where each conic row of the given program stands now.
     joints
         What each further variable joins, children first.
+    is_trivial
+        Whether the given program had no such cone; one of two arguments is only written in another way.
     """
 
     program: Program
     n_variables: int
     places: NDArray[np.int64]
     joints: tuple[Joint, ...] = ()
+    is_trivial: bool = False
 
     @classmethod
     def of(cls, program: Program) -> PowerTrees:
         """Take the large power cones of a program apart."""
         rows = program.conic
         if not any(isinstance(cone, PowerND) for cone in rows.cones):
-            return cls(program, program.n_variables, np.arange(rows.n_rows))
+            return cls(program, program.n_variables, np.arange(rows.n_rows), is_trivial=True)
         trees = _Trees(rows)
         n, k = program.n_variables, trees.n_joints
         old = rows.A.tocoo()
@@ -83,11 +86,6 @@ class PowerTrees:
             conic=ConicRows.trusted(A, b, trees.cones),
         )  # fmt: skip
         return cls(wide, n, trees.places, tuple(trees.made))
-
-    @property
-    def is_trivial(self) -> bool:
-        """Whether the program had no large power cones."""
-        return self.program.n_variables == self.n_variables and self.places.size == self.program.conic.n_rows
 
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the wide program to one for the given program."""

@@ -89,7 +89,7 @@ class ScsBackend(Backend):
             raise BackendError(f"SCS refuses the program: {error}.") from error
         start: dict[str, Vector] = {}
         if warm_start is not None and warm_start.x is not None and b.size == conic.b.size + program.conic.n_rows:
-            y, v = conic.joined(warm_start.y, warm_start.w), warm_start.v
+            y, v = conic.restrict(warm_start.y, warm_start.w), warm_start.v
             slack = b - K @ warm_start.x
             slack[: conic.n_equalities] = 0.0
             slack[: conic.b.size] = np.maximum(slack[: conic.b.size], 0.0)
@@ -106,7 +106,7 @@ class ScsBackend(Backend):
         self, scs: ModuleType, program: Program, conic: Conic, own: _OwnCones, found: Mapping[str, Any]
     ) -> Solution:
         multipliers = np.asarray(found["y"], dtype=np.float64)
-        y, w = conic.split(multipliers[: conic.b.size], program.n_variables)
+        y, w = conic.expand(multipliers[: conic.b.size], program.n_variables)
         v = own.in_given_order(multipliers[conic.b.size :]) if len(program.conic) else np.zeros(0)
         info = found["info"]
         code = int(info["status_val"])

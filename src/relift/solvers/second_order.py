@@ -53,8 +53,8 @@ class SecondOrderCones:
         K = sparse.vstack(blocks).tocsc() if blocks else sparse.csc_array((0, n))
         return cls(K, np.concatenate(right) if right else np.zeros(0), tuple(sizes))
 
-    def multipliers(self, zeta: Vector) -> Vector:
-        """The multiplier of each quadratic constraint from those of the cones' rows."""
+    def expand(self, zeta: Vector) -> Vector:
+        """Carry dual values of the cones' rows back to the quadratic constraints."""
         heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64) if self.sizes else np.zeros(0, np.int64)
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
 

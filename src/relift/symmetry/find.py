@@ -122,7 +122,7 @@ def find_symmetry(
     progress
         Told about rounds and classes.
     """
-    if settings.method == "none":
+    if settings.lift == "none":
         return no_symmetry(program)
     tell = None
     if progress is not None:
@@ -142,21 +142,21 @@ def find_symmetry(
     def refine_all(extra: Sequence[FieldElements] = ()) -> Refinement:
         return refine(
             whole.P, whole.A, [*variable_words, *extra], l, u, whole.l, whole.u,
-            mode="equitable" if settings.method == "equitable" else "counting",
+            mode="equitable" if settings.lift == "equitable" else "counting",
             reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_words, seed=seed, progress=tell,
         )  # fmt: skip
 
     quadratic = Partition.discrete(0)
     if len(program.quadratic) == 0:
         found = refine_all()
-    elif settings.method == "orbits":
+    elif settings.lift == "orbits":
         raise OptionError("orbits are not offered for programs with quadratic constraints.", "Use lift='counting'.")
     else:
         found, quadratic = refine_with_quadratic_rows(
             program.quadratic,
             refine_all,
             reading=settings.values,
-            is_counting=settings.method == "counting",
+            is_counting=settings.lift == "counting",
             seed=seed,
         )
     cost = found.statistics
@@ -167,16 +167,16 @@ def find_symmetry(
         "extra_bytes": cost.extra_bytes,
     }
     columns, rows, scales = found.variables, found.rows, found.row_scales
-    if settings.method == "orbits":
+    if settings.lift == "orbits":
         columns, rows = orbits(whole, found, settings.values)
     if stacked is None:
-        return Symmetry(columns, rows, scales, settings.method, quadratic, statistics=statistics)
+        return Symmetry(columns, rows, scales, settings.lift, quadratic, statistics=statistics)
     n, m = program.n_variables, program.n_rows
     return Symmetry(
         Partition(columns.labels[:n]),  # numbered by smallest member, so the first labels are classes of their own
         Partition(rows.labels[:m]),
         scales[:m],
-        settings.method,
+        settings.lift,
         quadratic,
         Partition.from_labels(rows.labels[m:]),
         Partition.from_labels(columns.labels[n:]),

@@ -59,7 +59,8 @@ def _extend(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:
         st.builds(n.Bracket, inner),
         st.builds(n.Call, st.sampled_from(["abs", "exp", "sqrt", "log"]), inner.map(lambda e: (e,))),
         st.builds(n.Call, st.sampled_from(["min", "max"]), several),
-        st.builds(n.Indexed, st.sampled_from(["sum", "min", "max"]), index, inner),
+        st.builds(n.Indexed, st.sampled_from(["sum", "min", "max", "norm", "geo_mean"]), index, inner),
+        st.builds(n.Indexed, st.just("quad_over_lin"), index, inner, inner.map(lambda e: (e,))),
         st.builds(n.Indexed, st.just("count"), index, st.none()),
     )
 
@@ -71,13 +72,17 @@ sources = st.one_of(st.none(), st.text(max_size=8))
 arities = st.integers(0, 9)
 maybe_signed = st.one_of(st.none(), signed)
 bounds = st.lists(st.builds(n.Bound, st.sampled_from(["<=", ">=", "="]), expressions), max_size=2).map(tuple)
-plain_variables = st.builds(lambda name, arity, b: n.VariableItem(name, arity, (), None, b), names, arities, bounds)
+givens = st.one_of(st.none(), names)
+plain_variables = st.builds(
+    lambda name, arity, b, given: n.VariableItem(name, arity, (), None, b, given), names, arities, bounds, givens
+)
 variables = st.builds(
-    lambda name, over, domain, b: n.VariableItem(name, len(over), tuple(over), domain, b),
+    lambda name, over, domain, b, given: n.VariableItem(name, len(over), tuple(over), domain, b, given),
     names,
     st.lists(logic_names, min_size=1, max_size=3),
     expressions,
     bounds,
+    givens,
 )
 constants = st.one_of(signed, texts)
 entries = st.one_of(
@@ -90,7 +95,36 @@ def _some(items: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, .
     return st.lists(items, min_size=1, max_size=3).map(tuple)
 
 
+summed = logic_names.map(lambda name: n.LogicName(name.name, is_summed=True))
+rule_atoms = st.builds(
+    n.Atom, names, st.lists(st.one_of(logic_names, summed, texts), min_size=1, max_size=3).map(tuple)
+)
+literals = st.one_of(rule_atoms, rule_atoms.map(n.Negated))
+several_literals = st.lists(literals, min_size=2, max_size=3).map(tuple)
+sides = st.tuples(
+    st.one_of(literals, several_literals.map(n.Both)), st.one_of(literals, several_literals.map(n.Either))
+).map(lambda both: n.Implies(*both))
+numbers_in_rules = st.one_of(numbers, st.builds(lambda name: n.Cardinality(name.name), logic_names))
+summands = st.one_of(
+    rule_atoms, numbers_in_rules, st.builds(lambda a, b: n.Binary("*", a, b), numbers_in_rules, rule_atoms)
+)
+sums = st.builds(lambda a, b: n.Sum((a, b), ("-",)), summands, summands)
+comparisons = st.builds(
+    lambda a, sign, b: n.Compare((a, b), (sign,)), sums, st.sampled_from(["<=", ">=", "="]), st.one_of(sums, summands)
+)
+filters = st.lists(st.builds(n.Filter, logic_names, st.one_of(literals, several_literals.map(n.Both))), max_size=2)
+soft_rules = st.builds(
+    n.SoftRule,
+    st.one_of(st.none(), numbers),
+    st.one_of(sides, comparisons, literals, several_literals.map(n.Either)),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+    filters.map(tuple),
+)
+
+
 statements: st.SearchStrategy[n.Statement] = st.one_of(
+    soft_rules,
     _some(st.builds(n.RelationItem, names, arities, sources)).map(n.Relations),
     _some(st.builds(n.ParamItem, names, arities, sources, maybe_signed, maybe_signed)).map(n.Params),
     _some(st.one_of(variables, plain_variables)).map(n.Variables),

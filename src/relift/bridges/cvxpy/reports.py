@@ -46,7 +46,7 @@ def report(
     lifting = result.lifting
     return {
         "backend": result.backend,
-        "lift": lifting.settings.method,
+        "lift": lifting.settings.lift,
         "classes": how,
         "ground": sizes(ground),
         "reduced": sizes(lifting.reduction.program),

@@ -163,7 +163,7 @@ class _Run:
         begin = perf_counter()
         settings = self.options.lift_settings()
         # Orbits are not offered for quadratic constraints; means and norms can be turned back all the same.
-        found = recover(self.compiled.program, quadratics=settings.method != "orbits", is_late=self._is_late)
+        found = recover(self.compiled.program, quadratics=settings.lift != "orbits", is_late=self._is_late)
         best = None
         if self.memory.recovered is not None:
             number, kept = self.memory.recovered

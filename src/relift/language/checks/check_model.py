@@ -14,17 +14,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from relift.errors import DuplicateNameError, KindError, LanguageError, SafetyError
+from relift.errors import DuplicateNameError, KindError, LanguageError, SafetyError, UnknownNameError
 from relift.language import checked_model as c
-from relift.language.checks.convexity import with_needs
+from relift.language.checks.convexity import Composition
 from relift.language.checks.facts import facts_from_statements
 from relift.language.checks.flatten import flatten
-from relift.language.checks.names import ErrorList, Names, collect_names, has_right_arity
+from relift.language.checks.names import ErrorList, Names, collect_names, domain_of, has_right_arity
 from relift.language.checks.normal_form import rows_from_comparison
 from relift.language.checks.safety import UnsafeError, in_order
+from relift.language.checks.soft_rules import SoftRules
 from relift.language.checks.strata import strata_from_rules
 from relift.language.checks.translate import Bound, TooLargeError, Translator, logic_names
 from relift.language.checks.walk import variables_of
+from relift.language.functions import Curvature
 from relift.language.messages import raise_all
 from relift.language.syntax import nodes as n
 from relift.language.syntax.parser import read
@@ -94,7 +96,9 @@ def _checked_parts(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageErr
     rules = tuple(rule for head, body, span in names.rules if (rule := work.rule(head, body, span)))
     for statement in model.statements:
         work.statement(statement)
-    arities = {rule.head: names.symbols[rule.head].arity for rule in rules}
+    work.take_rules()
+    rules = (*rules, *work.domain_rules())
+    arities = {rule.head: len(rule.arguments) for rule in rules}
     strata = () if errors.found else strata_from_rules(rules, arities, errors)
     facts = facts_from_statements(model, names, errors)
     rests_on = _Foundations(rules, work.variables, {*work.relations, *work.parameters})
@@ -102,8 +106,9 @@ def _checked_parts(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageErr
     objective = work.objective and replace(work.objective, rests_on=rests_on.of(work.objective.reads))
     constraints = tuple(replace(k, rests_on=rests_on.of(k.reads)) for k in work.constraints)
     checked = c.CheckedModel(
-        work.relations, work.parameters, variables, strata, facts, objective, constraints, model.source
-    )
+        work.relations, work.parameters, variables, strata, facts, objective, constraints, model.source,
+        unit_params=frozenset(work.soft.unit_params),
+    )  # fmt: skip
     return checked, errors.in_order()
 
 
@@ -145,6 +150,9 @@ class _Work:
     constraint_spans: dict[str, Span] = field(default_factory=dict)
     n_constraints: int = 0
 
+    def __post_init__(self) -> None:
+        self.soft = SoftRules(self.names, self.errors)
+
     def statement(self, s: n.Statement) -> None:
         try:
             match s:
@@ -161,6 +169,8 @@ class _Work:
                     self._objective(s)
                 case n.ConstraintStatement():
                     self._constraint(s)
+                case n.SoftRule():
+                    self.soft.add(s)
                 case _:
                     pass
         except TooLargeError as problem:
@@ -259,14 +269,60 @@ class _Work:
                 lower.append(value)
             if limit.sign != ">=":
                 upper.append(value)
+        if item.given is not None:
+            self._check_given(item)
+            translator.reads.add(item.given)
         variable = c.Variable(
-            item.name, item.arity, (), None, tuple(lower), tuple(upper), (), frozenset(translator.reads), span=item.span
-        )
+            item.name, item.arity, (), None, tuple(lower), tuple(upper), item.given,
+            reads=frozenset(translator.reads), span=item.span,
+        )  # fmt: skip
         if query is not None:
             variable = replace(
                 variable, parameters=query.variables, domain=query.formula, existential=query.existential
             )
         self.variables[item.name] = variable
+
+    def _check_given(self, item: n.VariableItem) -> None:
+        symbol = self.names.symbols.get(item.given or "")
+        if symbol is None:
+            hint = f"Declare it: param {item.given}/{item.arity};"
+            self.errors.add(
+                UnknownNameError, item.span, f"{item.given}, which gives values of {item.name}, is not declared", hint
+            )
+        elif symbol.kind != "param" or symbol.arity != item.arity:
+            message = f"values of {item.name} are given by a param with as many arguments, and {item.given} is not one"
+            self.errors.add(KindError, item.span, message, f"Declare: param {item.given}/{item.arity};")
+
+    def take_rules(self) -> None:
+        """Add the rules of soft logic to the objective and to the constraints."""
+        self.constraints.extend(self.soft.constraints)
+        if not self.soft.terms:
+            return
+        if self.objective is None:
+            nothing = c.Expression(())
+            self.objective = c.Objective("min", "rules", nothing, span=self.soft.span or Span(0, 0))
+        if self.objective.sense == "max":
+            self.errors.add(
+                KindError, self.objective.span, "weighted rules are minimised, and this objective is maximised",
+                "Write minimize: and the negated expression.",
+            )  # fmt: skip
+            return
+        terms = (*self.objective.expression.terms, *self.soft.terms)
+        reads = self.objective.reads | self.soft.reads
+        self.objective = replace(self.objective, expression=c.Expression(terms), reads=reads)
+
+    def domain_rules(self) -> list[c.Rule]:
+        """Rules for the tuples of variables that queries ask for."""
+        rules = []
+        for name in sorted(self.names.asked_domains & self.variables.keys()):
+            v = self.variables[name]
+            if v.domain is None:
+                continue
+            keys, head = tuple(map(c.LogicVariable, v.parameters)), domain_of(name)
+            rules.append(c.Rule(head, keys, v.domain, v.existential, v.reads, v.span))
+            if v.given is not None:
+                rules.append(c.Rule(head, keys, c.Holds(v.given, keys), (), frozenset([v.given]), v.span))
+        return rules
 
     def _objective(self, s: n.ObjectiveStatement) -> None:
         translator, n_errors = Translator(self.names, self.errors), self.errors.n_added
@@ -281,10 +337,14 @@ class _Work:
             return
         checked = tuple(terms)
         if self.errors.n_added == n_errors:
-            needed: c.Sign = "nonnegative" if s.sense == "min" else "nonpositive"
-            wrong = "negative" if s.sense == "min" else "positive"
-            message = f"this convex term has a {wrong} coefficient, and the objective is {s.sense}imised"
-            checked = with_needs(terms, needed, message, "The problem would not be convex.", self.errors)
+            wanted: Curvature = "convex" if s.sense == "min" else "concave"
+
+            def words(curvature: Curvature) -> tuple[str, str]:
+                wrong = "negative" if curvature == wanted else "positive"
+                message = f"this {curvature} term has a {wrong} coefficient, and the objective is {s.sense}imised"
+                return message, "The problem would not be convex."
+
+            checked = Composition(self.names.signs, self.errors).bent(terms, wanted, words)
         name, reads = s.name or "objective", frozenset(translator.reads)
         self.objective = c.Objective(s.sense, name, c.Expression(checked), reads, span=s.span)
 

@@ -1,8 +1,8 @@
-"""From expressions in the unknowns to flat sums of terms of degree at most two.
+"""From expressions in the unknowns to flat sums of terms.
 
-Products are distributed over sums, squares of linear expressions are kept as factors, and every ``sum{..}`` becomes a
-scope of the terms inside of it. What has a higher degree, or is neither linear nor one of the convex forms, is an error
-at the smallest part that is at fault.
+Products are distributed over sums, squares of linear expressions are kept as factors, every ``sum{..}`` becomes a scope
+of the terms inside of it, and functions keep their arguments. What is none of this (a product of three unknowns, a
+quotient) is an error at the smallest part that is at fault; whether what is left is convex is checked afterwards.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import cast
 
 from relift.errors import DegreeError, KindError
 from relift.language import checked_model as c
+from relift.language.checks.convexity import sign_of
 from relift.language.checks.names import find
 from relift.language.checks.translate import Bound, Translator, negative
+from relift.language.functions import FUNCTIONS, ConvexFunction, power
 from relift.language.syntax import nodes as n
 from relift.language.syntax.source import Span
 
@@ -34,6 +36,8 @@ def flatten(t: Translator, node: n.Node, bound: Bound) -> list[c.Term]:
         return [c.ConstantTerm((), t.data(node, bound))]
     t.count(node)
     match node:
+        case n.Atom() if (call := t.as_call(node)) is not None:
+            return _call(t, call, bound)
         case n.Atom():
             return _unknown(t, node, bound)
         case n.Minus():
@@ -48,7 +52,7 @@ def flatten(t: Translator, node: n.Node, bound: Bound) -> list[c.Term]:
             return _product(t, node, bound)
         case n.Binary(op="/"):
             if t.has_unknown(node.right):
-                t.error(DegreeError, node.right, "the unknowns cannot stand in a divisor")
+                t.error(DegreeError, node.right, "the unknowns cannot stand in a divisor", _quotient_hint(t, node))
                 return []
             divisor = t.data(node.right, bound)
             return [_scaled(term, divisor, "/") for term in flatten(t, node.left, bound)]
@@ -92,7 +96,7 @@ def _product(t: Translator, node: n.Binary, bound: Bound) -> list[c.Term]:
         if not is_affine(factor_terms):
             t.error(
                 DegreeError, side, "this factor is not linear, and it is multiplied by an unknown",
-                "Products of unknowns have two linear factors at most.",
+                _product_hint(firsts, seconds),
             )  # fmt: skip
             return []
     result = list[c.Term]()
@@ -103,66 +107,115 @@ def _product(t: Translator, node: n.Binary, bound: Bound) -> list[c.Term]:
     return result
 
 
+def _quotient_hint(t: Translator, node: n.Binary) -> str:
+    """How a quotient with unknowns below may be written."""
+    if not t.has_unknown(node.left):
+        return "a/e with e > 0 can be written: a*inv(e)"
+    if isinstance(node.left, n.Binary) and node.left.op == "**":
+        return "e**2/t with t > 0 can be written: quad_over_lin(e, t)"
+    return ""
+
+
+def _product_hint(firsts: list[c.Term], seconds: list[c.Term]) -> str:
+    """How a product of unknowns with something that is not linear may be written."""
+    match firsts, seconds:
+        case ([c.LinearTerm() as one], [c.FunctionTerm() as other]) | (
+            [c.FunctionTerm() as other],
+            [c.LinearTerm() as one],
+        ):
+            argument = c.Expression((replace(one, coefficient=_ONE),))
+            if other.function.name == "log" and other.arguments == (argument,):
+                return "e*log(e) can be written: -entropy(e)"
+        case _:
+            pass
+    return "Products of unknowns have two linear factors at most."
+
+
 def _power(t: Translator, node: n.Binary, bound: Bound) -> list[c.Term]:
     if t.has_unknown(node.right):
-        t.error(DegreeError, node.right, "the unknowns cannot stand in an exponent")
+        hint = "" if t.has_unknown(node.left) else "a**e with a > 0 can be written: exp(log(a)*e)"
+        t.error(DegreeError, node.right, "the unknowns cannot stand in an exponent", hint)
         return []
-    if not (isinstance(node.right, n.Number) and node.right.value == 2):
-        t.error(DegreeError, node.right, "an expression in the unknowns can only have the exponent 2")
+    exponent = _number(node.right)
+    if exponent is None:
+        t.error(
+            DegreeError, node.right, "the exponent of an expression in the unknowns is a number written in the model",
+            "Whether a power is convex depends on it.",
+        )  # fmt: skip
         return []
     base = flatten(t, node.left, bound)
-    if is_affine(base):
-        return [c.SquareTerm((), _ONE, _affine(base), None, node.span)]
-    match base:
-        case [c.HingeTerm(scopes=(), coefficient=c.Constant(value=1), power=1) as hinge]:
-            return [replace(hinge, power=2, span=node.span)]
-        case [c.AbsoluteTerm(scopes=(), coefficient=c.Constant(value=1)) as absolute]:
-            return [c.SquareTerm((), _ONE, absolute.inner, None, node.span)]
-    t.error(
-        DegreeError, node.left, "only a linear expression or max(0, linear) can be squared",
-        "The degree in the unknowns is two at most.",
-    )  # fmt: skip
-    return []
+    function = power(exponent)
+    if function is None:
+        return base if exponent == 1 else [c.ConstantTerm((), _ONE)]
+    if exponent == 2:
+        if is_affine(base):
+            return [c.SquareTerm((), _ONE, _affine(base), None, node.span)]
+        match base:
+            case [c.HingeTerm(scopes=(), coefficient=c.Constant(value=1), power=1) as hinge]:
+                return [replace(hinge, power=2, span=node.span)]
+            case [c.AbsoluteTerm(scopes=(), coefficient=c.Constant(value=1)) as absolute]:
+                return [c.SquareTerm((), _ONE, absolute.inner, None, node.span)]
+    return [_function_term(function, [base], node.span, number=c.Constant(exponent))]
+
+
+def _number(node: n.Node) -> float | int | None:
+    """The value of an expression of written numbers, such as ``-1`` or ``(1/3)``."""
+    match node:
+        case n.Number():
+            return node.value
+        case n.Minus():
+            part = _number(node.part)
+            return None if part is None else -part
+        case n.Binary(op="/"):
+            left, right = _number(node.left), _number(node.right)
+            return left / right if left is not None and right else None
+        case _:
+            return None
+
+
+def _function_term(
+    function: ConvexFunction,
+    arguments: list[list[c.Term]],
+    span: Span,
+    index: c.Scope | None = None,
+    number: c.DataExpression | None = None,
+) -> c.FunctionTerm:
+    found = tuple(c.Expression(tuple(terms)) for terms in arguments)
+    return c.FunctionTerm((), _ONE, function, found, index, number, span=span)
 
 
 def _call(t: Translator, node: n.Call, bound: Bound) -> list[c.Term]:
-    t.check_call(node)
-    if node.function == "abs":
-        inner = node.arguments[0]
-    elif node.function == "max" and len(node.arguments) == 2 and any(map(_is_zero, node.arguments)):
-        inner = node.arguments[1 if _is_zero(node.arguments[0]) else 0]
-    elif node.function == "max":
-        t.error(
-            DegreeError, node, "max(..) of unknowns has two arguments, one of them 0",
-            "max(a, b) can be written: a + max(0, b - a)",
-        )  # fmt: skip
+    if not t.check_call(node):
         return []
-    elif node.function == "min":
-        hint = "min(a, b) can be written: a - max(0, a - b)"
-        t.error(DegreeError, node, "min(..) applies to data only, not to unknowns", hint)
-        return []
-    else:
-        t.error(DegreeError, node, f"{node.function} applies to data only, not to unknowns")
-        return []
-    terms = flatten(t, inner, bound)
-    if not is_affine(terms):
-        t.error(DegreeError, inner, f"{node.function}(..) needs a linear expression here")
-        return []
-    if node.function == "abs":
-        return [c.AbsoluteTerm((), _ONE, _affine(terms), None, node.span)]
-    return [c.HingeTerm((), _ONE, _affine(terms), 1, None, node.span)]
+    function = FUNCTIONS[node.function]
+    if function.name == "norm1":
+        calls = (n.Call("abs", (argument,), argument.span) for argument in node.arguments)
+        return [term for call in calls for term in flatten(t, call, bound)]
+    if function.name == "huber":
+        what = "huber(e, d) needs to know where it goes from a square to a line"
+        threshold = t.data(node.arguments[1], bound, what=what)
+        if sign_of(threshold) == "nonpositive":
+            t.error(KindError, node.arguments[1], "the threshold d of huber(e, d) is negative")
+        return [_function_term(function, [flatten(t, node.arguments[0], bound)], node.span, number=threshold)]
+    arguments = [flatten(t, argument, bound) for argument in node.arguments]
+    if function.name == "abs" and is_affine(arguments[0]):
+        return [c.AbsoluteTerm((), _ONE, _affine(arguments[0]), None, node.span)]
+    if function.name == "max" and len(arguments) == 2 and any(map(_is_zero, node.arguments)):
+        inner = arguments[1 if _is_zero(node.arguments[0]) else 0]
+        if is_affine(inner):
+            return [c.HingeTerm((), _ONE, _affine(inner), 1, None, node.span)]
+    return [_function_term(function, arguments, node.span)]
 
 
 def _indexed(t: Translator, node: n.Indexed, bound: Bound) -> list[c.Term]:
-    if node.kind != "sum" or node.body is None:
-        t.error(
-            DegreeError, node, f"{node.kind}{{..}} applies to data only, not to unknowns",
-            "Use a variable that bounds all of them: subject to forall {..}: e <= t;",
-        )  # fmt: skip
-        return []
+    assert node.body is not None
     query = t.query(node.index.variables, node.index.formula, bound)
     scope = c.Scope(query.variables, query.formula, query.outer, query.existential, node.index.span)
-    return [replace(term, scopes=(scope, *term.scopes)) for term in flatten(t, node.body, query.inside)]
+    if node.kind in ("sum", "norm1"):
+        body = node.body if node.kind == "sum" else n.Call("abs", (node.body,), node.span)
+        return [replace(term, scopes=(scope, *term.scopes)) for term in flatten(t, body, query.inside)]
+    arguments = [flatten(t, node.body, query.inside), *(flatten(t, other, bound) for other in node.others)]
+    return [_function_term(FUNCTIONS[node.kind], arguments, node.span, scope)]
 
 
 def is_affine(terms: list[c.Term]) -> bool:

@@ -25,6 +25,8 @@ from relift.language.syntax import nodes as n
 from relift.language.syntax.source import Source, Span
 
 Kind: TypeAlias = Literal["relation", "derived", "param", "variable", "definition"]
+KnownSign: TypeAlias = Literal["zero", "nonnegative", "nonpositive", "unknown"]
+"""What the text alone says about the sign of a number."""
 
 
 @final
@@ -85,6 +87,12 @@ class Names:
         ``c(a) = 5`` for a declared param: data.
     too_large
         Definitions that were found to be too large or too deep to be inlined.
+    signs
+        Signs of variables, where their declared bounds show them.
+    variables
+        The declarations of the variables.
+    asked_domains
+        Variables whose tuples some query asks for.
     """
 
     symbols: dict[str, Symbol] = field(default_factory=dict)
@@ -92,6 +100,9 @@ class Names:
     definitions: dict[str, n.Definition] = field(default_factory=dict)
     values: list[n.Definition] = field(default_factory=list)
     too_large: set[str] = field(default_factory=set)
+    signs: dict[str, KnownSign] = field(default_factory=dict)
+    variables: dict[str, n.VariableItem] = field(default_factory=dict)
+    asked_domains: set[str] = field(default_factory=set)
 
 
 def collect_names(model: n.ModelText, errors: ErrorList) -> Names:
@@ -108,6 +119,8 @@ def collect_names(model: n.ModelText, errors: ErrorList) -> Names:
             case n.Variables():
                 for variable in s.items:
                     _declare(names, errors, Symbol(variable.name, "variable", variable.arity, variable.span))
+                    names.signs[variable.name] = _sign_by_bounds(variable.bounds)
+                    names.variables.setdefault(variable.name, variable)
             case _:
                 pass
     definitions = dict[str, list[n.Definition]]()
@@ -118,6 +131,19 @@ def collect_names(model: n.ModelText, errors: ErrorList) -> Names:
             definitions.setdefault(s.head.name, []).append(s)
     _sort_definitions(names, errors, definitions)
     return names
+
+
+def _sign_by_bounds(bounds: tuple[n.Bound, ...]) -> KnownSign:
+    """The sign of a variable that is bounded by a number."""
+    for bound in bounds:
+        limit = bound.limit.part if isinstance(bound.limit, n.Minus) else bound.limit
+        if isinstance(limit, n.Number):
+            value = -limit.value if isinstance(bound.limit, n.Minus) else limit.value
+            if bound.sign in (">=", "=") and value >= 0:
+                return "nonnegative"
+            if bound.sign in ("<=", "=") and value <= 0:
+                return "nonpositive"
+    return "unknown"
 
 
 def _declare(names: Names, errors: ErrorList, symbol: Symbol) -> None:
@@ -213,6 +239,11 @@ def _add_definition(names: Names, errors: ErrorList, definition: n.Definition) -
             )
         else:
             seen.add(argument.name)
+
+
+def domain_of(variable: str) -> str:
+    """The predicate of all tuples of a variable, observed ones too; no name of the language has a dot."""
+    return f"{variable}.domain"
 
 
 def shown(atom: n.Atom) -> str:

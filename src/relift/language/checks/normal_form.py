@@ -1,6 +1,7 @@
 """The normal form of constraints: ``lower <= body <= upper``, see the header of ``checked_model``.
 
-Whatever is written on two sides is brought to one; convex terms may only be bounded from above.
+Whatever is written on two sides is brought to one; convex terms may only be bounded from above, concave ones from
+below.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from typing import Literal, cast
 
 from relift.errors import ConvexityError, KindError
 from relift.language import checked_model as c
-from relift.language.checks.convexity import with_needs
+from relift.language.checks.convexity import Composition
 from relift.language.checks.flatten import flatten, is_affine
 from relift.language.checks.names import ErrorList
 from relift.language.checks.translate import Bound, Translator, negative
+from relift.language.functions import Curvature
 from relift.language.syntax import nodes as n
 
 _ZERO = c.Constant(0)
 _CONVEX_SIDE = "Convex terms can stand on the smaller side of an inequality, and in the objective."
+_CONCAVE_SIDE = "Concave terms can stand on the >= side of an inequality, and in a maximised objective."
 
 
 def rows_from_comparison(
@@ -49,7 +52,7 @@ def rows_from_comparison(
         terms = [flatten(translator, part, bound) for part in body.parts]
         if errors.n_added > n_errors:
             return []
-        return [_row(errors, frame, terms[0], body.signs[0], terms[1])]
+        return [_row(translator, frame, terms[0], body.signs[0], terms[1])]
     if len(body.signs) > 2 or body.signs not in (("<=", "<="), (">=", ">=")):
         errors.add(KindError, body.span, "a chain of comparisons is written a <= e <= b or a >= e >= b", "Split it.")
         return []
@@ -69,12 +72,15 @@ def rows_from_comparison(
         if errors.n_added > n_errors:
             return []
         half = replace(frame, part=cast("Literal['lower', 'upper']", part))
-        rows.append(_row(errors, half, terms[0], "<=", terms[1]))
+        rows.append(_row(translator, half, terms[0], "<=", terms[1]))
     return rows
 
 
-def _row(errors: ErrorList, frame: c.Constraint, left: list[c.Term], sign: str, right: list[c.Term]) -> c.Constraint:
+def _row(
+    translator: Translator, frame: c.Constraint, left: list[c.Term], sign: str, right: list[c.Term]
+) -> c.Constraint:
     """The normal form of ``left sign right``."""
+    errors = translator.errors
     left_data, right_data = _as_data(left), _as_data(right)
     flipped = {"<=": ">=", ">=": "<=", "=": "="}
     if right_data is not None:
@@ -92,15 +98,22 @@ def _row(errors: ErrorList, frame: c.Constraint, left: list[c.Term], sign: str, 
     negated = sign == ">="
     if negated:
         body, limit = [_negated(term) for term in body], negative(limit)
-    message = "this convex term is bounded from below, which is not convex"
-    terms = with_needs(body, "nonnegative", message, _CONVEX_SIDE, errors)
+    terms = Composition(translator.names.signs, errors).bent(body, "convex", _words)
     return replace(frame, body=c.Expression(terms), upper=limit, is_convex=True, negated=negated)
+
+
+def _words(curvature: Curvature) -> tuple[str, str]:
+    if curvature == "convex":
+        return "this convex term is bounded from below, which is not convex", _CONVEX_SIDE
+    return "this concave term is bounded from above, which is not convex", _CONCAVE_SIDE
 
 
 def _not_convex(errors: ErrorList, terms: list[c.Term], why: str) -> None:
     for term in terms:
         if not isinstance(term, (c.LinearTerm, c.ConstantTerm)):
-            errors.add(ConvexityError, term.span, f"this term is not linear, {why}", _CONVEX_SIDE)
+            is_concave = isinstance(term, c.FunctionTerm) and term.function.curvature == "concave"
+            hint = _CONCAVE_SIDE if is_concave else _CONVEX_SIDE
+            errors.add(ConvexityError, term.span, f"this term is not linear, {why}", hint)
 
 
 def _as_data(terms: list[c.Term]) -> c.DataExpression | None:

@@ -12,9 +12,11 @@ from typing import cast, final
 
 from relift.errors import KindError, LanguageError, SafetyError, StratificationError
 from relift.language import checked_model as c
-from relift.language.checks.names import ErrorList, Names, Symbol, find, shown
+from relift.language.checks.data_functions import data_function, data_function_over_query
+from relift.language.checks.names import ErrorList, Names, Symbol, domain_of, find, shown
 from relift.language.checks.safety import UnsafeError, in_order
 from relift.language.checks.walk import variables_of
+from relift.language.functions import FUNCTIONS, RESERVED_FUNCTIONS
 from relift.language.messages import listed
 from relift.language.syntax import nodes as n
 from relift.language.syntax.source import Span
@@ -182,11 +184,7 @@ class Translator:
         if symbol is None:
             return c.TrueFormula()
         if symbol.kind == "variable":
-            self.error(
-                KindError, atom, f"{atom.name} is a variable, and a query asks only for data",
-                "Its value is known only after solving. Use the query of its domain instead.",
-            )  # fmt: skip
-            return c.TrueFormula()
+            return self._in_domain(atom, bound)
         if symbol.kind == "definition":
             self.error(
                 KindError, atom, f"{atom.name} is a number, and a formula is needed here",
@@ -195,6 +193,21 @@ class Translator:
             return c.TrueFormula()
         self.reads.add(atom.name)
         return c.Holds(atom.name, tuple(self._argument(a, bound) for a in atom.arguments), atom.span)
+
+    def _in_domain(self, atom: n.Atom, bound: Bound) -> c.Formula:
+        """A variable in a query: it has this tuple."""
+        item = self.names.variables[atom.name]
+        if item.domain is None:
+            self.error(
+                KindError, atom, f"{atom.name} has no domain that a query could ask for",
+                f"Declare it with one: var {atom.name}(..) in ..;" if item.arity else
+                "Its value is known only after solving.",
+            )  # fmt: skip
+            return c.TrueFormula()
+        self.names.asked_domains.add(atom.name)
+        name = domain_of(atom.name)
+        self.reads.add(name)
+        return c.Holds(name, tuple(self._argument(a, bound) for a in atom.arguments), atom.span)
 
     def _argument(self, node: n.Node, bound: Bound) -> c.Argument:
         return c.Anonymous() if isinstance(node, n.Wildcard) else self.data(node, bound, may_be_text=True)
@@ -260,6 +273,8 @@ class Translator:
                 return self._value_of(node, bound, may_be_text)
             case n.Wildcard():
                 self.error(KindError, node, "_ has no value here", "It stands for any value in the atoms of a query.")
+            case n.Atom() if (call := self.as_call(node)) is not None:
+                return self.data(call, bound, wildcards=wildcards, what=what)
             case n.Atom():
                 return self._data_atom(node, bound, may_be_text, wildcards, what)
             case n.Minus():
@@ -275,25 +290,30 @@ class Translator:
                 right = self.data(node.right, bound, wildcards=wildcards, what=what)
                 return c.Arithmetic(node.op, left, right, node.span)
             case n.Call():
-                self.check_call(node)
+                if not self.check_call(node):
+                    return _NOTHING
                 arguments = tuple(self.data(a, bound, wildcards=wildcards, what=what) for a in node.arguments)
-                return c.Function(node.function, arguments, node.span)
+                return data_function(node.function, arguments, node.span)
             case n.Bracket():
                 query = self.query((), node.formula, bound, "formula")
                 return c.Indicator(query.formula, query.existential)
             case n.Indexed():
-                query = self.query(node.index.variables, node.index.formula, bound)
-                body = None if node.body is None else self.data(node.body, query.inside, what=what)
-                within = dict.fromkeys(query.outer)
-                if body is not None:
-                    within.update(dict.fromkeys(v for v in variables_of(body) if v not in query.variables))
-                return c.DataAggregate(
-                    node.kind, query.variables, query.formula, body, tuple(within), query.existential, node.span
-                )
+                others = tuple(self.data(other, bound, what=what) for other in node.others)
+                return data_function_over_query(node.kind, lambda: self._aggregated(node, bound, what), others)
             case n.Compare() | n.Both() | n.Either() | n.Negated() | n.Truth():
                 hint = "Write [formula] for 1 where it holds and 0 elsewhere."
                 self.error(KindError, node, "a number is needed here, not a formula", hint)
         return _NOTHING
+
+    def _aggregated(self, node: n.Indexed, bound: Bound, what: str) -> c.DataAggregate:
+        """The query and the body of an aggregate, as a sum (or a count); with other names each time."""
+        query = self.query(node.index.variables, node.index.formula, bound)
+        body = None if node.body is None else self.data(node.body, query.inside, what=what)
+        within = dict.fromkeys(query.outer)
+        if body is not None:
+            within.update(dict.fromkeys(v for v in variables_of(body) if v not in query.variables))
+        kind: c.AggregateKind = "count" if body is None else "sum"
+        return c.DataAggregate(kind, query.variables, query.formula, body, tuple(within), query.existential, node.span)
 
     def _value_of(self, node: n.LogicName, bound: Bound, may_be_text: bool) -> c.DataExpression:
         if node.name not in bound:
@@ -334,7 +354,7 @@ class Translator:
                     self.error(KindError, argument, f"which value of {atom.name} is meant is not clear with _")
                 else:
                     arguments.append(self.data(argument, bound, may_be_text=True, wildcards=wildcards))
-            return c.ParameterValue(atom.name, tuple(arguments), atom.span)
+            return c.ParameterValue(atom.name, tuple(arguments), None, atom.span)
         return _NOTHING
 
     def _not_a_number(self, atom: n.Atom) -> None:
@@ -343,16 +363,32 @@ class Translator:
             "Write [..] around it for 1 where it holds and 0 elsewhere.",
         )  # fmt: skip
 
-    def check_call(self, node: n.Call) -> None:
-        """Note a function that has a wrong number of arguments."""
-        wants_one = node.function not in ("min", "max")
-        if wants_one and len(node.arguments) != 1:
-            self.error(KindError, node, f"{node.function} has 1 argument, not {len(node.arguments)}")
-        elif not wants_one and len(node.arguments) < 2:
-            self.error(
-                KindError, node, f"{node.function}(..) has 2 or more arguments",
-                f"Over a query it is written: {node.function}{{X in ..}} ...",
-            )  # fmt: skip
+    def as_call(self, atom: n.Atom) -> n.Call | None:
+        """The function that an atom is: one of the table whose name is not reserved, and that no predicate has."""
+        is_function = atom.name in FUNCTIONS and atom.name not in RESERVED_FUNCTIONS
+        if not is_function or not atom.arguments or atom.name in self.names.symbols:
+            return None
+        return n.Call(cast("c.FunctionName", atom.name), tuple(map(self._number, atom.arguments)), atom.span)
+
+    def _number(self, node: n.Node) -> n.Node:
+        """An argument of a function: a bare name, which is a constant elsewhere, is a number here."""
+        if not isinstance(node, n.Text) or self.errors.source.text[node.span.start : node.span.start + 1] in ('"', "'"):
+            return node
+        return n.Atom(node.value, (), node.span, node.span)
+
+    def check_call(self, node: n.Call) -> bool:
+        """Whether a function has a right number of arguments; if not, that is noted."""
+        function, given = FUNCTIONS[node.function], len(node.arguments)
+        if function.fewest <= given and (function.most is None or given <= function.most):
+            return True
+        hint = f"Over a query it is written: {node.function}{{X in ..}} ..." if function.is_over_query else ""
+        if function.most is None:
+            self.error(KindError, node, f"{node.function}(..) has {function.fewest} or more arguments", hint)
+        else:
+            wanted = "1 argument" if function.most == 1 else f"{function.most} arguments"
+            hint = f"It is written: {function.written}" if function.most > 1 else ""
+            self.error(KindError, node, f"{node.function} has {wanted}, not {given}", hint)
+        return False
 
     # --- definitions -------------------------------------------------------------------------------------------------
 
@@ -397,6 +433,8 @@ class Translator:
     def has_unknown(self, node: n.Node | None) -> bool:
         """Whether an expression has a variable in it, through definitions too; queries are not looked at."""
         match node:
+            case n.Atom() if (call := self.as_call(node)) is not None:
+                return self.has_unknown(call)
             case n.Atom():
                 symbol = self.names.symbols.get(node.name)
                 if symbol is None or symbol.kind != "definition":
@@ -415,7 +453,7 @@ class Translator:
             case n.Call():
                 return any(self.has_unknown(argument) for argument in node.arguments)
             case n.Indexed():
-                return self.has_unknown(node.body)
+                return any(self.has_unknown(part) for part in (node.body, *node.others))
             case _:
                 return False
 

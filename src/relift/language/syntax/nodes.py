@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, final
 
-from relift.language.checked_model import AggregateKind, FileSource, FunctionName
+from relift.language.checked_model import FileSource, FunctionName
 from relift.language.syntax.source import NOWHERE, Source, Span
 
 Sense: TypeAlias = Literal["min", "max"]
@@ -58,9 +58,10 @@ class Text:
 @final
 @dataclass(frozen=True, slots=True)
 class LogicName:
-    """A logic variable, upper-case first."""
+    """A logic variable, upper-case first; with a ``+`` before it, as in ``cat(A, +C)`` of a rule, it is summed over."""
 
     name: str
+    is_summed: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -170,7 +171,7 @@ class Bracket:
 @final
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``abs(e)``, ``max(0, e)`` and the like."""
+    """``abs(e)``, ``max(0, e)`` and the like; functions whose names are not reserved are read as an `Atom`."""
 
     function: FunctionName
     arguments: tuple[Node, ...]
@@ -190,11 +191,31 @@ class Index:
 @final
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """``sum{..} body``, ``min{..} body``, ``max{..} body``, ``count{..}``."""
+    """``sum{..} body``, ``max{..} body``, ``norm{..} body``, ``count{..}``, ``quad_over_lin{..} (body, others[0])``."""
 
-    kind: AggregateKind
+    kind: str
     index: Index
     body: Node | None
+    others: tuple[Node, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cardinality:
+    """``|B|`` of an arithmetic rule: how many values the summed variable takes."""
+
+    name: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Implies:
+    """``body -> head`` of a rule."""
+
+    body: Node
+    head: Node
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -215,6 +236,8 @@ Node: TypeAlias = (
     | Bracket
     | Call
     | Indexed
+    | Cardinality
+    | Implies
 )
 """An expression: a formula or a number, which of the two the checker finds out."""
 
@@ -258,13 +281,14 @@ class Bound:
 @final
 @dataclass(frozen=True, slots=True)
 class VariableItem:
-    """``name``, ``name/arity`` or ``name(parameters) in domain``, with bounds."""
+    """``name``, ``name/arity`` or ``name(parameters) in domain``, with bounds, and the param that ``given`` names."""
 
     name: str
     arity: int = 0
     parameters: tuple[LogicName, ...] = ()
     domain: Node | None = None
     bounds: tuple[Bound, ...] = ()
+    given: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -369,6 +393,43 @@ class ConstraintStatement:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """``{variable: formula}`` behind an arithmetic rule: which values of a summed variable count."""
+
+    variable: LogicName
+    formula: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SoftRule:
+    """``rule weight: body -> head ^2``, ``rule a <= b .`` and so on: a rule of probabilistic soft logic.
+
+    Parameters
+    ----------
+    weight
+        The weight, or None.
+    body
+        An `Implies`, a clause, or a `Compare` of numbers.
+    power
+        1, or 2 for a squared hinge.
+    is_hard
+        Whether it ends with a full stop.
+    filters
+        Behind an arithmetic rule.
+    """
+
+    weight: Node | None
+    body: Node
+    power: Literal[1, 2] = 1
+    is_hard: bool = False
+    filters: tuple[Filter, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
 Statement: TypeAlias = (
     Relations
     | Params
@@ -379,6 +440,7 @@ Statement: TypeAlias = (
     | Definition
     | ObjectiveStatement
     | ConstraintStatement
+    | SoftRule
 )
 
 

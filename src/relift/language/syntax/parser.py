@@ -20,7 +20,8 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from relift.errors import EncodingError, LanguageError, ModelSyntaxError
 from relift.language.checked_model import FileSource
-from relift.language.messages import at, raise_all
+from relift.language.functions import OVER_QUERIES
+from relift.language.messages import at, listed, raise_all
 from relift.language.syntax import nodes as n
 from relift.language.syntax.comments import remarks_from_text
 from relift.language.syntax.source import Source, Span
@@ -245,12 +246,15 @@ class _ToNodes(Transformer[Token, Any]):
         return n.Variables(tuple(c[1:]), _over(c))
 
     def variable(self, c: Children) -> n.VariableItem:
-        name, shape, *bounds = c
+        name, shape, *bounds, given = c
         if isinstance(shape, tuple):
             *parameters, domain = shape
-            names = tuple(n.LogicName(str(p), _span(p)) for p in parameters)
-            return n.VariableItem(str(name), len(names), names, domain, tuple(bounds), _span(name))
-        return n.VariableItem(str(name), _arity(shape), (), None, tuple(bounds), _span(name))
+            names = tuple(n.LogicName(str(p), span=_span(p)) for p in parameters)
+            return n.VariableItem(str(name), len(names), names, domain, tuple(bounds), given, _span(name))
+        return n.VariableItem(str(name), _arity(shape), (), None, tuple(bounds), given, _span(name))
+
+    def given(self, c: Children) -> str:
+        return str(c[1])
 
     def domain_of(self, c: Children) -> tuple[object, ...]:
         return tuple(c)
@@ -302,12 +306,29 @@ class _ToNodes(Transformer[Token, Any]):
         _, name, index, body = c
         return n.ConstraintStatement(body, name and str(name), index, _over(c))
 
+    def soft_rule(self, c: Children) -> n.SoftRule:
+        word, weight, body, dot, *filters = c
+        plain, power = _without_exponent(body)
+        return n.SoftRule(weight, plain, power, dot is not None, tuple(filters), _over([word, body, dot, *filters]))
+
+    def weight(self, c: Children) -> n.Node:
+        return c[0]
+
+    def implication(self, c: Children) -> n.Implies:
+        return n.Implies(c[0], c[2], _over(c))
+
+    def filter(self, c: Children) -> n.Filter:
+        return n.Filter(n.LogicName(str(c[1]), span=_span(c[1])), c[2], _over(c))
+
+    def cardinality(self, c: Children) -> n.Cardinality:
+        return n.Cardinality(str(c[1]), _over(c))
+
     def index(self, c: Children) -> n.Index:
-        names = tuple(n.LogicName(str(v), _span(v)) for v in c[1:-2])
+        names = tuple(n.LogicName(str(v), span=_span(v)) for v in c[1:-2])
         return n.Index(names, c[-2], _over(c))
 
     def disjunction(self, c: Children) -> n.Node:
-        return n.Either(tuple(c), _over(c)) if len(c) > 1 else c[0]
+        return n.Either(tuple(c[0::2]), _over(c)) if len(c) > 1 else c[0]
 
     def conjunction(self, c: Children) -> n.Node:
         return n.Both(tuple(c), _over(c)) if len(c) > 1 else c[0]
@@ -326,10 +347,25 @@ class _ToNodes(Transformer[Token, Any]):
         return n.Binary(cast("Any", sign), c[0], c[2], _over(c))
 
     def signed_term(self, c: Children) -> n.Node:
-        return n.Minus(c[1], _over(c)) if c[0] == "-" else replace(c[1], span=_over(c))
+        if c[0] == "-":
+            return n.Minus(c[1], _over(c))
+        summed = {"is_summed": True} if isinstance(c[1], n.LogicName) else {}
+        return replace(c[1], span=_over(c), **summed)
 
     def indexed(self, c: Children) -> n.Indexed:
-        return n.Indexed(cast("Any", str(c[0])), c[1], c[2] if len(c) > 2 else None, _over(c))
+        kind, index, *rest = c
+        if kind not in ("sum", "count", *OVER_QUERIES):
+            known = listed(["sum", "count", *OVER_QUERIES])
+            raise _MisreadError(f"{kind} cannot stand before a query", _span(kind), f"These can: {known}.")
+        if len(rest) > 1:  # (body, others)
+            if kind != "quad_over_lin":
+                hint = f"Write {kind}{{..}} e, or {kind}(a, b) without a query."
+                raise _MisreadError(f"{kind}{{..}} has one expression behind it", _over(rest), hint)
+            rest = rest[1:-1]
+        elif kind == "quad_over_lin":
+            hint = "Write quad_over_lin{I in ..} (e, t), for the sum of e**2 divided by t."
+            raise _MisreadError("quad_over_lin{..} has two expressions behind it", _over(c), hint)
+        return n.Indexed(str(kind), index, rest[0] if rest else None, tuple(rest[1:]), _over(c))
 
     def number(self, c: Children) -> n.Number:
         return _number(c[0])
@@ -338,7 +374,7 @@ class _ToNodes(Transformer[Token, Any]):
         return n.Text(_string(c[0]), _span(c[0]))
 
     def logic_variable(self, c: Children) -> n.LogicName:
-        return n.LogicName(str(c[0]), _span(c[0]))
+        return n.LogicName(str(c[0]), span=_span(c[0]))
 
     def anonymous(self, c: Children) -> n.Wildcard:
         return n.Wildcard(_span(c[0]))
@@ -365,6 +401,32 @@ class _ToNodes(Transformer[Token, Any]):
 
     def arguments(self, c: Children) -> Any:
         return tuple(_argument(e) for e in c[:-1] if e is not None), c[-1]
+
+
+def _without_exponent(node: Any) -> tuple[Any, Any]:
+    """A rule without the exponent that its last atom was read with, and that exponent.
+
+    Nothing in a rule can have a power, so ``p(X) -> q(X) ^2`` is read as if q(X) had one.
+    """
+    match node:
+        case n.Binary(op="**", left=left, right=right):
+            if not (isinstance(right, n.Number) and right.text in ("1", "2")):
+                raise _MisreadError("the exponent of a rule is 1 or 2", right.span, "Write ^2 at its end.")
+            return left, right.value
+        case n.Implies():
+            part, power = _without_exponent(node.head)
+            return replace(node, head=part), power
+        case n.Negated() | n.Minus():
+            part, power = _without_exponent(node.part)
+            return replace(node, part=part), power
+        case n.Both() | n.Either() | n.Compare() | n.Sum():
+            part, power = _without_exponent(node.parts[-1])
+            return replace(node, parts=(*node.parts[:-1], part)), power
+        case n.Binary():
+            part, power = _without_exponent(node.right)
+            return replace(node, right=part), power
+        case _:
+            return node, 1
 
 
 def _sign(token: Token) -> str:

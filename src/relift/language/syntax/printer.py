@@ -126,6 +126,11 @@ def _statement(s: n.Statement) -> str:
             name = f" {s.name}" if s.name else ""
             index = f" forall {_index(s.index)}" if s.index else ""
             return f"subject to{name}{index}:{_HEAD}{_expression(s.body)}"
+        case n.SoftRule():
+            weight = f" {_within(s.weight, _SUM)}:" if s.weight is not None else ""
+            end = (" ^2" if s.power == 2 else "") + (" ." if s.is_hard else "")
+            filters = "".join(f" {{{f.variable.name}: {_deep(_expression(f.formula))}}}" for f in s.filters)
+            return f"rule{weight}{_HEAD}{_expression(s.body)}{end}{filters}"
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -155,7 +160,8 @@ def _variable(item: n.VariableItem) -> str:
         shape = f"({', '.join(p.name for p in item.parameters)}) in {_domain(item.domain)}"
     else:
         shape = f"/{item.arity}" if item.arity else ""
-    return f"{item.name}{shape}" + "".join(f" {b.sign} {_within(b.limit, _SUM)}" for b in item.bounds)
+    given = f" given {item.given}" if item.given else ""
+    return f"{item.name}{shape}" + "".join(f" {b.sign} {_within(b.limit, _SUM)}" for b in item.bounds) + given
 
 
 def _entry(entry: n.Entry) -> str:
@@ -202,7 +208,11 @@ def _expression(node: n.Node) -> str:
         case n.Text():
             return _quoted(node.value)
         case n.LogicName():
-            return node.name
+            return f"+{node.name}" if node.is_summed else node.name
+        case n.Cardinality():
+            return f"|{node.name}|"
+        case n.Implies():
+            return f"{_within(node.body, _BOTH)}{_OR}-> {_within(node.head, _EITHER)}"
         case n.Wildcard():
             return "_"
         case n.Truth():
@@ -236,6 +246,9 @@ def _expression(node: n.Node) -> str:
             return f"{node.kind}{_index(node.index)}"
         case n.Indexed():
             assert node.body is not None
+            if node.others:
+                parts = _deep(", ".join(map(_expression, (node.body, *node.others))))
+                return f"{node.kind}{_index(node.index)} ({parts})"
             return f"{node.kind}{_index(node.index)} {_within(node.body, _PRODUCT, may_be_open=True)}"
 
 

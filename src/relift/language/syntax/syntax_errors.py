@@ -11,7 +11,7 @@ from relift.language.syntax.source import Source, Span
 RESERVED = frozenset({
     "relation", "param", "var", "from", "in", "if", "def", "minimize", "minimise", "maximize", "maximise", "subject",
     "to", "forall", "default", "sum", "min", "max", "count", "abs", "exp", "sqrt", "log", "not", "true", "integer",
-    "binary",
+    "binary", "rule",
 })  # fmt: skip
 """Words that cannot be names; in quotes they can be constants."""
 
@@ -59,7 +59,7 @@ _WORDS = {
 _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
     ("an expression", {"NUMBER", "LOGVAR", "NAME", "LPAR", "LSQB"},
      {"STRING", "ANONYMOUS", "TRUE", "ABS", "EXP", "SQRT", "LOG", "MIN", "MAX", "COUNT", "SUM", "PLUSMINUS", "BANG",
-      "TILDE", "NOT"}),
+      "TILDE", "NOT", "VBAR"}),
     ("a formula", {"NAME", "LPAR", "BANG", "TILDE"}, {"NOT", "TRUE"}),
     ("an operator", {"STAR", "SLASH", "PLUSMINUS"}, {"POWER", "COMPARE", "EQUALS", "VBAR", "AMPERSAND"}),
     ("a comparison", {"COMPARE", "EQUALS"}, set()),
@@ -67,22 +67,50 @@ _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
     ("a constant", {"NAME", "STRING", "NUMBER"}, {"PLUSMINUS"}),
     ("a number", {"NUMBER"}, {"PLUSMINUS"}),
     ("a statement", {"RELATION", "PARAM", "VAR"},
-     {"DEF", "MINIMIZE", "MINIMISE", "MAXIMIZE", "MAXIMISE", "SUBJECT", "NAME"}),
+     {"DEF", "RULE", "MINIMIZE", "MINIMISE", "MAXIMIZE", "MAXIMISE", "SUBJECT", "NAME"}),
 )  # fmt: skip
 
 
 def _expected(accepted: set[str], patterns: dict[str, str]) -> str:
     left, words = set(accepted) - {"$END"}, list[str]()
+    if "LPAR" in left:
+        left.discard("LBRACE")  # behind a name, which only a function such as norm can have there
     if "SEMICOLON" in left:
         words.append("';'")
     for word, needed, more in _GROUPS:
         if needed <= left:
             words.append(word)
             left -= needed | more
-    single = {"NAME": "a name", "LOGVAR": "a logic variable (upper-case first)", "STRING": "a string in quotes"}
+    single = {
+        "ARROW": "'->'",
+        "DOT": "'.'",
+        "GIVEN": "'given'",
+        "NAME": "a name",
+        "LOGVAR": "a logic variable (upper-case first)",
+        "STRING": "a string in quotes",
+    }
     for terminal in sorted(left - {"SEMICOLON"}):
         words.append(single.get(terminal) or f"'{patterns[terminal]}'".replace("\\", ""))
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+_PSL_RULE = re.compile(
+    r"(?P<weight>\d+(\.\d+)?\s*:)?\s*(?P<body>[!~(]*\s*[A-Za-z]\w*\s*\(.*?(->|>>|<-|<<|=).*?|[!~]\s*[A-Za-z]\w*\s*\(.*?)"
+    r"(?P<end>\^\s*[12])?\s*(?P<dot>\.)?\s*;?\s*"
+)
+
+
+def _as_rule(line: str) -> str:
+    """A line that looks like a rule of PSL, as it is written here; empty if it does not."""
+    match = _PSL_RULE.fullmatch(line)
+    if match is None or (match["weight"] is None and match["dot"] is None):
+        return ""
+    body = re.sub(r"[A-Z]\w*(?=\s*\()", lambda name: name[0][0].lower() + name[0][1:], match["body"]).strip()
+    if (turned := re.fullmatch(r"(.*?)\s*(?:<-|<<)\s*(.*)", body)) is not None:
+        body = f"{turned[2]} -> {turned[1]}"
+    weight = f"{match['weight'].rstrip(': ')}: " if match["weight"] else ""
+    end = "".join(f" {part}" for part in (match["end"], match["dot"]) if part)
+    return f"rule {weight}{body}{end};"
 
 
 def bad_token(
@@ -126,6 +154,12 @@ def bad_token(
             f"{word} variables are not supported: every unknown is a real number",
             "relift solves convex programs; leave the word away to solve the relaxation.",
         )
+    line = text[text.rfind("\n", 0, span.start) + 1 :].split("\n", 1)[0]
+    if (not code or code.endswith(";")) and kind in ("NUMBER", "LOGVAR", "BANG", "TILDE") and (rule := _as_rule(line)):
+        return error("this looks like a rule of PSL", f"Here it is written: {rule}")
+    if word == "(" and (name := re.search(r"\b[A-Z]\w*$", code)) is not None and gap == span.start:
+        lower = name[0][0].lower() + name[0][1:]
+        return error("unexpected '('", f"Names of predicates begin with a lower-case letter: {lower}(..)")
     starts_line = "\n" in text[gap : span.start]
     begins_statement = kind in {"RELATION", "PARAM", "VAR", "SUBJECT", "DEF"} or word[:4] in ("mini", "maxi")
     if "SEMICOLON" in accepted and gap < span.start and (begins_statement or (starts_line and kind == "NAME")):

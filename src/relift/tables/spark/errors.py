@@ -59,10 +59,7 @@ def translated(error: BaseException, label: str, is_stopped: bool) -> ReliftErro
     if any(word in condition or word in named for word in _DATA):
         return DataError(f"{where}Spark: {_message(text, named or condition)}")
     if "Checkpoint block" in text or "checkpoint block" in text:
-        return EngineError(
-            f"{where}Spark lost stored rows together with an executor.",
-            "Give SparkEngine(checkpoint_folder=...), where rows outlive executors, and ground the model again.",
-        )
+        return EngineError(f"{where}Spark lost stored rows together with an executor.", "Ground the model again.")
     if "OutOfMemoryError" in text or "CANNOT_ACQUIRE_MEMORY" in text:
         return EngineError(
             f"{where}Spark ran out of memory.", "Give it more (driver_memory=, executor memory), or narrow the queries."

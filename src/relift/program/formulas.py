@@ -1,16 +1,20 @@
-r"""The formulas of the certificate, written once, for arrays and for expressions over tables.
+r"""The formulas of residuals, units, implied bounds and shares, stated once, for arrays and for tables.
 
-They are functions of a row or of a variable alone, and of the two numbers that all share: the common unit and the scale
-S of the objective. What is summed and maximised over rows and variables is put together by
-:mod:`relift.lifting.certificate` with NumPy and by :mod:`relift.in_database.certify_tables` in SQL. Why they are as
-they are is told in ``docs/decisions/0004-certificate-norms.md``.
+They are functions of a row, a variable or an entry alone, and of the two numbers that all share: the common unit and
+the scale S of the objective. What is summed and maximised over rows and variables is put together with NumPy by
+:mod:`relift.lifting` and this package, which read the formulas with :data:`ARRAYS`, and as queries by
+:mod:`relift.in_database`, which reads them with :data:`relift.in_database.table_expressions.EXPRESSIONS`. The reasons
+for them are in ``docs/decisions/0004-certificate-norms.md``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar, overload
 
-from relift.program.units import DUST
+import numpy as np
+
+DUST = 1e-9
+"""Right-hand sides and bounds this small, in a program that has larger ones, may be nothing but rounding."""
 
 if TYPE_CHECKING:
     from relift.arrays import Flags, Vector
@@ -54,6 +58,48 @@ class Operations(Protocol[Quantity]):
     def is_finite(self: Operations[Vector], quantity: Vector) -> Flags: ...
     @overload
     def is_finite(self: Operations[Expression], quantity: Expression) -> Expression: ...
+
+
+class _Arrays:
+    """What the formulas need, for arrays."""
+
+    def where(self, condition: Flags, then: Vector | float, otherwise: Vector | float) -> Vector:
+        return np.where(condition, then, otherwise)
+
+    def maximum(self, one: Vector | float, other: Vector | float) -> Vector:
+        return np.asarray(np.maximum(one, other))
+
+    def minimum(self, one: Vector | float, other: Vector | float) -> Vector:
+        return np.asarray(np.minimum(one, other))
+
+    def absolute(self, quantity: Vector) -> Vector:
+        return np.abs(quantity)
+
+    def is_finite(self, quantity: Vector) -> Flags:
+        return np.isfinite(quantity)
+
+
+ARRAYS: Operations[Vector] = _Arrays()
+"""The reading of the formulas for arrays."""
+
+
+def row_share(scale: Quantity, leader_scale: Quantity, class_size: Quantity) -> Quantity:
+    r"""The part of a class's dual value that one of its rows gets: :math:`y_i = \hat y\, d_r / (d_i\,|class|)`.
+
+    Parameters
+    ----------
+    scale, leader_scale
+        The row and the first row of its class are these multiples of a common row. Where rows are compared after
+        multiplication by factors f = 1 / scale, the first row's factor and the row's own, in this order.
+    class_size
+        How many rows the class has.
+    """
+    return leader_scale / (scale * class_size)
+
+
+def variable_share(class_size: Quantity) -> Quantity:
+    r"""The part of the dual value of its class's bounds that a variable gets: :math:`w_j = \hat w / |class|`."""
+    return 1.0 / class_size
 
 
 def largest_bound(ops: Operations[Quantity], lower: Quantity, upper: Quantity) -> Quantity:
@@ -132,3 +178,54 @@ def possible_fall(
     end = ops.where(rho > 0.0, lower, upper)
     reach = ops.where(ops.is_finite(end), ops.absolute(x - end), size)
     return ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
+
+
+def support(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+    """What an admissible dual value of a ray proves: its product with the bound that it presses on."""
+    return multiplier * ops.where(multiplier > 0.0, upper, ops.where(multiplier < 0.0, lower, 0.0))
+
+
+def outwards(ops: Operations[Quantity], direction: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+    """How fast a direction leaves through the finite bounds."""
+    above = ops.where(ops.is_finite(upper), ops.maximum(direction, 0.0), 0.0)
+    below = ops.where(ops.is_finite(lower), ops.maximum(-direction, 0.0), 0.0)
+    return above + below
+
+
+def ratio(ops: Operations[Quantity], wrong: Quantity, size: Quantity) -> Quantity:
+    """What is wrong, relative to a size: 0 where nothing is wrong, infinite where something is and the size is 0."""
+    relative = wrong / ops.where(size > 0.0, size, 1.0)
+    return ops.where(wrong > 0.0, ops.where(size > 0.0, relative, np.inf), 0.0)
+
+
+def extreme_products(
+    ops: Operations[Quantity], entry: Quantity, lower: Quantity, upper: Quantity
+) -> tuple[Quantity, Quantity]:
+    """The largest and the smallest product of an entry with a variable between its bounds."""
+    at_upper, at_lower = entry * upper, entry * lower
+    return ops.where(entry > 0.0, at_upper, at_lower), ops.where(entry > 0.0, at_lower, at_upper)
+
+
+def implied_bound(
+    ops: Operations[Quantity], entry: Quantity, side: Quantity, own: Quantity, total: Quantity, n_infinite: Quantity
+) -> tuple[Quantity, Quantity]:
+    """The bound of a variable that one side of a row implies, and whether it does.
+
+    Parameters
+    ----------
+    ops
+        The reading.
+    entry
+        The entry of the variable in the row.
+    side
+        The lower or upper bound of the row.
+    own
+        The largest (for the lower side) or smallest product of this entry.
+    total, n_infinite
+        The sum of the finite such products of the row, and how many are not finite.
+    """
+    is_finite = ops.is_finite(own)
+    others = total - ops.where(is_finite, own, 0.0)
+    missing = n_infinite - ops.where(is_finite, 0.0, 1.0)
+    holds = ops.is_finite(side) & (missing <= 0.0)
+    return (side - others) / entry, holds  # type: ignore[return-value]  # flags, where quantities are arrays

@@ -1,0 +1,159 @@
+"""What the options of a ``highspy.Highs`` mean to relift.
+
+Those that were changed are handed to HiGHS as the backend of the small program, except for those that relift has itself
+(time limit, threads, log), those of integer programs, and those that name files, which belong to the whole model.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from relift.errors import OptionError
+
+_OWN = {"time_limit", "threads", "output_flag", "log_to_console", "solve_relaxation"}
+_FILES = {
+    "log_file", "solution_file", "write_solution_to_file", "write_solution_style", "write_model_file",
+    "write_model_to_file", "write_presolved_model_file", "write_presolved_model_to_file", "write_basis_file",
+    "write_iis_model_file", "read_solution_file", "read_basis_file", "glpsol_cost_row_location",
+}  # fmt: skip
+
+
+@cache
+def own_keywords() -> frozenset[str]:
+    """The keywords of :func:`relift.solve`."""
+    from relift.pipeline import solve
+
+    return frozenset(inspect.signature(solve).parameters) - {"program"}
+
+
+def set_options(highs: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Set the options of HiGHS among these on the object, and return the others, which are keywords of relift.
+
+    Parameters
+    ----------
+    highs
+        A ``highspy.Highs``.
+    options
+        Keywords of :func:`relift.solve`, and options of HiGHS by their own names.
+
+    Raises
+    ------
+    OptionError
+        If neither relift nor HiGHS knows an option, or HiGHS refuses its value.
+
+    Examples
+    --------
+    >>> import highspy
+    >>> h = highspy.Highs()
+    >>> h.silent()
+    >>> set_options(h, {"presolve": "off", "lift": "counting"})
+    {'lift': 'counting'}
+    >>> h.getOptionValue("presolve")[1]
+    'off'
+    >>> set_options(h, {"presolv": "off"})
+    Traceback (most recent call last):
+    relift.errors.OptionError: neither relift nor HiGHS has an option 'presolv'. ...
+    """
+    import highspy
+
+    own = {}
+    for name, value in options.items():
+        if name in own_keywords() and name not in _OWN:
+            own[name] = value
+            continue
+        if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
+            raise OptionError(
+                f"neither relift nor HiGHS has an option {name!r}.",
+                f"Keywords of relift: {', '.join(sorted(own_keywords()))}.",
+            )
+        if highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError:
+            raise OptionError(f"HiGHS does not take {name}={value!r}.")
+    return own
+
+
+def _as_type_of(highs: Any, name: str, value: Any) -> Any:
+    """A whole number where HiGHS wants a real one."""
+    is_real = highs.getOptionType(name)[1].name == "kDouble"
+    return float(value) if is_real and isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def changed_options(highs: Any) -> dict[str, Any]:
+    """The options of a ``highspy.Highs`` that differ from their defaults."""
+    found = {}
+    for name, default in _defaults().items():
+        value = highs.getOptionValue(name)[1]
+        if value != default:
+            found[name] = value
+    return found
+
+
+def settings_from(highs: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Turn the options of a ``highspy.Highs`` into keywords of :func:`relift.solve`; what is given comes first.
+
+    Returns
+    -------
+    tuple
+        The keywords, and the names of the options that the solver of the small program will not see.
+    """
+    changed = changed_options(highs)
+    words: dict[str, Any] = {"verbose": bool(option(highs, "output_flag") and option(highs, "log_to_console"))}
+    if math.isfinite(limit := float(option(highs, "time_limit"))):
+        words["time_limit"] = limit
+    if threads := int(option(highs, "threads")):
+        words["threads"] = threads
+    for_backend = {
+        name: value
+        for name, value in changed.items()
+        if name not in _OWN | _FILES and not name.startswith("mip_") and not name.startswith("log_")
+    }
+    words |= given
+    backend = words.get("backend", "auto")
+    is_for_highs = backend == "highs" or (backend == "auto" and highs.getHessianNumNz() == 0)
+    if not is_for_highs:
+        return words, tuple(for_backend)
+    if for_backend:
+        words["backend_options"] = {**for_backend, **(words.get("backend_options") or {})}
+    return words, ()
+
+
+def option(highs: Any, name: str) -> Any:
+    """The value of an option."""
+    return highs.getOptionValue(name)[1]
+
+
+@contextlib.contextmanager
+def changed_for_a_while(highs: Any, **values: Any) -> Any:
+    """Set options, and set them back at the end."""
+    before = {name: option(highs, name) for name in values}
+    try:
+        for name, value in values.items():
+            highs.setOptionValue(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            highs.setOptionValue(name, value)
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    """Every option with its default; highspy lists some of the names, and HiGHS writes the others into a file."""
+    import highspy
+
+    fresh = highspy.Highs()
+    fresh.setOptionValue("output_flag", False)
+    names = [name for name in dir(fresh.getOptions()) if not name.startswith("_")]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "highs.options")
+        fresh.writeOptions(str(path))
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    names += [line.partition("=")[0].strip() for line in lines if "=" in line and not line.startswith("#")]
+    fresh.resetOptions()
+    asked = {name: fresh.getOptionValue(name) for name in dict.fromkeys(names)}
+    return {name: value for name, (status, value) in asked.items() if status != highspy.HighsStatus.kError}

@@ -1,0 +1,325 @@
+"""A PSL project: predicates with their data, and rules; read from JSON, or from ``.psl`` and ``.data`` files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, final
+
+from relift.bridges.psl.data_file import read_data_file
+from relift.bridges.psl.lenient_json import read_lenient_json
+from relift.errors import DataError, FileFormatError, OptionError
+from relift.language.syntax.parser import decode
+from relift.language.syntax.source import Source
+from relift.read_bytes import read_bytes
+
+Part: TypeAlias = Literal["observations", "targets", "truth"]
+PARTS: tuple[Part, ...] = ("observations", "targets", "truth")
+_WHOLE = {"uniqueintid", "integer", "long"}
+_TEXTS = {"uniquestringid", "string", "deferredfunctionaluniqueid", "date", "double"}
+
+
+@final
+@dataclass
+class Predicate:
+    """One predicate.
+
+    Parameters
+    ----------
+    name, arity
+        As PSL has them.
+    types
+        ``"int"`` or ``"text"`` for each argument.
+    is_open
+        Whether it has unknowns.
+    rows
+        For each part of the data its tuples with their values, in the order of the files.
+    evaluations
+        Names of evaluators, with their options.
+    """
+
+    name: str
+    arity: int
+    types: tuple[str, ...] = ()
+    is_open: bool = False
+    rows: dict[Part, dict[tuple[str | int, ...], float]] = field(default_factory=dict)
+    evaluations: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def of(self, part: Part) -> dict[tuple[str | int, ...], float]:
+        """The tuples of a part, with their values."""
+        return self.rows.get(part, {})
+
+
+@final
+@dataclass
+class Project:
+    """Predicates by name in lower case (case does not count in PSL), and the text of the rules.
+
+    Parameters
+    ----------
+    name
+        How messages call it.
+    predicates
+        By name in lower case.
+    rules
+        All rules as one text.
+    starts
+        Where in it each rule begins; none for a file of rules, in which that has to be found out.
+    notes
+        What was found in it and is not used.
+    """
+
+    name: str
+    predicates: dict[str, Predicate]
+    rules: Source
+    starts: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def project_from_json(content: str | Mapping[str, Any], name: str, folder: Path) -> Project:
+    """Read the JSON form of a project.
+
+    Parameters
+    ----------
+    content
+        The text, or what it stands for.
+    name
+        How messages call it.
+    folder
+        Where its file names begin.
+
+    Raises
+    ------
+    FileFormatError
+        If it is not a project.
+    OptionError
+        If it needs what relift does not do: learning of weights, functions in Java.
+    """
+    found = read_lenient_json(content, name) if isinstance(content, str) else content
+    if not isinstance(found, Mapping) or "predicates" not in found:
+        hint = 'A PSL project has "predicates" and "rules".'
+        raise FileFormatError(f"{name} is not a PSL project.", hint)
+    options = {str(key).lower(): value for key, value in _map(found.get("options"), "options", name).items()}
+    reader = _Reader(name, folder, _is_true(options.get("runtime.db.intids")))
+    for key, words in _map(found["predicates"], "predicates", name).items():
+        reader.predicate(str(key), _map(words, str(key), name))
+    given = found.get("rules"), _map(found.get("infer"), "infer", name).get("rules")
+    rules = [rule for part in given for rule in _rules(part, folder, name)]
+    starts = tuple(accumulate((len(rule) + 1 for rule in rules), initial=0))[: len(rules)]
+    if _is_true(options.get("runtime.learn")) or (reader.has_learn and not reader.has_infer):
+        hint = "Give the weights in the rules, and remove runtime.learn and data for learning alone."
+        raise OptionError(f"{name} asks for weights to be learned, which relift does not do.", hint)
+    learns = reader.has_learn or found.get("learn")
+    notes = ("weights are taken as they stand in the rules; none are learned",) if learns else ()
+    is_list = not any(isinstance(part, str) for part in given)
+    source = Source("\n".join(rules), f"{name} (rules)")
+    return Project(name, reader.predicates, source, starts if is_list else (), notes)
+
+
+def project_from_psl(rules: Path, data: Path, int_ids: bool = False) -> Project:
+    """Read a ``.psl`` file of rules and a ``.data`` file.
+
+    Parameters
+    ----------
+    rules, data
+        The files.
+    int_ids
+        Whether constants are whole numbers where no types are given, as with PSL's ``--int-ids``.
+    """
+    found = read_data_file(decode(read_bytes(data), str(data)), str(data))
+    unknown = [key for key in found if key not in ("predicates", *PARTS)]
+    if unknown:
+        hint = f"Expected one of predicates, {', '.join(PARTS)}."
+        raise FileFormatError(f"{data} has a section {unknown[0]!r}.", hint)
+    reader = _Reader(str(data), data.parent, int_ids)
+    for key, words in _map(found.get("predicates"), "predicates", str(data)).items():
+        reader.declared(str(key), words)
+    for part in PARTS:
+        for name, files in _map(found.get(part), part, str(data)).items():
+            predicate = reader.find(str(name), part)
+            reader.read(predicate, part, [files] if isinstance(files, str) else files)
+    text = decode(read_bytes(rules), str(rules))
+    return Project(str(rules), reader.predicates, Source(text, str(rules)))
+
+
+class _Reader:
+    """Predicates as they are read."""
+
+    def __init__(self, name: str, folder: Path, int_ids: bool) -> None:
+        self.name, self.folder = name, folder
+        self.default = "int" if int_ids else "text"
+        self.predicates: dict[str, Predicate] = {}
+        self.has_learn = self.has_infer = False
+
+    def add(self, key: str, types: Any, arity: Any = None) -> Predicate:
+        """Declare a predicate by a key such as ``Knows/2``."""
+        name, _, count = key.partition("/")
+        if not re.fullmatch(r"[A-Za-z_$][\w$]*", name) or (count and not count.isdigit()):
+            raise FileFormatError(f"{self.name}: {key!r} is not the name of a predicate.", "As in: Knows/2")
+        kinds = [self._type(key, kind) for kind in _list(types, f"the types of {key}", self.name)]
+        sizes = {size for size in (int(count) if count else None, arity, len(kinds) or None) if size is not None}
+        if len(sizes) != 1:
+            problem = (
+                "has no number of arguments" if not sizes else f"has {' and '.join(map(str, sorted(sizes)))} arguments"
+            )
+            raise FileFormatError(f"{self.name}: the predicate {name} {problem}.", f"Write {name}/2 for two.")
+        if name.lower() in self.predicates:
+            raise FileFormatError(f"{self.name}: the predicate {name} is there twice.", "Case does not count.")
+        size = sizes.pop()
+        found = Predicate(name, size, tuple(kinds) or (self.default,) * size)
+        self.predicates[name.lower()] = found
+        return found
+
+    def _type(self, key: str, kind: Any) -> str:
+        word = str(kind).lower()
+        if word not in _WHOLE | _TEXTS:
+            hint = "Expected one of UniqueStringID, UniqueIntID, String, Integer, Long, Double."
+            raise FileFormatError(f"{self.name}: {kind} is not a type of {key}.", hint)
+        return "int" if word in _WHOLE else "text"
+
+    def find(self, name: str, part: str) -> Predicate:
+        found = self.predicates.get(name.partition("/")[0].lower())
+        if found is None:
+            hint = f"Declare it under predicates: {name}/2: open"
+            raise FileFormatError(f"{self.name}: {part} are given for {name}, which is not a predicate.", hint)
+        return found
+
+    # --- declarations -----------------------------------------------------------------------------------------------
+
+    def predicate(self, key: str, words: Mapping[str, Any]) -> None:
+        """A predicate of the JSON form, with its data."""
+        for word in ("function", "model"):
+            if words.get(word) is not None:
+                raise OptionError(f"{self.name}: {key} is computed by {words[word]}, which only PSL can run.",
+                                  "Write its values into a file of observations.")  # fmt: skip
+        found = self.add(key, words.get("types"), words.get("arity"))
+        for part in PARTS:
+            self.read(found, part, self._infer(words.get(part), f"{part} of {key}"))
+        found.is_open = bool(found.of("targets")) or _is_true(words.get("force-open"))
+        for evaluation in _list(words.get("evaluations"), f"evaluations of {key}", self.name):
+            found.evaluations.append(self._evaluation(evaluation, key))
+
+    def _infer(self, given: Any, what: str) -> list[Any]:
+        """The data of inference: all of a list, or the parts ``all`` and ``infer`` of a map."""
+        if isinstance(given, Mapping):
+            unknown = [word for word in given if word not in ("all", "learn", "infer")]
+            if unknown:
+                raise FileFormatError(
+                    f"{self.name}: {what} have a part {unknown[0]!r}.", "Expected all, learn or infer."
+                )
+            self.has_learn = self.has_learn or bool(given.get("learn"))
+            self.has_infer = self.has_infer or bool(given.get("infer"))
+            return [item for word in ("all", "infer") for item in _list(given.get(word), what, self.name)]
+        return _list(given, what, self.name)
+
+    def _evaluation(self, given: Any, key: str) -> tuple[str, dict[str, Any]]:
+        if isinstance(given, str):
+            return given, {}
+        if isinstance(given, Mapping) and isinstance(given.get("evaluator"), str):
+            return given["evaluator"], dict(_map(given.get("options"), f"options of {key}", self.name))
+        raise FileFormatError(
+            f"{self.name}: an evaluation of {key} is not understood.", 'As in: {"evaluator": "Discrete"}'
+        )
+
+    def declared(self, key: str, words: Any) -> None:
+        """A predicate of a ``.data`` file: ``open``, ``closed``, ``block`` and types."""
+        listed = words if isinstance(words, list) else [words]
+        plain = {str(word).lower() for word in listed if not isinstance(word, Mapping)}
+        more = {str(k): v for word in listed if isinstance(word, Mapping) for k, v in word.items()}
+        for word in ("implementation", "modeltype"):
+            if word in more:
+                raise OptionError(f"{self.name}: {key} is computed by {more[word]}, which only PSL can run.",
+                                  "Write its values into a file of observations.")  # fmt: skip
+        unknown = sorted(plain - {"open", "closed", "block"})
+        if unknown:
+            raise FileFormatError(f"{self.name}: {key} is {unknown[0]!r}.", "Expected open, closed, block or types.")
+        if ("open" in plain) == ("closed" in plain):
+            raise FileFormatError(f"{self.name}: {key} is neither open nor closed.", f"Write {key}: open, or closed.")
+        self.add(key, more.get("types")).is_open = "open" in plain
+
+    # --- data -------------------------------------------------------------------------------------------------------
+
+    def read(self, predicate: Predicate, part: Part, given: Iterable[Any]) -> None:
+        """Add files and rows to a part of the data."""
+        rows = predicate.rows.setdefault(part, {})
+        for item in given:
+            if isinstance(item, str):
+                self._file(predicate, rows, self.folder / item, part)
+            elif isinstance(item, list):
+                self._row(predicate, rows, [str(value) for value in item], f"{self.name}: {part} of {predicate.name}")
+            else:
+                hint = 'Give paths of files, or rows such as ["a", "b", 0.5].'
+                raise FileFormatError(f"{self.name}: {part} of {predicate.name} hold {item!r}.", hint)
+
+    def _file(self, predicate: Predicate, rows: dict[tuple[str | int, ...], float], path: Path, part: Part) -> None:
+        if not path.is_file():
+            hint = f"It holds {part} of {predicate.name}; names begin in {self.folder}."
+            raise FileFormatError(f"there is no file {path}.", hint)
+        text = decode(read_bytes(path), str(path))
+        is_plain = all(kind == "text" for kind in predicate.types)
+        for number, line in enumerate(text.split("\n"), 1):
+            words = line.strip().split("\t")
+            if is_plain and len(words) == predicate.arity and words != [""]:
+                rows[tuple(words)] = 1.0  # by far the most common row
+            elif words != [""]:
+                self._row(predicate, rows, words, f"{path}:{number}")
+
+    def _row(self, predicate: Predicate, rows: dict[Any, float], words: list[str], place: str) -> None:
+        arity = predicate.arity
+        if len(words) not in (arity, arity + 1):
+            hint = f"{predicate.name}/{arity} has {arity} columns with tabs between them, and perhaps a value."
+            raise DataError(f"{place}: this row has {len(words)} columns.", hint)
+        value = 1.0
+        if len(words) > arity:
+            try:
+                value = float(words[-1])
+            except ValueError:
+                raise DataError(f"{place}: the value {words[-1]!r} is not a number.") from None
+            if not 0 <= value <= 1:
+                raise DataError(f"{place}: the value {words[-1]} does not lie between 0 and 1.")
+        key = tuple(self._constant(w, kind, place) for w, kind in zip(words[:arity], predicate.types, strict=True))
+        if rows.get(key, value) != value:
+            shown = ", ".join(map(str, key))
+            raise DataError(f"{place}: {predicate.name}({shown}) has the values {rows[key]:g} and {value:g}.")
+        rows[key] = value
+
+    def _constant(self, word: str, kind: str, place: str) -> str | int:
+        if kind == "text":
+            return word
+        if not re.fullmatch(r"[+-]?\d+", word):
+            raise DataError(f"{place}: {word!r} is not a whole number, as its type says.")
+        return int(word)
+
+
+def _rules(given: Any, folder: Path, name: str) -> list[str]:
+    """The rules: a list of them, or the text of the file of this path."""
+    if isinstance(given, str):
+        return [decode(read_bytes(folder / given), str(folder / given))]
+    rules = _list(given, "rules", name)
+    for rule in rules:
+        if not isinstance(rule, str):
+            raise FileFormatError(f"{name}: the rule {rule!r} is not a text.")
+    return rules
+
+
+def _map(given: Any, what: str, name: str) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise FileFormatError(f"{name}: {what} is not a map.")
+    return given
+
+
+def _list(given: Any, what: str, name: str) -> list[Any]:
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise FileFormatError(f"{name}: {what} is not a list.")
+    return given
+
+
+def _is_true(given: Any) -> bool:
+    return str(given).lower() == "true"

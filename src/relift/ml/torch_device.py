@@ -1,0 +1,35 @@
+"""PyTorch, where a device is asked for; it is no requirement of relift."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relift.errors import MissingPackageError, OptionError
+
+Tensor = Any
+"""A tensor of PyTorch."""
+
+
+def import_torch(device: str) -> Any:
+    """PyTorch, if it is installed and has the device.
+
+    Raises
+    ------
+    MissingPackageError
+        If PyTorch is not installed.
+    OptionError
+        If PyTorch does not have the device.
+    """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingPackageError(f"device={device!r} needs PyTorch.", "Install it: pip install torch") from error
+    try:
+        torch.empty(1, dtype=torch.float64, device=device)
+    # A failed assertion says that PyTorch was built without CUDA, a TypeError that there is no double precision.
+    except (RuntimeError, AssertionError, TypeError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise OptionError(
+            f"device={device!r} cannot be used: {reason}.", "Give a device of this machine, such as 'cuda' or 'cpu'."
+        ) from error
+    return torch

@@ -1,0 +1,55 @@
+"""The forms of solvers are steps: dual values of a form expand to those of the program, and come forward unchanged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import relift
+from relift.program.program import Program
+from relift.program.solution import Solution
+from relift.solvers.forms import Conic, Stacked
+from relift.solvers.second_order import SecondOrderCones
+from relift.testing.random_programs import symmetric_program
+
+
+def in_form(kind: str, program: Program) -> tuple[Stacked | Conic, Program]:
+    """A form, and the same as a program: its rows with the objective of the first."""
+    if kind == "stacked":
+        stacked = Stacked.from_program(program)
+        return stacked, Program(program.P, program.q, stacked.G, stacked.l, stacked.u, r=program.r)
+    conic = Conic.from_program(program)
+    lower = np.where(np.arange(conic.b.size) < conic.n_equalities, conic.b, -np.inf)
+    return conic, Program(program.P, program.q, conic.K, lower, conic.b, r=program.r)
+
+
+@pytest.mark.parametrize("kind", ["stacked", "conic"])
+@given(seed=st.integers(0, 2**32 - 1), quadratic=st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_dual_values_of_a_form_expand_to_those_of_the_program(kind: str, seed: int, quadratic: bool) -> None:
+    program = symmetric_program(seed, quadratic=quadratic, scaled_rows=True).program.minimisation()
+    form, same = in_form(kind, program)
+    found = relift.solve(same, lift="none", reduce=False, tolerance=1e-8)
+    assume(found.status is relift.Status.OPTIMAL)
+    y, w = form.expand(found.y, program.n_variables)
+    assert relift.certify(program, Solution(found.status, found.x, y, w), 1e-5).is_optimal
+    forward = Solution(found.status, found.x, form.restrict(y, w), np.zeros(program.n_variables))
+    assert relift.certify(same, forward, 1e-5).is_optimal
+    back = form.expand(form.restrict(y, w), program.n_variables)
+    np.testing.assert_allclose(np.concatenate(back), np.concatenate([y, w]), atol=1e-12)
+
+
+def test_missing_dual_values_stay_missing() -> None:
+    program = Program(q=[1.0, 1.0], A=[[1.0, 1.0]], l=[1.0], lb=0)
+    for form in (Stacked.from_program(program), Conic.from_program(program)):
+        assert form.restrict(None, np.zeros(2)) is None
+        assert form.restrict(np.zeros(1), None) is None
+
+
+def test_the_dual_value_of_a_quadratic_constraint_is_the_sum_of_the_first_two_of_its_cone() -> None:
+    program = Program(q=[1.0, 0.0], quadratic=[(np.eye(2), [0.0, 0.0], 1.0), (np.eye(2), [1.0, 0.0], 2.0)])
+    cones = SecondOrderCones.from_program(program)
+    assert cones.sizes == (4, 4)
+    assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -3.0, 0, 0])).tolist() == [1.5, 0.0]
