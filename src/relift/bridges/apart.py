@@ -36,7 +36,7 @@ class ApartAnswer:
     """
 
     solution: Solution
-    report: dict[str, Any]
+    report: dict[str, object]
 
     def __str__(self) -> str:
         sizes = self.report["sizes"]

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, final
+from typing import TYPE_CHECKING, Annotated, final
 
 import typer
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relift.language.checked_model import CheckedModel
     from relift.modelling.data_folder import DataFolder
     from relift.modelling.model_result import ModelResult
+    from relift.modelling.solve_model import DataLike
     from relift.pipeline import SolveOptions
     from relift.tables.engine import Engine
 
@@ -236,7 +237,7 @@ def ground_words(
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
-    data: Any = words.tables if project is None else project.data()
+    data: DataLike = words.tables if project is None else project.data()
     if words.schema is not None:
         if data is None and not engine.knows_tables:
             engine.close()

@@ -185,7 +185,7 @@ def _need(arrays: Mapping[str, object], names: tuple[str, ...], source: str) -> 
         raise FileFormatError(f"{source} lacks {', '.join(missing)}; its keys are {_listed(arrays)}.")
 
 
-def _compressed(arrays: Mapping[str, Any], letter: str, shape: tuple[int, int], source: str) -> SparseMatrix:
+def _compressed(arrays: Mapping[str, object], letter: str, shape: tuple[int, int], source: str) -> SparseMatrix:
     parts = tuple(f"{letter}_{part}" for part in ("data", "indices", "indptr"))
     _need(arrays, parts, source)
     return _checked("csc", [arrays[part] for part in parts], shape, source, letter)
@@ -205,9 +205,9 @@ def _checked(
         ) from None
 
 
-def _need_size(arrays: Mapping[str, Any], key: str, size: int, source: str) -> None:
+def _need_size(arrays: Mapping[str, object], key: str, size: int, source: str) -> None:
     """Refuse another size before anything of the claimed size is made."""
-    found = np.shape(arrays[key])
+    found = np.asarray(arrays[key]).shape
     if found != (size,):
         raise FileFormatError(
             f"{source}: {key} has {' x '.join(map(str, found)) or 'one'} entries, but {size} are needed.",
@@ -215,7 +215,7 @@ def _need_size(arrays: Mapping[str, Any], key: str, size: int, source: str) -> N
         )
 
 
-def _shape(arrays: Mapping[str, Any], source: str) -> tuple[int, int]:
+def _shape(arrays: Mapping[str, object], source: str) -> tuple[int, int]:
     shape = np.asarray(arrays["shape"]).ravel()[:8]
     if shape.size != 2 or shape.dtype.kind not in "iu" or np.any(shape < 0):
         raise FileFormatError(f"{source}: shape is {shape.tolist()}, but must be (rows, variables).")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Indices, Vector
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.grounding.fill_constraints import Rows, constant_column, linear_blocks, store_rows, wanted_values
 from relift.grounding.fill_quadratic import beside, owned_factors, starts_of
 from relift.grounding.queries_from_model import Queries
@@ -82,7 +82,7 @@ class _Part:
     """Rows Bx + d of one part of all cones, with the number of the cone of each."""
 
     owner: Indices
-    matrix: Any
+    matrix: SparseMatrix
     constants: Vector
     table: StoredTable | None = None
 

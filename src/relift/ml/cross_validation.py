@@ -8,8 +8,9 @@ winner is fitted by :class:`~relift.ml.LiftedSVC` with its proved gap.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,7 +26,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Cells, Double, Examples, Integers, MatrixLike
+from relift.arrays import Cells, Double, Examples, Indices, Integers, MatrixLike
 from relift.ml.dual import uses_classes_for
 from relift.ml.dual_machine import default_cache_bytes
 from relift.ml.fold_search import FoldSearch, Split
@@ -37,6 +38,10 @@ from relift.ml.validation import ClassWeight, RandomState, validate_data
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+
+
+Scorer: TypeAlias = Callable[..., float]
+"""A scorer of scikit-learn: called with an estimator, examples, labels and perhaps weights."""
 
 
 class LiftedSVCCV(ClassifierMixin, BaseEstimator):
@@ -108,13 +113,13 @@ random_state
     def __init__(
         self,
         *,
-        gammas: Any = (0.25, 0.5, 1.0, 2.0, 4.0),
-        Cs: Any = (0.5, 1.0, 2.0),
+        gammas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0),
+        Cs: Sequence[float] = (0.5, 1.0, 2.0),
         cv: Any = 5,
         kernel: Kernel = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
-        scoring: Any = None,
+        scoring: str | Scorer | None = None,
         n_jobs: int | None = None,
         refit: bool = True,
         return_train_score: bool = False,
@@ -207,7 +212,7 @@ random_state
         given = {key: value for key, value in self.get_params(deep=False).items() if key in names}
         return LiftedSVC(**{**given, **parameters})
 
-    def _is_quick(self, X: Examples, scorer: Any) -> bool:
+    def _is_quick(self, X: Examples, scorer: Scorer) -> bool:
         """Whether folds can share machines: the kernel has rows to share, and the scorer wants what these give."""
         if callable(self.kernel) or self.kernel == "linear" or self.solver != "smo":
             return False
@@ -222,13 +227,13 @@ random_state
     def _shared_scores(
         self,
         X: Examples,
-        y: Any,
+        y: Cells,
         codes: Integers,
         weights: Double,
         gammas: list[float],
         Cs: list[float],
         splits: list[Split],
-        scorer: Any,
+        scorer: Scorer,
     ) -> tuple[Double, Double | None]:
         """Scores of machines that share their kernel rows; one kernel after the other, or several at a time."""
         n_labels, options = len(self.classes_), options_of(self, X.shape[0])
@@ -271,7 +276,7 @@ random_state
                 stacklevel=4,
             )
 
-    def _balance(self, y: Any, weights: Double, train: Any) -> Double:
+    def _balance(self, y: Cells, weights: Double, train: Indices) -> Double:
         """Bounds of training examples for C = 1; as in a fit, class_weight sees the training examples only."""
         part = y[train]
         if self.class_weight is None:
@@ -283,11 +288,17 @@ random_state
         return np.asarray(weights[train] * compute_class_weight(given, classes=labels, y=part)[codes])
 
     def _plain_scores(
-        self, X: Examples, y: Any, weights: Double, parameters: list[dict[str, float]], splits: list[Split], scorer: Any
+        self,
+        X: Examples,
+        y: Cells,
+        weights: Double,
+        parameters: list[dict[str, float]],
+        splits: list[Split],
+        scorer: Scorer,
     ) -> tuple[Double, Double | None]:
         self.search_gap_ = None
 
-        def fit_one(given: dict[str, float], train: Any, test: Any) -> tuple[float, float]:
+        def fit_one(given: dict[str, float], train: Indices, test: Indices) -> tuple[float, float]:
             machine = self._machine(**given).fit(X[train], y[train], weights[train])
             on_train = scorer(machine, X[train], y[train]) if self.return_train_score else np.nan
             return float(scorer(machine, X[test], y[test])), float(on_train)
@@ -355,7 +366,7 @@ random_state
         return np.asarray(machine.predict(X))
 
 
-def _positive(name: str, values: Any, *, zero: bool) -> list[float]:
+def _positive(name: str, values: Sequence[float], *, zero: bool) -> list[float]:
     numbers = [float(value) for value in np.ravel(np.asarray(values, dtype=np.float64))]
     if not numbers or any(not np.isfinite(n) or n < 0 or (n == 0 and not zero) for n in numbers):
         raise ValueError(f"{name} must be a list of positive numbers; got {values!r}.")
@@ -380,5 +391,5 @@ class _Scored(ClassifierMixin, BaseEstimator):
         return decisions_of(self.values, len(self.classes), self.shape)
 
 
-def _scored(owner: LiftedSVCCV, scorer: Any, values: Double, X: Examples, y: Any) -> float:
+def _scored(owner: LiftedSVCCV, scorer: Scorer, values: Double, X: Examples, y: Cells) -> float:
     return float(scorer(_Scored(owner.classes_, values, owner.decision_function_shape), X, y))

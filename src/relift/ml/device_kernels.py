@@ -8,21 +8,23 @@ harm; what follows is in the precision of the points, and sums are in double pre
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import Double
-from relift.ml.torch_device import Tensor, import_torch
+from relift.arrays import Double, Reals
+from relift.ml.torch_device import import_torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 BLOCK_BYTES = 512 << 20
 """Memory on the device for kernel values that are held at a time."""
 
 
 def kernel_sums(
-    X: NDArray[Any],
-    S: NDArray[Any],
+    X: Reals,
+    S: Reals,
     weights: Double,
     kernel: str,
     gamma: float,
@@ -39,9 +41,7 @@ def kernel_sums(
     return np.asarray(out.cpu().numpy())
 
 
-def kernel_values(
-    X: NDArray[Any], S: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int, device: str
-) -> NDArray[Any]:
+def kernel_values(X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, device: str) -> Reals:
     """The kernel between each point of X and each of S, in their precision."""
     out = np.empty((len(X), len(S)), dtype=X.dtype)
     for rows, values in _blocks(X, S, kernel, gamma, coef0, degree, device):
@@ -50,7 +50,7 @@ def kernel_values(
 
 
 def _blocks(
-    X: NDArray[Any], S: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int, device: str
+    X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, device: str
 ) -> Iterator[tuple[slice, Tensor]]:
     torch = import_torch(device)
     points, others = (torch.as_tensor(array, device=device).double() for array in (X, S))

@@ -15,13 +15,16 @@ with sorted distances, and what rounding could decide even there by NumPy on the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Double
-from relift.ml.torch_device import Tensor, import_torch
+from relift.arrays import Double, Single
+from relift.ml.torch_device import import_torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 N_STEPS = 2048
 """Steps to which distances are rounded."""
@@ -35,7 +38,7 @@ SINGLE, EXACT = 2.0**-24, 2.0**-53
 """Unit roundoffs."""
 
 
-def anchor_signatures(anchors: Double, distances: Callable[[Double, Double], Double], device: str) -> Any:
+def anchor_signatures(anchors: Double, distances: Callable[[Double, Double], Double], device: str) -> Single:
     """The signatures of the anchors in single precision, to the last bit those of the CPU.
 
     Parameters

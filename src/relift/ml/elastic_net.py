@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from relift.arrays import Double, MatrixLike
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, mean_targets
 from relift.ml.losses import Squared
+from relift.ml.tied_columns import ColumnClasses, SymmetricClasses
 from relift.tables.open_engine import EngineLike
 from relift.tables.sources.table import TableLike
 
@@ -161,7 +162,9 @@ class LiftedElasticNet(RegressorMixin, LiftedLinearModel):
     def _ratio(self) -> float:
         return float(self.l1_ratio)
 
-    def _start(self, classes: Any, symmetry: Any, n_outputs: int) -> Any:
+    def _start(
+        self, classes: ColumnClasses, symmetry: SymmetricClasses | None, n_outputs: int
+    ) -> tuple[Double, Double] | None:
         start = super()._start(classes, symmetry, n_outputs)
         return None if start is None else (start[0], np.zeros(1))
 

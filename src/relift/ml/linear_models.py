@@ -270,7 +270,9 @@ class LiftedLinearModel(BaseEstimator):
         found = symmetric_classes(X, colours)
         return found if len(found.column_sizes) < X.shape[1] or found.X.shape[0] < X.shape[0] else None
 
-    def _start(self, classes: ColumnClasses, symmetry: Any, n_outputs: int) -> tuple[Double, Double] | None:
+    def _start(
+        self, classes: ColumnClasses, symmetry: SymmetricClasses | None, n_outputs: int
+    ) -> tuple[Double, Double] | None:
         """Coefficients of the last fit, if wanted and of the right size."""
         if not self.warm_start or not hasattr(self, "coef_") or symmetry is not None:
             return None

@@ -10,12 +10,15 @@ import contextlib
 import inspect
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relift.errors import OptionError
+
+if TYPE_CHECKING:
+    from highspy import Highs
 
 _OWN = {"time_limit", "threads", "output_flag", "log_to_console", "solve_relaxation"}
 _FILES = {
@@ -33,7 +36,7 @@ def own_keywords() -> frozenset[str]:
     return frozenset(inspect.signature(solve).parameters) - {"program"}
 
 
-def set_options(highs: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def set_options(highs: Highs, options: Mapping[str, object]) -> dict[str, object]:
     """Set the options of HiGHS among these on the object, and return the others, which are keywords of relift.
 
     Parameters
@@ -78,13 +81,13 @@ def set_options(highs: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return own
 
 
-def _as_type_of(highs: Any, name: str, value: Any) -> Any:
+def _as_type_of(highs: Highs, name: str, value: object) -> object:
     """A whole number where HiGHS wants a real one."""
     is_real = highs.getOptionType(name)[1].name == "kDouble"
     return float(value) if is_real and isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def changed_options(highs: Any) -> dict[str, Any]:
+def changed_options(highs: Highs) -> dict[str, object]:
     """The options of a ``highspy.Highs`` that differ from their defaults."""
     found = {}
     for name, default in _defaults().items():
@@ -94,7 +97,7 @@ def changed_options(highs: Any) -> dict[str, Any]:
     return found
 
 
-def settings_from(highs: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def settings_from(highs: Highs, given: Mapping[str, object]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Turn the options of a ``highspy.Highs`` into keywords of :func:`relift.solve`; what is given comes first.
 
     Returns
@@ -123,13 +126,13 @@ def settings_from(highs: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any],
     return words, ()
 
 
-def option(highs: Any, name: str) -> Any:
+def option(highs: Highs, name: str) -> Any:
     """The value of an option."""
     return highs.getOptionValue(name)[1]
 
 
 @contextlib.contextmanager
-def changed_for_a_while(highs: Any, **values: Any) -> Any:
+def changed_for_a_while(highs: Highs, **values: object) -> Iterator[None]:
     """Set options, and set them back at the end."""
     before = {name: option(highs, name) for name in values}
     try:
