@@ -25,7 +25,9 @@ setup(
             "relift._core",
             sources=["core/bindings/module.cpp"],
             include_dirs=["core/include"],
-            depends=sorted(path.as_posix() for path in Path("core/include/relift").glob("*.hpp")),
+            depends=sorted(
+                path.as_posix() for part in (".", "factor") for path in Path("core/include/relift", part).glob("*.hpp")
+            ),
             language="c++",
             extra_compile_args=["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")],

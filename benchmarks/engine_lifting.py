@@ -1,4 +1,4 @@
-"""Lifting inside an engine: a model whose ground program does not fit the memory, and what a round costs where.
+"""Lifting inside an engine: a model whose original program does not fit the memory, and what a round costs where.
 
     python -m benchmarks.engine_lifting model --nonzeros 50e6 --memory 2000
     python -m benchmarks.engine_lifting model --nonzeros 10e6 --engine spark

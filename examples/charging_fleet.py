@@ -1,4 +1,4 @@
-"""The demo: charging a fleet of electric cars overnight, solved as it stands and lifted.
+"""The demo: charging a fleet of electric cars overnight, solved directly and lifted.
 
 A depot charges its cars over a night of quarter-hour slots. Cars of one type share battery, charger, arrival and
 departure; the depot pays for energy by the slot, for its peak, and, quadratically, for wear of the batteries. Nobody
@@ -69,11 +69,11 @@ def charging_fleet(n_cars: int, n_types: int = 40, n_slots: int = 32, seed: int 
 
 
 def main() -> None:
-    """Solve the fleet lifted, then as it stands, and compare."""
+    """Solve the fleet lifted, then directly, and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cars", type=int, default=3000)
     parser.add_argument("--types", type=int, default=40)
-    parser.add_argument("--no-ground", action="store_true", help="do not solve the program as it stands")
+    parser.add_argument("--no-ground", action="store_true", help="do not also solve the program directly")
     arguments = parser.parse_args()
     console = Console()
     program = charging_fleet(arguments.cars, arguments.types)
@@ -86,7 +86,7 @@ def main() -> None:
     lifted_seconds = perf_counter() - start
     comparison = None
     if not arguments.no_ground:
-        console.print(f"Lifted in {lifted_seconds:.2f} s. Now the same program as it stands, for comparison ...\n")
+        console.print(f"Lifted in {lifted_seconds:.2f} s. Now the same program directly, for comparison ...\n")
         start = perf_counter()
         ground = relift.solve(program, lift="none", reduce=False)
         comparison = Comparison(ground.status, ground.objective, perf_counter() - start, lifted_seconds)

@@ -43,7 +43,7 @@ def _no_solution(program: AnyProgram, honest: Solution) -> Any:
 
 
 def _zero(program: AnyProgram, honest: Solution) -> Solution:
-    """What rows that need not hold would give: no multipliers on rows, all on bounds."""
+    """What rows that need not hold would give: no duals on rows, all on bounds."""
     return Solution(
         Status.OPTIMAL, x=np.zeros(program.n_variables), y=np.zeros(program.n_rows), w=-program.q, objective=0.0,
         z=np.zeros(len(program.quadratic)), v=np.zeros(program.conic.n_rows),

@@ -42,9 +42,9 @@ def test_a_tolerance_must_lie_between_0_and_1(value: Any) -> None:
 
 
 def test_methods_and_readings_are_listed_when_they_are_not_known() -> None:
-    with pytest.raises(OptionError, match="Choose one of: equitable, counting, orbits, none"):
+    with pytest.raises(OptionError, match="Expected one of: equitable, counting, orbits, none"):
         LiftSettings(lift="equal")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="Choose one of: decimal, bits"):
+    with pytest.raises(OptionError, match="Expected one of: decimal, bits"):
         LiftSettings(values="float")  # type: ignore[arg-type]
 
 

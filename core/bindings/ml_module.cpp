@@ -336,10 +336,10 @@ HeldMachine& held_by(PyObject* capsule) {
 PyObject* py_point_machine(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* x_given;
-        int kind, degree;
+        int kind, degree, is_kept;
         double gamma, coef0;
         Py_ssize_t most_bytes;
-        if (!PyArg_ParseTuple(arguments, "Oiddin", &x_given, &kind, &gamma, &coef0, &degree, &most_bytes))
+        if (!PyArg_ParseTuple(arguments, "Oiddinp", &x_given, &kind, &gamma, &coef0, &degree, &most_bytes, &is_kept))
             return nullptr;
         auto held = std::make_unique<HeldMachine>();
         held->arrays.push_back(std::make_unique<Buffer>(x_given));
@@ -347,11 +347,15 @@ PyObject* py_point_machine(PyObject*, PyObject* arguments) {
         const std::size_t n = x.rows(), d = x.columns(), bytes = std::size_t(most_bytes);
         if (d == 0) throw std::invalid_argument("the points have no features");
         const Kernel kernel = kernel_from(kind, gamma, coef0, degree);
-        if (x.holds('f'))
-            held->machine = RELIFT_ML_CALL(machine_of_points<float>(x.elements<float>('f', "X", n * d), n, d, kernel, bytes));
-        else
-            held->machine =
-                RELIFT_ML_CALL(machine_of_points<double>(x.elements<double>('d', "X", n * d), n, d, kernel, bytes));
+        if (x.holds('f')) {
+            const float* points = x.elements<float>('f', "X", n * d);
+            held->machine = is_kept ? RELIFT_ML_CALL(machine_of_kept_points<float>(points, n, d, kernel, bytes))
+                                    : RELIFT_ML_CALL(machine_of_points<float>(points, n, d, kernel, bytes));
+        } else {
+            const double* points = x.elements<double>('d', "X", n * d);
+            held->machine = is_kept ? RELIFT_ML_CALL(machine_of_kept_points<double>(points, n, d, kernel, bytes))
+                                    : RELIFT_ML_CALL(machine_of_points<double>(points, n, d, kernel, bytes));
+        }
         return capsule_of(std::move(held));
     });
 }
@@ -597,7 +601,7 @@ PyMethodDef methods[] = {
     {"smo", py_smo, METH_VARARGS,
      "smo(K, lo, hi, beta, v, tolerance, most_steps): improves beta and v in place; returns (steps, violation)."},
     {"point_machine", py_point_machine, METH_VARARGS,
-     "point_machine(X, kind, gamma, coef0, degree, most_bytes): a machine over dense points."},
+     "point_machine(X, kind, gamma, coef0, degree, most_bytes, keeps_rows): a machine over dense points."},
     {"matrix_machine", py_matrix_machine, METH_VARARGS, 
      "matrix_machine(K, members, most_bytes): a machine over some rows and columns of a matrix."},
     {"sparse_machine", py_sparse_machine, METH_VARARGS,

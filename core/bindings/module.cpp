@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "relift/factor/fill.hpp"
 #include "relift/refine.hpp"
 
 namespace {
@@ -66,6 +67,15 @@ PyObject* guarded(Work&& work) {
         PyErr_SetString(PyExc_ValueError, error.what());
     }
     return nullptr;
+}
+
+// Lets other Python threads run while C++ works.
+template <class Work> auto without_lock(Work&& work) {
+    struct Lock {
+        PyThreadState* thread = PyEval_SaveThread();
+        ~Lock() { PyEval_RestoreThread(thread); }
+    } lock;
+    return work();
 }
 
 PyObject* none() {
@@ -242,6 +252,26 @@ PyObject* refine_program(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* predicted_fill(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *offsets_given, *indices_given;
+        double most;
+        if (!PyArg_ParseTuple(arguments, "OOd", &offsets_given, &indices_given, &most)) return nullptr;
+        const Buffer offsets(offsets_given), indices(indices_given);
+        if (offsets.size() < 1) throw std::invalid_argument("offsets are missing");
+        const int32_t* ends = indices.elements<int32_t>('i', "indices", indices.size());
+        factor::Fill fill;
+        if (offsets.holds('i', 4)) {
+            const auto* starts = offsets.elements<int32_t>('i', "offsets", offsets.size());
+            fill = without_lock([&] { return factor::predicted_fill(starts, offsets.size(), ends, indices.size(), most); });
+        } else {
+            const auto* starts = offsets.elements<int64_t>('i', "offsets", offsets.size());
+            fill = without_lock([&] { return factor::predicted_fill(starts, offsets.size(), ends, indices.size(), most); });
+        }
+        return Py_BuildValue("ddN", fill.entries, fill.operations, PyBool_FromLong(fill.is_whole));
+    });
+}
+
 PyMethodDef methods[] = {
     {"images", images, METH_VARARGS, "images(values, decimal, out): field images of floats."},
     {"multiply", multiply, METH_VARARGS, "multiply(left, right, out): products in the field."},
@@ -250,6 +280,9 @@ PyMethodDef methods[] = {
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
      "scale_rows, seed, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
      "returns (passes, splitters, extra bytes)."},
+    {"predicted_fill", predicted_fill, METH_VARARGS,
+     "predicted_fill(offsets, indices, most): entries and operations of the factor of a symmetric matrix, whose graph is "
+     "given by both ends of each edge, and whether these are all; it gives up after looking at `most` entries of lists."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_core", "Exact field arithmetic and colour refinement.", -1,

@@ -4,9 +4,12 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "relift/python/calls.hpp"
+#include "relift/tables/closure.hpp"
 #include "relift/tables/keys.hpp"
 #include "relift/tables/rows.hpp"
 #include "relift/tables/texts.hpp"
@@ -181,6 +184,147 @@ PyObject* py_sorted_rows(PyObject*, PyObject* arguments) {
             sorted_rows(from, n, to);
         }
         Py_RETURN_NONE;
+    });
+}
+
+// --- recursion -----------------------------------------------------------------------------------------------------
+
+PyObject* bytes_of(const std::vector<int64_t>& values) {
+    return PyByteArray_FromStringAndSize(reinterpret_cast<const char*>(values.data()),
+                                         Py_ssize_t(values.size() * sizeof(int64_t)));
+}
+
+class TupleItems {
+public:
+    TupleItems(PyObject* object, const char* name) : object_(object), size_(PyTuple_Check(object) ? PyTuple_Size(object) : -1) {
+        if (size_ < 0) throw std::invalid_argument(std::string(name) + " is no tuple");
+    }
+    Py_ssize_t size() const { return size_; }
+    PyObject* operator[](Py_ssize_t i) const {
+        PyObject* item = PyTuple_GetItem(object_, i);
+        if (!item) throw PythonError();
+        return item;
+    }
+    size_t number(Py_ssize_t i) const {
+        const size_t value = PyLong_AsSize_t((*this)[i]);
+        if (value == size_t(-1) && PyErr_Occurred()) throw PythonError();
+        return value;
+    }
+
+private:
+    PyObject* object_;
+    Py_ssize_t size_;
+};
+
+std::vector<int32_t> places_in(PyObject* given, const char* name, size_t every) {
+    const Buffer places(given);
+    if (places.size() % every) throw std::invalid_argument(std::string(name) + " has a wrong length");
+    const int32_t* from = places.elements<int32_t>(name, 'i');
+    return std::vector<int32_t>(from, from + places.size());
+}
+
+void needs_place(int32_t place, size_t tuple_width, size_t rest_width) {
+    if (place >= 0 ? size_t(place) >= tuple_width : size_t(-1 - int64_t(place)) >= rest_width)
+        throw std::invalid_argument("a place lies outside of its tuple");
+}
+
+constexpr const char* tuples_name = "relift.tuples";
+
+PyObject* py_new_tuples(PyObject*, PyObject* width_given) {
+    return guarded([&]() -> PyObject* {
+        const size_t width = PyLong_AsSize_t(width_given);
+        if (width == size_t(-1) && PyErr_Occurred()) throw PythonError();
+        auto set = std::make_unique<TupleSet>(width);
+        PyObject* capsule = PyCapsule_New(set.get(), tuples_name, [](PyObject* object) {
+            delete static_cast<TupleSet*>(PyCapsule_GetPointer(object, tuples_name));
+        });
+        if (capsule) set.release();
+        return capsule;
+    });
+}
+
+PyObject* py_add_tuples(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *capsule, *values_given, *new_given;
+        if (!PyArg_ParseTuple(arguments, "OOO", &capsule, &values_given, &new_given)) return nullptr;
+        void* known = PyCapsule_GetPointer(capsule, tuples_name);
+        if (!known) throw PythonError();
+        TupleSet& set = *static_cast<TupleSet*>(known);
+        const Buffer values(values_given), is_new(new_given, true);
+        const size_t n = is_new.size();
+        values.needs(n * set.width(), "tuples");
+        const int64_t* from = values.elements<int64_t>("tuples", 'i');
+        bool* to = is_new.elements<bool>("is_new", '?');
+        for (size_t i = 0; i < n; ++i) to[i] = set.add(from + i * set.width());
+        Py_RETURN_NONE;
+    });
+}
+
+// closure(((tuples, width), ...), ((source, target, rest, width, on, outputs, tests), ...), most)
+// gives (((tuples), ...), (matches, ...)), or None if there are more than `most` tuples of a kind.
+PyObject* py_closure(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *sets_given, *steps_given;
+        Py_ssize_t most;
+        if (!PyArg_ParseTuple(arguments, "OOn", &sets_given, &steps_given, &most)) return nullptr;
+        const TupleItems all_sets(sets_given, "sets"), all_steps(steps_given, "steps");
+        std::vector<TupleSet> sets;
+        for (Py_ssize_t s = 0; s < all_sets.size(); ++s) {
+            const TupleItems item(all_sets[s], "a set");
+            const Buffer values(item[0]);
+            sets.emplace_back(item.number(1));
+            if (values.size() % sets.back().width()) throw std::invalid_argument("tuples have a wrong length");
+            const int64_t* from = values.elements<int64_t>("tuples", 'i');
+            for (size_t i = 0; i < values.size(); i += sets.back().width()) sets.back().add(from + i);
+        }
+        std::vector<std::unique_ptr<Buffer>> rests;
+        std::vector<Step> steps;
+        for (Py_ssize_t s = 0; s < all_steps.size(); ++s) {
+            const TupleItems item(all_steps[s], "a step");
+            const size_t source = item.number(0), target = item.number(1), width = item.number(3);
+            if (source >= sets.size() || target >= sets.size() || !width)
+                throw std::invalid_argument("a step has no such predicate");
+            rests.push_back(std::make_unique<Buffer>(item[2]));
+            if (rests.back()->size() % width) throw std::invalid_argument("the rest has a wrong length");
+            counted(rests.back()->size() / width);
+            const std::vector<int32_t> on = places_in(item[4], "on", 2), tests = places_in(item[6], "tests", 3);
+            std::vector<std::pair<int32_t, int32_t>> pairs;
+            for (size_t k = 0; k < on.size(); k += 2) {
+                if (on[k] < 0 || on[k + 1] < 0) throw std::invalid_argument("a place lies outside of its tuple");
+                needs_place(on[k], sets[source].width(), width);
+                needs_place(-1 - on[k + 1], sets[source].width(), width);
+                pairs.emplace_back(on[k], on[k + 1]);
+            }
+            steps.emplace_back(source, target, rests.back()->elements<int64_t>("rest", 'i'),
+                               rests.back()->size() / width, width, std::move(pairs));
+            steps.back().outputs = places_in(item[5], "outputs", 1);
+            if (steps.back().outputs.size() != sets[target].width())
+                throw std::invalid_argument("outputs have a wrong length");
+            for (const int32_t place : steps.back().outputs) needs_place(place, sets[source].width(), width);
+            for (size_t k = 0; k < tests.size(); k += 3) {
+                if (tests[k] < 0 || tests[k] > 3) throw std::invalid_argument("a test has no such comparison");
+                needs_place(tests[k + 1], sets[source].width(), width);
+                needs_place(tests[k + 2], sets[source].width(), width);
+                steps.back().tests.push_back({tests[k], tests[k + 1], tests[k + 2]});
+            }
+        }
+        bool is_whole;
+        {
+            const WithoutLock unlocked;
+            is_whole = close(sets, steps, size_t(std::max<Py_ssize_t>(most, 0)));
+        }
+        if (!is_whole) Py_RETURN_NONE;
+        PyObject* tuples = PyTuple_New(Py_ssize_t(sets.size()));
+        PyObject* matches = PyTuple_New(Py_ssize_t(steps.size()));
+        if (!tuples || !matches) throw PythonError();
+        for (size_t s = 0; s < sets.size(); ++s) {
+            PyObject* found = bytes_of(sets[s].values());
+            if (!found || PyTuple_SetItem(tuples, Py_ssize_t(s), found)) throw PythonError();
+            sets[s] = TupleSet(1);
+        }
+        for (size_t s = 0; s < steps.size(); ++s)
+            if (PyTuple_SetItem(matches, Py_ssize_t(s), PyLong_FromUnsignedLongLong(steps[s].n_matches))) throw PythonError();
+        return Py_BuildValue("NN", tuples, matches);
     });
 }
 
@@ -380,6 +524,12 @@ PyMethodDef methods[] = {
      "of them None if it would be 0, 1, 2, ...; or only their number, if there are more than `most`."},
     {"gather", py_gather, METH_VARARGS, "gather(values, rows, to): the values of some rows; 0 for the row -1."},
     {"sorted_rows", py_sorted_rows, METH_VARARGS, "sorted_rows(keys, rows): the rows in the order of their keys."},
+    {"new_tuples", py_new_tuples, METH_O, "new_tuples(width): an empty set of tuples."},
+    {"add_tuples", py_add_tuples, METH_VARARGS,
+     "add_tuples(set, tuples, is_new): add tuples to a set; which of them were not there."},
+    {"closure", py_closure, METH_VARARGS,
+     "closure(sets, steps, most): all tuples that follow by steps, and how often each step applied; None if there are "
+     "more than `most`."},
     {"rows_from_triplets", py_rows_from_triplets, METH_VARARGS,
      "rows_from_triplets(rows, columns, values, n_columns, starts, indices, data): compressed rows with sorted "
      "columns; returns whether two entries share a place, and whether one is zero."},

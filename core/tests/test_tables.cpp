@@ -6,6 +6,7 @@
 #include <string>
 
 #include "check.hpp"
+#include "relift/tables/closure.hpp"
 #include "relift/tables/rows.hpp"
 #include "relift/tables/texts.hpp"
 
@@ -214,7 +215,68 @@ void test_utf8() {
         CHECK(!is_utf8(bad));
 }
 
+// Steps that join, test and swap columns, against sets that are gone through until nothing changes.
+void test_closure() {
+    std::mt19937_64 random(6);
+    using Tuple = std::vector<int64_t>;
+    for (int k = 0; k < 300; ++k) {
+        const int64_t range = 1 + int64_t(random() % 6);
+        std::vector<TupleSet> sets{TupleSet(2), TupleSet(1)};
+        std::vector<std::set<Tuple>> expected(2);
+        const auto start = [&](size_t s, const Tuple& tuple) {
+            CHECK(sets[s].add(tuple.data()) == expected[s].insert(tuple).second);
+        };
+        for (int i = 0; i < 3; ++i) start(0, {int64_t(random() % uint64_t(range)), int64_t(random() % uint64_t(range))});
+        start(1, {int64_t(random() % uint64_t(range))});
+        std::vector<int64_t> rest;
+        for (size_t i = 0, n = random() % 12; i < 2 * n; ++i) rest.push_back(int64_t(random() % uint64_t(range)));
+        const int32_t kind = int32_t(random() % 4);
+        const auto holds = [&](int64_t a, int64_t b) { return kind == 0 ? a != b : kind == 1 ? a == b : kind == 2 ? a < b : a <= b; };
+        std::vector<Step> steps;
+        steps.emplace_back(0, 0, rest.data(), rest.size() / 2, 2, std::vector<std::pair<int32_t, int32_t>>{{1, 0}});
+        steps.back().outputs = {0, -2};
+        steps.back().tests = {{kind, 0, -2}};
+        steps.emplace_back(0, 1, rest.data(), rest.size() / 2, 2, std::vector<std::pair<int32_t, int32_t>>{});
+        steps.back().outputs = {-1};
+        steps.emplace_back(1, 0, rest.data(), rest.size() / 2, 2, std::vector<std::pair<int32_t, int32_t>>{{0, 1}});
+        steps.back().outputs = {-1, 0};
+        CHECK(close(sets, steps, 1000));
+        for (size_t before = size_t(-1); before != expected[0].size() + expected[1].size();) {
+            before = expected[0].size() + expected[1].size();
+            for (size_t r = 0; r < rest.size(); r += 2) {
+                const int64_t a = rest[r], b = rest[r + 1];
+                const auto pairs = expected[0], ones = expected[1];
+                for (const Tuple& t : pairs) {
+                    if (t[1] == a && holds(t[0], b)) expected[0].insert({t[0], b});
+                    expected[1].insert({a});
+                }
+                for (const Tuple& t : ones)
+                    if (t[0] == b) expected[0].insert({a, t[0]});
+            }
+        }
+        for (size_t s = 0; s < 2; ++s) {
+            CHECK(sets[s].size() == expected[s].size());
+            for (size_t i = 0; i < sets[s].size(); ++i)
+                CHECK(expected[s].count(Tuple(sets[s].at(i), sets[s].at(i) + sets[s].width())) == 1);
+        }
+    }
+    std::vector<TupleSet> chain{TupleSet(2)};
+    std::vector<int64_t> edges;
+    for (int64_t i = 0; i < 400; ++i) {
+        edges.insert(edges.end(), {i, i + 1});
+        chain[0].add(edges.data() + 2 * i);
+    }
+    std::vector<Step> steps;
+    steps.emplace_back(0, 0, edges.data(), 400, 2, std::vector<std::pair<int32_t, int32_t>>{{1, 0}});
+    steps.back().outputs = {0, -2};
+    std::vector<TupleSet> cut = chain;
+    CHECK(!close(cut, steps, 1000));  // more than allowed
+    CHECK(close(chain, steps, 100000) && chain[0].size() == 400 * 401 / 2);
+    CHECK(throws<std::invalid_argument>([] { TupleSet(0); }));
+}
+
 int main() {
+    test_closure();
     test_numbers_of_keys();
     test_many_keys_are_parted();
     test_joins();

@@ -1,14 +1,14 @@
 """relift: lifted convex optimisation.
 
-Finds indistinguishable variables and rows of a linear, convex quadratic or conic program, solves the small quotient
-with any solver, and returns the full answer, primal and dual, with a certificate checked on the original program.
+Finds equivalent variables and rows of a linear, convex quadratic or conic program, solves the smaller equivalent
+program with any solver, and returns the full answer, primal and dual, with a check computed on the original program.
 
 >>> import relift
 >>> program = relift.Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0)
 >>> relift.solve(program)
 Result(optimal, objective=1.5, 3 -> 1 variables, 3 -> 1 rows, backend=highs)
 
-Models over tables are written in a small relational language, as text or in Python:
+Models over tables are written in a small modelling language, as text or in Python:
 
 >>> model = relift.Model.from_text("param need/1; var x(I) in need(I) >= need(I); minimize: sum{I in need(I)} x(I);")
 >>> model.solve(data={"need": {"a": 1, "b": 2}})["x"].to_dict()
@@ -18,9 +18,12 @@ Models over tables are written in a small relational language, as text or in Pyt
 from __future__ import annotations
 
 import ast
+import logging
 from importlib import import_module, resources
 
 __version__ = "0.1.0"
+
+logging.getLogger("relift").addHandler(logging.NullHandler())  # silent until the caller asks for more
 
 
 def _homes() -> dict[str, str]:

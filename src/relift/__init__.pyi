@@ -58,6 +58,7 @@ from relift.program.program import Program as Program
 from relift.program.solution import Solution as Solution
 from relift.program.solution import Status as Status
 from relift.result import Result as Result
+from relift.scenarios import solve_many as solve_many
 from relift.symmetry.colour_refinement import colour_refinement as colour_refinement
 from relift.symmetry.geometry import PointSymmetry as PointSymmetry
 from relift.symmetry.geometry import commuting_factor as commuting_factor

@@ -32,3 +32,6 @@ def refine(
     row_scale_images: _Words,
     /,
 ) -> tuple[int, int, int]: ...
+def predicted_fill(
+    offsets: NDArray[np.integer], indices: NDArray[np.int32], most: float, /
+) -> tuple[float, float, bool]: ...

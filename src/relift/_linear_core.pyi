@@ -2,7 +2,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Double = NDArray[np.float64]
-_Indices = NDArray[np.int64]
 _Labels = NDArray[np.int32]
 
 def by_matrix(
@@ -25,9 +24,9 @@ def by_columns(
 ) -> tuple[int, float, float]: ...
 def group_smo(
     K: _Double,
-    example: _Indices,
+    example: _Labels,
     sign: _Double,
-    group: _Indices,
+    group: _Labels,
     u: _Double,
     n_groups: int,
     a: _Double,

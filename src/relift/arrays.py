@@ -66,6 +66,8 @@ Cells: TypeAlias = NDArray[Any]
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 """What an array holds, in functions that return the type they are given: ``NDArray[ScalarT]``."""
 
+RealT = TypeVar("RealT", bound=np.floating)
+"""The precision of an array, in functions that keep it: ``NDArray[RealT]``."""
 
 Selection: TypeAlias = slice | list[int] | Integers | Flags
 """Which rows, or which columns, of a matrix."""
@@ -164,7 +166,7 @@ class SparseMatrix(Protocol):
     @overload
     def __getitem__(self, key: tuple[int | np.integer, int | np.integer], /) -> float: ...
     @overload
-    def __getitem__(self, key: Selection | tuple[Selection, Selection], /) -> SparseMatrix: ...
+    def __getitem__(self, key: Selection | tuple[Selection, ...], /) -> SparseMatrix: ...
 
     def tocsc(self) -> SparseMatrix:
         """By columns."""
@@ -196,6 +198,9 @@ class SparseMatrix(Protocol):
     def multiply(self, other: SparseMatrix | Array | float, /) -> SparseMatrix:
         """Entry times entry."""
 
+    def mean(self) -> float:
+        """The mean of all entries, those that are not stored included."""
+
     def max(self, axis: int) -> CoordinateMatrix:
         """The largest entries of the columns (0) or rows (1)."""
 
@@ -219,6 +224,11 @@ Examples: TypeAlias = Double | SparseMatrix
 def is_sparse(given: object) -> TypeIs[SparseLike]:
     """Whether it is a sparse array or matrix of SciPy."""
     return bool(sparse.issparse(given))
+
+
+def sizes_of_entries(X: Examples) -> Examples:
+    """The same matrix with each entry without its sign."""
+    return abs(X) if is_sparse(X) else np.abs(X)
 
 
 def is_compressed(given: SparseLike) -> TypeGuard[SparseMatrix]:

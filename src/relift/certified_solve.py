@@ -4,8 +4,9 @@
 
     solve ─▶ expand ─▶ certify
 
-The default backend first; then the same one in other units (:mod:`relift.solvers.rescaling`) and with harder settings;
-then others (:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
+The default backend first (before it OSQP, where :mod:`relift.solvers.first_order_choice` says so); then the same one in
+other units (:mod:`relift.solvers.rescaling`) and with harder settings; then others
+(:data:`relift.solvers.registry.ORDER`). The status of the answer is ours: what the certificate proves, not
 what a backend says. Whatever goes wrong in a backend is a failure of that backend (:mod:`relift.solvers.answers`), and
 the next one is asked.
 
@@ -14,6 +15,7 @@ Of a time limit the first backend gets half, as long as there are others to turn
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -24,6 +26,7 @@ import numpy as np
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import IsometricForm
+from relift.program.held import free_fall
 from relift.program.solution import Solution, Status
 from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import ProgressCallback, SolverSettings
@@ -31,7 +34,8 @@ from relift.solvers.answers import ask, words_of
 from relift.solvers.backend import Backend
 from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_recession_direction, points_or_proofs
-from relift.solvers.registry import backends_to_try
+from relift.solvers.first_order_choice import first_order_iterations
+from relift.solvers.registry import backends_to_try, get_backend
 from relift.solvers.rescaling import Rescaled, rescaled
 from relift.stages import Clock, Stage, run_stages, stage
 
@@ -39,8 +43,9 @@ RESERVE_SECONDS = 30.0
 """A backend that is only tried because others failed may take this long, or ten times what they took."""
 
 CEILING = 1e-3
-"""A point with a larger residual than this is not called optimal_inaccurate: it is no answer."""
+"""A point with a larger residual than this is not called optimal_inaccurate: it is not an answer."""
 
+_log = logging.getLogger("relift")
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
 
 
@@ -58,9 +63,9 @@ class Attempt:
     seconds
         How long it took.
     residual
-        The worst residual of its answer on the ground program.
+        The worst residual of its answer on the original program.
     message
-        The backend's own words.
+        The backend's own message.
     """
 
     backend: str
@@ -141,8 +146,15 @@ def expand(work: AnswerWork) -> None:
 @stage("certify")
 def certify_answer(work: AnswerWork) -> None:
     """Compute the residuals of the answer on the original program, and give it the status that they deserve."""
-    work.certificate = certify(work.run.lifting.program, work.answer, work.settings.tolerance)
+    program, tolerance = work.run.lifting.program, work.settings.tolerance
+    work.certificate = certify(program, work.answer, tolerance)
     work.run.attempts.append(work.attempt)
+    _log.info("%s", work.attempt)
+    if np.isposinf(work.certificate.duality_gap) and work.certificate.is_feasible:
+        direction = free_fall(program.minimisation())
+        if direction is not None:
+            work.answer = replace(work.answer, status=Status.UNBOUNDED, y=None, w=None, ray_x=direction)
+            work.certificate = certify(program, work.answer, tolerance)
     work.answer = work.run.judged(work.answer, work.certificate)
 
 
@@ -156,13 +168,13 @@ class CertifiedSolve:
     Parameters
     ----------
     lifting
-        The small program and the way back.
+        The small program, and the expansion of answers.
     settings
         What backends are told; the time limit is for everything since ``start``.
     start
         When the solve began, by ``perf_counter``.
     progress
-        Told about each call.
+        Progress callback, called for each call of a backend.
     """
 
     def __init__(
@@ -214,8 +226,10 @@ class CertifiedSolve:
     def _plan(self, chosen: Backend | None) -> Iterator[AnswerWork]:
         """The backend with its settings, in other units, with harder settings, then the others (only for ``"auto"``).
 
-        One that ran out of time is not asked again.
+        One that ran out of time is not asked again. Where factorisations are predicted to be expensive, OSQP is first.
         """
+        if chosen is None and (first := self._first_order()) is not None:
+            yield first
         backends = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
         for position, backend in enumerate(backends):
             settings = self.settings
@@ -235,6 +249,21 @@ class CertifiedSolve:
                 yield work
                 if self.attempts[-1].status == Status.TIME_LIMIT:
                     break
+
+    def _first_order(self) -> AnswerWork | None:
+        """OSQP with a limit on its iterations, if that promises to be quicker than the default backend.
+
+        Options and limits of the user are meant for the default one.
+        """
+        if self.settings.options or self.settings.iteration_limit is not None:
+            return None
+        iterations = first_order_iterations(self.lifting.small)
+        if iterations is None:
+            return None
+        left = self._time_left()
+        limit = None if left is None else 0.5 * left
+        settings = replace(self.settings, options={"max_iter": iterations}, time_limit=limit)
+        return AnswerWork(self, get_backend("osqp"), settings)
 
     def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
         """How one backend is asked: as it is, in the program's own units if these are others, with harder settings."""

@@ -28,6 +28,7 @@
     │   └── SeveralErrors                more than one of these
     ├── PartitionError (ValueError)      classes that do not fit the program, or are not equitable
     ├── OptionError (ValueError)         an option has a value that it cannot have
+    │   ├── UnknownOptionError (TypeError)  there is no option of that name
     │   └── UnsupportedError (NotImplementedError)  something that relift does not do
     ├── FileFormatError (ValueError)     a file cannot be read or written as what it claims to be
     ├── MissingPackageError (ImportError) an optional package is needed and not installed
@@ -278,6 +279,11 @@ class PartitionError(ReliftError, ValueError):
 
 class OptionError(ReliftError, ValueError):
     """An option has a value that it cannot have."""
+
+
+@final
+class UnknownOptionError(OptionError, TypeError):
+    """There is no option of that name."""
 
 
 @final

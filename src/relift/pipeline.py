@@ -24,6 +24,7 @@ What joins here:
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
@@ -40,11 +41,13 @@ from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
-from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings
+from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings, suggests_options
 from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
 from relift.symmetry.partition import Partition
+
+_log = logging.getLogger("relift")
 
 STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
@@ -60,10 +63,15 @@ class LiftOptions(TypedDict, total=False):
     reduce: bool
 
 
-class SmallSolveOptions(LiftOptions, total=False):
-    """Options of :func:`solve` by name, for functions that hand them on and have a tolerance of their own."""
+class ApproximateLiftOptions(LiftOptions, total=False):
+    """Options of :func:`lift` by name."""
 
     approximate: Approximation | Partition | float | None
+
+
+class SmallSolveOptions(ApproximateLiftOptions, total=False):
+    """Options of :func:`solve` by name, for functions that pass them on and have a tolerance of their own."""
+
     backend: str
     time_limit: float | None
     iteration_limit: int | None
@@ -74,11 +82,12 @@ class SmallSolveOptions(LiftOptions, total=False):
 
 
 class SolveOptions(SmallSolveOptions, total=False):
-    """Options of :func:`solve` by name, for functions that hand them on."""
+    """Options of :func:`solve` by name, for functions that pass them on."""
 
     tolerance: float
 
 
+@suggests_options
 def lift(
     program: Program,
     *,
@@ -133,6 +142,7 @@ def lift(
     return lift_with_settings(program, settings, progress)
 
 
+@suggests_options
 def solve(
     program: Program | Lifting,
     *,
@@ -216,10 +226,12 @@ def solve(
         approximation = program.approximation
     if approximation is not None:
         if vertex:
-            raise OptionError("vertex=True does not go with approximate lifting.", "Leave one of them out.")
+            raise OptionError("vertex=True cannot be combined with approximate lifting.", "Remove one of them.")
         found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
-        return Result(
-            original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
+        return _logged(
+            Result(
+                original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
+            )
         )
 
     lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
@@ -228,16 +240,19 @@ def solve(
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
     seconds = lifting.timings | run.seconds
-    return Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts))
+    return _logged(Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts)))
+
+
+def _logged(result: Result) -> Result:
+    _log.info("%r in %.3f s", result, sum(result.timings.values()))
+    return result
 
 
 def _refuse_what_does_not_fit(program: Program, backend: Backend | None, *, vertex: bool) -> None:
     if vertex and not program.is_linear:
         kind = "conic" if len(program.conic) else "quadratic"
-        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Leave it out.")
+        raise OptionError(f"vertex=True is for linear programs, and this one is {kind}.", "Remove it.")
     if backend is not None and len(program.quadratic) and not backend.solves_quadratic_rows:
-        raise OptionError(
-            f"{backend.name} does not take quadratic constraints.", "Use clarabel, or leave backend= out."
-        )
+        raise OptionError(f"{backend.name} does not take quadratic constraints.", "Use clarabel, or remove backend=.")
     if backend is not None and len(program.conic) and not backend.solves_cones:
-        raise OptionError(f"{backend.name} does not take cones.", "Use clarabel or scs, or leave backend= out.")
+        raise OptionError(f"{backend.name} does not take cones.", "Use clarabel or scs, or remove backend=.")

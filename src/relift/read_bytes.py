@@ -55,7 +55,7 @@ def read_bytes(path: str | Path, max_bytes: int | None = None) -> bytes:
     Raises
     ------
     FileFormatError
-        If it is no regular file, or larger.
+        If it is not a regular file, or larger.
     OSError
         If there is no such file, it is a folder, or it may not be read.
 

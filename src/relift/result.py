@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import final
 
 from relift.approximate.report import ApproximationReport, Round
@@ -12,23 +14,24 @@ from relift.lifting.certificate import Certificate
 from relift.lifting.lifting import Lifting
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.versions import versions_for
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The answer for the ground program, with its certificate and how it was reached.
+    """The answer for the original program, with its certificate and how it was reached.
 
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     solution
-        Point, multipliers and rays; see :class:`~relift.program.solution.Solution` for their signs.
+        Point, dual values and rays; see :class:`~relift.program.solution.Solution` for their signs.
     certificate
-        Residuals on the ground program.
+        Residuals on the original program.
     lifting
-        Classes, small program, and the way back.
+        Classes, small program, and the expansion of answers.
     timings
         Seconds of each stage.
     attempts
@@ -66,6 +69,11 @@ class Result:
         return () if self.approximation is None else self.approximation.rounds
 
     @property
+    def versions(self) -> dict[str, str]:
+        """Versions of relift, Python, NumPy, SciPy and the solver that answered."""
+        return dict(versions_for(self.backend))
+
+    @property
     def status(self) -> Status:
         """How the solve ended; ``optimal`` only with a certificate that passes."""
         return self.solution.status
@@ -77,22 +85,22 @@ class Result:
 
     @property
     def y(self) -> Vector | None:
-        """Multipliers of the rows, or None."""
+        """Dual values of the rows, or None."""
         return self.solution.y
 
     @property
     def w(self) -> Vector | None:
-        """Multipliers of the variable bounds, or None."""
+        """Dual values of the variable bounds, or None."""
         return self.solution.w
 
     @property
     def z(self) -> Vector | None:
-        """Multipliers of the quadratic constraints, or None."""
+        """Dual values of the quadratic constraints, or None."""
         return self.solution.z
 
     @property
     def v(self) -> Vector | None:
-        """Multipliers of the conic rows, in the dual cones, or None."""
+        """Dual values of the conic rows, in the dual cones, or None."""
         return self.solution.v
 
     @property
@@ -102,22 +110,22 @@ class Result:
 
     @property
     def ray_x(self) -> Vector | None:
-        """Direction along which the objective improves for ever, or None."""
+        """Direction that proves unboundedness, or None."""
         return self.solution.ray_x
 
     @property
     def ray_y(self) -> Vector | None:
-        """Multipliers of the rows that prove infeasibility, or None."""
+        """Dual values of the rows that prove infeasibility, or None."""
         return self.solution.ray_y
 
     @property
     def ray_w(self) -> Vector | None:
-        """Multipliers of the variable bounds that prove infeasibility, or None."""
+        """Dual values of the variable bounds that prove infeasibility, or None."""
         return self.solution.ray_w
 
     @property
     def ray_v(self) -> Vector | None:
-        """Multipliers of the conic rows that prove infeasibility, or None."""
+        """Dual values of the conic rows that prove infeasibility, or None."""
         return self.solution.ray_v
 
     @property
@@ -134,6 +142,22 @@ class Result:
     def message(self) -> str:
         """Anything worth telling."""
         return self.solution.message
+
+    def report(self, path: str | Path, title: str = "") -> None:
+        """Write a page of HTML that says what was merged, what was not and why, and how good the answer is.
+
+        Parameters
+        ----------
+        path
+            Where to.
+        title
+            Name of the model.
+        """
+        # The report reads results and so stands above them.
+        import_module("relift.report.page").write_report(self, path, title=title)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("relift.report.page").short_page(self))
 
     def __repr__(self) -> str:
         ground, small = self.program, self.lifting.small

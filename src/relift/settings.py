@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from numbers import Integral, Real
-from typing import Literal, final, get_args
+from typing import Literal, ParamSpec, TypeVar, final, get_args
 
-from relift.errors import OptionError
+from relift.errors import OptionError, UnknownOptionError
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
 
 LiftMethod = Literal["equitable", "counting", "orbits", "none"]
 """How variables are compared: by sums, by multisets, by the automorphism group, or not at all."""
@@ -18,16 +24,87 @@ Reading = Literal["decimal", "bits"]
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    """Refuse a value that is none of the choices, and list them.
+    """Refuse a value that is not one of the choices, and list them.
 
     Examples
     --------
     >>> check_choice("lift", "equitble", ("equitable", "none"))
     Traceback (most recent call last):
-    relift.errors.OptionError: lift='equitble' is not known. Choose one of: equitable, none.
+    relift.errors.OptionError: lift='equitble' is not valid. Expected one of: equitable, none.
     """
     if value not in choices:
-        raise OptionError(f"{name}={value!r} is not known.", f"Choose one of: {', '.join(choices)}.")
+        raise OptionError(f"{name}={value!r} is not valid.", f"Expected one of: {', '.join(map(str, choices))}.")
+
+
+OWN_OPTIONS = (
+    "lift", "values", "digits", "scale_rows", "reduce", "approximate", "backend", "tolerance", "time_limit",
+    "iteration_limit", "threads", "verbose", "backend_options", "vertex", "warm_start", "progress",
+)  # fmt: skip
+"""The options of :func:`relift.solve`, by the names that they have everywhere: in Python, in bridges and in models."""
+
+_ELSEWHERE = {
+    "eps": "tolerance", "gap": "approximate", "max_iter": "iteration_limit", "maxiter": "iteration_limit",
+    "method": "lift", "n_threads": "threads", "options": "backend_options", "presolve": "reduce", "solver": "backend",
+    "solver_options": "backend_options", "timeout": "time_limit", "tol": "tolerance", "x0": "warm_start",
+}  # fmt: skip
+"""What other libraries call these options."""
+
+
+def near_own_option(name: str, cutoff: float = 0.75) -> str:
+    """The option of relift that is spelt nearly so; empty if there is none.
+
+    Examples
+    --------
+    >>> near_own_option("tolerence"), near_own_option("tol_gap_abs")
+    ('tolerance', '')
+    """
+    return next(iter(difflib.get_close_matches(name, OWN_OPTIONS, n=1, cutoff=cutoff)), "")
+
+
+def unknown_option(name: str, known: Iterable[str] = OWN_OPTIONS) -> UnknownOptionError:
+    """The error for an option that a function does not have, with the one that is probably meant.
+
+    Parameters
+    ----------
+    name
+        What was given.
+    known
+        The options that there are.
+
+    Examples
+    --------
+    >>> print(unknown_option("tolerence"))
+    unknown option 'tolerence'. Did you mean 'tolerance'?
+    >>> print(unknown_option("colour", ("lift", "backend")))
+    unknown option 'colour'. Expected one of: backend, lift.
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1) or [_ELSEWHERE.get(name, "")]
+    hint = f"Did you mean {near[0]!r}?" if near[0] in names else f"Expected one of: {', '.join(sorted(names))}."
+    return UnknownOptionError(f"unknown option {name!r}.", hint)
+
+
+def suggests_options(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """Make a function name the nearest of its options when it is called with one that it does not have.
+
+    Examples
+    --------
+    >>> @suggests_options
+    ... def solve(program: object, *, tolerance: float = 1e-6) -> None: ...
+    >>> solve(None, tolerence=1e-3)
+    Traceback (most recent call last):
+    relift.errors.UnknownOptionError: unknown option 'tolerence'. Did you mean 'tolerance'?
+    """
+    known = tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def call(*args: Given.args, **options: Given.kwargs) -> Returned:
+        for name in options:
+            if name not in known:
+                raise unknown_option(name, known)
+        return function(*args, **options)
+
+    return call
 
 
 def _is_whole(value: object) -> bool:
@@ -56,7 +133,7 @@ class LiftSettings:
     reduce
         Substitute fixed variables, singleton rows and duplicate rows first; symmetry hides behind them.
     seed
-        Seed of the random words; the classes found do not depend on it.
+        Seed of the hashes; the classes found do not depend on it.
     """
 
     lift: LiftMethod = "equitable"
@@ -76,7 +153,7 @@ class LiftSettings:
 @final
 @dataclass(frozen=True)
 class SolverSettings:
-    """What every backend is told, the same words for all.
+    """What every backend is told, the same options for all.
 
     Parameters
     ----------
@@ -91,7 +168,7 @@ class SolverSettings:
     verbose
         Let the backend print its log.
     options
-        Handed to the backend as they are, by its own names; they win over the words above.
+        Handed to the backend as they are, by its own names; they win over the options above.
     interrupt
         Called by HiGHS (linear programs) and Clarabel between iterations; returning True ends the solve. Other backends
         do not call it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from time import perf_counter
 from typing import Generic, TypeVar, final
 
 from relift.settings import Progress, ProgressCallback
+
+_log = logging.getLogger("relift")
 
 Work = TypeVar("Work")
 """What the stages of one run read and write."""
@@ -90,7 +93,9 @@ class Clock:
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+            seconds = perf_counter() - start
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+            _log.debug("%s%s: %.4f s", name, f" ({message})" if message else "", seconds)
 
 
 def run_stages(stages: Sequence[Stage[Work]], work: Work, clock: Clock) -> None:

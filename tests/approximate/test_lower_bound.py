@@ -1,4 +1,4 @@
-"""A proved lower bound is below every feasible point, whatever the point and the multipliers it was proved from."""
+"""A proved lower bound is below every feasible point, whatever the point and the duals it was proved from."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_an_optimal_pair_proves_its_own_optimum() -> None:
     program = Program(
         P=np.diag([2.0, 0.0]), q=[-2.0, 1.0], A=[[1.0, 1.0]], l=[2.0], lb=[-np.inf, 0.0], ub=[np.inf, 9.0]
     )
-    # Minimum of x² - 2x + y over x + y >= 2, y >= 0: x = 1.5, y = 0.5 with multiplier -1.
+    # Minimum of x² - 2x + y over x + y >= 2, y >= 0: x = 1.5, y = 0.5 with dual value -1.
     bound = BoundProver(program).prove(np.array([1.5, 0.5]), np.array([-1.0]), cutoff=-0.25)
     assert bound.value == pytest.approx(-0.25, abs=1e-12)
     assert bound.value <= -0.25
@@ -149,6 +149,6 @@ def test_parts_of_the_gap_add_up() -> None:
     assert bound.variable_gap.sum() + bound.row_gap.sum() == pytest.approx(gap, rel=1e-9)
 
 
-def test_multipliers_that_are_not_finite_prove_nothing() -> None:
+def test_dual_values_that_are_not_finite_prove_nothing() -> None:
     program = Program(q=[1.0], A=[[1.0]], l=[0.0], lb=0, ub=1)
     assert BoundProver(program).prove(np.zeros(1), np.array([np.nan])).value == -np.inf

@@ -331,7 +331,7 @@ def test_the_result_of_a_round_survives_pickling() -> None:
     assert "gap" in str(copy)
 
 
-def test_restricted_points_are_feasible_and_multipliers_balance_over_classes() -> None:
+def test_restricted_points_are_feasible_and_dual_values_balance_over_classes() -> None:
     for seed in range(30):
         program = with_noise(symmetric_program(seed, quadratic=bool(seed % 2), copies=3).program, 1e-3, seed)
         labels = separable_bounds(program, Partition.from_labels(np.arange(12) % 5))
@@ -389,8 +389,8 @@ def test_a_repaired_point_keeps_rows_and_bounds() -> None:
         ({"budget": math.nan}, "budget=nan is out of range. Give a positive number, such as 0.35, or math.inf."),
         ({"budget": 0.0}, "budget=0.0 is out of range. Give a positive number, such as 0.35, or math.inf."),
         ({"radius": 0.0}, "radius=0.0 is out of range. Give a positive number, or math.inf."),
-        ({"rows": "drop"}, "rows='drop' is not known. Choose one of: auto, keep, average."),
-        ({"finish": "now"}, "finish='now' is not known. Choose one of: gap, ground."),
+        ({"rows": "drop"}, "rows='drop' is not valid. Expected one of: auto, keep, average."),
+        ({"finish": "now"}, "finish='now' is not valid. Expected one of: gap, ground."),
         (
             {"tolerance": 0.1, "classes": 3},
             "tolerance and classes are given together. Each is a way to find the first classes.",
@@ -409,7 +409,7 @@ def test_wrong_calls_are_refused() -> None:
         relift.solve(program, approximate="much")  # type: ignore[arg-type]
     with pytest.raises(PartitionError, match="the partition has 3 elements, but the program has 10 variables"):
         relift.solve(program, approximate=Partition.one_class(3))
-    with pytest.raises(OptionError, match="vertex=True does not go with approximate lifting"):
+    with pytest.raises(OptionError, match="vertex=True cannot be combined with approximate lifting"):
         relift.solve(program, approximate=unhurried(gap=1e-2), vertex=True)
 
     class Wrong:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.bridges.highs.models import has_unique_duals, random_model
 
-from relift.errors import OptionError, UnsupportedError
+from relift.errors import OptionError, ReliftWarning, UnsupportedError
 
 linopy = pytest.importorskip("linopy")
 bridge = pytest.importorskip("relift.linopy")
@@ -116,7 +115,7 @@ def test_integer_models_are_refused_or_passed_whole() -> None:
         model.solve(solver_name="relift", **QUIET)
     assert str(caught.value) == (
         "integer or semi-continuous: 'x'; relift solves continuous programs. "
-        'model.solve(..., integers="pass") hands the whole model to HiGHS, without lifting.'
+        'model.solve(..., integers="pass") passes the whole model to HiGHS, without lifting.'
     )
     assert model.solve(solver_name="relift", integers="pass", **QUIET) == ("ok", "optimal")
     assert (model.objective.value, model.solver.outcome.is_lifted) == (5.0, False)
@@ -151,11 +150,17 @@ def test_a_solution_file_is_that_of_highs(tmp_path: Path) -> None:
     assert [float(line.split()[1]) for line in lines[7:11]] == pytest.approx([0.5] * 4, abs=1e-6)
 
 
-def test_a_warm_start_is_not_used_and_that_is_said(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_an_answer_is_not_lost_for_a_folder_that_is_missing(tmp_path: Path) -> None:
+    program = random_model(4).replace(P=None)
+    with pytest.warns(ReliftWarning, match=r"x\.sol was not written: No such file or directory\."):
+        model = solved(program, "relift", solution_fn=tmp_path / "none" / "x.sol", keep_files=True)
+    assert model.solver.outcome.is_lifted
+
+
+def test_a_warm_start_is_not_used_and_that_is_said(tmp_path: Path) -> None:
     program = random_model(3).replace(P=None)
-    with caplog.at_level(logging.WARNING, logger="relift"):
+    with pytest.warns(ReliftWarning, match="warmstart_fn is not used: relift does not read a basis or a solution file"):
         solved(program, "relift", warmstart_fn=tmp_path / "none.bas")
-    assert "warmstart_fn is not used: relift does not read a basis or a solution file." in caplog.text
 
 
 @pytest.mark.skipif(not hasattr(linopy.Model, "_compute_infeasibilities_highs"), reason="this linopy asks Gurobi only")

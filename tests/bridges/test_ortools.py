@@ -43,7 +43,7 @@ def test_a_limit_and_wrong_options_come_back_from_another_process() -> None:
     program = Program(q=[1.0, 2.0], A=[[1, 1]], l=[3], lb=0, ub=4)
     limited = solve_apart(program, {"iteration_limit": 1, "backend": "clarabel"})
     assert limited.solution.status == Status.ITERATION_LIMIT
-    with pytest.raises(OptionError, match="lift='cunning' is not known"):
+    with pytest.raises(OptionError, match="lift='cunning' is not valid"):
         solve_apart(program, {"lift": "cunning"})
     with pytest.raises(OptionError, match="unexpected keyword argument 'lifd'"):
         solve_apart(program, {"lifd": "none"})

@@ -76,7 +76,7 @@ def test_integer_problems_are_refused_or_passed_whole_or_relaxed() -> None:
         knapsack().solve(bridge.RELIFT(msg=False))
     assert str(caught.value) == (
         "the model has 3 integer or semi-continuous variables, the first is 'take0'; relift solves continuous programs."
-        ' integers="pass" hands the whole model to HiGHS, without lifting.'
+        ' integers="pass" passes the whole model to HiGHS, without lifting.'
     )
     problem, solver = knapsack(), bridge.RELIFT(msg=False, integers="pass")
     problem.solve(solver)

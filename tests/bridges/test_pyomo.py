@@ -114,7 +114,7 @@ def test_integer_models_are_refused_or_passed_whole() -> None:
         solver.solve(model)
     assert str(caught.value) == (
         "the model has 3 integer or semi-continuous variables, the first is 'take[0]'; relift solves continuous "
-        'programs. integers="pass" hands the whole model to HiGHS, without lifting.'
+        'programs. integers="pass" passes the whole model to HiGHS, without lifting.'
     )
     solver.solve(model, options={"integers": "pass"})
     assert (pyo.value(model.total), solver.outcome.is_lifted) == (4.0, False)

@@ -18,7 +18,7 @@ bridge = pytest.importorskip("relift.qpsolvers")
 @pytest.mark.filterwarnings("ignore::UserWarning:qpsolvers")
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**9), is_sparse=st.booleans())
-def test_found_and_multipliers_agree_with_a_solver_of_qpsolvers(seed: int, is_sparse: bool) -> None:
+def test_found_and_dual_values_agree_with_a_solver_of_qpsolvers(seed: int, is_sparse: bool) -> None:
     arguments = random_qp(seed)
     if is_sparse:
         arguments |= {key: sparse.csc_matrix(arguments[key]) for key in ("P", "G", "A") if key in arguments}

@@ -149,7 +149,7 @@ def test_what_is_not_supported_is_refused() -> None:
         linprog([1], integrality=[1])
     with pytest.raises(OptionError, match="callback is not supported"):
         linprog([1], callback=print)
-    with pytest.raises(OptionError, match="method='simplex' is not known"):
+    with pytest.raises(OptionError, match="method='simplex' is not valid"):
         linprog([1], method="simplex")
     with pytest.warns(scipy.optimize.OptimizeWarning, match="x0 is not used"):
         assert linprog([1], x0=[0], integrality=0).status == 0
@@ -171,3 +171,14 @@ def test_arrays_that_do_not_fit_are_refused(arguments: dict[str, object], messag
     assert message in str(error.value)
     assert isinstance(error.value, ValueError)
     assert issubclass(ShapeError, ProgramError)
+
+
+@pytest.mark.parametrize("method", ["highs", "highs-ds", "highs-ipm"])
+@pytest.mark.parametrize("b_ub", [[-3.0], [3.0]], ids=["optimal", "infeasible"])
+def test_the_result_has_every_field_of_scipys(method: str, b_ub: list[float]) -> None:
+    rows = [[-1.0, -1.0]] if b_ub == [-3.0] else [[1.0, 1.0]]
+    bounds = (0, None) if b_ub == [-3.0] else (2, None)
+    theirs = scipy.optimize.linprog([1, 2], rows, b_ub, bounds=bounds, method=method)
+    ours = linprog([1, 2], rows, b_ub, bounds=bounds, method=method)
+    assert set(ours) - {"relift"} == set(theirs)
+    assert {name: type(ours[name]) for name in theirs} == {name: type(theirs[name]) for name in theirs}

@@ -51,7 +51,7 @@ def test_the_optimum_agrees_with_qpsolvers(seed: int, is_sparse: bool) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 10**9))
-def test_solve_problem_gives_multipliers_that_qpsolvers_accepts(seed: int) -> None:
+def test_solve_problem_gives_dual_values_that_qpsolvers_accepts(seed: int) -> None:
     qpsolvers = pytest.importorskip("qpsolvers")
     problem = qpsolvers.Problem(**random_qp(seed))
     solution = solve_problem(problem)

@@ -63,10 +63,10 @@ def test_a_file_for_the_tables_can_be_resumed_and_is_left_empty(shop: list[str],
     ("words", "message"),
     [
         (["--resume"], "resume needs an engine that keeps its tables"),
-        (["--verify", "maybe"], "verify='maybe' is not known"),
-        (["--lift", "orbits"], "lift='orbits' is not done inside an engine"),
-        (["--digits", "6"], "digits does not go with lift_in_engine"),
-        (["--output", "x.json"], "--output does not go with --lift-in-engine"),
+        (["--verify", "maybe"], "verify='maybe' is not valid"),
+        (["--lift", "orbits"], "lift='orbits' is not available with lift_in_engine"),
+        (["--digits", "6"], "digits cannot be combined with lift_in_engine"),
+        (["--output", "x.json"], "--output cannot be combined with --lift-in-engine"),
         (["--engine", "postgresql://nobody@localhost:1/x", "--memory-limit", "1GB"], "memory_limit is for DuckDB"),
         (["--memory-limit", "much"], "DuckDB does not start"),
     ],
@@ -80,7 +80,7 @@ def test_wrong_words_are_refused(
 
 def test_options_of_the_engine_need_its_word(shop: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*shop[:-1], "--memory-limit", "1GB"]) == 2
-    assert "--memory-limit goes with --lift-in-engine" in capsys.readouterr().err
+    assert "--memory-limit needs --lift-in-engine" in capsys.readouterr().err
 
 
 def test_an_infeasible_model_is_proved_in_the_engine(shop: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 
-from tests.cli.test_cli import environment, error_of
+from tests.cli.test_commands import environment, error_of
 from tests.waiting import wait_until
 
 from relift.cli.run import run
@@ -38,7 +38,7 @@ def test_an_unknown_name_is_told_with_the_nearest(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["example", "--data", "."], "the experiment 'example' takes no data. Leave out --data."),
+        (["example", "--data", "."], "the experiment 'example' takes no data. Remove --data."),
         (["shapes", "--data", "nowhere.ply"], "nowhere.ply: no such file or folder."),
         (["all", "--data", "nowhere.ply"], "nowhere.ply: no such file or folder."),
         (["example", "--out", "file"], "file: it is a file, not a folder."),
@@ -92,7 +92,7 @@ def test_the_example_prints_its_table_and_writes_its_files(tmp_path: Path, capfd
     victim.write_text("{")
     assert run(["reproduce", "example", "--out", str(tmp_path / "deep" / "out"), "--seed", "4"]) == 0
     errors = capfd.readouterr().err
-    assert f"{victim} is damaged (it is no JSON) and is done anew." in errors
+    assert f"{victim} is damaged (it is not JSON) and is done anew." in errors
     assert "3 of them finished before" in errors
 
 

@@ -1,4 +1,4 @@
-"""The three extensions with sanitizers: built into a scratch folder, and the tests of their kernels run with them.
+"""The three extensions with sanitizers: built into a temporary folder, and the tests of their kernels run with them.
 
 ``python -m tests.core.sanitized [TEST ...]`` runs all of them, or those named. No step outside an array, no overflow of
 a signed number, no wrong shift or cast passes unseen; leaks are looked for in the tests of the core without Python

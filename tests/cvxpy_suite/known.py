@@ -13,7 +13,7 @@ KNOWN: dict[str, str] = {
         "compares points of a feasibility problem, of which there are many: relift's is constant on classes"
     ),
     "tests/test_problem.py::TestProblem::test_psd_duals": (
-        "compares multipliers of two equal rows, which are not unique, as it says itself: only their sum is"
+        "compares duals of two equal rows, which are not unique, as it says itself: only their sum is"
     ),
     "tests/test_problem.py::TestProblem::test_solver_stats": (
         "counts iterations of OSQP on a problem that is solved by substitution, without a solver"

@@ -33,7 +33,7 @@ _depth = 0  # how many calls of problem.solve are under way; below zero inside a
 
 
 class Routed(Lifted):
-    """Relift in the clothes of the solver it hands the small problem to."""
+    """Relift in the clothes of the solver that solves the small problem."""
 
     def __init__(self, solver: str) -> None:
         super().__init__(backend=f"cvxpy:{solver}")

@@ -17,7 +17,7 @@ from typing import Any
 import relift
 from relift.errors import EngineError
 from relift.program.program import Program
-from relift.tables.spark import engine as engine_spark
+from relift.tables.spark import storage
 from relift.tables.spark.engine import SparkEngine
 
 TEXT = """relation edge/2;
@@ -88,7 +88,7 @@ def grounded(session: Any) -> Program:
 
 
 def main(folder: str) -> None:
-    engine_spark.SMALL = 0  # also the smallest tables are stored by the executors
+    storage.SMALL = 0  # also the smallest tables are stored by the executors
     session = cluster(folder)
     session.range(100).repartition(2).count()
     with relift.ground_model(TEXT, TABLES, engine="duckdb") as wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,3 +94,54 @@ def test_too_little_memory_is_a_sentence_and_never_a_crash(megabytes: int, child
     assert (ended.code, ended.out) == (6, "")
     assert ended.err == "relift: there is not enough memory for this model.\n"
     assert ended.temporary == []
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model over a table of 60,000 rows."""
+    folder = tmp_path_factory.mktemp("tables")
+    (folder / "flow.rlp").write_text(
+        """
+        param cap/2;
+        var flow(X,Y) in cap(X,Y) >= 0 <= cap(X,Y);
+        maximize total: sum{X,Y in cap(X,Y)} flow(X,Y);
+        subject to most forall {Y in cap(_,Y)}: sum{X in cap(X,Y)} flow(X,Y) <= 3;
+        """,
+        encoding="utf-8",
+    )
+    lines = (f"n{k},m{k % 997},{k % 7}\n" for k in range(60_000))
+    (folder / "cap.csv").write_text("X,Y,value\n" + "".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("megabytes", [24, 48, 64, 192, 400, 700])
+@pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
+def test_too_little_memory_for_duckdb_is_a_sentence_and_never_a_crash(
+    megabytes: int, engine: tuple[str, ...], children: Children, tables: Path
+) -> None:
+    words = ("ground", "flow.rlp", "--data", ".", "--json", *engine)
+    ended = children.run(*words, memory_bytes=megabytes << 20, folder=str(tables))
+    assert (ended.code, ended.out) == (6, "")
+    memory = "relift: there is not enough memory for this model.\n"
+    assert ended.err == memory or re.fullmatch(
+        r"relift: the limit on the address space leaves \d+ MB, and DuckDB needs 768 MB. Raise the limit "
+        r"\(ulimit -v\)\.\n",
+        ended.err,
+    )
+    assert ended.temporary == []
+
+
+def test_duckdb_keeps_below_a_limit_on_the_address_space(children: Children, tables: Path) -> None:
+    words = ("ground", "flow.rlp", "--data", ".", "--json", "--engine", "duckdb")
+    ended = children.run(*words, memory_bytes=4 << 30, folder=str(tables))
+    assert (ended.code, ended.err) == (0, "")
+    code = (
+        "from relift.tables.duckdb.engine import DuckDBEngine\n"
+        "with DuckDBEngine() as engine:\n"
+        "    print(engine._do(\"SELECT current_setting('threads')\")[0][0])\n"
+        "    print(engine._do(\"SELECT current_setting('memory_limit')\")[0][0])\n"
+    )
+    threads, memory = children.run(code=code, memory_bytes=4 << 30, folder=str(tables)).out.split("\n")[:2]
+    assert threads == "1"
+    assert memory.endswith(" GiB")
+    assert 1.0 < float(memory.split()[0]) < 2.1

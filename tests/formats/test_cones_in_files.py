@@ -10,7 +10,7 @@ import pytest
 
 import relift
 from relift.errors import FileFormatError
-from relift.formats.solutions import read_solution, with_bound_multipliers, write_solution
+from relift.formats.solutions import read_solution, with_bound_duals, write_solution
 from relift.program import ConicRows, Exponential, Power, PowerND, Program, SecondOrder, Semidefinite
 from relift.testing.random_conic_programs import symmetric_conic_program
 
@@ -36,16 +36,16 @@ def test_other_files_refuse_them(tmp_path: Path, suffix: str) -> None:
     assert not (tmp_path / f"cones{suffix}").exists()
 
 
-def test_answers_with_multipliers_of_cones_return_from_json(tmp_path: Path) -> None:
+def test_answers_with_dual_values_of_cones_return_from_json(tmp_path: Path) -> None:
     program = symmetric_conic_program(1, copies=2).program
     result = relift.solve(program)
     write_solution(result, tmp_path / "answer.json")
     read = read_solution(tmp_path / "answer.json", program)
     np.testing.assert_array_equal(read.v, result.v)
     assert relift.certify(program, read).is_optimal
-    without_w = with_bound_multipliers(program, replace(read, w=None))
+    without_w = with_bound_duals(program, replace(read, w=None))
     np.testing.assert_allclose(without_w.w, read.w, atol=1e-6)
-    with pytest.raises(FileFormatError, match="cannot hold the multipliers of cones"):
+    with pytest.raises(FileFormatError, match="cannot hold the dual values of cones"):
         write_solution(result, tmp_path / "answer.txt")
     other = program.replace(conic=None)
     with pytest.raises(FileFormatError, match=r"v has \d+ entries, but the model has 0 conic rows"):
@@ -59,7 +59,7 @@ def test_answers_with_multipliers_of_cones_return_from_json(tmp_path: Path) -> N
         ("cones", np.array([1, 2]), "the list of cones, or C_shape, is damaged"),
         ("exponents", np.zeros(0), "exponent"),
         ("C_shape", np.array([16, 5]), "the list of cones, or C_shape, is damaged"),
-        ("C_indices", np.full(40, 99), "C is no sparse matrix"),
+        ("C_indices", np.full(40, 99), "C is not a sparse matrix"),
     ],
 )
 def test_damaged_cones_are_refused(tmp_path: Path, name: str, value: np.ndarray, message: str) -> None:

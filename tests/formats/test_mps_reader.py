@@ -468,7 +468,7 @@ def test_names_with_spaces_are_read_in_the_fixed_format_and_no_word_is_cut() -> 
         "NAME          SPACES\nROWS\n N  TOT COST\n L  LIM 1\nCOLUMNS\n"
         "    COL 1     TOT COST         1.0     LIM 1            2.0\n"
         "* between\n\n"
-        "    COL 2     TOT COST         3.0     $ a remark\n"
+        "    COL 2     TOT COST         3.0     $ a comment\n"
         "RHS\n    RHS SET   LIM 1            4.0\nBOUNDS\n UP BND SET   COL 1            5.0\nENDATA\n"
     )
     program = program_from_mps(text, "m")

@@ -1,4 +1,4 @@
-"""Models survive the way into a file and back, and what is no model is refused with a reason."""
+"""Models survive the way into a file and back, and what is not a model is refused with a reason."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def test_integer_variables_are_refused_unless_relaxed() -> None:
         ("LIM2               1.0\n    Y", "LIM9         1.0\n    Y", "m, line 11: row 'LIM9' is not declared in ROWS."),
         ("LIM2               1.0\n    Y", "LIM1         1.0\n    Y", "m, line 11: the coefficient is given twice."),
         ("EQ                 7.0", "EQ                 nan", "m, line 17: 'nan' is not a number."),
-        (" G  LIM2", " Q  LIM2", "m, line 6: row type 'Q' is none of N, L, G and E."),
+        (" G  LIM2", " Q  LIM2", "m, line 6: row type 'Q' is not one of N, L, G and E."),
         (" G  LIM2", " G  LIM1", "m, line 6: row 'LIM1' is declared twice."),
         (
             " UP BND       X            4.0",
@@ -314,7 +314,7 @@ def test_integer_variables_are_refused_unless_relaxed() -> None:
             "m, line 24: the upper bound of 'Y' is given twice: 1 in line 23, and now 2. Keep one of them (MI and UP"
             " together have no lower bound).",
         ),
-        ("ENDATA\n", "", "m: the file ends without ENDATA: it is cut off, or it is no MPS file."),
+        ("ENDATA\n", "", "m: the file ends without ENDATA: it is cut off, or it is not an MPS file."),
         (
             "ENDATA",
             "QCMATRIX NONE\n X X 1\nENDATA",
@@ -365,7 +365,7 @@ def test_crossing_bounds_and_non_convex_parts_keep_their_own_errors() -> None:
         ("min\n o: x + nan\nst\n c: x >= 1\nend\n", "line 2: 'nan' means something else in LP format"),
         ("min\n o: x + 3 4 y\nst\n c: x >= 1\nend\n", "line 2: a sign is missing before '4'."),
         ("min\n o: x y\nst\n c: x >= 1\nend\n", "line 2: a sign is missing before 'y'."),
-        ("min\n o: x + 1e400 y\nst\n c: x >= 1\nend\n", "line 2: the coefficient '1e400' is no finite number."),
+        ("min\n o: x + 1e400 y\nst\n c: x >= 1\nend\n", "line 2: the coefficient '1e400' is not a finite number."),
         ("min\n o: x\nst\n c: x <= y + 2\nend\n", "line 4: a number is needed here, not 'y'."),
         ("min\n o: x\nst\n c: 1 <= 2\nend\n", "line 4: this row has no variable."),
         ("min\n o: x\nst\n c: 1 <= x >= 2\nend\n", "line 4: a row with two sides reads a <= expression <= b."),
@@ -392,7 +392,7 @@ def test_crossing_bounds_and_non_convex_parts_keep_their_own_errors() -> None:
             "min\n x\nst\n c: x >= 1\nlazy constraints\n d: x >= 2\nend\n",
             "line 5: it has a section of lazy constraints",
         ),
-        ("once upon a time", "line 1: this is no LP file: it begins with 'once', not with min or max."),
+        ("once upon a time", "line 1: this is not an LP file: it begins with 'once', not with min or max."),
         ("min\n o: x + y\nst\n c: x >= 1\nsemi-continuous\n x\nend\n", "semi-continuous"),
         ("min\n o: x + y\nst\n c: x >= 1\ngeneral\n x\nend\n", "1 integer variables, the first is 'x'"),
         ("\n \n", "is empty"),
@@ -444,7 +444,7 @@ def damaged_archives() -> dict[str, dict[str, object]]:
         "holds no|without a program: its keys are points": {"points": [1.0]},
         "lacks lb, ub, r, sense": {"relift_format": 1, **good},
         "has layout 99, but this version of relift reads layout 1": {**own, "relift_format": 99},
-        "A is no sparse matrix of 1 x 1": {**own, "A_indices": [5]},
+        "A is not a sparse matrix of 1 x 1": {**own, "A_indices": [5]},
         "shape is": {**own, "shape": [1]},
         "the last 1 rows of A are not the identity": {**good, "A_data": [2.0]},
         "l and u have 2 and 1 entries": {**good, "l": [0.0, 0.0]},
@@ -481,12 +481,12 @@ def wrong_files() -> dict[str, tuple[str, bytes, str]]:
         "damaged gzip": ("m.mps.gz", packed[:40] + b"\xff\xff" + packed[42:], "m.mps.gz is cut off or damaged"),
         "no gzip": ("m.mps.gz", MODEL.encode(), "m.mps.gz is not compressed by gzip, although its name ends in .gz."),
         "gzip without .gz": ("m.mps", packed, "m.mps is compressed by gzip. Add .gz to its name."),
-        "picture": ("m.mps", b"\x89PNG\0\0\0", "m.mps is no text file."),
+        "picture": ("m.mps", b"\x89PNG\0\0\0", "m.mps is not a text file."),
         "cut off mps": ("m.mps", MODEL[:200].encode(), "m.mps: the file ends without ENDATA"),
-        "prose": ("m.mps", b"Dear reader,\n", "m.mps, line 1: this is no MPS file: 'Dear' is not known."),
-        "no archive": ("m.npz", b"hello", "m.npz is no NumPy archive, or it is cut off or damaged"),
-        "cut off archive": ("m.npz", archive.getvalue()[:300], "m.npz is no NumPy archive, or it is cut off"),
-        "unknown": ("m.xls", b"x", "the end of the name does not tell a format. Known are .mps, .qps, .lp, .npz"),
+        "prose": ("m.mps", b"Dear reader,\n", "m.mps, line 1: this is not an MPS file: 'Dear' is not known."),
+        "no archive": ("m.npz", b"hello", "m.npz is not a NumPy archive, or it is cut off or damaged"),
+        "cut off archive": ("m.npz", archive.getvalue()[:300], "m.npz is not a NumPy archive, or it is cut off"),
+        "unknown": ("m.xls", b"x", "the file extension is unknown. Expected one of: .mps, .qps, .lp, .npz"),
     }
 
 

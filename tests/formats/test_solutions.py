@@ -39,7 +39,8 @@ def test_the_json_of_an_answer_has_the_documented_keys() -> None:
     document = json_from_result(relift.solve(TRIANGLE))
     assert list(document) == [
         "format", "version", "relift", "status", "objective", "sense", "message", "backend", "iterations", "sizes",
-        "certificate", "timings", "attempts", "variable_names", "row_names", "x", "y", "w", "ray_x", "ray_y", "ray_w",
+        "certificate", "timings", "versions", "attempts", "variable_names", "row_names", "x", "y", "w", "ray_x",
+        "ray_y", "ray_w",
     ]  # fmt: skip
     assert (document["format"], document["version"], document["status"]) == ("relift-solution", 1, "optimal")
     assert document["sizes"]["ground"] == {"variables": 3, "rows": 3, "nonzeros": 6}
@@ -81,12 +82,12 @@ def test_values_are_matched_by_order_when_the_model_has_no_names(tmp_path: Path)
         ('{"x": [1, 2]}', "x has 2 entries, but the model has 3 variables."),
         ('{"x": [1, 2, "three"]}', "x holds 'three', which is not a number."),
         ('{"x": [1, 2, true]}', "x holds 'True', which is not a number."),
-        ('{"x": 7}', "x is no list of numbers."),
+        ('{"x": 7}', "x is not a list of numbers."),
         ('{"x": {"a": 1, "b": 2, "c": 3}}', "has no value for the variable 'two words'."),
         ('{"x": [1, 2, 3], "status": "great"}', "the status 'great' is not known."),
         ('{"version": 2, "x": [1, 2, 3]}', "has version 2, but 1 is read. Update relift."),
         ('{"format": "relift-map"}', "is a 'relift-map' file, not a solution."),
-        ("a 1\nb", "line 2: a line reads 'name value' or 'name value multiplier'."),
+        ("a 1\nb", "line 2: a line reads 'name value' or 'name value dual'."),
         ("a one\n", "line 1: 'one' is not a number."),
         ("a 1\n", "has 1 variables, but the model has 3."),
         ("# status optimal\n", "holds neither a point nor a ray."),
@@ -100,7 +101,7 @@ def test_what_is_wrong_with_a_solution_is_said(text: str, message: str, tmp_path
 
 
 def test_an_unknown_end_of_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileFormatError, match="does not tell a format"):
+    with pytest.raises(FileFormatError, match="file extension is unknown"):
         write_solution(relift.solve(TRIANGLE), tmp_path / "s.xml")
 
 

@@ -15,7 +15,7 @@ from relift import Program
 from relift.errors import ProgramError
 from relift.formats.lifting_map import named_small_program, read_lifting_map, read_small_solution, write_lifting_map
 from relift.formats.program_files import read_program, write_program
-from relift.formats.solutions import read_solution, with_bound_multipliers, write_solution
+from relift.formats.solutions import read_solution, with_bound_duals, write_solution
 from relift.lifting.certificate import certify
 
 UNIT = "answers"
@@ -79,7 +79,7 @@ def _through_text(program: Program, result: relift.Result, folder: Path) -> str:
     if len(program.conic) or len(program.quadratic) or result.status != "optimal":
         return ""  # plain text holds a point with the dual values of rows
     write_solution(result, folder / "answer.txt")
-    found = with_bound_multipliers(program, read_solution(folder / "answer.txt", program))
+    found = with_bound_duals(program, read_solution(folder / "answer.txt", program))
     if not np.array_equal(found.x, result.x):
         return f"x: {found.x} instead of {result.x}"
     again = certify(program, found, 1e-5)

@@ -55,7 +55,7 @@ def test_squares_of_sums_constants_and_weights_are_multiplied_out_by_row() -> No
         assert r == pytest.approx(wanted_r, rel=1e-15)
 
 
-def test_points_and_multipliers_agree_with_cvxpy() -> None:
+def test_points_and_dual_values_agree_with_cvxpy() -> None:
     cp = pytest.importorskip("cvxpy")
     answer = relift.solve_model(
         """

@@ -53,7 +53,7 @@ def test_a_quadratic_part_that_cancels_leaves_no_rounding_in_the_quotient() -> N
     assert lifting.small.P is None or lifting.small.P.nnz == 0
 
 
-# --- DUST: multipliers of a proof that are noise --------------------------------------------------------------------
+# --- DUST: duals of a proof that are noise --------------------------------------------------------------------
 
 
 def contradiction(coefficient: float) -> Program:
@@ -74,7 +74,7 @@ def test_what_is_more_than_noise_is_not_cleared_away() -> None:
 
 
 def test_a_proof_whose_parts_differ_in_size_is_judged_as_it_was_given() -> None:
-    # 1e9 x >= 1e9 and x <= 0: the small multiplier is needed, and clearing it would leave no proof.
+    # 1e9 x >= 1e9 and x <= 0: the small dual value is needed, and clearing it would leave no proof.
     program = Program(q=[0.0], A=[[1e9], [1.0]], l=[1e9, -INF], u=[INF, 0.0])
     assert infeasibility_residual(program, np.array([-1e-9, 1.0])) < 1e-9
 
@@ -143,10 +143,10 @@ def test_a_free_row_is_written_and_comes_back_free(suffix: str, tmp_path: Path) 
     assert (back.l.tolist(), back.u.tolist()) == ([-INF, 1.0], [INF, INF])
 
 
-# --- polish: signs of multipliers -----------------------------------------------------------------------------------
+# --- polish: signs of duals -----------------------------------------------------------------------------------
 
 
-def test_a_step_that_turns_the_sign_of_a_multiplier_is_not_taken() -> None:
+def test_a_step_that_turns_the_sign_of_a_dual_value_is_not_taken() -> None:
     # min 1/2 (x - 2)^2 with x <= 3, which is taken for active: there y = -1, which no upper bound pays.
     program = Program(P=[[1.0]], q=[-2.0], A=[[1.0]], u=[3.0])
     wrong = Solution(
@@ -166,7 +166,7 @@ def test_a_step_that_turns_the_sign_of_a_multiplier_is_not_taken() -> None:
 
 
 @pytest.mark.parametrize("is_upper", [True, False])
-def test_a_polished_point_lies_on_the_bound_that_its_multiplier_presses_on(is_upper: bool) -> None:
+def test_a_polished_point_lies_on_the_bound_that_its_dual_value_belongs_to(is_upper: bool) -> None:
     # min 1/2 x^2 -+ 5x with -1 <= x <= 1: the optimum is 1 with y = 4, or -1 with y = -4.
     side = 1.0 if is_upper else -1.0
     program = Program(P=[[1.0]], q=[-5.0 * side], A=[[1.0]], l=[-1.0], u=[1.0])

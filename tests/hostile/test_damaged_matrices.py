@@ -126,10 +126,10 @@ def test_the_words_for_damaged_matrices() -> None:
         ("csr indptr[0] 1", "indptr of A does not begin with 0, or decreases." + hint),
         ("csr short indptr", "indptr of A has 3 entries, but 4 are needed." + hint),
         ("csr short data", "A has 5 numbers and 6 indices, but indptr ends with 6." + hint),
-        ("csr float indices", "indices of A is no list of whole numbers." + hint),
+        ("csr float indices", "indices of A is not a list of whole numbers." + hint),
         ("csr indices beyond int64", f"indices of A has the entry {2**63 + 2}." + hint),
         ("csr complex", "A has entries of type complex128. Give real numbers."),
-        ("csr masked", "A has masked entries. Fill them with numbers, or leave them out."),
+        ("csr masked", "A has masked entries. Fill them with numbers, or remove them."),
         ("coo short data", "A has 5 numbers, but 6 row and 6 column indices." + hint),
         ("lil longer data", "the lists of A do not fit together." + hint),
     ):
@@ -159,8 +159,8 @@ def test_unusual_index_types_that_fit_are_read() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"q": np.ma.array([1.0, 2.0], mask=[0, 1])}, "q[1] is masked. Fill it with a number, or leave it out."),
-        ({"A": np.ma.array([[1.0, 2.0]], mask=[[0, 1]])}, "A[0, 1] is masked. Fill it with a number, or leave it out."),
+        ({"q": np.ma.array([1.0, 2.0], mask=[0, 1])}, "q[1] is masked. Fill it with a number, or remove it."),
+        ({"A": np.ma.array([[1.0, 2.0]], mask=[[0, 1]])}, "A[0, 1] is masked. Fill it with a number, or remove it."),
         ({"q": [1.0, None]}, "q[1] is nan. Every entry must be a finite number."),
         ({"q": [1.0, 2j]}, "q is not made of real numbers. Give a list, an array or a sparse matrix of numbers."),
         ({"q": ["1", "2"]}, "q is not made of real numbers. Give a list, an array or a sparse matrix of numbers."),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import relift
-from relift import Program, Solution, Status, certify
+from relift import Program, Solution, Status, certify, solve
 
 
 @pytest.mark.parametrize("sense", ["min", "max"])
@@ -42,6 +41,64 @@ def test_least_squares_that_fit_are_optimal_though_their_optimum_is_nothing(back
     program = Program(
         P=np.diag([0.0] * 5 + [2.0] * 8), q=np.zeros(13), A=np.hstack([B, -np.eye(8)]), l=b, u=b
     )  # fmt: skip
-    result = relift.solve(program, backend=backend)
+    result = solve(program, backend=backend)
     assert result.status == "optimal"
     assert abs(result.objective) < 1e-5
+
+
+FALLING = {
+    "nothing in any row": Program(q=[-0.1, 1e8], lb=[-np.inf, -1], ub=[np.inf, 0]),
+    "rows without an end on that side": Program(
+        q=[-0.1, 1e8], A=[[1, 0.002], [-3, 0]], l=[1, -np.inf], u=[np.inf, 1], lb=[0, -1], ub=[np.inf, 0]
+    ),
+    "downwards": Program(q=[0.1, 1e8], A=[[1, 0.002]], u=[1], lb=[-np.inf, -1], ub=[0, 0]),
+    "maximisation": Program(q=[0.1, -1e8], lb=[0, -1], ub=[np.inf, 0], sense="max"),
+    "curvature elsewhere": Program(P=np.diag([0.0, 2.0]), q=[-1e-3, 1e8], lb=[0, -1]),
+    "quadratic constraint elsewhere": Program(
+        q=[-1e-3, 1e8], lb=[0, -1], quadratic=[(np.diag([0.0, 2.0]), [-1, 0], 9)]
+    ),
+}
+
+
+@pytest.mark.parametrize("program", FALLING.values(), ids=FALLING.keys())
+def test_a_variable_that_nothing_holds_is_never_optimal_however_small_its_cost(program: Program) -> None:
+    x = np.array([2.0, -1.0]) * (1.0 if program.lb[0] == 0 else -1.0 if program.ub[0] == 0 else 0.0)
+    x[1] = -1.0
+    gradient = (program.q if program.P is None else program.P @ x + program.q) * (-1 if program.sense == "max" else 1)
+    answer = Solution(
+        Status.OPTIMAL, x=x, y=np.zeros(program.n_rows), w=-gradient * [0, 1], z=np.zeros(len(program.quadratic))
+    )
+    found = certify(program, answer)
+    assert found.is_feasible
+    assert found.duality_gap == np.inf
+
+
+@pytest.mark.parametrize("backend", ["highs", "clarabel", "osqp", "piqp", "scs"])
+@pytest.mark.parametrize("program", list(FALLING.values())[:5], ids=list(FALLING)[:5])
+def test_a_solver_that_does_not_see_a_small_cost_is_not_believed(program: Program, backend: str) -> None:
+    pytest.importorskip({"highs": "highspy"}.get(backend, backend))
+    result = solve(program, backend=backend, reduce=False)
+    assert result.status == Status.UNBOUNDED
+    assert result.certificate.is_proved
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        Program(q=[-0.1, 1e8], A=[[1, 0.002]], u=[1], lb=[0, -1], ub=[np.inf, 0]),
+        Program(q=[-0.1, 1e8], A=[[-1, 0.002]], l=[-1], lb=[0, -1], ub=[np.inf, 0]),
+        Program(P=[[1e-3, 0], [0, 0]], q=[-0.1, 1e8], lb=[0, -1], ub=[np.inf, 0]),
+        Program(q=[-0.1, 1e8], lb=[0, -1], ub=[np.inf, 0], quadratic=[([[1, 0], [0, 0]], [0, 0], 50)]),
+        Program(q=[-0.1, 1e8], lb=[0, -1], ub=[np.inf, 0], quadratic=[([[0, 0], [0, 1]], [1, 0], 50)]),
+    ],
+    ids=["row", "row from below", "curvature", "ball", "half-space"],
+)
+def test_what_holds_a_variable_with_a_small_cost_makes_it_optimal(program: Program) -> None:
+    assert solve(program).status == Status.OPTIMAL
+
+
+def test_rounding_does_not_press_on_a_bound_that_is_far_away() -> None:
+    program = Program(q=[1.0, 1.0], A=[[1.0, 1.0]], l=[1.0], lb=0, ub=1e30)
+    x, y = np.array([1.0, 0.0]), np.array([-1.0])
+    assert certify(program, Solution(Status.OPTIMAL, x=x, y=y, w=np.array([1e-15, 1e-15]))).is_optimal
+    assert not certify(program, Solution(Status.OPTIMAL, x=x, y=y, w=np.array([1e-12, 0.0]))).is_optimal

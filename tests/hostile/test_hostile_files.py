@@ -211,8 +211,11 @@ def test_a_crafted_archive_gets_a_sentence_and_no_memory(changes: dict[str, Any]
 def test_the_words_for_crafted_archives(tmp_path: Path) -> None:
     path = tmp_path / "m.npz"
     for changes, message in (
-        ({"A_indices": [0, 9]}, "A is no sparse matrix of 1 x 2 (A has an entry in row 9, but only 1 rows)."),
-        ({"A_indptr": [0, 2, 1]}, "A is no sparse matrix of 1 x 2 (indptr of A does not begin with 0, or decreases)."),
+        ({"A_indices": [0, 9]}, "A is not a sparse matrix of 1 x 2 (A has an entry in row 9, but only 1 rows)."),
+        (
+            {"A_indptr": [0, 2, 1]},
+            "A is not a sparse matrix of 1 x 2 (indptr of A does not begin with 0, or decreases).",
+        ),
         ({"l": 0.0}, "l has one entries, but 1 are needed."),
         ({"shape": [5, 2]}, "l has 1 entries, but 5 are needed."),
     ):
@@ -302,7 +305,7 @@ def test_a_damaged_zip_is_a_file_error_with_exit_code_2(tmp_path: Path) -> None:
             read_program(path)
     done = relift_process("solve", str(path))
     assert done.returncode == 2
-    assert done.stderr.startswith(f"relift: {path} is no NumPy archive, or it is cut off or damaged")
+    assert done.stderr.startswith(f"relift: {path} is not a NumPy archive, or it is cut off or damaged")
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -15,12 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import relift
-from relift.cli.models import ModelWords
+from relift.cli.models import ModelArguments
 from relift.cli.run import run
 from relift.errors import ReliftError
 from relift.redaction import redacted
 from relift.tables.open_engine import open_engine
 from relift.tables.postgres.address import holds_secret, shown_address
+from relift.tables.postgres.errors import REASONS
 from relift.tables.sources.table import Stored, source_from_data
 
 pytest.importorskip("adbc_driver_postgresql")
@@ -151,7 +152,7 @@ def test_no_error_of_python_holds_a_piece_of_a_password(
             repr(relift.Table((address, "t"), ["x"])),
             repr(Stored(address, ("t",))),
             repr(source_from_data("p", (address, "t"))) if template in PLAIN else "",
-            repr(ModelWords(tmp_path / "m.rlp", address, engine=address)),
+            repr(ModelArguments(tmp_path / "m.rlp", address, engine=address)),
             shown_address(address) if template in PLAIN else "",
             redacted(f"cannot open {address!r}: no such file"),
             redacted(f"cannot open {address}"),
@@ -243,7 +244,7 @@ def test_addresses_without_a_password_are_shown() -> None:
     [
         "the password is wrong, or the user is.",
         "Set PGPASSWORD, or write it into the password file (~/.pgpass).",
-        "special signs in a password are written as %40 for @, %2F for /.",
+        *(f"postgresql://me@db:5433/x cannot be reached: {what} {hint}" for _, what, hint in REASONS),
         "the constraint 'c': 3 rows",
         "model.rlp:3:5",
         "write to someone@example.org",

@@ -124,7 +124,7 @@ def test_a_free_variable_held_by_a_row_far_away_is_not_optimal_before_it_gets_th
 
 
 def test_a_gradient_counts_up_to_the_bound_that_a_row_implies() -> None:
-    # x0 = -x1 can fall to -1e9; multipliers that hide it leave a slope of 1e-7 on x0, beside terms of size 1.
+    # x0 = -x1 can fall to -1e9; duals that hide it leave a slope of 1e-7 on x0, beside terms of size 1.
     program = Program(q=[1 + 1e-7, 1], A=[[1, 1]], l=[0], u=[0], lb=[-np.inf, 0], ub=[np.inf, 1e9])
     hidden = Solution(Status.OPTIMAL, x=np.zeros(2), y=np.array([-1.0]), w=np.zeros(2))
     assert certify(program, hidden).duality_gap > 1

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.in_database.test_classes import METHODS, assert_as_local, lifted, ring_with_a_mark
-from tests.in_database.test_models import FLEET, fleet_data
-from tests.in_database.test_resume import RESUME, path_program
+from tests.in_database.test_ground_tables import FLEET, fleet_data
+from tests.in_database.test_lift_tables import METHODS, assert_as_local, lifted, ring_with_a_mark
+from tests.in_database.test_state import RESUME, path_program
 from tests.postgres_server import Server
 
 import relift
@@ -61,7 +61,7 @@ def test_a_model_is_solved_inside_of_postgresql(postgres_server: Server) -> None
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from tests.in_database.test_resume import RESUME, path_program
+from tests.in_database.test_state import RESUME, path_program
 from relift.in_database import lift_tables, tables_from_program
 from relift.tables.postgres.engine import PostgresEngine
 

@@ -52,7 +52,7 @@ def test_the_symmetry_that_was_built_in_is_found(seed: int, quadratic: bool, sca
 
 @settings(max_examples=60, deadline=None)
 @given(seed=SEEDS, quadratic=st.booleans(), disguised=st.booleans())
-def test_expanded_multipliers_are_stationary_on_the_ground_program(seed: int, quadratic: bool, disguised: bool) -> None:
+def test_expanded_dual_values_are_stationary_on_the_ground_program(seed: int, quadratic: bool, disguised: bool) -> None:
     case = symmetric_program(seed, quadratic=quadratic, disguised=disguised, scaled_rows=True)
     result = relift.solve(case.program, tolerance=1e-7)
     program, x, y, w = case.program, result.x, result.y, result.w
@@ -183,9 +183,9 @@ def test_a_false_answer_is_never_certified() -> None:
     for wrong_x in (right.x + 1e-3, right.x - 1e-3):
         wrong = Solution(Status.OPTIMAL, x=wrong_x, y=right.y, w=right.w)
         assert not certify(program, wrong).is_optimal
-    without_multipliers = Solution(Status.OPTIMAL, x=right.x)
-    assert not certify(program, without_multipliers).is_optimal
-    assert certify(program, without_multipliers).is_feasible
+    without_duals = Solution(Status.OPTIMAL, x=right.x)
+    assert not certify(program, without_duals).is_optimal
+    assert certify(program, without_duals).is_feasible
 
 
 @settings(max_examples=60, deadline=None)

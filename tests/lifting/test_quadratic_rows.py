@@ -30,7 +30,7 @@ def test_a_linear_objective_over_a_ball_has_its_known_optimum() -> None:
     np.testing.assert_allclose(1 + 2 * result.z[0] * result.x, 0, atol=1e-6)
 
 
-def test_constraints_of_one_class_share_their_multiplier() -> None:
+def test_constraints_of_one_class_share_their_dual_value() -> None:
     # x_i² + s <= 1 for each i: all constraints are alike, and so are the x.
     n = 6
     constraints = []

@@ -1,4 +1,4 @@
-"""What is substituted before symmetry is looked for comes back, points, multipliers and rays alike."""
+"""What is substituted before symmetry is looked for comes back, points, duals and rays alike."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_reduced_program_has_the_optimum_of_the_ground_program(seed: int, qu
 
 @settings(max_examples=150, deadline=None)
 @given(seed=SEEDS, quadratic=st.booleans())
-def test_restored_points_and_multipliers_are_optimal_on_the_ground_program(seed: int, quadratic: bool) -> None:
+def test_restored_points_and_dual_values_are_optimal_on_the_ground_program(seed: int, quadratic: bool) -> None:
     program, _ = reducible_program(seed, quadratic)
     reduction = reduce(program)
     restored = reduction.expand(solved(reduction.program))
@@ -174,7 +174,7 @@ def test_a_chain_of_rows_that_fix_each_other_is_followed_to_its_end() -> None:
     restored = reduction.expand(Solution(Status.OPTIMAL, x=np.zeros(0), y=np.zeros(0), w=np.zeros(0)))
     assert certify(program, restored).worst_residual == 0.0
     assert restored.w is not None
-    assert restored.w.tolist() == [0.0] * n  # the rows fix the variables, so the rows carry the multipliers
+    assert restored.w.tolist() == [0.0] * n  # the rows fix the variables, so the rows carry the duals
 
 
 def test_a_chain_that_is_too_long_is_left_to_the_solver_and_still_right() -> None:
@@ -209,7 +209,7 @@ def test_a_row_with_one_entry_is_a_bound_whatever_its_sign(
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])
-def test_of_several_rows_on_one_variable_the_tight_one_carries_the_multiplier(direction: float) -> None:
+def test_of_several_rows_on_one_variable_the_tight_one_carries_the_dual_value(direction: float) -> None:
     # x <= 4, x <= 2, x <= 3; x >= -6, x >= -1 (twice, by a negative entry too), own bounds -10, 10
     program = Program(
         q=[direction],
@@ -228,7 +228,7 @@ def test_of_several_rows_on_one_variable_the_tight_one_carries_the_multiplier(di
     assert np.flatnonzero(restored.y).tolist() == ([4] if direction > 0 else [1])
 
 
-def test_a_bound_that_is_as_tight_as_a_row_keeps_its_multiplier() -> None:
+def test_a_bound_that_is_as_tight_as_a_row_keeps_its_dual_value() -> None:
     reduction = reduce(Program(q=[1], A=[[2]], l=[6], lb=[3]))
     assert reduction.lower_source.tolist() == [NO_ROW]
     restored = reduction.expand(solved(reduction.program))
@@ -261,7 +261,7 @@ def test_multiples_of_a_row_that_contradict_each_other_are_left_for_the_solver_t
 
 @pytest.mark.parametrize("upside", [True, False])
 @pytest.mark.parametrize("factor", [-4.0, -1.0, 0.25, 1.0, 3.0])
-def test_of_equal_rows_the_one_that_is_tight_gets_the_multiplier(factor: float, upside: bool) -> None:
+def test_of_equal_rows_the_one_that_is_tight_gets_the_dual_value(factor: float, upside: bool) -> None:
     # Row 0: 1 <= x + 2y <= 6; row 1, a multiple of it, says 2 <= x + 2y <= 5 on one side only.
     sides = (2.0, INF) if upside else (-INF, 5.0)
     l, u = sorted([sides[0] * factor, sides[1] * factor])

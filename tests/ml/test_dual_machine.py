@@ -212,7 +212,7 @@ def test_a_machine_over_members_of_a_matrix_is_that_of_the_submatrix() -> None:
 def test_wrong_arrays_are_refused_by_the_compiled_part() -> None:
     core = dual_machine.core()
     with pytest.raises(ValueError, match="no features"):
-        core.point_machine(np.zeros((3, 0)), 0, 1.0, 0.0, 3, 1 << 20)
+        core.point_machine(np.zeros((3, 0)), 0, 1.0, 0.0, 3, 1 << 20, False)
     with pytest.raises(ValueError, match="not square"):
         core.matrix_machine(np.zeros((3, 2)), np.arange(2, dtype=np.int32), 1 << 20)
     with pytest.raises(ValueError, match="a member is out of range"):
@@ -223,7 +223,7 @@ def test_wrong_arrays_are_refused_by_the_compiled_part() -> None:
         core.sparse_machine(
             np.ones(1), np.array([5], dtype=np.int32), np.array([0, 1], dtype=np.int32), 2, 0, 1.0, 0.0, 3, 1
         )
-    machine = core.point_machine(np.zeros((3, 1)), 0, 1.0, 0.0, 3, 1 << 20)
+    machine = core.point_machine(np.zeros((3, 1)), 0, 1.0, 0.0, 3, 1 << 20, False)
     short, right = np.zeros(2), np.zeros(3)
     with pytest.raises(ValueError, match="c has a wrong type or length"):
         core.solve_dual(machine, short, right, right, 0.0, right, right, True, 1e-3, 1.0, 0.0, 10, 1.0)

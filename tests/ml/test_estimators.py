@@ -430,7 +430,7 @@ def test_bad_parameters_raise_what_scikit_learn_raises() -> None:
             LiftedSVC(**parameters).fit(X, y)
     with pytest.raises(ValueError, match="n_samples=40 should be >= n_classes=41"):
         LiftedSVC(n_classes=41).fit(X, y)
-    with pytest.raises(ValueError, match="solver='sm' is not known"):
+    with pytest.raises(ValueError, match="solver='sm' is not valid"):
         LiftedSVC(solver="sm").fit(X, y)
     with pytest.raises(ValueError, match="square matrix"):
         LiftedSVC(kernel="precomputed").fit(X, y)

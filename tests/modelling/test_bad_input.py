@@ -167,7 +167,7 @@ def test_wrong_folders_are_told(tmp_path: Path) -> None:
         relift.solve_model(NEEDS, tmp_path)
     (tmp_path / "need.tsv").unlink()
     for text, message in (
-        ("name,value\nprice,cheap\n", "line 2: price is 'cheap', which is no number"),
+        ("name,value\nprice,cheap\n", "line 2: price is 'cheap', which is not a number"),
         ("name,value\nprice,1\nprice,2\n", "line 3: 'price' has a value already"),
         ("name,value\nprice\n", "line 2: 1 entries"),
     ):

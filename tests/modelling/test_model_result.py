@@ -1,4 +1,4 @@
-"""Answers in the words of the model: values, multipliers, explanations, and solving again."""
+"""Answers in the words of the model: values, duals, explanations, and solving again."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_options_can_change_too() -> None:
     assert first.result.lifting.symmetry.method == "none"
     assert first.resolve().result.lifting.symmetry.method == "none"
     assert first.resolve(lift="counting").result.lifting.symmetry.method == "counting"
-    with pytest.raises(OptionError, match="there is no option 'lifting'"):
+    with pytest.raises(OptionError, match=r"unknown option 'lifting'\. Did you mean 'lift'"):
         first.resolve(lifting="none")
 
 

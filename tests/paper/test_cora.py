@@ -80,7 +80,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"cora.content.gz cannot be unpacked"):
         read_cora(tmp_path)
     (tmp_path / "cora.content").write_bytes(b"\xff\xfe\t1\tNets\n")
-    with pytest.raises(DataError, match=r"cora.content is no UTF-8 text"):
+    with pytest.raises(DataError, match=r"cora.content is not UTF-8 text"):
         read_cora(tmp_path)
 
 

@@ -76,5 +76,5 @@ def test_programs_of_another_form_are_refused() -> None:
         relift.Program(P=np.eye(2), q=np.zeros(2), A=np.ones((1, 2)), l=[1.0]),
     ]
     for other in others:
-        with pytest.raises(OptionError, match="no support vector machine in hinge form"):
+        with pytest.raises(OptionError, match="not a support vector machine in hinge form"):
             HingeForm.of(other)

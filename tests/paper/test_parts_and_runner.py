@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 pytest.importorskip("matplotlib", reason="experiments need matplotlib")
 
-from tests.cli.test_cli import environment
+from tests.cli.test_commands import environment
 from tests.paper import toy
 from tests.paper.toy import TOY
 from tests.waiting import wait_until

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import EXPRESSIONS, column
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.program import formulas
 from relift.tables.algebra import Project
 from relift.tables.duckdb.engine import DuckDBEngine
@@ -67,13 +67,13 @@ def test_a_formula_has_the_same_value_for_arrays_and_in_an_engine(engine: Engine
     expressions = {each: column(each) for each in arrays}
     there = formula(*([EXPRESSIONS] if takes_reading else []), **expressions, **numbers)
     here, there = ([each] if not isinstance(each, tuple) else list(each) for each in (here, there))
-    scratch = Scratch(engine, "formulas")
+    temporary = TemporaryTables(engine, "formulas")
     try:
-        table = scratch.attach("t", {"i": np.arange(n), **arrays})
+        table = temporary.attach("t", {"i": np.arange(n), **arrays})
         wanted = {f"f{k}": each.scalar for k, each in enumerate(there)}
         found = engine.fetch(Project(table, {"i": column("i").scalar, **wanted}))
     finally:
-        scratch.close()
+        temporary.close()
     order = np.argsort(found["i"])
     for k, expected in enumerate(here):
         np.testing.assert_allclose(found[f"f{k}"][order].astype(float), np.broadcast_to(expected, n), rtol=1e-12)

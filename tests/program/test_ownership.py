@@ -146,8 +146,8 @@ def test_quadratic_rows_that_do_not_fit_together_are_refused() -> None:
         ((np.array([1]), zero, zero, one, q, r), "owner of the quadratic constraints has the index 1 of 1"),
         ((zero, np.array([2]), zero, one, q, r), "first of the quadratic constraints has the index 2 of 2"),
         ((zero, zero, np.array([-1]), one, q, r), "second of the quadratic constraints has the index -1 of 2"),
-        ((np.array([0, 0]), zero, zero, one, q, r), "owner of the quadratic constraints is no list of 1 indices"),
-        ((np.array([0.5]), zero, zero, one, q, r), "owner of the quadratic constraints is no list of 1 indices"),
+        ((np.array([0, 0]), zero, zero, one, q, r), "owner of the quadratic constraints is not a list of 1 indices"),
+        ((np.array([0.5]), zero, zero, one, q, r), "owner of the quadratic constraints is not a list of 1 indices"),
         ((zero, zero, zero, one, sparse.csr_array((2, 2)), r), "q has 2 rows for 1 quadratic constraints"),
     ):
         with pytest.raises(ShapeError, match=message):

@@ -259,28 +259,53 @@ def test_an_argument_of_another_size_is_named(parts: Any, argument: str, message
 @pytest.mark.parametrize(
     ("parts", "argument", "entry", "message"),
     [
-        ({"q": [1, 1], "lb": [0, 2], "ub": [1, 1]}, "lb", 1, "lb[1] = 2 and ub[1] = 1 leave no value."),
-        ({"A": DENSE, "l": [1, 0], "u": [0.1, 1]}, "l", 0, "l[0] = 1 and u[0] = 0.10000000000000001 leave no value."),
-        ({"q": [1], "lb": INF}, "lb", 0, "lb[0] = inf and ub[0] = inf leave no value."),
-        ({"q": [1], "ub": -INF}, "lb", 0, "lb[0] = -inf and ub[0] = -inf leave no value."),
-        ({"A": DENSE, "l": 3, "u": 2}, "l", 0, "l[0] = 3 and u[0] = 2 leave no value. 2 of 2 rows are bounded so."),
+        (
+            {"q": [1, 1], "lb": [0, 2], "ub": [1, 1]},
+            "lb",
+            1,
+            "lb[1] = 2 and ub[1] = 1 are infeasible bounds.",
+        ),
+        (
+            {"A": DENSE, "l": [1, 0], "u": [0.1, 1]},
+            "l",
+            0,
+            "l[0] = 1 and u[0] = 0.10000000000000001 are infeasible bounds.",
+        ),
+        (
+            {"q": [1], "lb": INF},
+            "lb",
+            0,
+            "lb[0] = inf and ub[0] = inf are infeasible bounds.",
+        ),
+        (
+            {"q": [1], "ub": -INF},
+            "lb",
+            0,
+            "lb[0] = -inf and ub[0] = -inf are infeasible bounds.",
+        ),
+        (
+            {"A": DENSE, "l": 3, "u": 2},
+            "l",
+            0,
+            "l[0] = 3 and u[0] = 2 are infeasible bounds. 2 of 2 rows are bounded so.",
+        ),
         (
             {"q": [1, 1, 1], "lb": [0, 2, 2], "ub": 1},
             "lb",
             1,
-            "lb[1] = 2 and ub[1] = 1 leave no value. 2 of 3 variables are bounded so.",
+            "lb[1] = 2 and ub[1] = 1 are infeasible bounds. 2 of 3 variables are bounded so.",
         ),
         (
             {"q": [1], "lb": 2, "ub": 1, "variable_names": ["tea"]},
             "lb",
             0,
-            "lb[0] = 2 and ub[0] = 1 (variable 'tea') leave no value.",
+            "lb[0] = 2 and ub[0] = 1 (variable 'tea') are infeasible bounds.",
         ),
         (
             {"A": [[1]], "l": 2, "u": 1, "row_names": ["cup"]},
             "l",
             0,
-            "l[0] = 2 and u[0] = 1 (row 'cup') leave no value.",
+            "l[0] = 2 and u[0] = 1 (row 'cup') are infeasible bounds.",
         ),
     ],
 )
@@ -329,10 +354,10 @@ def test_a_triangle_is_completed_only_on_request(triangle: Any, make: Any) -> No
 
 
 def test_options_that_are_not_known_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"sense='maximise' is not known. Choose one of: min, max."):
+    with pytest.raises(OptionError, match=r"sense='maximise' is not valid. Expected one of: min, max."):
         Program(q=[1], sense="maximise")  # type: ignore[arg-type]
     for parts in ({"q": [1]}, {"P": [[1]]}):
-        with pytest.raises(OptionError, match=r"triangle='up' is not known. Choose one of: upper, lower."):
+        with pytest.raises(OptionError, match=r"triangle='up' is not valid. Expected one of: upper, lower."):
             Program(**parts, triangle="up")  # type: ignore[arg-type]
 
 

@@ -44,7 +44,7 @@ def test_an_answer_survives_pickling() -> None:
     assert (again.backend, again.iterations) == ("highs", 4)
 
 
-def test_multipliers_press_on_the_bound_of_their_sign() -> None:
+def test_dual_values_belong_to_the_bound_of_their_sign() -> None:
     # min -x + y: x is held from above by its row, y from below by its bound.
     result = relift.solve(Program(q=[-1, 1], A=[[1, 0]], l=[0], u=[2], lb=[-5, 1], ub=[5, 9]), reduce=False)
     assert result.y is not None

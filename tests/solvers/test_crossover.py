@@ -42,12 +42,12 @@ def test_centre_of_the_assignment_polytope_goes_to_a_permutation() -> None:
     assert sorted(np.unique(np.round(moved.x, 9))) == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("keep", ["all", "only x", "wrong multipliers"])
+@pytest.mark.parametrize("keep", ["all", "only x", "wrong duals"])
 def test_knapsack_face_goes_to_a_vertex(keep: str) -> None:
     n = 12
     program = Program(q=-np.ones(n), A=np.ones((1, n)), u=[5.5], lb=0, ub=1)
     y, w = np.array([1.0]), np.zeros(n)
-    if keep == "wrong multipliers":
+    if keep == "wrong duals":
         y, w = np.array([0.0]), np.ones(n)
     point = Solution(
         Status.OPTIMAL, np.full(n, 5.5 / n), *((None, None) if keep == "only x" else (y, w)), objective=-5.5

@@ -45,7 +45,7 @@ def test_a_real_infeasible_program_is_proved_infeasible_by_highs_alone(name: str
 
 
 def assert_proved(program: Program, solution: Solution) -> None:
-    """By hand: A'y + w = 0 as far as rounding goes, no multiplier on a missing bound, and a negative support."""
+    """By hand: A'y + w = 0 as far as rounding goes, no dual value on a missing bound, and a negative support."""
     y, w = solution.ray_y, solution.ray_w
     assert y is not None
     assert w is not None

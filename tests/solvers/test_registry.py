@@ -41,7 +41,7 @@ def test_unknown_name_is_met_with_the_nearest_and_the_list(name: str, suggestion
     with pytest.raises(OptionError) as caught:
         get_backend(name)
     known = "highs, clarabel, osqp, piqp, scs, qpsolvers:<name>, cvxpy:<NAME>"
-    assert str(caught.value) == f"there is no backend {name!r}. {suggestion}Known: {known}."
+    assert str(caught.value) == f"there is no backend {name!r}. {suggestion}Expected one of: {known}."
 
 
 @pytest.mark.skipif(not HAS_PASS_THROUGHS, reason="qpsolvers or cvxpy is not installed")

@@ -11,8 +11,8 @@ from relift import Program, Solution, Status, solve
 from relift.settings import SolverSettings
 from relift.solvers import highs_rounds
 from relift.solvers.clarabel_ import ClarabelBackend
-from relift.solvers.highs_ import HighsBackend, load, qp_iterations, run
-from relift.solvers.highs_rounds import first_budget, run_in_rounds
+from relift.solvers.highs_ import IPM_ITERATIONS, HighsBackend, load, qp_iterations, run
+from relift.solvers.highs_rounds import TimedInterrupt, first_budget, run_in_rounds
 
 PROGRAM = Program(q=[1.0, 1.5], A=[[1.0, 2.0], [2.0, 1.0]], l=[1.0, 1.0], lb=0)
 
@@ -137,6 +137,33 @@ def test_turns_keep_the_time_limit(limit: float, monkeypatch: pytest.MonkeyPatch
     assert turns.clock == pytest.approx(limit)
 
 
+def test_work_between_iterations_is_not_taken_from_the_budget_of_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = Turns(2.85, 0.5, monkeypatch)  # a third of it is another job: 1.9 s of simplex, with a budget of 2 s
+    beside = 0.0
+
+    def run_beside(highs: FakeHighs) -> str:
+        nonlocal beside
+        status = turns.run(highs)
+        beside = turns.simplex.ran / 3
+        return status
+
+    settings = SolverSettings()
+    _, status = run_in_rounds(turns.load, run_beside, settings, 2.0, turns.simplex, elsewhere=lambda: beside)
+    assert status == "kOptimal"
+    assert {name for name, _ in turns.log} == {"simplex"}
+    alone = Turns(2.85, 0.5, monkeypatch)
+    alone.go()
+    assert {name for name, _ in alone.log} == {"simplex", "interior"}
+
+
+def test_an_interrupt_counts_its_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([1.0, 1.5, 10.0, 12.0])
+    monkeypatch.setattr(highs_rounds, "perf_counter", lambda: next(ticks))
+    timed = TimedInterrupt(iter([False, True]).__next__)
+    assert [timed(), timed()] == [False, True]
+    assert timed.seconds == 2.5
+
+
 def test_interior_point_that_finds_no_solution_leaves_the_ray_to_simplex(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = Turns(1e9, 1.0, monkeypatch, answer="kInfeasible")
     found, status = turns.go()
@@ -151,7 +178,7 @@ def test_the_first_budget_grows_with_the_program() -> None:
 
 
 def test_interior_point_without_crossover_gives_a_certified_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_simplex(load: Any, run: Any, settings: Any, budget: float, simplex: Any) -> Any:
+    def without_simplex(load: Any, run: Any, settings: Any, budget: float, simplex: Any, **more: Any) -> Any:
         def pretend(highs: Any) -> str:
             return "kTimeLimit" if highs is simplex else str(run(highs))
 
@@ -175,7 +202,20 @@ def test_active_sets_of_highs_that_cycle_end_as_a_failure() -> None:
     program = Program(P=np.diag([0.0, 0.5]), A=[[0.0, 0.0]], lb=[-4e8, -np.inf], ub=[2e8, np.inf], u=[np.inf])
     answer = HighsBackend().solve(program, SolverSettings())
     if answer.status == Status.FAILURE:  # HiGHS 1.15 cycles here
-        assert answer.message == "kIterationLimit: the active-set method did not end in 100,600 iterations"
+        assert answer.message == "kIterationLimit: no answer after 100,600 iterations"
+    else:
+        assert answer.status == Status.OPTIMAL
+    assert solve(program).status == Status.OPTIMAL
+
+
+def test_interior_point_of_highs_that_does_not_end_is_a_failure() -> None:
+    program = Program(
+        q=[-2.0, -2.0], A=[[0.18, 0.01], [-4e4, 1e4], [14.0, -14.0], [0.04, 0.18], [25.2, 1.4]],
+        l=[-0.1, -5e3, -3.5, -0.1, -7.0], u=[1e29, 5e3, 3.5, 0.1, 7.0], lb=0, ub=[1e30, np.inf],
+    )  # fmt: skip
+    answer = HighsBackend().solve(program, SolverSettings(options={"solver": "ipm"}))
+    if answer.status == Status.FAILURE:  # HiGHS 1.15 does not see that it is at the end
+        assert answer.message == f"kIterationLimit: no answer after {IPM_ITERATIONS:,} iterations"
     else:
         assert answer.status == Status.OPTIMAL
     assert solve(program).status == Status.OPTIMAL
@@ -190,3 +230,7 @@ def test_an_iteration_limit_of_the_user_comes_before_our_own_for_active_sets() -
     assert limit() == qp_iterations(program) == 100_800
     assert limit(iteration_limit=7) == 7
     assert limit(iteration_limit=7, options={"qp_iteration_limit": 9}) == 9
+    assert (
+        HighsBackend().solve(program, SolverSettings(options={"qp_iteration_limit": 0})).status
+        == Status.ITERATION_LIMIT
+    )

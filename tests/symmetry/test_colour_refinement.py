@@ -541,9 +541,9 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
         refine(None, A, [np.zeros(3, dtype=np.uint64)], words, words, zeros, zeros)
     with pytest.raises(ShapeError, match=r"u has shape \(3,\), not \(2,\)\."):
         refine(None, A, [], words, words, zeros, np.zeros(3))
-    with pytest.raises(OptionError, match="mode='sum' is not known"):
+    with pytest.raises(OptionError, match="mode='sum' is not valid"):
         refine(None, A, [], words, words, zeros, zeros, mode="sum")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="values='float' is not known"):
+    with pytest.raises(OptionError, match="values='float' is not valid"):
         colour_refinement(A, values="float")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="scale_rows=True does not apply"):
         colour_refinement(A, scale_rows=True)

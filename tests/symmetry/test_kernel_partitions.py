@@ -152,7 +152,7 @@ def test_kernels_that_are_constant_tell_nothing_apart() -> None:
     assert kernel_partition(X, "rbf", gamma=0.0, labels=[0, 1, 0]).labels.tolist() == [0, 1, 0]
 
 
-def test_merged_points_have_equal_multipliers_in_the_svm_dual() -> None:
+def test_merged_points_have_equal_dual_values_in_the_svm_dual() -> None:
     X = symmetric_points(4)
     y = np.where(np.abs(X - X.mean(axis=0)).sum(axis=1) > 0.3, 1.0, -1.0)
     classes = kernel_partition(X, "rbf", labels=y, gamma=1.0)
@@ -176,7 +176,7 @@ def test_wrong_arguments_are_refused() -> None:
         kernel_partition([[1.0], [np.nan]])
     with pytest.raises(ShapeError, match="labels have 1 entries for 2 points"):
         kernel_partition([[1.0], [2.0]], labels=[1])
-    with pytest.raises(OptionError, match=r"kernel='cosine' is not known. Choose one of: rbf, poly, linear, sigmoid"):
+    with pytest.raises(OptionError, match=r"kernel='cosine' is not valid. Expected one of: rbf, poly, linear, sigmoid"):
         kernel_partition([[1.0]], "cosine")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match=r"the kernel gave a matrix of shape \(1, 1\) for 2 points"):
         kernel_partition([[1.0], [2.0]], lambda X: np.eye(1))

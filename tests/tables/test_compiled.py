@@ -126,3 +126,65 @@ def test_texts_are_numbered_alike_from_objects_and_from_arrow(texts: list[str | 
     assert [None if n < 0 else known[n] for n in numbers] == texts
     assert len(dictionary) == len(set(texts) - {None})
     assert known[np.argsort(dictionary.ranks())].tolist() == sorted(set(texts) - {None})  # type: ignore[type-var]
+
+
+# --- recursion ---
+
+small = st.integers(-1, 3)
+
+
+@st.composite
+def recursions(draw: Any) -> tuple[list[Any], list[kernels.Step]]:
+    """Two predicates of one and two columns, and steps between them."""
+    widths = (1, 2)
+    sets = [np.array(draw(st.lists(st.tuples(*[small] * w), max_size=4)), np.int64).reshape(-1, w) for w in widths]
+    steps = []
+    for _ in range(draw(st.integers(1, 3))):
+        source, target, width = draw(st.sampled_from([0, 1])), draw(st.sampled_from([0, 1])), draw(st.integers(1, 3))
+        rest = np.array(draw(st.lists(st.tuples(*[small] * width), max_size=5)), np.int64).reshape(-1, width)
+        places = st.integers(-width, widths[source] - 1)
+        on = draw(st.lists(st.tuples(st.integers(0, widths[source] - 1), st.integers(0, width - 1)), max_size=2))
+        tests = draw(st.lists(st.tuples(st.integers(0, 3), places, places), max_size=2))
+        outputs = [draw(places) for _ in range(widths[target])]
+        arrays = (np.array(part, np.int32).reshape(-1) for part in (on, outputs, tests))
+        steps.append(kernels.Step(source, target, rest, *arrays))
+    return sets, steps
+
+
+@given(drawn=recursions(), most=st.sampled_from([1, 5, 1000]))
+def test_closures(drawn: Any, most: int) -> None:
+    sets, steps = drawn
+    found, expected = kernels.closure(sets, steps, most), reference.closure(sets, steps, most)
+    if found is None or expected is None:
+        whole = reference.closure(sets, steps, 10**6)
+        assert whole is not None
+        assert max(part.shape[0] for part in whole[0]) > most
+        return
+    for one, other in zip(found[0], expected[0], strict=True):
+        assert sorted(one.tolist()) == sorted(other.tolist())
+    assert found[1] == expected[1]
+
+
+@given(batches=st.lists(st.lists(st.tuples(small, far), max_size=8), max_size=4))
+def test_sets_of_tuples_tell_what_is_new(batches: list[list[tuple[int, int]]]) -> None:
+    known, seen = kernels.TupleSet(2), set[tuple[int, int]]()
+    for batch in batches:
+        expected = []
+        for row in batch:
+            expected.append(row not in seen)
+            seen.add(row)
+        assert known.add(np.array(batch, np.int64).reshape(-1, 2)).tolist() == expected
+
+
+def test_steps_that_do_not_fit_are_refused() -> None:
+    none, edges = np.empty(0, np.int32), np.array([[1, 2]])
+    for step in (
+        kernels.Step(0, 0, edges, np.array([2, 0], np.int32), np.array([0, 1], np.int32), none),
+        kernels.Step(0, 0, edges, np.array([0, 2], np.int32), np.array([0, 1], np.int32), none),
+        kernels.Step(0, 0, edges, none, np.array([0, -3], np.int32), none),
+        kernels.Step(0, 0, edges, none, np.array([0], np.int32), none),
+        kernels.Step(0, 0, edges, none, np.array([0, 1], np.int32), np.array([7, 0, 0], np.int32)),
+        kernels.Step(0, 3, edges, none, np.array([0, 1], np.int32), none),
+    ):
+        with pytest.raises(ValueError, match=r"outside of|wrong length|no such"):
+            kernels.closure([edges], [step], 10)

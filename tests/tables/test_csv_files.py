@@ -168,7 +168,7 @@ def test_a_header_that_is_said_is_believed(tmp_path: Path) -> None:
     assert read(Table(path, [1, 0], header=False), 2) == [(2, "milk"), (3, "tea")]
     with pytest.raises(DataError, match="has 2 columns without names, and 1 names are given"):
         read(Table(path, ["item"], header=False), 1)
-    with pytest.raises(DataError, match="header= and delimiter= go with CSV files"):
+    with pytest.raises(DataError, match="header= and delimiter= apply to CSV files"):
         read(Table([1, 2], header=True), 1)
 
 

@@ -17,6 +17,7 @@ from relift.tables.algebra import Scan, Type
 from relift.tables.delegating_engine import DelegatingEngine
 from relift.tables.engine import Engine
 from relift.tables.memory.engine import MemoryEngine
+from relift.tables.recursion import RecursiveRules
 from relift.tables.sources.table import Stored, source_from_data
 
 KINDS = (DelegatingEngine, RecordingEngine)
@@ -33,6 +34,10 @@ ARGUMENTS: dict[str, Any] = {
     "by": ("A",),
     "stage": "ground",
     "message": "the constraint c",
+    "known": Scan("t", {"A": ("c0", Type.INTEGER)}),
+    "rules": RecursiveRules({}, {}, ()),
+    "names": {"p": "t"},
+    "most": 13,
 }
 """A value for each parameter of a method of an engine."""
 

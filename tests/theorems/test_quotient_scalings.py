@@ -1,4 +1,4 @@
-"""The quotient, its isometric form, and the way back: multipliers are shared out, not copied."""
+"""The quotient, its isometric form, and the way back: duals are shared out, not copied."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_isometric_form_has_the_same_objective_and_the_same_optimum(
 
 
 @pytest.mark.parametrize("program", [ring_of_springs(12), transport(5)], ids=["springs", "transport"])
-def test_shared_multipliers_are_stationary_and_copied_ones_are_not(program: Program) -> None:
+def test_shared_dual_values_are_stationary_and_copied_ones_are_not(program: Program) -> None:
     lifting = relift.lift(program)
     backend = get_backend("highs" if lifting.small.is_linear else "clarabel")
     small = backend.solve(lifting.small, SolverSettings(tolerance=1e-9))

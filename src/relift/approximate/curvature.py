@@ -27,7 +27,7 @@ LARGEST = 2e10
 
 
 def curvature(P: SparseMatrix | None, n: int, flops: float = math.inf) -> Vector:
-    r"""A vector :math:`\mu \ge 0` with :math:`P \succeq \mathrm{diag}(\mu)`, as large as is cheap to prove.
+    r"""A vector :math:`\mu \ge 0` with :math:`P \succeq \mathrm{diag}(\mu)`, as large as is easy to prove.
 
     Each connected part of P by itself: the slack of diagonal dominance where all of it is dominant, else the smallest
     eigenvalue after scaling to unit diagonal if the part is small, else 0 (see :func:`curvature_by_factorisation`).

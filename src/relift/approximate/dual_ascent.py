@@ -1,6 +1,6 @@
-r"""Better multipliers for a lower bound, by first-order steps on the ground program from where the small one ended.
+r"""Better dual values for a lower bound, by first-order steps on the original program from where the small one ended.
 
-Multipliers that are constant on classes miss the ground optimum by about the noise, times how far variables may go. A
+Dual values that are constant on classes miss the ground optimum by about the noise, times how far variables may go. A
 few steps of the primal-dual hybrid gradient method (Chambolle and Pock, 2011; with a quadratic objective: Condat, 2013)
 
 .. math:: x^+ = \Pi_{[lo, hi]}\big(x - \tau (Px + q + A^\top y)\big), \qquad
@@ -25,7 +25,7 @@ from relift.program.program import Program
 def ascend(
     program: Program, x: Vector, y: Vector, lower: Vector, upper: Vector, lengths: tuple[int, ...] = (10, 30, 90)
 ) -> Iterator[tuple[Vector, Vector]]:
-    """Points and multipliers after some steps, each the average of a stretch, which is also where the next one starts.
+    """Points and dual values after some steps, each the average of a stretch, which is also where the next one starts.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-r"""A number that no feasible point can beat, from any point v and any multipliers y: proved, not estimated.
+r"""A number that no feasible point can beat, from any point v and any dual values y: proved, not estimated.
 
-With :math:`P \succeq \mathrm{diag}(\mu)`, multipliers y that press on finite bounds only, and
+With :math:`P \succeq \mathrm{diag}(\mu)`, dual values y of finite bounds only, and
 :math:`g = Pv + q + A^\top y`, every feasible x has
 
 .. math:: f(x) \;\ge\; r - \tfrac12 v^\top P v - \big(u^\top y^+ - l^\top y^-\big)
@@ -39,7 +39,7 @@ from relift.arrays import Indices, Vector
 from relift.program.program import Program
 
 STEPS = 9
-"""How often the search for the best multiple of the multipliers changes its step."""
+"""How often the search for the best multiple of the dual values changes its step."""
 
 NEGLIGIBLE = 1e-8
 """A gradient this small counts as zero where only a radius holds a variable: against the terms that it is the sum of,
@@ -54,9 +54,9 @@ class LowerBound:
     Parameters
     ----------
     value
-        The bound; -inf if these multipliers prove nothing.
+        The bound; -inf if these dual values prove nothing.
     v, y
-        The point and the multipliers that prove it.
+        The point and the dual values that prove it.
     gradient
         Pv + q + A'y: what is left to the boxes.
     variable_gap, row_gap
@@ -117,7 +117,7 @@ class BoundProver:
 
     Examples
     --------
-    The optimum of this program is 2 (x = 1, 1); no multiplier proves 0, half of the right one 1, the right one 2:
+    The optimum of this program is 2 (x = 1, 1); no dual value proves 0, half of the right one 1, the right one 2:
 
     >>> program = Program(q=[1.0, 1.0], A=[[1.0, 1.0]], l=[2.0], lb=0, ub=3)
     >>> prover = BoundProver(program)
@@ -207,14 +207,14 @@ class BoundProver:
         radius_is_known: bool = False,
         search_multiple: bool = False,
     ) -> LowerBound:
-        """The lower bound that a point and multipliers of the rows prove.
+        """The lower bound that a point and dual values of the rows prove.
 
         Parameters
         ----------
         v
             Any point; the optimum gives the best bound. Not used by linear programs but for the parts of the gap.
         y
-            Any multipliers of the rows; those that press on an infinite bound count as 0.
+            Any dual values of the rows; those of infinite bounds count as 0.
         cutoff
             A value of the objective that is known to be reached; the bound never exceeds it.
         radius
@@ -307,7 +307,7 @@ class BoundProver:
 
 
 def payable(y: Vector, lower: Vector, upper: Vector) -> Vector:
-    """Multipliers with those that press on an infinite bound set to 0.
+    """Dual values, with those of infinite bounds set to 0.
 
     Examples
     --------

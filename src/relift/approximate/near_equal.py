@@ -1,4 +1,4 @@
-r"""Classes of variables and rows that are *nearly* alike: where data is noisy, exact refinement finds nothing.
+r"""Classes of variables and rows that are *nearly* equivalent: where data is noisy, exact refinement finds nothing.
 
 Two ways, neither of which proves anything (:mod:`relift.approximate.lower_bound` does that afterwards):
 

@@ -54,13 +54,13 @@ class Approximation:
         Never take more rounds than this.
     radius
         What you know the magnitude of variables without any bound to be at most. None: only where rounding parts the
-        multipliers from a proof, such variables are taken to lie within 10⁴ times the largest entry of the point found,
+        dual values from a proof, such variables are taken to lie within 10⁴ times the largest entry of the point found,
         and the report says so. ``math.inf``: no assumption at all.
     budget
         What approximate lifting may take at most, as a share of the time that solving the program without it has taken
         so far: then it is given up, and the program is solved without it. ``math.inf``: take whatever the gap needs.
     finish
-        ``"gap"`` ends with the proved gap; ``"ground"`` then solves the program as it is, started from that point.
+        ``"gap"`` ends with the proved gap; ``"ground"`` then solves the program directly, started from that point.
 
     Examples
     --------
@@ -177,9 +177,9 @@ class Approximation:
             If a partition of another size than the program was given.
         """
         if len(program.quadratic):
-            raise OptionError("approximate lifting does not take quadratic constraints.", "Leave approximate out.")
+            raise OptionError("approximate lifting does not take quadratic constraints.", "Remove approximate.")
         if len(program.conic):
-            raise OptionError("approximate lifting does not take cones.", "Leave approximate out.")
+            raise OptionError("approximate lifting does not take cones.", "Remove approximate.")
         if self.partition is not None:
             labels_of(self.partition, program.n_variables)
 
@@ -193,8 +193,8 @@ def approximation_from(given: object) -> Approximation:
     0.01
     >>> approximation_from("a little")
     Traceback (most recent call last):
-    relift.errors.OptionError: approximate='a little' is not understood. Give a gap such as 1e-3, a Partition, or
-    relift.Approximation(...).
+    relift.errors.OptionError: approximate must be a positive number (the gap), a Partition or an Approximation; got
+    'a little'. For example: approximate=1e-3.
     """
     if isinstance(given, Approximation):
         return given
@@ -205,8 +205,8 @@ def approximation_from(given: object) -> Approximation:
     if isinstance(given, (int, float, np.floating)) and not isinstance(given, bool):
         return Approximation(gap=float(given))
     raise OptionError(
-        f"approximate={given!r} is not understood.",
-        "Give a gap such as 1e-3, a Partition, or relift.Approximation(...).",
+        f"approximate must be a positive number (the gap), a Partition or an Approximation; got {given!r}.",
+        "For example: approximate=1e-3.",
     )
 
 

@@ -9,10 +9,10 @@ made) and by LSMR otherwise, and cut off at the bounds; rows that this breaks jo
 cut off stay where they are, and so on, a few times.
 
 *Dual*: gradients :math:`g_j = (Pv + q + A^\top y)_j` that should vanish do not quite, those of the variables that
-make most of the gap, and of all that nothing else holds. The smallest change of the multipliers that does it, relative
+make most of the gap, and of all that nothing else holds. The smallest change of the dual values that does it, relative
 to their size and to the room that the other gradients of their rows leave, is found in the same way.
 
-Neither is a proof: the corrected point is checked, the corrected multipliers prove what they prove.
+Neither is a proof: the corrected point is checked, the corrected dual values prove what they prove.
 """
 
 from __future__ import annotations
@@ -155,9 +155,9 @@ def _smallest_move(A: SparseMatrix, room: Vector, wish: Vector, flops: float) ->
                 solved = linalg.solveh_banded(lower_band(normal.tocsc(), band), wish[order], lower=True)
             except linalg.LinAlgError:
                 return np.full(room.size, np.nan), cost
-            multipliers = np.empty_like(solved)
-            multipliers[order] = solved
-            return np.asarray(room * (scaled.T @ multipliers)), cost
+            duals = np.empty_like(solved)
+            duals[order] = solved
+            return np.asarray(room * (scaled.T @ duals)), cost
     cost = 6.0 * ITERATIONS * scaled.nnz
     if cost > flops:
         return np.full(room.size, np.nan), 0.0
@@ -165,10 +165,10 @@ def _smallest_move(A: SparseMatrix, room: Vector, wish: Vector, flops: float) ->
     return np.asarray(room * step), cost
 
 
-def repaired_multipliers(
+def repaired_duals(
     program: Program, v: Vector, bound: LowerBound, lower: Vector, upper: Vector, curvature: Vector
 ) -> Vector:
-    """Multipliers near those of a bound under which the gradients that cost most vanish.
+    """Dual values near those of a bound under which the gradients that cost most vanish.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def repaired_multipliers(
     v
         Where the gradient of a quadratic objective is taken.
     bound
-        What the multipliers prove now.
+        What the dual values prove now.
     lower, upper, curvature
         What holds the variables, as :class:`~relift.approximate.lower_bound.BoundProver` knows it.
 
@@ -187,7 +187,7 @@ def repaired_multipliers(
     >>> program = Program(q=[1.0, 1.0], A=[[1.0, 0.0], [0.0, 1.0]], l=[0.0, 0.0], lb=-9, ub=9)
     >>> v = np.zeros(2)
     >>> bound = BoundProver(program).prove(v, np.array([-1.01, -0.9999]))
-    >>> repaired_multipliers(program, v, bound, program.lb, program.ub, np.zeros(2)).round(9).tolist()
+    >>> repaired_duals(program, v, bound, program.lb, program.ub, np.zeros(2)).round(9).tolist()
     [-1.0, -0.9999]
     """
     y, g, A = bound.y, bound.gradient, program.A.tocsr()
@@ -222,7 +222,7 @@ def _costliest(gap: Vector) -> Indices:
 
 
 def _room(A: SparseMatrix, program: Program, v: Vector, y: Vector, gradient_room: Vector) -> Vector:
-    """How far each multiplier may go: in proportion to its size, and not through the gradients that are right."""
+    """How far each dual value may go: in proportion to its size, and not through the gradients that are right."""
     Av = A @ v
     near = 1e-6 * (1.0 + np.abs(Av))
     is_tight = ((Av - program.l) <= near) | ((program.u - Av) <= near)

@@ -13,7 +13,7 @@ Every row stays; those that have become equal, single or empty are merged by
 
 *Averages* (rows merged). Rows of a class are averaged, after division by their scales d: :math:`\hat A_r =
 \mathrm{mean}_{i \in r} (AS)_i / d_i`, likewise l, u, lb and ub. The optimum is no bound of either side; Sz breaks
-rows a little and has to be repaired (:mod:`~relift.approximate.repair`) before it counts. The multipliers,
+rows a little and has to be repaired (:mod:`~relift.approximate.repair`) before it counts. The dual values,
 :math:`y_i = \hat y_r / (d_i |r|)`, are as good as any for a lower bound.
 """
 
@@ -38,14 +38,14 @@ from relift.symmetry.partition import Partition
 @final
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """A program over class values, and the way back to the program it came from.
+    """A program over class values, with the expansion to the program it came from.
 
     Parameters
     ----------
     ground
         The program before.
     symmetry
-        Classes of its variables, and classes of rows over which multipliers may be averaged.
+        Classes of its variables, and classes of rows over which dual values may be averaged.
     reduction
         From the program over class values to the one that is solved: equal rows merged, single ones made bounds.
     keeps_rows
@@ -76,7 +76,7 @@ class Restriction:
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the small program to one for the ground: every member gets the value of its class.
 
-        Multipliers w of bounds are those that each variable needs, where its bounds can pay them; classes that are not
+        Dual values w of bounds are those that each variable needs, where its bounds can pay them; classes that are not
         equitable leave a remainder, which the certificate shows.
         """
         if solution.y is not None and solution.w is None:
@@ -85,7 +85,7 @@ class Restriction:
         labels = self.symmetry.variables.labels
         x, ray_x = _spread(over_classes.x, labels), _spread(over_classes.ray_x, labels)
         y, ray_y = self._on_rows(over_classes.y), self._on_rows(over_classes.ray_y)
-        w = None if x is None or y is None else bound_multipliers(self.ground, x, y)
+        w = None if x is None or y is None else bound_duals(self.ground, x, y)
         ray_w = None if ray_y is None else _within(-(self.ground.A.T @ ray_y), self.ground)
         return replace(solution, x=x, y=y, w=w, ray_x=ray_x, ray_y=ray_y, ray_w=ray_w)
 
@@ -184,13 +184,13 @@ def averaged(program: Program, symmetry: Symmetry) -> Restriction:
     return Restriction(program, symmetry, reduce(small), keeps_rows=False)
 
 
-def bound_multipliers(program: Program, x: Vector, y: Vector) -> Vector:
-    """The multipliers of bounds that make x and y stationary, as far as the bounds exist.
+def bound_duals(program: Program, x: Vector, y: Vector) -> Vector:
+    """The dual values of bounds that make x and y stationary, as far as the bounds exist.
 
     Examples
     --------
     >>> program = Program(q=[1.0, -1.0], lb=0)
-    >>> bound_multipliers(program, np.zeros(2), np.zeros(0)).tolist()
+    >>> bound_duals(program, np.zeros(2), np.zeros(0)).tolist()
     [-1.0, 0.0]
     """
     gradient = program.q if program.P is None else program.P @ x + program.q

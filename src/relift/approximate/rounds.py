@@ -32,9 +32,9 @@ from relift.approximate.dual_ascent import ascend
 from relift.approximate.first_classes import search_first_classes
 from relift.approximate.lower_bound import BoundProver, LowerBound
 from relift.approximate.options import Approximation
-from relift.approximate.repair import FLOPS, repaired_multipliers, repaired_point, violation
+from relift.approximate.repair import FLOPS, repaired_duals, repaired_point, violation
 from relift.approximate.report import ApproximationReport, Round, relative_gap
-from relift.approximate.restriction import Restriction, averaged, bound_multipliers, restrict
+from relift.approximate.restriction import Restriction, averaged, bound_duals, restrict
 from relift.approximate.rounding import EPSILON
 from relift.approximate.splitting import split_rows_by_variables, split_worst
 from relift.approximate.upper_bound import FEASIBLE, FEW_ROWS, UpperBound, upper_bound
@@ -338,7 +338,7 @@ class Rounds:
         state = self.state
         warm = None
         if state.x is not None and state.lower is not None:
-            w = bound_multipliers(self.program, state.x, state.lower.y)
+            w = bound_duals(self.program, state.x, state.lower.y)
             warm = restriction.restrict(Solution(Status.OPTIMAL, x=state.x, y=state.lower.y, w=w))
         small = restriction.program
         entries = small.A.nnz + (0 if small.P is None else small.P.nnz) + small.n_variables + small.n_rows
@@ -445,8 +445,8 @@ class Rounds:
             stretches = ascend(self.program, v, best.y, *self.prover.box(state.upper), lengths)
             for length in lengths:
                 yield self.estimated_seconds(per_step * length + 20)
-                point, multipliers = next(stretches)
-                best = max(best, self._bound(point, multipliers), key=lambda bound: bound.value)
+                point, duals = next(stretches)
+                best = max(best, self._bound(point, duals), key=lambda bound: bound.value)
                 if self._is_enough(best):
                     break
             best = yield from self._repaired(v, best)
@@ -460,7 +460,7 @@ class Rounds:
                 break
             yield self.estimated_seconds(100)
             box = self.prover.box(self.state.upper)
-            y = repaired_multipliers(self.program, v, current, *box, self.prover.curvature)
+            y = repaired_duals(self.program, v, current, *box, self.prover.curvature)
             tried = [self._bound(v, t * y + (1 - t) * current.y) for t in (1.0, 0.3)]
             current = max(tried, key=lambda bound: bound.value)
             best = max(best, current, key=lambda bound: bound.value)
@@ -505,7 +505,7 @@ class Rounds:
         return self.symmetry.variables.n_classes == before.variables.n_classes and same_rows
 
     def _is_stalled(self) -> bool:
-        """Whether the last rounds did not even halve the gap: then the ground program itself is the shorter way."""
+        """Whether the last rounds did not even halve the gap: then the original program itself is the shorter way."""
         rounds = self.state.rounds
         if len(rounds) <= PATIENCE:
             return False
@@ -545,7 +545,7 @@ class Rounds:
         if state.x is None:
             return None
         y = np.zeros(self.program.n_rows) if state.lower is None else state.lower.y
-        w = bound_multipliers(self.program, state.x, y)
+        w = bound_duals(self.program, state.x, y)
         point = Solution(status, x=state.x, y=y, w=w, backend=self.backend, message=message)
         return self.lifting.reduction.expand(point)
 
@@ -614,7 +614,7 @@ class Rounds:
             point = point if point.value < state.upper or point.is_proved else state.point
             lower = state.lower
             return state.lower_value, point, math.inf if lower is None else lower.radius
-        w = bound_multipliers(self.program, state.point.x, np.zeros(self.program.n_rows) if y is None else y)
+        w = bound_duals(self.program, state.point.x, np.zeros(self.program.n_rows) if y is None else y)
         restored = reduction.expand(Solution(Status.OPTIMAL, x=state.point.x, y=y, w=None if y is None else w))
         assert restored.x is not None
         point = upper_bound(ground, restored.x, restored.y, search=self._may_search())
@@ -649,7 +649,7 @@ class Rounds:
         upper = min(upper, self.state.upper)
         bounds: list[LowerBound] = []
         # Dual values of bounds that rows implied are left to the boxes that follow from the rows, or go to these rows.
-        w = bound_multipliers(self.program, x, lower.y)
+        w = bound_duals(self.program, x, lower.y)
         for of_bounds in (np.zeros_like(w), w):
             restored = reduction.expand(Solution(Status.OPTIMAL, x=lower.v, y=lower.y, w=of_bounds))
             assert restored.x is not None

@@ -36,7 +36,7 @@ class ApartAnswer:
     """
 
     solution: Solution
-    report: dict[str, object]
+    report: dict[str, Any]
 
     def __str__(self) -> str:
         sizes = self.report["sizes"]
@@ -59,7 +59,7 @@ def solve_apart(program: Program, options: Mapping[str, Any]) -> ApartAnswer:
     Raises
     ------
     OptionError
-        If an option is wrong, or cannot be handed to another process.
+        If an option is wrong, or cannot be passed to another process.
     BackendError
         If the other process fails.
 
@@ -75,7 +75,7 @@ def solve_apart(program: Program, options: Mapping[str, Any]) -> ApartAnswer:
         try:
             words.write_text(json.dumps(dict(options)), encoding="utf-8")
         except TypeError as error:
-            raise OptionError(f"an option cannot be handed to another process: {error}.") from None
+            raise OptionError(f"an option cannot be passed to another process: {error}.") from None
         command = [sys.executable, "-m", "relift.bridges.apart", str(model), str(words), str(answer)]
         done = subprocess.run(command, capture_output=not options.get("verbose"), text=True, check=False)
         if done.returncode != 0 or not answer.exists():

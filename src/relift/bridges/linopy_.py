@@ -18,15 +18,16 @@ and linopy reads the answer as it reads that of HiGHS. Signs of dual values are 
 
 from __future__ import annotations
 
-import logging
+import warnings
 from collections.abc import Iterable
 from dataclasses import is_dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from relift.atomic import write_atomically
 from relift.bridges.highs import Outcome, solve
 from relift.bridges.highs.options import set_options
-from relift.errors import MissingPackageError, UnsupportedError
+from relift.errors import MissingPackageError, ReliftWarning, UnsupportedError
 from relift.formats.highs_solutions import highs_text
 
 try:
@@ -36,14 +37,13 @@ except ImportError:
 
 NAME = "relift"
 _MEMBER = "Relift"
-_log = logging.getLogger("relift")
 
 
 class Relift(_solvers.Highs):  # type: ignore[misc]
     """relift as a solver class of linopy; what ``solver_name="relift"`` makes.
 
     Options are keywords of :func:`relift.solve`, ``integers`` of :func:`relift.highs.solve`, and options of HiGHS.
-    Models are handed over in memory (``io_api="direct"``) unless another ``io_api`` is asked for; ``warmstart_fn`` is
+    Models are passed in memory (``io_api="direct"``) unless another ``io_api`` is asked for; ``warmstart_fn`` is
     not used.
     """
 
@@ -68,7 +68,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
         self, h: Any, solution_fn: Any = None, warmstart_fn: Any = None, basis_fn: Any = None, *rest: Any, **more: Any
     ) -> Any:
         if warmstart_fn is not None:
-            _log.warning("warmstart_fn is not used: relift does not read a basis or a solution file.")
+            _warn("warmstart_fn is not used: relift does not read a basis or a solution file.")
         words = dict(self._words)
         if basis_fn is not None:
             words.setdefault("vertex", True)  # another point has no basis
@@ -78,8 +78,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             raise self._in_words_of_linopy(error) from None
         result = self.outcome.result
         if result is not None and solution_fn is not None:
-            with write_atomically(solution_fn) as file:
-                file.write(highs_text(result.program, result.solution).encode())
+            _write(Path(solution_fn), highs_text(result.program, result.solution))
             solution_fn = None  # HiGHS itself does not know every answer
         h.run = lambda: None  # it has run
         try:
@@ -97,7 +96,7 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
             more = f" and {len(blocks) - 5} more" if len(blocks) > 5 else ""
             message = f"integer or semi-continuous: {', '.join(blocks[:5])}{more}; relift solves continuous programs."
         return UnsupportedError(
-            message, 'model.solve(..., integers="pass") hands the whole model to HiGHS, without lifting.'
+            message, 'model.solve(..., integers="pass") passes the whole model to HiGHS, without lifting.'
         )
 
     def _with_seconds(self, answer: Any) -> Any:
@@ -106,6 +105,19 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
         if result is not None and is_dataclass(getattr(answer, "report", None)):
             answer.report = self.report = replace(answer.report, runtime=sum(result.timings.values()))
         return answer
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file; an answer that was found is not lost for a folder that is missing."""
+    try:
+        with write_atomically(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        _warn(f"the solution file {path} was not written: {error.strerror}.")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ReliftWarning, stacklevel=5)
 
 
 def register() -> None:

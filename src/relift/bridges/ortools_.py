@@ -36,7 +36,7 @@ def solve(model: Any, *, integers: Integers = "refuse", **options: Any) -> Any:
         What to do with a model that has integer variables: ``"refuse"`` it with an error, or ``"pass"`` it to OR-Tools'
         own HiGHS (MathOpt), or to the solver that it was made for (``pywraplp``), without lifting.
     **options
-        Keywords of :func:`relift.solve`, of values that can be handed to another process.
+        Keywords of :func:`relift.solve`, of values that can be passed to another process.
 
     Returns
     -------
@@ -248,5 +248,5 @@ def _refuse_integers(names: list[str], integers: Integers) -> None:
         raise UnsupportedError(
             f"the model has {len(names)} integer variables, the first is {names[0]!r}; "
             "relift solves continuous programs.",
-            'integers="pass" hands the whole model to OR-Tools, without lifting.',
+            'integers="pass" passes the whole model to OR-Tools, without lifting.',
         )

@@ -22,8 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relift.arrays import Integers
-from relift.bridges.highs import Outcome, solve
+from relift.bridges.highs import Integers, Outcome, solve
 from relift.bridges.highs.options import set_options
 from relift.errors import MissingPackageError
 

@@ -46,7 +46,7 @@ def relift_solve_problem(
     backend
         The solver of the small program: a backend of relift, or another solver of qpsolvers; None for relift's choice.
     **options
-        Keywords of :func:`relift.solve`, such as ``lift`` or ``tolerance``; all others are handed to the backend.
+        Keywords of :func:`relift.solve`, such as ``lift`` or ``approximate``; all others are passed to the backend.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def relift_solve_problem(
     (True, 1)
     """
     if backend is not None and backend.removeprefix("qpsolvers:").lower() == NAME:
-        raise OptionError("relift cannot be its own backend.", "Name another solver, or leave backend= out.")
+        raise OptionError("relift cannot be its own backend.", "Name another solver, or remove backend=.")
     return solve_problem(problem, backend, initvals, verbose, **options)
 
 

@@ -1,7 +1,7 @@
 r"""``scipy.optimize.linprog`` with lifting: the same signature, the same result.
 
 A SciPy program ``min c'x, A_ub x <= b_ub, A_eq x = b_eq`` is the relift program with both blocks stacked.
-SciPy's *marginals* are derivatives of the optimum by right-hand sides and bounds; with relift's multipliers
+SciPy's *marginals* are derivatives of the optimum by right-hand sides and bounds; with relift's dual values
 (``Px + q + A'y + w = 0``) :math:`\partial f/\partial b = -y`, :math:`\partial f/\partial lb = \max(-w, 0)`,
 :math:`\partial f/\partial ub = -\max(w, 0)`.
 """
@@ -21,13 +21,15 @@ from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedE
 from relift.program.program import Program
 from relift.program.solution import Status
 from relift.program.sparse_structure import checked_sparse
-from relift.settings import LiftMethod, check_choice
+from relift.settings import LiftMethod, Reading, check_choice, suggests_options
 from relift.solvers.highs_ import refused_options
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
+    from relift.approximate.options import Approximation
     from relift.result import Result
+    from relift.symmetry.partition import Partition
 
 _METHODS = {"highs": {}, "highs-ds": {"solver": "simplex"}, "highs-ipm": {"solver": "ipm"}}
 _WORDS = {"maxiter": "iteration_limit", "time_limit": "time_limit", "disp": "verbose", "tol": "tolerance"}
@@ -35,6 +37,7 @@ _PRESOLVE = {True: "on", False: "off"}
 _EDGE_WEIGHTS = {"dantzig": 0, "devex": 1, "steepest-devex": -1, "steepest": 2}
 _CODES = {
     Status.OPTIMAL: (0, "Optimization terminated successfully."),
+    Status.OPTIMAL_WITHIN_GAP: (0, "Optimization terminated within the gap asked for, which is proved."),
     Status.ITERATION_LIMIT: (1, "Iteration limit reached."),
     Status.TIME_LIMIT: (1, "Time limit reached."),
     Status.INFEASIBLE: (2, "The problem is infeasible."),
@@ -44,6 +47,7 @@ _CODES = {
 }
 
 
+@suggests_options
 def linprog(
     c: ArrayLike,
     A_ub: MatrixLike | None = None,
@@ -58,6 +62,11 @@ def linprog(
     integrality: ArrayLike | None = None,
     *,
     lift: LiftMethod = "equitable",
+    values: Reading = "decimal",
+    digits: int | None = None,
+    scale_rows: bool = True,
+    reduce: bool = True,
+    approximate: Approximation | Partition | float | None = None,
     backend: str = "auto",
 ) -> OptimizeResult:
     """Minimise a linear objective, as :func:`scipy.optimize.linprog` does, after merging what is symmetric.
@@ -71,7 +80,7 @@ def linprog(
     A_eq, b_eq
         Rows ``A_eq @ x == b_eq``.
     bounds
-        One pair ``(min, max)`` for all variables or one for each; None is no bound. The default is ``(0,
+        One pair ``(min, max)`` for all variables or one for each; None means no bound. The default is ``(0,
         None)``.
     method
         ``"highs"`` (the backend's own choice), ``"highs-ds"`` or ``"highs-ipm"``; see `backend` for other
@@ -79,14 +88,17 @@ def linprog(
     callback
         Not supported, as with SciPy's HiGHS methods.
     options
-        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are handed to the backend by its own names. What
+        ``maxiter``, ``time_limit``, ``disp``, ``tol``; all others are passed to the backend by its own names. What
         HiGHS does not take is left out with a warning, as in SciPy.
     x0
         Not used, as with SciPy's HiGHS methods.
     integrality
         Must be zero: relift solves continuous programs.
-    lift
-        How symmetry is looked for; ``"none"`` switches it off.
+    lift, values, digits, scale_rows, reduce
+        How symmetry is looked for, as in :func:`relift.solve`; ``lift="none"`` switches it off.
+    approximate
+        Merge what is nearly equal and stop at a proved gap, as in :func:`relift.solve`; ``result.relift.gap`` says
+        which was reached.
     backend
         The solver of the small program.
 
@@ -94,9 +106,9 @@ def linprog(
     -------
     scipy.optimize.OptimizeResult
         ``x, fun, slack, con, status, success, message, nit, crossover_nit`` and ``ineqlin, eqlin, lower, upper`` with
-        ``residual`` and ``marginals``, as SciPy; and in ``relift`` the :class:`relift.Result` with its
-        certificate. The point is in general no vertex. Status 0 is only given to an answer that passed its
-        check on the full program.
+        ``residual`` and ``marginals``, as SciPy, and its fields of integer programs, which are zero; in ``relift`` the
+        :class:`relift.Result` with its certificate. The point is usually not a vertex. Status 0 is only given to an
+        answer that passed its check on the full program.
 
     Raises
     ------
@@ -120,7 +132,8 @@ def linprog(
         raise UnsupportedError("callback is not supported.", "Use relift.solve(..., progress=...) to follow long work.")
     if integrality is not None and np.any(np.asarray(integrality) != 0):
         raise OptionError(
-            "integrality is not zero everywhere.", "relift solves continuous programs; leave it out to relax."
+            "integrality is not zero everywhere.",
+            "relift solves continuous programs; remove it to solve the relaxation.",
         )
     if x0 is not None:
         _warn("x0 is not used.")
@@ -140,7 +153,10 @@ def linprog(
         given = {**_METHODS[method], **given}
     from relift.pipeline import solve
 
-    result = solve(program, lift=lift, backend=backend, backend_options=given or None, **settings)
+    result = solve(
+        program, lift=lift, values=values, digits=digits, scale_rows=scale_rows, reduce=reduce, approximate=approximate,
+        backend=backend, backend_options=given or None, **settings,
+    )  # fmt: skip
     return _scipy_result(result.status, result.message, program, result, n_inequalities)
 
 
@@ -269,6 +285,8 @@ def _scipy_result(
     def side(residual: Vector | None, marginals: Vector | None) -> OptimizeResult:
         return _mapping(residual=residual, marginals=marginals)
 
+    # SciPy tells these of every program that has a point.
+    of_integers = {} if x is None else {"mip_node_count": 0, "mip_dual_bound": 0.0, "mip_gap": 0.0}
     return _mapping(
         x=x,
         fun=None if x is None else float(program.q @ x),
@@ -284,6 +302,7 @@ def _scipy_result(
         lower=side(None if x is None else x - program.lb, _of_bounds(w, program.lb, 1.0)),
         upper=side(None if x is None else program.ub - x, _of_bounds(w, program.ub, -1.0)),
         relift=result,
+        **of_integers,
     )
 
 

@@ -1,6 +1,6 @@
 """``qpsolvers.solve_qp`` with lifting: the same signature, the same answer; qpsolvers itself is not needed.
 
-Signs of multipliers agree: ``Px + q + G'z + A'y + z_box = 0`` here and there.
+Signs of dual values agree: ``Px + q + G'z + A'y + z_box = 0`` here and there.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from relift.formats.npz import program_from_parts
 from relift.program.arrays import as_floats
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.settings import OWN_OPTIONS
 
 if TYPE_CHECKING:
     import qpsolvers
 
     from relift.result import Result
 
-_OWN_WORDS = (
-    "lift", "values", "digits", "scale_rows", "reduce", "tolerance", "time_limit", "iteration_limit",
-    "threads", "backend_options", "vertex", "progress",
-)  # fmt: skip
+_OWN_WORDS = tuple(name for name in OWN_OPTIONS if name not in {"backend", "verbose", "warm_start"})
+"""Keywords of :func:`relift.solve` that keep their names here; the others are ``solver``, ``verbose``, ``initvals``."""
+_FOUND = (Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP)
 
 
 def solve_qp(
@@ -54,7 +54,7 @@ def solve_qp(
     A, b
         Equalities.
     lb, ub
-        Bounds of the variables; infinite entries are no bounds.
+        Bounds of the variables; infinite entries mean no bound.
     solver
         A backend of relift, such as ``"clarabel"``, or any solver of qpsolvers, if that is installed. None
         leaves the choice to relift.
@@ -63,8 +63,8 @@ def solve_qp(
     verbose
         Let the backend print its log.
     **kwargs
-        Keywords of :func:`relift.solve`, such as ``lift`` or ``tolerance``; all others are handed to the
-        backend.
+        Keywords of :func:`relift.solve`, such as ``lift``, ``tolerance`` or ``approximate``; all others are passed to
+        the backend.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def solve_qp(
     result = _solve(program_from_parts(P, q, G, h, A, b, lb, ub), solver, initvals, verbose, kwargs)
     if result.status == Status.OPTIMAL_INACCURATE:
         warnings.warn(f"no answer passed its check: {result.message or result.certificate}", stacklevel=2)
-    return np.array(result.x) if result.status == Status.OPTIMAL else None
+    return np.array(result.x) if result.status in _FOUND else None
 
 
 def _solve(
@@ -131,7 +131,7 @@ def solve_problem(
     verbose: bool = False,
     **kwargs: object,
 ) -> qpsolvers.Solution:
-    """Solve a ``qpsolvers.Problem`` into a ``qpsolvers.Solution``, with multipliers, after lifting.
+    """Solve a ``qpsolvers.Problem`` into a ``qpsolvers.Solution``, with dual values, after lifting.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def solve_problem(
             "solve_problem needs qpsolvers.", "Install it: pip install 'relift[backends]'."
         ) from None
     result = _solve(program_from_qpsolvers(problem), solver, initvals, verbose, kwargs)
-    solution = qpsolvers.Solution(problem, extras={"relift": result}, found=result.status == Status.OPTIMAL)
+    solution = qpsolvers.Solution(problem, extras={"relift": result}, found=result.status in _FOUND)
     if not solution.found:
         return solution
     n_inequalities = 0 if problem.G is None else int(result.program.n_rows - _n_equalities(problem))

@@ -1,6 +1,6 @@
 """The command line: ``relift solve``, ``lift``, ``expand``, ``check``, ``inspect``, ``backends``, ``info``.
 
-For models in the relational language (``.rlp``): ``solve``, ``ground``, ``check``, ``fmt``, ``show``.
+For models in the modelling language (``.rlp``): ``solve``, ``ground``, ``check``, ``fmt``, ``show``.
 ``relift reproduce`` runs the experiments of the paper again.
 
 Exit codes: 0 solved (or: checked and right), 2 wrong usage or a file that cannot be read, 3 infeasible,

@@ -78,7 +78,7 @@ def words_of(given: Sequence[str]) -> Words:
     Parameters
     ----------
     given
-        The words after ``relift-highs``.
+        The arguments after ``relift-highs``.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def run(given: Sequence[str]) -> int:
     Parameters
     ----------
     given
-        The words after ``relift-highs``.
+        The arguments after ``relift-highs``.
     """
     import highspy
 
@@ -183,9 +183,11 @@ def run(given: Sequence[str]) -> int:
 def _set_options(highs: Highs, words: Words) -> None:
     import highspy
 
+    from relift.bridges.highs.options import unknown_to_both
+
     for name, value in words.options.items():
         if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
-            raise OptionError(f"neither relift nor HiGHS has an option {name!r}.", "Try: relift-highs --help.")
+            raise unknown_to_both(name)
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             raise OptionError(f"HiGHS does not take {name} = {value!r}.")
         if name in _UNUSED and value:

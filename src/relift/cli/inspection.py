@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from relift.arrays import Flags
-from relift.cli.options import LiftChoice, ValuesChoice, lift_words
-from relift.cli.work import lift_model
+from relift.cli.options import LiftChoice, ValuesChoice, lift_options
+from relift.cli.work import lift_model, run_beside
 from relift.errors import ReliftError
-from relift.formats.solutions import sizes_of
+from relift.formats.solutions import number_for_json, sizes_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +39,35 @@ class LargeClass(TypedDict):
     members: list[str]
 
 
-class Inspection(TypedDict):
+class Miss(TypedDict):
+    """Numbers that keep variables apart, and the sizes if they were equal."""
+
+    cause: str
+    variables: int
+    rows: int
+    spread: float | str | None
+    digits: int | None
+    example: str
+    advice: str
+
+
+class Nearest(TypedDict):
+    """What keeps variables apart."""
+
+    verdict: str
+    misses: list[Miss]
+    rounded: dict[str, dict[str, int]]
+    groups: int
+    tried: int
+
+
+class Misses(TypedDict, total=False):
+    """What is only looked for when it is asked for."""
+
+    nearest: Nearest
+
+
+class Inspection(Misses):
     """What ``relift inspect --json`` prints."""
 
     format: str
@@ -63,6 +91,7 @@ def inspection(
     no_reduce: bool,
     no_scale_rows: bool,
     quiet: bool,
+    nearest: bool = False,
 ) -> Inspection:
     """Find out what a model is made of, in the layout of ``relift inspect --json``.
 
@@ -74,6 +103,8 @@ def inspection(
         How classes are looked for.
     quiet
         Show no progress.
+    nearest
+        Also look for the numbers that keep variables apart.
     """
 
     def count(mask: Flags) -> int:
@@ -99,7 +130,7 @@ def inspection(
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
             continue
-        words = lift_words(method, values, digits, no_reduce, no_scale_rows)
+        words = lift_options(method, values, digits, no_reduce, no_scale_rows)
         start = time.perf_counter()
         try:
             lifting = lift_model(program, words, quiet)
@@ -114,6 +145,9 @@ def inspection(
         }
         if method == LiftChoice.equitable:
             largest = _largest_classes(program, lifting)
+    misses: Misses = {}
+    if nearest:
+        misses["nearest"] = _nearest(program, values, digits, no_reduce, no_scale_rows, quiet)
     return {
         "format": "relift-inspect",
         "version": 1,
@@ -136,7 +170,36 @@ def inspection(
         "ranges": ranges,
         "classes": {str(name): found for name, found in classes.items()},
         "largest_classes": largest,
+        **misses,
         "timings": {},
+    }
+
+
+def _nearest(
+    program: Program, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool, quiet: bool
+) -> Nearest:
+    from relift.report.nearest_misses import nearest_misses
+    from relift.settings import LiftSettings
+
+    settings = LiftSettings(**lift_options(LiftChoice.equitable, values, digits, no_reduce, no_scale_rows))
+    found = run_beside(lambda _: nearest_misses(program, settings), quiet, "looking for what keeps variables apart")
+    return {
+        "verdict": found.verdict,
+        "misses": [
+            {
+                "cause": miss.cause,
+                "variables": miss.variables,
+                "rows": miss.rows,
+                "spread": number_for_json(miss.spread),
+                "digits": miss.digits,
+                "example": miss.example,
+                "advice": miss.advice,
+            }
+            for miss in found.misses
+        ],
+        "rounded": {str(k): {"variables": size[0], "rows": size[1]} for k, size in found.rounded.items()},
+        "groups": found.n_groups,
+        "tried": found.n_tried,
     }
 
 
@@ -210,3 +273,10 @@ def show_inspection(console: Console, program: Program, document: Inspection) ->
         for large in largest:
             more = ", ..." if large["size"] > len(large["members"]) else ""
             console.print(f"  {large['size']:,}: {', '.join(large['members'])}{more}", soft_wrap=False)
+    if "nearest" in document:
+        console.print(f"\n{document['nearest']['verdict']}", soft_wrap=True)
+        for miss in document["nearest"]["misses"]:
+            size = f"{miss['variables']:,} variables, {miss['rows']:,} rows"
+            console.print(f"  if {miss['cause']} were equal: {size}. {miss['advice']}", soft_wrap=True)
+            if miss["example"]:
+                console.print(f"    {miss['example']}", soft_wrap=True)

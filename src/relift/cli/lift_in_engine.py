@@ -1,4 +1,4 @@
-"""``relift solve MODEL --lift-in-engine``: the ground program stays in the engine, and only its quotient comes here."""
+"""``relift solve MODEL --lift-in-engine``: the program stays in the engine; only the small one comes here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 
 import typer
 
-from relift.cli.models import Held, ModelWords, checked_model, params_from_words, warn_of
+from relift.cli.models import Held, ModelArguments, checked_model, params_from_pairs, warn_of
 from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, OptionError
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from relift.pipeline import SolveOptions
 
 LiftInEngineOption = Annotated[
-    bool, typer.Option("--lift-in-engine", help="Leave the ground program in the engine; fetch its quotient (.rlp).")
+    bool,
+    typer.Option(
+        "--lift-in-engine", help="Keep the program in the engine (database); fetch only the small program (.rlp)."
+    ),
 ]
 MemoryLimitOption = Annotated[
     str | None, typer.Option("--memory-limit", help="Memory of DuckDB, with --lift-in-engine.", metavar="2GB")
@@ -41,7 +44,7 @@ DatabaseOption = Annotated[
     ),
 ]
 ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Keep the state if it is cut off, and go on from there; see --database.")
+    bool, typer.Option("--resume", help="Keep the state if interrupted, and continue from there; needs --database.")
 ]
 VerifyOption = Annotated[
     str, typer.Option("--verify", help="How classes are checked in the engine.", metavar="exact|hash")
@@ -50,7 +53,7 @@ VerifyOption = Annotated[
 
 @final
 @dataclass(frozen=True)
-class EngineWords:
+class EngineArguments:
     """What the command line says about lifting inside an engine."""
 
     is_wanted: bool = False
@@ -69,12 +72,12 @@ class EngineWords:
         for name in ("memory_limit", "spill_limit", "database", "resume"):
             if getattr(self, name):
                 word = f"--{name.replace('_', '-')}"
-                raise OptionError(f"{word} goes with --lift-in-engine.", "Add it, or leave the other out.")
+                raise OptionError(f"{word} needs --lift-in-engine.", f"Add it, or remove {word}.")
 
 
 def solve_in_engine(
-    words: ModelWords,
-    how: EngineWords,
+    words: ModelArguments,
+    how: EngineArguments,
     options: SolveOptions,
     output: Path | None,
     out: Path | None,
@@ -83,7 +86,7 @@ def solve_in_engine(
 ) -> EngineModelResult:
     """Solve a model inside of an engine, write and print what was asked for; the caller closes the answer."""
     if output is not None:
-        raise OptionError("--output does not go with --lift-in-engine.", "Write tables with --out DIR.")
+        raise OptionError("--output cannot be combined with --lift-in-engine.", "Write tables with --out DIR.")
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
     answer = _solved(words, how, options, quiet or as_json)
@@ -103,7 +106,7 @@ def solve_in_engine(
     return answer
 
 
-def _solved(words: ModelWords, how: EngineWords, options: SolveOptions, quiet: bool) -> EngineModelResult:
+def _solved(words: ModelArguments, how: EngineArguments, options: SolveOptions, quiet: bool) -> EngineModelResult:
     from relift.modelling.server_tables import ServerTables
     from relift.modelling.solve_in_engine import engine_for_lifting
     from relift.modelling.solve_model import solve_model_in_engine
@@ -111,7 +114,7 @@ def _solved(words: ModelWords, how: EngineWords, options: SolveOptions, quiet: b
 
     held = Held()
     checked = checked_model(words.model)
-    params = params_from_words(words.params)
+    params = params_from_pairs(words.params)
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
 
     def job(progress: Callable[..., None]) -> EngineModelResult:

@@ -1,4 +1,4 @@
-"""The commands for models in the relational language (``.rlp``): solve, ground, check, fmt, show."""
+"""The commands for models in the modelling language (``.rlp``): solve, ground, check, fmt, show."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SHOWN_VALUES = 40
 """Values are printed where there are no more of them; otherwise ``--out`` writes them."""
 
 RelationalArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model in the relational language (.rlp).", show_default=False)
+    Path, typer.Argument(metavar="MODEL", help="A model in the modelling language (.rlp).", show_default=False)
 ]
 DataOption = Annotated[
     str | None,
@@ -52,7 +52,7 @@ EngineOption = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="Where to ground. Passwords belong into PGPASSWORD or ~/.pgpass.",
+        help="Engine that evaluates the model's queries. Passwords belong in PGPASSWORD or ~/.pgpass.",
         metavar="memory|duckdb|postgresql://…|spark",
     ),
 ]
@@ -69,14 +69,14 @@ ParamOption = Annotated[
     typer.Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", help="The most rows or nonzeros that grounding may make.", metavar="N")
+    int | None, typer.Option("--limit", help="Largest number of rows or nonzeros of the grounded model.", metavar="N")
 ]
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class ModelWords:
-    """What the command line says about a model: its file, its data, its params, the limit, where to ground it."""
+class ModelArguments:
+    """What the command line says of a model: its file, its data, its params, the limit, and where to ground it."""
 
     model: Path
     data: str | None = None
@@ -88,21 +88,19 @@ class ModelWords:
 
     def __post_init__(self) -> None:
         if is_psl(self.model) and (self.header or self.schema):
-            raise OptionError("--header and --schema go with .rlp models.", "A PSL project says where its data are.")
+            raise OptionError("--header and --schema apply to .rlp models.", "A PSL project says where its data are.")
         if self.header and (self.data is None or is_address(self.data)):
-            raise OptionError("--header goes with a folder of CSV files.", "Give --data DIR, or leave it out.")
-        headers_from_words(self.header)
+            raise OptionError("--header applies to folders of CSV files.", "Give --data DIR, or remove it.")
+        headers_from_pairs(self.header)
         if self.schema is not None and not is_address(self.data) and self.data is not None:
-            raise OptionError(
-                "--schema goes with the tables of a server.", "Leave it out, or give --data postgresql://…."
-            )
+            raise OptionError("--schema applies to tables on a server.", "Remove it, or give --data postgresql://….")
 
     @property
     def tables(self) -> DataFolder | str | None:
         """What stands behind --data: a folder, or the address of a server."""
         from relift.modelling.data_folder import DataFolder
 
-        return DataFolder(self.data, headers_from_words(self.header)) if self.data and self.header else self.data
+        return DataFolder(self.data, headers_from_pairs(self.header)) if self.data and self.header else self.data
 
     @property
     def names_data(self) -> bool:
@@ -128,12 +126,12 @@ class Held:
 
 
 def is_relational(path: Path) -> bool:
-    """Whether a file holds a model in the relational language, or a PSL project, which becomes one."""
+    """Whether a file holds a model in the modelling language, or a PSL project, which becomes one."""
     return path.suffix.lower() == SUFFIX or is_psl(path)
 
 
 def refuse_for_programs(path: Path, **given: object) -> None:
-    """Refuse options that only make sense for models in the relational language.
+    """Refuse options that only make sense for models in the modelling language.
 
     Raises
     ------
@@ -142,7 +140,7 @@ def refuse_for_programs(path: Path, **given: object) -> None:
     """
     for name, value in given.items():
         if value:
-            raise OptionError(f"--{name} goes with {SUFFIX} models, and {path.name} is none.", "Leave it out.")
+            raise OptionError(f"--{name} applies to {SUFFIX} models, and {path.name} is not one.", "Remove the option.")
 
 
 def need_relational(path: Path) -> None:
@@ -151,14 +149,14 @@ def need_relational(path: Path) -> None:
     Raises
     ------
     OptionError
-        If it is none.
+        If it is not one.
     """
     if path.suffix.lower() != SUFFIX:
-        raise OptionError(f"{path} is no model in the relational language.", f"Its name should end in {SUFFIX}.")
+        raise OptionError(f"{path} is not a model in the modelling language.", f"Its name should end in {SUFFIX}.")
 
 
 def need_model(path: Path) -> None:
-    """Refuse a file that is neither a model in the relational language nor a PSL project.
+    """Refuse a file that is neither a model in the modelling language nor a PSL project.
 
     Raises
     ------
@@ -169,12 +167,12 @@ def need_model(path: Path) -> None:
         need_relational(path)
 
 
-def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
+def params_from_pairs(words: Sequence[str] | None) -> dict[str, float]:
     """Turn ``NAME=NUMBER`` words into numbers by name.
 
     Examples
     --------
-    >>> params_from_words(["c1=0.5", "n=3"])
+    >>> params_from_pairs(["c1=0.5", "n=3"])
     {'c1': 0.5, 'n': 3}
     """
     from relift.modelling.data_folder import number_from_text
@@ -192,12 +190,12 @@ def params_from_words(words: Sequence[str] | None) -> dict[str, float]:
     return params
 
 
-def headers_from_words(words: Sequence[str] | None) -> dict[str, bool]:
+def headers_from_pairs(words: Sequence[str] | None) -> dict[str, bool]:
     """Turn ``yes``, ``no`` and ``NAME=yes`` into truths by name, with an empty name for all.
 
     Examples
     --------
-    >>> headers_from_words(["no", "price=yes"])
+    >>> headers_from_pairs(["no", "price=yes"])
     {'': False, 'price': True}
     """
     headers: dict[str, bool] = {}
@@ -222,8 +220,8 @@ def checked_model(path: Path, data: str | None = None) -> CheckedModel:
     return check_text(decode(read_bytes(path), str(path)), str(path))
 
 
-def ground_words(
-    words: ModelWords, held: Held, progress: Callable[..., None] | None = None, record: bool = False
+def ground_given(
+    words: ModelArguments, held: Held, progress: Callable[..., None] | None = None, record: bool = False
 ) -> GroundProgram:
     """Ground a model over the data that the command line names; `held` gets the engine as soon as there is one."""
     from relift.modelling.recording_engine import RecordingEngine
@@ -233,7 +231,7 @@ def ground_words(
 
     project = project_at(words.model, words.data) if is_psl(words.model) else None
     checked = checked_model(words.model) if project is None else project.check()
-    params = params_from_words(words.params)
+    params = params_from_pairs(words.params)
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
@@ -264,7 +262,7 @@ def warn_of(notes: Sequence[str]) -> None:
         print(f"relift: warning: {note}", file=sys.stderr, flush=True)
 
 
-def solve_words(words: ModelWords, quiet: bool, options: SolveOptions) -> ModelResult:
+def solve_given(words: ModelArguments, quiet: bool, options: SolveOptions) -> ModelResult:
     """Ground and solve, with progress per statement."""
     from relift.modelling.model_result import ModelResult
     from relift.pipeline import solve
@@ -273,19 +271,19 @@ def solve_words(words: ModelWords, quiet: bool, options: SolveOptions) -> ModelR
 
     def job(progress: Callable[..., None]) -> ModelResult:
         start = time.perf_counter()
-        grounded = ground_words(words, held, progress)
+        grounded = ground_given(words, held, progress)
         seconds = time.perf_counter() - start
         return ModelResult(
             grounded, solve(grounded.program, progress=progress, **options), {**options, "progress": None}, seconds
         )
 
-    params_from_words(words.params)
+    params_from_pairs(words.params)
     return run_beside(job, quiet, f"reading {words.model.name}", held)
 
 
 def print_answer(answer: ModelResult) -> None:
     """Print statements, certificate, and the values where there are few."""
-    from relift.report.summary import certificate_line, times_table
+    from relift.report.summary import certificate_line, proved_gap, times_table
 
     screen = console()
     print(answer.explain())
@@ -293,6 +291,8 @@ def print_answer(answer: ModelResult) -> None:
     screen.print(times_table(answer.timings))
     print()
     screen.print(certificate_line(answer.result.certificate, answer.status))
+    if answer.result.approximation is not None:
+        print(proved_gap(answer.result.approximation))
     if answer.result.message and str(answer.status) != "optimal":
         print(f"note: {answer.result.message}")
     if answer.result.x is None:
@@ -320,7 +320,7 @@ def ground_command(
     model: RelationalArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the ground program (.mps, .lp, .npz, .gz).", metavar="FILE"),
+        typer.Option("--output", "-o", help="Write the program (.mps, .lp, .npz, .gz).", metavar="FILE"),
     ] = None,
     data: DataOption = None,
     param: ParamOption = None,
@@ -339,10 +339,10 @@ def ground_command(
     need_model(model)
     if output is not None:
         check_output(output, SUFFIXES)
-    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
+    words = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     start = time.perf_counter()
-    grounded = run_beside(lambda told: ground_words(words, held, told), quiet, f"reading {model.name}", held)
+    grounded = run_beside(lambda told: ground_given(words, held, told), quiet, f"reading {model.name}", held)
     seconds = time.perf_counter() - start
     notes = list(write_program(grounded.program, output)) if output is not None else []
     if as_json:
@@ -358,7 +358,7 @@ def ground_command(
         print(shown_sizes(grounded))
         print(f"\n{grounded.program!r} in {seconds:.2f} s")
         if output is not None:
-            print(f"ground program written to {output}")
+            print(f"program written to {output}")
         for note in notes:
             print(f"note: {note}")
 
@@ -367,19 +367,19 @@ def fmt_command(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Models (.rlp).", show_default=False)],
     write: Annotated[bool, typer.Option("--write", "-w", help="Change the files.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Only tell which files would change; exit code 6 if any.")
+        bool, typer.Option("--check", help="Only list files that would change; exit code 6 if any.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
     from relift.atomic import write_atomically
-    from relift.cli.run import EXIT_FAILURE
+    from relift.cli.exit_codes import EXIT_FAILURE
     from relift.language.syntax.parser import decode
     from relift.language.syntax.printer import format_text
     from relift.read_bytes import read_bytes
 
     if write and check:
-        raise OptionError("--write and --check contradict each other.", "Leave one of them out.")
+        raise OptionError("--write and --check contradict each other.", "Remove one of them.")
     changed = []
     for path in models:
         need_relational(path)
@@ -410,7 +410,7 @@ def show_command(
     engine: EngineOption = None,
     schema: SchemaOption = None,
     header: HeaderOption = None,
-    sql: Annotated[bool, typer.Option("--sql", help="Also the queries that the engine is asked.")] = False,
+    sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL queries behind each statement.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
     from relift.modelling.recording_engine import RecordingEngine
@@ -418,10 +418,10 @@ def show_command(
 
     need_model(model)
     print(shown_statements(checked_model(model, data)))
-    words = ModelWords(model, data, param or (), limit, engine, schema, header or ())
+    words = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
     try:
-        grounded = run_beside(lambda told: ground_words(words, held, told, True), False, f"reading {model.name}", held)
+        grounded = run_beside(lambda told: ground_given(words, held, told, True), False, f"reading {model.name}", held)
     except DataError as error:
         if data is not None or "no table is loaded" not in error.message:
             raise
@@ -432,13 +432,13 @@ def show_command(
         print(f"\n{shown_queries(held.engine)}")
 
 
-def check_model_command(words: ModelWords, as_json: bool, quiet: bool) -> None:
+def check_model_command(words: ModelArguments, as_json: bool, quiet: bool) -> None:
     """Check a model; with data, ground it too."""
     checked = checked_model(words.model, words.data)
     sizes = None
     if words.names_data or is_psl(words.model):
         held = Held()
-        grounded = run_beside(lambda told: ground_words(words, held, told), quiet, held=held)
+        grounded = run_beside(lambda told: ground_given(words, held, told), quiet, held=held)
         sizes = repr(grounded.program)
     counts = {
         "relations": len(checked.relations),
@@ -450,6 +450,6 @@ def check_model_command(words: ModelWords, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json({"format": "relift-check", "version": 1, "passed": True, "statements": counts, "program": sizes})
     elif not quiet:
-        print(f"{words.model}: right ({', '.join(f'{n} {what}' for what, n in counts.items())})")
+        print(f"{words.model}: valid ({', '.join(f'{n} {what}' for what, n in counts.items())})")
         if sizes is not None:
             print(sizes)

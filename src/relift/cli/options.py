@@ -28,7 +28,7 @@ class LiftChoice(enum.StrEnum):
 
 
 class ValuesChoice(enum.StrEnum):
-    """What a float stands for."""
+    """How a float is read: 0.1 as one tenth, or as its bits."""
 
     decimal = "decimal"
     bits = "bits"
@@ -45,24 +45,32 @@ ModelArgument = Annotated[
 RelaxOption = Annotated[bool, typer.Option("--relax", help="Read integer variables as continuous ones.")]
 MaxBytesOption = Annotated[
     int | None,
-    typer.Option("--max-bytes", help="How large the model may be, decompressed; default 2 GiB.", metavar="N"),
+    typer.Option("--max-bytes", help="Largest size of the model file, decompressed; default 2 GiB.", metavar="N"),
 ]
 LiftOption = Annotated[
     LiftChoice,
-    typer.Option("--lift", help="equitable, counting, orbits or none.", metavar="METHOD"),
+    typer.Option(
+        "--lift", help="How equivalent variables are found: equitable, counting, orbits or none.", metavar="METHOD"
+    ),
 ]
 ValuesOption = Annotated[
-    ValuesChoice, typer.Option("--values", help="What a float stands for.", metavar="decimal|bits")
+    ValuesChoice,
+    typer.Option("--values", help="How a float is read: 0.1 as one tenth, or as its bits.", metavar="decimal|bits"),
 ]
 DigitsOption = Annotated[
     int | None,
-    typer.Option("--digits", help="Treat numbers closer than 10^-K relatively as one.", metavar="K"),
+    typer.Option("--digits", help="Treat numbers closer than 10^-K, relatively, as equal.", metavar="K"),
 ]
-NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Do not substitute what is known first.")]
+NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Skip presolve (exact substitutions).")]
 NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
-ToleranceOption = Annotated[float, typer.Option("--tol", help="Largest relative residual that passes.", metavar="TOL")]
+ToleranceOption = Annotated[
+    float, typer.Option("--tolerance", "--tol", help="Largest relative residual that passes.", metavar="TOL")
+]
+NoApproximateOption = Annotated[str | None, typer.Option("--approximate", hidden=True)]
+"""For commands that do not solve: refused with the name of the one that does."""
+
 OutputOption = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the solution as .json, .txt or .sol.", metavar="FILE"),
@@ -86,7 +94,22 @@ StyleOption = Annotated[
 ]
 
 
-def lift_words(
+def refuse_approximate(command: str, given: str | None) -> None:
+    """Refuse ``--approximate`` for a command that does not solve.
+
+    Raises
+    ------
+    OptionError
+        If it is given.
+    """
+    if given is not None:
+        raise OptionError(
+            f"relift {command} does not take --approximate: a gap is proved while a program is solved.",
+            "Use `relift solve MODEL --approximate GAP`.",
+        )
+
+
+def lift_options(
     lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
 ) -> LiftOptions:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
@@ -148,9 +171,7 @@ def check_style(style: StyleChoice, path: Path | None) -> None:
 def check_output(path: Path, suffixes: Sequence[str]) -> None:
     """Find out before the work, not after it, that a file cannot be written."""
     if not path.name.lower().endswith(tuple(suffixes)):
-        raise FileFormatError(
-            f"{path}: the end of the name does not tell a format.", f"Known are {', '.join(suffixes)}."
-        )
+        raise FileFormatError(f"{path}: the file extension is unknown.", f"Expected one of: {', '.join(suffixes)}.")
     if path.is_dir():
         raise IsADirectoryError(21, "Is a directory", str(path))
     if not path.parent.is_dir():

@@ -28,7 +28,7 @@ def project_at(path: Path, data: str | None) -> PslProject:
     from relift.bridges.psl.model import read_psl
 
     if data is not None and path.suffix.lower() == ".json":
-        raise OptionError("--data goes with a .psl file; a .json project names its data itself.", "Leave it out.")
+        raise OptionError("--data applies to .psl files; a .json project names its data itself.", "Remove it.")
     return read_psl(path, data)
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from relift.cli.exit_codes import EXIT_FAILURE
 from relift.cli.options import QuietOption
-from relift.cli.run import EXIT_FAILURE
 from relift.cli.work import console, prints_on_stderr, run_in_thread
 from relift.errors import OptionError, ReliftError
 
@@ -37,7 +37,7 @@ def reproduce_command(
         typer.Option("--data", "-d", help="File or folder that the experiment reads; repeatable.", metavar="PATH"),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Every random choice follows from it.", min=0)] = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do finished parts anew.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Repeat finished parts.")] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Run an experiment of the paper again and compare; stopped and started again, it goes on where it was."""

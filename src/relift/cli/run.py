@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit code; every error becomes one sentence on stderr."""
+"""From the arguments of a command line to an exit code; every error becomes one sentence on stderr."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from relift.cli.closed_pipes import survive_closed_pipes
+from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE
+from relift.cli.options_file import with_options_files
 from relift.cli.screen import escaped_output
 from relift.errors import (
     BackendError,
@@ -27,10 +29,20 @@ from relift.errors import (
 )
 from relift.redaction import redacted
 
-EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
-EXIT_INTERRUPTED = 130
-
-COMMANDS = ("solve", "lift", "expand", "inspect", "check", "ground", "fmt", "show", "reproduce", "backends", "info")
+COMMANDS = (
+    "solve",
+    "lift",
+    "expand",
+    "inspect",
+    "report",
+    "check",
+    "ground",
+    "fmt",
+    "show",
+    "reproduce",
+    "backends",
+    "info",
+)
 """The first word; any other is a model to solve."""
 
 _NO_MEMORY = "there is not enough memory for this model."
@@ -91,7 +103,7 @@ def run(given: Sequence[str]) -> int:
     Parameters
     ----------
     given
-        The words after ``relift``.
+        The arguments after ``relift``.
     """
     with escaped_output(), warnings.catch_warnings():
         _print_warnings()
@@ -127,7 +139,8 @@ def _run(given: Sequence[str]) -> int:
         if not given:
             app(["--help"], standalone_mode=False, prog_name="relift")
             return EXIT_USAGE
-        code = int(app(_arguments(given), standalone_mode=False, prog_name="relift") or 0)
+        words = with_options_files(_arguments(given), COMMANDS)
+        code = int(app(words, standalone_mode=False, prog_name="relift") or 0)
         sys.stdout.flush()
         return _interrupted() if code == EXIT_INTERRUPTED else code  # the parser of the words has caught Ctrl-C
     except KeyboardInterrupt:
@@ -190,7 +203,7 @@ def _other_error(error: Exception, debug: bool) -> int:
         print(redacted("".join(traceback.format_exception(error))), file=sys.stderr, end="", flush=True)
     _say(
         f"something unexpected went wrong ({type(error).__name__}: {error})."
-        " This is a fault of relift: please report it, with what --debug shows."
+        " This is a bug in relift: please report it, with what --debug shows."
     )
     return EXIT_FAILURE
 

@@ -60,7 +60,7 @@ def print_source(text: str) -> None:
 
 
 def escaped_console(stderr: bool = False) -> Console:
-    """Make a console for tables: plain when that is no terminal; its own colours pass, those in the data do not.
+    """Make a console for tables: plain when that is not a terminal; its own colours pass, those in the data do not.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ SECONDS_TO_STOP = 3.0
 
 
 def console() -> Console:
-    """Make a console for results: stdout, plain when that is no terminal."""
+    """Make a console for results: stdout, plain when that is not a terminal."""
     return escaped_console()
 
 
@@ -119,7 +119,7 @@ def run_in_thread(
     def run() -> None:
         try:
             outcome.append(job())
-        except BaseException as error:  # noqa: BLE001 - handed to the main thread, which raises it
+        except BaseException as error:  # noqa: BLE001 - passed to the main thread, which raises it
             failure.append(error)
         finally:
             is_over.set()

@@ -190,7 +190,7 @@ def solution_from_highs(text: str, source: str, program: Program) -> Solution:
     Raises
     ------
     FileFormatError
-        If the text is no such file, or one of another program.
+        If the text is not such a file, or one of another program.
     """
     lines = [line.strip() for line in text.splitlines()]
     try:

@@ -1,4 +1,4 @@
-"""A small model that is solved elsewhere: its names, the map to the ground model, and its answer on the way back."""
+"""A small model that is solved elsewhere: its names, the map to the original model, and the expansion of its answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relift.arrays import Indices
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError, OptionError
 from relift.formats.names import names_for_lp, names_for_mps
-from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_multipliers
+from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_duals
 from relift.lifting.quotient import shares
 from relift.program.program import Program
 from relift.program.solution import Solution
@@ -38,13 +38,13 @@ class LiftingMap:
     Parameters
     ----------
     model
-        The file of the ground model, or None where the map does not tell.
+        The file of the original model, or None where the map does not tell.
     relax_integers
         Whether its integer variables were read as continuous ones.
     settings
         How classes were looked for.
     class_of_variable, class_of_row
-        The number of each ground variable and row in the small model; -1 where substituted.
+        The number of each original variable and row in the small model; -1 where substituted.
     """
 
     model: Path | None
@@ -75,7 +75,7 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
     Raises
     ------
     FileFormatError
-        If it is no map, too large, or no regular file.
+        If it is not a map, too large, or not a regular file.
     """
     source, folder = str(path), Path(path).resolve().parent
     data = read_bytes(path, max_bytes)
@@ -93,7 +93,7 @@ def read_lifting_map(path: str | Path, max_bytes: int | None = None) -> LiftingM
         )
     except (ValueError, RecursionError) as error:
         raise FileFormatError(
-            f"{source} is no map of a small model ({brief(error)}).", "relift lift --map writes them."
+            f"{source} is not a map of a small model ({brief(error)}).", "relift lift --map writes them."
         ) from None
 
 
@@ -130,13 +130,13 @@ def _classes(document: Any, of: str) -> tuple[int, ...]:
 def write_lifting_map(
     lifting: Lifting, path: str | Path, model: str | Path | None = None, relax_integers: bool = False
 ) -> None:
-    """Write how the small model hangs together with the ground model, as JSON.
+    """Write the mapping between the small and the original model as JSON.
 
-    ``variables.class[j]`` is the number of ground variable j in the small model, or -1 where it was
+    ``variables.class[j]`` is the number of original variable j in the small model, or -1 where it was
     substituted, and then ``variables.value[j]`` is its value, else null. With z the point of the small
-    model, ``x[j] = z[class[j]]``. The multiplier of a row of the small model is shared: ``y[i] =
+    model, ``x[j] = z[class[j]]``. The dual value of a row of the small model is shared: ``y[i] =
     y_small[class[i]] * rows.share[i]``, and in the same way ``w[j] = w_small[class[j]] *
-    variables.share[j]``. Multipliers of what was substituted follow from stationarity; ``relift expand``
+    variables.share[j]``. Dual values of what was substituted follow from stationarity; ``relift expand``
     finds them.
 
     Parameters
@@ -146,7 +146,7 @@ def write_lifting_map(
     path
         Where to; JSON whatever the name.
     model
-        The file of the ground model; it is remembered relative to the folder of the map.
+        The file of the original model; it is remembered relative to the folder of the map.
     relax_integers
         Whether its integer variables were read as continuous ones.
     """
@@ -212,7 +212,7 @@ def read_small_solution(path: str | Path, lifting: Lifting) -> Solution:
         if names is not None:
             candidate = small.replace(variable_names=names.variables, row_names=names.rows)
         try:
-            return with_bound_multipliers(candidate, read_solution(path, candidate))
+            return with_bound_duals(candidate, read_solution(path, candidate))
         except FileFormatError as error:
             failures.append(error)
     raise failures[0]

@@ -1,4 +1,4 @@
-r"""LP-format text to a program (stage 0); :mod:`relift.formats.lp_writer` is the way back.
+r"""LP-format text to a program; :mod:`relift.formats.lp_writer` is the inverse.
 
 The dialect is that of CPLEX and Gurobi without what is not continuous and convex; docs/files.md describes it. It is
 read strictly: what is not part of it (two numbers in a row, variables on both sides, a name used twice for rows, a
@@ -124,7 +124,9 @@ class _Reader:
         words = self.words
         found = words.section_at(0)
         if found is None or found[0] not in ("min", "max"):
-            raise words.fail(0, f"this is no LP file: it begins with {quoted(words.words[0])}, not with min or max.")
+            raise words.fail(
+                0, f"this is not an LP file: it begins with {quoted(words.words[0])}, not with min or max."
+            )
         section: Section = found[0]
         self.k = found[1]
         seen: set[Section] = set()
@@ -181,7 +183,7 @@ class _Reader:
             raise self.words.fail(self.k - 1, f"it has {_REFUSED[section]}, which relift does not take.")
 
     def _name(self, k: int) -> str:
-        """The name at word k; what is no name, or means something else, is refused."""
+        """The name at word k; what is not a name, or means something else, is refused."""
         word = self.words.words[k]
         if word == "->":
             raise self.words.fail(k, "it has indicator constraints, which relift does not take.")
@@ -201,7 +203,7 @@ class _Reader:
         return j
 
     def _expression(self, terms: _Terms, in_objective: bool = False) -> tuple[Sequence[float], Sequence[Square]]:
-        """Read terms until something comes that is none: a comparison, a section, or a name with a colon.
+        """Read terms until something else comes: a comparison, a section, or a name with a colon.
 
         Linear terms are appended to those given; constants and quadratic terms are returned.
         """
@@ -284,7 +286,7 @@ class _Reader:
     def _coefficient(self, k: int) -> float:
         value = self._number(k)
         if not math.isfinite(value):
-            raise self.words.fail(k, f"the coefficient {quoted(self.words.words[k])} is no finite number.")
+            raise self.words.fail(k, f"the coefficient {quoted(self.words.words[k])} is not a finite number.")
         return value
 
     def _squares(self, k: int, sign: float, squares: list[Square], in_objective: bool) -> int:

@@ -1,4 +1,4 @@
-"""A program to the text of a file in LP format (stage 0); :mod:`relift.formats.lp_reader` is the way back.
+"""A program to the text of a file in LP format; :mod:`relift.formats.lp_reader` is the inverse.
 
 A row with two sides, ``1 <= x + y <= 2``, is written as two rows, ``name.lower`` and ``name.upper``: not every reader
 takes it as one (HiGHS does not).

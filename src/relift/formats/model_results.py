@@ -1,4 +1,4 @@
-"""The answer for a model in files: a CSV table for each variable and constraint, and everything as JSON (stage 8).
+"""The answer for a model in files: a CSV table for each variable and constraint, and everything as JSON.
 
 JSON, version 1; keys are only ever added::
 
@@ -45,7 +45,7 @@ def json_from_model_result(
     timings
         Further seconds by stage.
     tables
-        Whether values and multipliers are part of it.
+        Whether values and dual values are part of it.
     """
     document = json_from_result(answer.result, vectors=False, timings={**(timings or {}), "ground": answer.seconds})
     document |= {"format": "relift-model-solution", "version": VERSION}
@@ -75,7 +75,7 @@ def write_model_result(
     """Write an answer into a folder, which is made if it is not there.
 
     ``solution.json`` holds all but the tables, ``<variable>.csv`` keys and values of each variable, and
-    ``duals/<constraint>.csv`` keys, activity, bounds, slack and multiplier of each row. Without a point (an infeasible
+    ``duals/<constraint>.csv`` keys, activity, bounds, slack and dual value of each row. Without a point (an infeasible
     model) there are no tables.
 
     Parameters

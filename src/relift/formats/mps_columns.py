@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Flags, Indices, Vector
-from relift.formats.mps_words import LineError, Lines, number, shown, without_remark
+from relift.formats.mps_words import LineError, Lines, number, shown, without_comment
 
 _MARKER = b"'MARKER'"
 _QUOTE = ord("'")
@@ -67,7 +67,7 @@ class Columns:
         for k in range(start, stop):
             line = int(lines.numbers[k])
             fields = lines.fixed_fields(k) if fixed else lines.fields(k)
-            fields = without_remark(fields, row_number.__contains__)
+            fields = without_comment(fields, row_number.__contains__)
             if len(fields) not in (3, 5):
                 raise LineError(line, f"a line of COLUMNS has 3 or 5 fields, this one has {len(fields)}.")
             if fields[1].upper() == _MARKER:
@@ -88,7 +88,7 @@ class Columns:
     def _read_at_once(self, lines: Lines, start: int, stop: int, row_number: Mapping[bytes, int]) -> bool:
         """Convert whole columns of words by one call each, if nothing is wrong; else change nothing and say so."""
         words, first = lines.word_array, lines.first[start:stop]
-        counts = lines.counts_without_remarks(start, stop, row_number.__contains__)
+        counts = lines.counts_without_comments(start, stop, row_number.__contains__)
         origins = lines.numbers[start:stop]
         is_long = counts == 5
         if not (is_long | (counts == 3)).all():
@@ -143,7 +143,7 @@ class Columns:
 
 
 def _numbers(words: list[bytes]) -> Vector:
-    """Many numbers at once; ValueError if a word is none."""
+    """Many numbers at once; ValueError if a word is not a number."""
     if b"_" in b"".join(words):
         raise ValueError
     try:

@@ -1,4 +1,4 @@
-r"""MPS and QPS text, fixed and free, to a program (stage 0); :mod:`relift.formats.mps_writer` is the way back.
+r"""MPS and QPS text, fixed and free, to a program; :mod:`relift.formats.mps_writer` is the inverse.
 
 The reader is strict: a field that is no number, a row that was never declared, an entry or a bound given twice or a
 negative upper bound without a lower one is an error with its line, where common readers go on with a zero,
@@ -22,7 +22,7 @@ from relift.errors import FileFormatError
 from relift.formats.mps_columns import Columns
 from relift.formats.mps_program import INFINITE_BOUND, MpsModel, program_from_model
 from relift.formats.mps_quadratic import SECTION, CurvedRow
-from relift.formats.mps_words import LineError, Lines, number, shown, without_remark
+from relift.formats.mps_words import LineError, Lines, number, shown, without_comment
 from relift.program.program import Program
 
 __all__ = ["INFINITE_BOUND", "program_from_mps", "program_from_mps_with_notes"]
@@ -48,7 +48,7 @@ _REFUSED = {
 _DATA = ("ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", *_QUADRATIC, SECTION)
 _ONE_WORD = ("OBJSENSE", "OBJNAME")
 _HEADINGS = {"NAME", "ENDATA", "OBJSENSEMAX", "OBJSENSEMIN", *_DATA, *_ONE_WORD, *_REFUSED}
-_NO_END = "the file ends without ENDATA: it is cut off, or it is no MPS file."
+_NO_END = "the file ends without ENDATA: it is cut off, or it is not an MPS file."
 _NEED_NO_NUMBER = {"FR", "MI", "PL", "BV"}
 _NEED_NUMBER = {"UP", "LO", "FX", "UI", "LI"}
 # What a type of bound says of each side; None is the number in the line.
@@ -59,7 +59,7 @@ _UPPER = {"UP": None, "UI": None, "FX": None, "FR": math.inf, "PL": math.inf, "B
 def program_from_mps(text: str, source: str, relax_integers: bool = False) -> Program:
     """Read the text of an MPS or QPS file.
 
-    Names with spaces are only possible in the fixed format; it is tried when the text is no free format.
+    Names with spaces are only possible in the fixed format; it is tried when the text is not in free format.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _is_heading(reader: _Reader, k: int) -> bool:
     if word not in _HEADINGS:
         if len(words) > 1 and section in _DATA:
             return False
-        what = "the section" if section else "this is no MPS file:"
+        what = "the section" if section else "this is not an MPS file:"
         raise LineError(line, f"{what} {shown(words[0])} is not known.")
     if section == word and word in ("RHS", "RANGES") and len(words) > 2:
         return False  # the set is called like its section
@@ -245,7 +245,7 @@ def _read_data(reader: _Reader, start: int, stop: int) -> None:
     first = int(lines.numbers[start])
     if section not in _DATA and section not in _ONE_WORD:
         raise LineError(
-            first, "this is no MPS file: data before the first section." if not section else f"data in {section}."
+            first, "this is not an MPS file: data before the first section." if not section else f"data in {section}."
         )
     read_line = {"ROWS": _read_row, "BOUNDS": _read_bound}.get(section)
 
@@ -256,7 +256,7 @@ def _read_data(reader: _Reader, start: int, stop: int) -> None:
     for k, line in enumerate(lines.numbers[start:stop].tolist(), start):
         fields = fields_of(k)
         if lines.has_dollars:
-            fields = without_remark(fields, is_name, 2 if section in ("ROWS", "BOUNDS") else 1)
+            fields = without_comment(fields, is_name, 2 if section in ("ROWS", "BOUNDS") else 1)
         if read_line is not None:
             read_line(model, fields, line)
         elif section in ("RHS", "RANGES"):
@@ -272,7 +272,7 @@ def _read_row(model: MpsModel, fields: list[bytes], line: int) -> None:
         raise LineError(line, f"a line of ROWS has 2 fields, this one has {len(fields)}.")
     kind, name = fields[0].decode("utf-8", "replace").upper(), fields[1]
     if kind not in {"N", "L", "G", "E"}:
-        raise LineError(line, f"row type {shown(fields[0])} is none of N, L, G and E.")
+        raise LineError(line, f"row type {shown(fields[0])} is not one of N, L, G and E.")
     if name in model.row_type:
         raise LineError(line, f"row {shown(name)} is declared twice.")
     if kind == "N":

@@ -144,13 +144,13 @@ class Lines:
         """Whether a word somewhere begins with ``$``."""
         return b"$" in self.text and bool((self.initials == _DOLLAR).any())
 
-    def counts_without_remarks(self, start: int, stop: int, is_name: Callable[[bytes], bool]) -> NDArray[np.int64]:
+    def counts_without_comments(self, start: int, stop: int, is_name: Callable[[bytes], bool]) -> NDArray[np.int64]:
         """How many words the lines ``start .. stop - 1`` have before a comment that begins with ``$``."""
         counts = self.counts[start:stop].copy()
         if self.has_dollars:
             lines = np.searchsorted(self.first, np.flatnonzero(self.initials == _DOLLAR), "right") - 1
             for k in np.unique(lines[(lines >= start) & (lines < stop)]).tolist():
-                counts[k - start] = len(without_remark(self.fields(k), is_name))
+                counts[k - start] = len(without_comment(self.fields(k), is_name))
         return counts
 
     @cached_property
@@ -177,12 +177,12 @@ class Lines:
         return fields if fields and fields[0] else fields[1:]
 
 
-def without_remark(fields: list[bytes], is_name: Callable[[bytes], bool], start: int = 1) -> list[bytes]:
+def without_comment(fields: list[bytes], is_name: Callable[[bytes], bool], start: int = 1) -> list[bytes]:
     """The fields before a comment that begins with ``$``.
 
     Examples
     --------
-    >>> without_remark([b"X", b"COST", b"1", b"$", b"dollars"], lambda word: False)
+    >>> without_comment([b"X", b"COST", b"1", b"$", b"dollars"], lambda word: False)
     [b'X', b'COST', b'1']
     """
     for k in range(start, len(fields)):

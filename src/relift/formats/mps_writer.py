@@ -1,4 +1,4 @@
-"""A program to the text of an MPS file (stage 0).
+"""A program to the text of an MPS file.
 
 Every number is printed as the shortest decimal that reads back to the same float, so symmetry survives.
 """

@@ -1,4 +1,4 @@
-"""NumPy archives (.npz) of programs: relift's own, qpsolvers', the benchmark collection's (stage 0).
+"""NumPy archives (.npz) of programs: relift's own, qpsolvers', the benchmark collection's.
 
 - relift's own: ``relift_format`` = 1, ``shape`` = (rows, variables), ``P_data, P_indices, P_indptr`` (CSC,
   absent for an
@@ -66,7 +66,7 @@ def program_from_npz(file: BinaryIO, source: str, max_bytes: int | None = None) 
     Raises
     ------
     FileFormatError
-        If it is no archive, is damaged or too large, or its keys fit none of the layouts.
+        If it is not an archive, is damaged or too large, or its keys fit none of the layouts.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def numpy_arrays(file: BinaryIO, source: str, max_bytes: int | None = None) -> d
         raise
     except _DAMAGE as error:
         raise FileFormatError(
-            f"{source} is no NumPy archive, or it is cut off or damaged ({brief(error)}).",
+            f"{source} is not a NumPy archive, or it is cut off or damaged ({brief(error)}).",
             "Copy or write the file again.",
         ) from None
     return arrays
@@ -176,7 +176,7 @@ def _plain(value: object, n_bytes: int, source: str, name: str) -> Any:
         return _checked(value.order, parts, shape, source, name)
     if type(value) is np.ndarray and value.dtype.kind in "fiub" and value.nbytes <= n_bytes:
         return value
-    raise ValueError(f"a {type(value).__name__} is no array of numbers")
+    raise ValueError(f"a {type(value).__name__} is not an array of numbers")
 
 
 def _need(arrays: Mapping[str, object], names: tuple[str, ...], source: str) -> None:
@@ -200,7 +200,7 @@ def _checked(
     except (ProgramError, ValueError, TypeError) as error:
         reason = error.message if isinstance(error, ProgramError) else str(error)
         raise FileFormatError(
-            f"{source}: {name} is no sparse matrix of {shape[0]} x {shape[1]} ({reason.rstrip('.')}).",
+            f"{source}: {name} is not a sparse matrix of {shape[0]} x {shape[1]} ({reason.rstrip('.')}).",
             "Copy or write the file again.",
         ) from None
 

@@ -1,8 +1,9 @@
 """Arrays and sparse matrices from a pickle, made here and not by what the pickle names.
 
-``numpy.savez`` pickles what is no array: qpsolvers' archives hold None and matrices of SciPy so. A pickle is a program
-that calls what it names. Here every name that such a file may use stands for a function or class of this module, which
-makes small arrays and records parts, and every other name is refused; opcodes that those files do not need are too.
+``numpy.savez`` pickles what is not an array: qpsolvers' archives hold None and matrices of SciPy so. A pickle is a
+program that calls what it names. Here every name that such a file may use stands for a function or class of this
+module, which makes small arrays and records parts, and every other name is refused; opcodes that those files do not
+need are too.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _OPCODES = {
 
 @final
 class _NdarrayName:
-    """Stands for the class ``numpy.ndarray``, which pickles hand on and need not call."""
+    """Stands for the class ``numpy.ndarray``, which pickles refer to and need not call."""
 
 
 def _reconstruct(kind: object, shape: object, code: object) -> Array:

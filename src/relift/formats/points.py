@@ -53,7 +53,9 @@ def read_points(path: str | Path, max_bytes: int | None = None) -> Matrix:
     where = Path(path)
     name = where.name.lower()
     if not name.endswith(SUFFIXES):
-        raise FileFormatError(f"{where}: the end of the name tells no point set.", f"Known are {', '.join(SUFFIXES)}.")
+        raise FileFormatError(
+            f"{where}: the end of the name tells no point set.", f"Expected one of: {', '.join(SUFFIXES)}."
+        )
     if name.endswith((".npy", ".npz")):
         points = _from_numpy(where, max_bytes)
     else:
@@ -63,7 +65,7 @@ def read_points(path: str | Path, max_bytes: int | None = None) -> Matrix:
         raise FileFormatError(f"{where} holds an array of shape {points.shape}.", "Points have two or three columns.")
     if not np.isfinite(points).all():
         row = int(np.argwhere(~np.isfinite(points))[0][0])
-        raise FileFormatError(f"{where}: point {row + 1} has a coordinate that is no finite number.", "Remove it.")
+        raise FileFormatError(f"{where}: point {row + 1} has a coordinate that is not a finite number.", "Remove it.")
     return points
 
 
@@ -76,7 +78,7 @@ def _content(path: Path, max_bytes: int | None) -> bytes:
     except FileFormatError as error:
         if "too large" in error.message or "times its size" in error.message:
             raise
-        raise FileFormatError(f"{path} is no whole gzip file ({error.message}).") from None
+        raise FileFormatError(f"{path} is not a complete gzip file ({error.message}).") from None
 
 
 def _from_numpy(path: Path, max_bytes: int | None) -> Matrix:
@@ -186,7 +188,7 @@ def _ply_header(content: bytes, path: Path) -> tuple[str, list[_Element], int]:
             else:
                 raise KeyError(words[0])
         except (IndexError, KeyError, ValueError):
-            raise FileFormatError(f"{path}:{number}: {line.strip()[:60]!r} is no line of a PLY header.") from None
+            raise FileFormatError(f"{path}:{number}: {line.strip()[:60]!r} is not a line of a PLY header.") from None
     if form not in ("ascii", "binary_little_endian", "binary_big_endian"):
         raise FileFormatError(f"{path}: the format {form!r} is not known.")
     if any(element.count < 0 for element in elements):
@@ -204,7 +206,7 @@ def _ply_text(content: bytes, before: list[_Element], vertex: _Element, path: Pa
     try:
         table = np.loadtxt(io.BytesIO(b"\n".join(lines)), ndmin=2, comments=None)
     except ValueError as error:
-        raise FileFormatError(f"{path}: the vertices are no table of numbers ({error}).") from None
+        raise FileFormatError(f"{path}: the vertices are not a table of numbers ({error}).") from None
     if table.shape != (vertex.count, len(axes)):
         raise FileFormatError(f"{path}: vertices have {table.shape[1]} numbers for {len(axes)} properties.")
     return np.asarray(table[:, [axes.index(axis) for axis in "xyz"]], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Programs in files: which format is meant is told by the end of the name (stage 0)."""
+"""Programs in files: which format is meant is told by the end of the name."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_program(path: str | Path, relax_integers: bool = False, max_bytes: int 
     Raises
     ------
     FileFormatError
-        If the content is not what the name says, is too large, or the path is no regular file; the message names the
+        If the content is not what the name says, is too large, or the path is not a regular file; the message names the
         file, and the line where one can be named.
     OSError
         If there is no such file, or it may not be read.
@@ -199,14 +199,14 @@ def _suffix(path: Path) -> str:
     for suffix in sorted(SUFFIXES, key=len, reverse=True):
         if name.endswith(suffix):
             return suffix
-    raise FileFormatError(f"{path}: the end of the name does not tell a format.", f"Known are {', '.join(SUFFIXES)}.")
+    raise FileFormatError(f"{path}: the file extension is unknown.", f"Expected one of: {', '.join(SUFFIXES)}.")
 
 
 def _text(data: bytes, source: str) -> str:
     if data.startswith(_GZIP_MAGIC):
         raise FileFormatError(f"{source} is compressed by gzip.", "Add .gz to its name.")
     if b"\0" in data or data.startswith(_ZIP_MAGIC):
-        raise FileFormatError(f"{source} is no text file.", "Is this the right file?")
+        raise FileFormatError(f"{source} is not a text file.", "Is this the right file?")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

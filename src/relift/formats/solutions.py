@@ -1,4 +1,4 @@
-r"""Answers in files, as JSON or plain text (stage 8).
+r"""Answers in files, as JSON or plain text.
 
 Solution as JSON, version 1. Keys are only ever added; a version with other meanings gets another number::
 
@@ -15,13 +15,14 @@ Solution as JSON, version 1. Keys are only ever added; a version with other mean
     certificate      {"tolerance", "primal_residual", "dual_residual", "duality_gap", "ray_residual",
                      "is_optimal", "is_proved"}
     timings          seconds by stage
+    versions         {"relift", "python", "numpy", "scipy", and the package of the solver}
     attempts         [{"backend", "status", "seconds", "residual", "message"}]
     variable_names, row_names   lists of names, or null
-    x, y, w          point, multipliers of the rows, multipliers of the variable bounds: lists of numbers,
+    x, y, w          point, dual values of the rows, dual values of the variable bounds: lists of numbers,
     or null ray_x, ray_y, ray_w         the proof of unboundedness or of infeasibility, or null
     z, ray_z, v, ray_v   the same of quadratic constraints and of conic rows; only where the model has them
 
-Numbers that JSON has no word for are the strings "inf" and "-inf", and null for NaN. Signs of multipliers
+Numbers that JSON has no word for are the strings "inf" and "-inf", and null for NaN. Signs of dual values
 are those of :class:`relift.program.solution.Solution`.
 """
 
@@ -108,7 +109,7 @@ def json_from_result(result: Result, vectors: bool = True, timings: Mapping[str,
     result
         What :func:`relift.solve` returned.
     vectors
-        Whether names, points, multipliers and rays are part of it.
+        Whether names, points, dual values and rays are part of it.
     timings
         Further seconds by stage, such as those for reading the file.
     """
@@ -128,6 +129,7 @@ def json_from_result(result: Result, vectors: bool = True, timings: Mapping[str,
         "sizes": {"ground": sizes_of(program), "lifted": sizes_of(lifting.small)},
         "certificate": certificate_for_json(result.certificate),
         "timings": {name: float(seconds) for name, seconds in {**(timings or {}), **result.timings}.items()},
+        "versions": result.versions,
         "attempts": [
             {
                 "backend": attempt.backend,
@@ -195,7 +197,7 @@ def write_solution(
     check_choice("style", style, get_args(SolutionStyle))
     if path.suffix.lower() in {".txt", ".sol"}:
         if len(result.program.conic):
-            raise FileFormatError(f"{path}: a text file cannot hold the multipliers of cones.", "Write .json.")
+            raise FileFormatError(f"{path}: a text file cannot hold the dual values of cones.", "Write .json.")
         text = _text_in_style(result, style)
     elif style != "relift":
         raise FileFormatError(f"{path}: the style {style!r} is one of text files.", "Write .sol or .txt.")
@@ -203,7 +205,7 @@ def write_solution(
         text = json.dumps(json_from_result(result, timings=timings), allow_nan=False) + "\n"
     else:
         raise FileFormatError(
-            f"{path}: the end of the name does not tell a format.",
+            f"{path}: the file extension is unknown.",
             "Write .json, .txt or .sol.",
         )
     with write_atomically(path) as file:
@@ -222,9 +224,9 @@ def _text_in_style(result: Result, style: SolutionStyle) -> str:
 
 
 def text_from_result(result: Result) -> str:
-    """Put an answer into text: ``# key value``, then ``name value multiplier`` for each variable and row.
+    """Put an answer into text: ``# key value``, then ``name value dual`` for each variable and row.
 
-    For an infeasible program the multipliers are those of the proof and there are no values (``-``); for an
+    For an infeasible program the dual values are those of the proof and there are no values (``-``); for an
     unbounded one the value of a variable is a feasible point and what follows is the direction.
     """
     program = result.program
@@ -239,13 +241,13 @@ def text_from_result(result: Result) -> str:
     elif result.status == Status.UNBOUNDED:
         x, w, y = result.x, result.ray_x, None
     if x is not None or w is not None:
-        lines.append(f"# variables: name value {'direction' if result.status == Status.UNBOUNDED else 'multiplier'}")
+        lines.append(f"# variables: name value {'direction' if result.status == Status.UNBOUNDED else 'dual'}")
         columns = (_words(x, program.n_variables), _words(w, program.n_variables))
         lines += [
             f"{_quoted(program.name_of_variable(j))} {a} {b}" for j, (a, b) in enumerate(zip(*columns, strict=True))
         ]
     if y is not None:
-        lines.append("# rows: name value multiplier")
+        lines.append("# rows: name value dual")
         values = None if x is None else np.asarray(program.A @ x)
         columns = (_words(values, program.n_rows), _words(y, program.n_rows))
         lines += [f"{_quoted(program.name_of_row(i))} {a} {b}" for i, (a, b) in enumerate(zip(*columns, strict=True))]
@@ -281,7 +283,7 @@ def read_solution(path: str | Path, program: Program, max_bytes: int | None = No
     Raises
     ------
     FileFormatError
-        If the file is no solution, is one of another program, is too large, or is no regular file.
+        If the file is not a solution, is one of another program, is too large, or is not a regular file.
     OSError
         If there is no such file, or it may not be read.
     """
@@ -290,7 +292,7 @@ def read_solution(path: str | Path, program: Program, max_bytes: int | None = No
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise FileFormatError(f"{path} is no text file, so it is no solution.") from None
+        raise FileFormatError(f"{path} is not a text file, so it is not a solution.") from None
     if not text.strip():
         raise FileFormatError(f"{path} is empty.")
     if text.lstrip().startswith(("{", "[")):
@@ -332,7 +334,7 @@ def _status(word: object, source: str) -> Status:
         return Status(str(word))
     except ValueError:
         raise FileFormatError(
-            f"{source}: the status {str(word)[:40]!r} is not known.", f"Known are {', '.join(Status)}."
+            f"{source}: the status {str(word)[:40]!r} is not known.", f"Expected one of: {', '.join(Status)}."
         ) from None
 
 
@@ -356,7 +358,7 @@ def _vector(given: object, names: object, key: str, kind: str, source: str, prog
     if isinstance(given, dict):
         names, given = list(given), list(given.values())
     if not isinstance(given, list):
-        raise FileFormatError(f"{source}: {key} is no list of numbers.")
+        raise FileFormatError(f"{source}: {key} is not a list of numbers.")
     values = np.array([_float(value, key, source) for value in given], dtype=np.float64)
     if values.size != size:
         raise FileFormatError(
@@ -405,7 +407,7 @@ def _solution_from_text(text: str, source: str, program: Program) -> Solution:
             names[part].append(name)
             columns[part].append(words)
     if not any(columns.values()):
-        raise FileFormatError(f"{source} holds neither a point nor a ray.", "A line reads: name value multiplier.")
+        raise FileFormatError(f"{source} holds neither a point nor a ray.", "A line reads: name value dual.")
     vectors: dict[str, Any] = {
         "x": _text_vector(names["variables"], columns["variables"], 0, "variable", source, program),
         "w": _text_vector(names["variables"], columns["variables"], 1, "variable", source, program),
@@ -431,7 +433,7 @@ def _name_and_words(line: str, source: str, i: int) -> tuple[str, list[str]]:
     else:
         name, *words = line.split()
     if len(words) not in (1, 2):
-        raise FileFormatError(f"{source}, line {i}: a line reads 'name value' or 'name value multiplier'.")
+        raise FileFormatError(f"{source}, line {i}: a line reads 'name value' or 'name value dual'.")
     for word in words:
         _word_value(word, source, i)
     return str(name), words
@@ -460,8 +462,8 @@ def _text_vector(
     return _in_order(np.array([float(words[k]) for words in columns]), names, kind, source, program)
 
 
-def with_bound_multipliers(program: Program, solution: Solution) -> Solution:
-    """Add the multipliers of the bounds that stationarity asks for, w = -(Px + q + A'y), where a file has none.
+def with_bound_duals(program: Program, solution: Solution) -> Solution:
+    """Add the dual values of the bounds that stationarity asks for, w = -(Px + q + A'y), where a file has none.
 
     Parameters
     ----------
@@ -474,7 +476,7 @@ def with_bound_multipliers(program: Program, solution: Solution) -> Solution:
     --------
     >>> program = Program(q=[1.0, 2.0], A=[[1, 1]], l=[1], lb=0)
     >>> answer = Solution(Status.OPTIMAL, x=np.array([1.0, 0.0]), y=np.array([-1.0]))
-    >>> with_bound_multipliers(program, answer).w.tolist()
+    >>> with_bound_duals(program, answer).w.tolist()
     [0.0, -1.0]
     """
     if solution.x is None or solution.y is None or solution.w is not None:

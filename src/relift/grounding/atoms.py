@@ -13,7 +13,7 @@ from typing import SupportsFloat, final, overload
 
 import numpy as np
 
-from relift.arrays import Cells
+from relift.arrays import Cells, Indices
 from relift.errors import DataError, OptionError
 from relift.tables.algebra import Column, Filter, Limit, Plan, TypeClashError, call, literal
 from relift.tables.engine import Engine
@@ -39,6 +39,8 @@ class Block:
         Where their tuples are stored; None for a block without arguments.
     part
         ``"lower"`` or ``"upper"`` for the halves of a range with unknowns on its sides, else empty.
+    picked
+        Which of the stored tuples they are, in increasing order; None if they are all.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Block:
     keys: tuple[str, ...] = ()
     table: StoredTable | None = None
     part: str = ""
+    picked: Indices | None = None
 
     @property
     def stop(self) -> int:
@@ -55,7 +58,7 @@ class Block:
 
     @property
     def label(self) -> str:
-        """Name and part."""
+        """The name of the block, with its part if it is half of a range."""
         return f"{self.name}.{self.part}" if self.part else self.name
 
 
@@ -95,7 +98,9 @@ class AtomIndex:
         for block in self.blocks:
             if block.label == name or (block.name == name and (not part or block.part == part)):
                 return block
-        raise OptionError(f"there is no {name!r}.", f"Known are {', '.join(b.label for b in self.blocks) or 'none'}.")
+        raise OptionError(
+            f"there is no {name!r}.", f"Expected one of: {', '.join(b.label for b in self.blocks) or 'none'}."
+        )
 
     def table(self, name: str, part: str = "") -> dict[str, Cells]:
         """The tuples of a block as columns by argument name, in the order of their numbers."""
@@ -108,10 +113,12 @@ class AtomIndex:
         if block.table is None or not block.keys:
             return {}
         columns = self.engine.fetch(self._scan(block))
-        order = np.empty(block.size, dtype=np.int64)
-        order[columns.pop("#number")] = np.arange(block.size)
+        numbers = columns.pop("#number")
+        order = np.empty(numbers.size, dtype=np.int64)
+        order[numbers] = np.arange(numbers.size)
+        rows = order if block.picked is None else order[block.picked]
         found = list(columns.values())
-        return {key: column[order] for key, column in zip(block.keys, found, strict=True)}
+        return {key: column[rows] for key, column in zip(block.keys, found, strict=True)}
 
     def _scan(self, block: Block) -> Plan:
         assert block.table is not None
@@ -126,7 +133,7 @@ class AtomIndex:
             If there is no such number.
         """
         if not 0 <= j < len(self):
-            raise IndexError(f"there are {len(self)} atoms, and {j} is none of them")
+            raise IndexError(f"there are {len(self)} atoms, and {j} is not one of them")
         block = self.blocks[bisect_right([b.start for b in self.blocks], j) - 1]
         while block.size == 0 or j >= block.stop:  # empty blocks share their start with the next one
             block = self.blocks[self.blocks.index(block) + 1]
@@ -135,7 +142,8 @@ class AtomIndex:
         if block.label in self._cache:
             entry = [column[j - block.start] for column in self._cache[block.label].values()]
         else:
-            wanted = Filter(self._scan(block), call("=", Column("#number"), literal(j - block.start)))
+            number = j - block.start if block.picked is None else int(block.picked[j - block.start])
+            wanted = Filter(self._scan(block), call("=", Column("#number"), literal(number)))
             row = self.engine.fetch(Limit(wanted, 1))
             entry = [column[0] for name, column in row.items() if name != "#number"]
         return atom_name(block.label, entry)
@@ -173,7 +181,12 @@ class AtomIndex:
             raise OptionError(f"there is no {atom_name(name, entry)}.") from error
         if not found.size:
             raise OptionError(f"there is no {atom_name(name, entry)}.")
-        return block.start + int(found[0])
+        if block.picked is None:
+            return block.start + int(found[0])
+        place = int(np.searchsorted(block.picked, found[0]))
+        if place == block.size or block.picked[place] != found[0]:
+            raise OptionError(f"there is no {atom_name(name, entry)}.", "Presolve has decided it.")
+        return block.start + place
 
 
 def atom_name(name: str, entry: Sequence[object]) -> str:

@@ -1,8 +1,10 @@
-"""Derived predicates, stratum by stratum; recursive ones by rounds that look only at what the last round added.
+"""Derived predicates, stratum by stratum; recursive ones tuple by tuple, or by rounds that look only at what is new.
 
-A rule becomes the plan of its body, projected on its head. In a recursive stratum every rule is taken once for each of
-its recursive atoms, which then reads what is new while the others read everything (semi-naive evaluation). Databases
-also know recursive queries, but accept some that they answer wrongly; rounds are the same in every engine.
+A rule becomes the plan of its body, projected on its head. Where each rule of a recursion has one recursive atom, an
+engine in this process follows tuples one by one (:mod:`relift.tables.recursion`): the time is linear in what is
+derived. Elsewhere there are rounds: every rule is taken once for each of its recursive atoms, which then reads what is
+new while the others read everything (semi-naive evaluation). Databases also know recursive queries, but accept some
+that they answer wrongly; rounds are the same in every engine.
 """
 
 from __future__ import annotations
@@ -11,18 +13,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from relift.errors import SizeLimitError
+from relift.grounding.linear_recursion import linear_rules
 from relift.grounding.queries_from_model import Queries, variables_of
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import And, Formula, Holds, Not, Or, Rule, Stratum
 from relift.language.syntax.source import Span
 from relift.tables.algebra import (
-    Distinct,
     Filter,
-    Join,
     Literal,
     Plan,
     Project,
     Scalar,
+    Scan,
     Type,
     Union,
     Unit,
@@ -93,13 +95,44 @@ def _derive_recursively(work: Workspace, stratum: Stratum) -> None:
     first = [rule for rule in stratum.rules if not _recursive_atoms(rule.body, names)]
     later = [rule for rule in stratum.rules if _recursive_atoms(rule.body, names)]
     types = _types(work, stratum)
-    empty = work.queries()
     for name, arity in names.items():
         queries = work.queries()
-        nothing = _nothing(types[name])
         parts = [_head(queries, rule, rule.body) for rule in first if rule.head == name]
-        _store(work, name, arity, [nothing, *parts], queries)
+        _store(work, name, arity, [_nothing(types[name]), *parts], queries)
         work.tables[name] = replace(work.tables[name], types=types[name])
+    if not _close(work, stratum, later, types):
+        _derive_by_rounds(work, stratum, later, types)
+
+
+def _close(work: Workspace, stratum: Stratum, later: list[Rule], types: Mapping[str, tuple[Type, ...]]) -> bool:
+    """Let the engine derive all at once, if the rules are simple and it can."""
+    found = linear_rules(work, stratum, later, types)
+    if found is None:
+        return False
+    rules, queries = found
+    statement = f"the rules of {', '.join(map(repr, stratum.predicates))}"
+    work.check(queries, statement)
+    tables = {name: work.fresh_name(name) for name in stratum.predicates}
+    matches = work.engine.close_rules(rules, tables, work.limit)
+    if matches is None:
+        return False
+    for rule, count in zip(later, matches, strict=True):
+        if not count:
+            work.joins.look(work, _head(work.queries(), rule, rule.body), f"the rule of {rule.head!r}", True)
+    for name, table in tables.items():
+        columns = {f"c{k}": (f"c{k}", kind) for k, kind in enumerate(types[name])}
+        rows = work.engine.count(Scan(table, columns), 2**62)
+        work.drop(work.tables[name])
+        work.tables[name] = work.store(StoredTable(table, types[name], rows))
+        work.engine.tell("ground", f"{name}: {rows:,} tuples")
+    return True
+
+
+def _derive_by_rounds(
+    work: Workspace, stratum: Stratum, later: list[Rule], types: Mapping[str, tuple[Type, ...]]
+) -> None:
+    names, empty = stratum.predicates, work.queries()
+    for name, arity in names.items():
         new = work.fresh_name(f"{name}new")
         columns = [f"c{k}" for k in range(arity)]
         rows = work.create(new, work.tables[name].scan(columns), empty, name, is_last=False)
@@ -126,28 +159,26 @@ def _derive_recursively(work: Workspace, stratum: Stratum) -> None:
 
 
 def _round(work: Workspace, stratum: Stratum, rules: list[Rule], types: Mapping[str, tuple[Type, ...]]) -> None:
+    """One round: what the new tuples give together with all; only what is not known yet is added."""
     found: dict[str, StoredTable] = {}
     for name, arity in stratum.predicates.items():
         queries = work.queries()
-        columns = [f"c{k}" for k in range(arity)]
+        total = work.tables[name]
+        known = total.scan([f"c{k}" for k in range(arity)])
         parts: list[Plan] = [_nothing(types[name])]
         for rule in rules:
             if rule.head == name:
                 for occurrence in range(_recursive_atoms(rule.body, stratum.predicates)):
                     body, _ = _with_new(rule.body, stratum.predicates, occurrence)
                     parts.append(_head(queries, rule, body))
-        fresh = Join(Distinct(Union(tuple(parts))), work.tables[name].scan(columns), "anti")
+        statement = f"the rule of {name!r}"
+        plan = Union(tuple(parts))
+        work.check(queries, statement)
+        work.forecast(plan, statement)
         engine_name = work.fresh_name(f"{name}new")
-        rows = work.create(engine_name, fresh, queries, f"the rule of {name!r}", is_last=False)
-        found[name] = StoredTable(engine_name, types[name], rows)
-    for name, table in found.items():
-        total = work.tables[name]
-        if table.rows:
-            columns = [f"c{k}" for k in range(len(table.types))]
-            work.engine.append(total.name, table.scan(columns))
-        rows = total.rows + table.rows
+        found[name] = StoredTable(engine_name, types[name], work.engine.add_new(engine_name, plan, known))
+        rows = total.rows + found[name].rows
         if rows > work.limit:
-            statement = f"the rule of {name!r}"
             raise SizeLimitError(
                 f"{statement} has {rows:,} rows and goes on; the limit is {work.limit:,}.",
                 "Raise the limit.",
@@ -156,6 +187,8 @@ def _round(work: Workspace, stratum: Stratum, rules: list[Rule], types: Mapping[
                 work.limit,
             )
         work.tables[name] = work.store(replace(total, rows=rows))
+    for name, table in found.items():
+        work.store(table)
         work.drop(work.tables[name + NEW])
         work.tables[name + NEW] = table
 

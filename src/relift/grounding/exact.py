@@ -17,7 +17,7 @@ from scipy import sparse
 from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import SizeLimitError
 from relift.grounding.row_blocks import RowBlock
-from relift.tables import compiled as kernels
+from relift.tables import compiled
 
 LARGEST = float(2**53)
 MOST_DIGITS = 15
@@ -139,7 +139,7 @@ def block_from_triplets(
     """A block with sorted columns, no zeros, and exact sums of entries that meet; without values all are 1."""
     rows, columns = (np.ascontiguousarray(a, np.int32) for a in (rows, columns))
     values = None if values is None else np.ascontiguousarray(values, np.float64)
-    starts, indices, data, has_double, has_zero = kernels.rows_from_triplets(rows, columns, values, shape)
+    starts, indices, data, has_double, has_zero = compiled.rows_from_triplets(rows, columns, values, shape)
     if has_double and not is_key:
         place = np.repeat(np.arange(shape[0]), np.diff(starts)) * np.int64(shape[1]) + indices
         is_new = np.concatenate([[True], np.diff(place) != 0])

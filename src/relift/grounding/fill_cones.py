@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.arrays import Indices, SparseMatrix, Vector
@@ -96,7 +95,7 @@ def _part(work: Workspace, queries: Queries, rows: Rows, part: ConePart, stateme
     return _Part(owner, beside(blocks, starts_of(work), factors.size), constants, table)
 
 
-def _places(owners: Sequence[Indices], sizes: NDArray[np.int64]) -> list[Indices]:
+def _places(owners: Sequence[Indices], sizes: Indices) -> list[Indices]:
     """Where the rows of each part stand among the rows of all cones."""
     before = np.cumsum(sizes, axis=0) - sizes
     starts = np.cumsum(sizes.sum(axis=0)) - sizes.sum(axis=0)
@@ -109,7 +108,7 @@ def _places(owners: Sequence[Indices], sizes: NDArray[np.int64]) -> list[Indices
     return places
 
 
-def _cones(constraint: ConeConstraint, sizes: NDArray[np.int64]) -> list[Cone]:
+def _cones(constraint: ConeConstraint, sizes: Indices) -> list[Cone]:
     totals = sizes.sum(axis=0).tolist()
     match constraint.cone:
         case "second-order":
@@ -150,3 +149,9 @@ def moved_cones(found: ConicRows, position: Indices, n_unknowns: int) -> ConicRo
     rows, columns = A.coords
     matrix = sparse.csr_array((A.data, (rows, position[columns])), shape=(found.n_rows, n_unknowns))
     return ConicRows(matrix, found.b, found.cones)
+
+
+def widened_cones(found: ConicRows, n_unknowns: int) -> ConicRows:
+    """The same cones when there are further unknowns behind the others."""
+    A = sparse.csr_array((found.A.data, found.A.indices, found.A.indptr), shape=(found.n_rows, n_unknowns))
+    return ConicRows(A, found.b, found.cones)

@@ -68,7 +68,7 @@ class Rows:
 @final
 @dataclass(frozen=True, eq=False)
 class ConstraintRows:
-    """The ground rows of one constraint.
+    """The rows of one constraint.
 
     Parameters
     ----------

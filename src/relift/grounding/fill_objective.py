@@ -32,10 +32,12 @@ from relift.grounding.queries_from_model import COLUMN, ROW, Queries
 from relift.grounding.row_blocks import RowBlock
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
+    AbsoluteTerm,
     Arithmetic,
     Constant,
     ConstantTerm,
     DataExpression,
+    HingeTerm,
     LinearTerm,
     LogicVariable,
     Objective,
@@ -46,6 +48,33 @@ from relift.tables.algebra import Plan, Project, Scalar, Unit, call, literal
 from relift.tables.engine import Arrays
 
 Place = tuple[str, str]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HingeFactors:
+    """The ground terms of one ``max(0, e)`` or ``abs(e)``.
+
+    Parameters
+    ----------
+    kind
+        ``"max"`` or ``"abs"``.
+    power
+        1 or 2.
+    rows
+        Their tuples and numbers.
+    blocks, constants
+        The sums e: coefficients for each variable predicate, and constants.
+    weights
+        The coefficients of the terms.
+    """
+
+    kind: str
+    power: int
+    rows: Rows
+    blocks: dict[str, RowBlock]
+    constants: Vector
+    weights: Vector
 
 
 @final
@@ -63,15 +92,18 @@ class ObjectiveParts:
         Parts of r.
     is_convex
         Whether all quadratic terms are squares with coefficients of the right sign.
+    hinges
+        Terms ``max(0, e)`` and ``abs(e)``, before presolve.
     """
 
     linear: dict[str, list[tuple[Integers, Vector]]] = field(default_factory=dict)
     quadratic: dict[Place, list[tuple[Integers, Integers, Vector]]] = field(default_factory=dict)
     constants: list[float] = field(default_factory=list)
     is_convex: bool = True
+    hinges: list[HingeFactors] = field(default_factory=list)
 
     def add_linear(self, name: str, columns: Integers, values: Vector) -> None:
-        """Add to q."""
+        """Add linear terms to q."""
         self.linear.setdefault(name, []).append((columns, values))
 
     def add_quadratic(self, first: str, second: str, matrix: SparseMatrix) -> None:
@@ -95,7 +127,7 @@ class ObjectiveParts:
 
     @property
     def constant(self) -> float:
-        """The value of r."""
+        """The constant r of the objective."""
         if not self.constants:
             return 0.0
         return float(exact.grouped_sums(np.zeros(len(self.constants), np.int64), np.array(self.constants), 1)[0])
@@ -118,6 +150,8 @@ def ground_objective(work: Workspace, objective: Objective) -> ObjectiveParts:
             parts.is_convex = False
         elif isinstance(term, SquareTerm):
             _square(work, queries, parts, term, statement)
+        elif isinstance(term, HingeTerm | AbsoluteTerm):
+            parts.hinges.append(_hinge(work, queries, term, statement))
     n_quadratic = sum(values.size for found in parts.quadratic.values() for *_, values in found)
     work.engine.tell("ground", f"{objective.name}: {n_quadratic:,} quadratic entries")
     return parts
@@ -193,6 +227,17 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
         name = only.unknown.name
         parts.quadratic.setdefault((name, name), []).append((found[COLUMN], found[COLUMN], values))
         return
+    rows, blocks, constants, weights = _factors(work, queries, plan, term, statement)
+    if rows.table is not None:
+        work.drop(rows.table)
+    _add_factors(parts, {name: block.tocsr() for name, block in blocks.items()}, constants, weights, work.limit)
+
+
+def _factors(
+    work: Workspace, queries: Queries, plan: Plan, term: SquareTerm | HingeTerm | AbsoluteTerm, statement: str
+) -> tuple[Rows, dict[str, RowBlock], Vector, Vector]:
+    """The rows of a term, its inner sums as blocks and constants, and its weights."""
+    inner = term.inner.terms
     variables = tuple(v for scope in term.scopes for v in scope.variables)
     if term.scopes:
         rows = store_plan(work, queries, variables, plan, statement)
@@ -201,9 +246,14 @@ def _square(work: Workspace, queries: Queries, parts: ObjectiveParts, term: Squa
     blocks = linear_blocks(work, queries, rows, [t for t in inner if isinstance(t, LinearTerm)], statement)
     constants = constant_column(work, queries, rows, [t for t in inner if isinstance(t, ConstantTerm)], statement)
     weights = column_of_values(work, queries, rows.plan, term.coefficient, rows.size, statement)
-    if rows.table is not None:
-        work.drop(rows.table)
-    _add_factors(parts, {name: block.tocsr() for name, block in blocks.items()}, constants, weights, work.limit)
+    return rows, blocks, constants, weights
+
+
+def _hinge(work: Workspace, queries: Queries, term: HingeTerm | AbsoluteTerm, statement: str) -> HingeFactors:
+    queries.wanted = wanted_values([term.coefficient, *(t.coefficient for t in term.inner.terms)])
+    plan = queries.within(Unit(), term.scopes)
+    kind, power = ("max", term.power) if isinstance(term, HingeTerm) else ("abs", 1)
+    return HingeFactors(kind, power, *_factors(work, queries, plan, term, statement))
 
 
 def _add_factors(

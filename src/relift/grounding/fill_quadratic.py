@@ -45,7 +45,7 @@ OWNER = "#owner"
 @final
 @dataclass(frozen=True, eq=False)
 class QuadraticConstraintRows:
-    """The ground rows of one quadratic constraint.
+    """The rows of one quadratic constraint.
 
     Parameters
     ----------
@@ -289,3 +289,10 @@ def below_each_other(parts: list[QuadraticRows], n_unknowns: int) -> QuadraticRo
         sparse.vstack([part.q for part in parts], format="csr"),
         np.concatenate([part.r for part in parts]),
     )
+
+
+def widened(found: QuadraticRows, n_unknowns: int) -> QuadraticRows:
+    """The same constraints when there are further unknowns behind the others."""
+    q = found.q.tocsr()
+    wide = sparse.csr_array((q.data, q.indices, q.indptr), shape=(len(found), n_unknowns))
+    return QuadraticRows(found.owner, found.first, found.second, found.values, wide, found.r)

@@ -1,4 +1,4 @@
-"""A checked model and its data to a ground program: read this file to understand grounding.
+"""A checked model and its data to a program: read this file to understand grounding.
 
 ::
 
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import ParamSpec, TypeVar, final
+from typing import ParamSpec, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from relift.grounding import load_data
 from relift.grounding.atoms import AtomIndex, Block, LazyNames
 from relift.grounding.derive import derive
 from relift.grounding.empty_joins import EmptyJoins
-from relift.grounding.fill_cones import ConeRows, cut_cones, ground_cones, moved_cones, stacked_cones
+from relift.grounding.fill_cones import ConeRows, cut_cones, ground_cones, moved_cones, stacked_cones, widened_cones
 from relift.grounding.fill_constraints import ConstraintRows, Rows, ground_constraint
 from relift.grounding.fill_objective import ObjectiveParts, ground_objective
 from relift.grounding.fill_quadratic import (
@@ -42,7 +42,9 @@ from relift.grounding.fill_quadratic import (
     ground_quadratic_constraint,
     is_quadratic,
     moved,
+    widened,
 )
+from relift.grounding.hinge_rows import GroundHinges, ground_hinges
 from relift.grounding.number_variables import bounds_of, number_unknowns, occurrences
 from relift.grounding.observed import given_by, without_given
 from relift.grounding.queries_from_model import Demand, Queries
@@ -61,6 +63,9 @@ from relift.tables.sources.table import TableLike
 
 Ps = ParamSpec("Ps")
 T = TypeVar("T")
+
+Bounds: TypeAlias = tuple[Vector, Vector]
+"""Lower and upper bounds of unknowns."""
 
 
 @final
@@ -115,6 +120,8 @@ class GroundProgram:
         What became of each statement, in the order of the text.
     model
         The model as it was given.
+    hinges
+        The terms ``max(0, e)`` and ``abs(e)`` of the objective after presolve; None if it has none.
     """
 
     program: Program
@@ -124,6 +131,7 @@ class GroundProgram:
     cones: AtomIndex
     statements: tuple[StatementReport, ...]
     model: CheckedModel = field(repr=False)
+    hinges: GroundHinges | None = field(repr=False)
     _state: GroundingState = field(repr=False)
 
     @property
@@ -146,7 +154,7 @@ class GroundProgram:
         """
         stored = self._state.work.tables.get(name)
         if stored is None:
-            raise OptionError(f"there is no table {name!r}.", f"Known are {', '.join(self._state.work.tables)}.")
+            raise OptionError(f"there is no table {name!r}.", f"Expected one of: {', '.join(self._state.work.tables)}.")
         columns = [f"c{k}" for k in range(len(stored.types))]
         return self.engine.fetch(stored.scan(columns, "value" if stored.value else None))
 
@@ -182,6 +190,7 @@ def ground(
     folder: str | Path | None = None,
     limit: int | None = None,
     progress: ProgressCallback | None = None,
+    presolve: bool = True,
 ) -> GroundProgram:
     """Ground a model over its data.
 
@@ -205,6 +214,8 @@ def ground(
         The most rows of any result and the most nonzeros; 50 million if not given.
     progress
         Called when a table or statement is done.
+    presolve
+        Whether hinges of the objective are presolved (:mod:`relift.grounding.hinges`); without it each has a slack.
 
     Returns
     -------
@@ -226,7 +237,7 @@ def ground(
         if previous.model is not model and previous.model != model:
             raise OptionError("previous= belongs to another model.", "Ground this one without it.")
         return Grounding(_state_again(previous._state, limit), model, data, previous, progress).run()
-    rewritten, checks = without_slack_terms(without_given(model))
+    rewritten, checks = without_slack_terms(without_given(model), keep_hinges=presolve)
     if engine is None:
         from relift.tables.memory.engine import MemoryEngine
 
@@ -288,15 +299,23 @@ class Grounding:
         linear = [f for f in found if isinstance(f, ConstraintRows)]
         curved = [f for f in found if isinstance(f, QuadraticConstraintRows)]
         cones = [self.cones(c, atoms) for c in self.rewritten.cones]
-        objective = self.objective()
+        bounds = self.bounds()
+        objective, hinges = self.objective(atoms, bounds)
         rows = self.index([c for c in self.rewritten.constraints if not is_quadratic(c)], linear)
         quadratic = self.index([c for c in self.rewritten.constraints if is_quadratic(c)], curved)
         stacked = self.stacked(quadratic, curved, len(atoms))
         conic = stacked_cones([found.stacked for found in cones], len(atoms))
-        program = self.assemble(atoms, rows, linear, objective, stacked, conic)
+        if hinges is not None and hinges.groups:
+            linear += [group.constraint(atoms) for group in hinges.groups]
+            atoms, rows = (_with_hinges(index, hinges) for index in (atoms, rows))
+            n_slacks = len(atoms) - bounds[0].size
+            bounds = np.append(bounds[0], np.zeros(n_slacks)), np.append(bounds[1], np.full(n_slacks, np.inf))
+            stacked, conic = widened(stacked, len(atoms)), widened_cones(conic, len(atoms))
+        program = self.assemble(atoms, rows, linear, objective, bounds, stacked, conic)
         self.work.engine.let_go()
         of_cones = self.index(self.rewritten.cones, cones)
-        return GroundProgram(program, atoms, rows, quadratic, of_cones, tuple(self.reports), self.model, self.state)
+        reports = tuple(self.reports)
+        return GroundProgram(program, atoms, rows, quadratic, of_cones, reports, self.model, hinges, self.state)
 
     # --- tables -----------------------------------------------------------------------------------------------------
 
@@ -321,8 +340,8 @@ class Grounding:
             queries = self.work.queries()
             span = self.rewritten.parameters[name].span
             what = f"{name}{{}} is a truth value of a rule, and does not lie between 0 and 1."
-            value: Scalar
             plan: Plan
+            value: Scalar
             if name in self.work.tables:
                 table = self.work.tables[name]
                 columns = [f"c{k}" for k in range(len(table.types))]
@@ -519,22 +538,48 @@ class Grounding:
                 queries.lookups.clear()  # the statement itself looks up the same
                 self.work.check(queries)
 
-    def objective(self) -> ObjectiveParts | None:
-        """The entries of the objective; None if those of the previous run still hold."""
+    def objective(self, atoms: AtomIndex, bounds: Bounds) -> tuple[ObjectiveParts | None, GroundHinges | None]:
+        """The entries of the objective (None if those of the previous run still hold), and its hinges."""
         objective = self.rewritten.objective
         if objective is None:
-            return ObjectiveParts()
+            return ObjectiveParts(), None
         start = perf_counter()
-        if self.previous is not None and not objective.reads & self.dirty:
-            return None
-        parts: ObjectiveParts = self.statement(
-            f"the objective {objective.name!r}", ground_objective, self.work, objective
-        )
+        if self.previous is not None and not objective.reads & self.dirty and self.keeps_hinges(objective, atoms):
+            if (hinges := self.previous.hinges) is not None:
+                self.report_hinges(hinges, is_reused=True)
+            return None, hinges
+        what = f"the objective {objective.name!r}"
+        parts: ObjectiveParts = self.statement(what, ground_objective, self.work, objective)
+        hinges = None
+        if parts.hinges:
+            sense = objective.sense
+            hinges = self.statement(what, ground_hinges, objective.name, parts, atoms, *bounds, sense)
+            self.work.engine.tell("ground", f"{objective.name}: {hinges}")
+            self.report_hinges(hinges)
         count = sum(v.size for found in parts.linear.values() for _, v in found)
         count += sum(v.size for found in parts.quadratic.values() for *_, v in found)
         report = StatementReport(objective.name, "objective", 0, count, perf_counter() - start)
         self.reports.append(report)
-        return parts
+        return parts, hinges
+
+    def keeps_hinges(self, objective: Objective, atoms: AtomIndex) -> bool:
+        """Whether hinges that were presolved still hold: no bound has changed, and no unknown has come or gone."""
+        assert self.previous is not None
+        if self.previous.hinges is None:
+            return True
+        used = [v for name, v in self.rewritten.variables.items() if name in objective.reads]
+        slacks = len(self.previous.hinges.groups)
+        before = self.previous.atoms.blocks
+        before = before[: len(before) - slacks]
+        same = [(b.name, b.size) for b in before] == [(b.name, b.size) for b in atoms.blocks]
+        return same and not any(v.reads & self.dirty for v in used)
+
+    def report_hinges(self, hinges: GroundHinges, is_reused: bool = False) -> None:
+        """Report slacks and rows of hinges."""
+        for kind in ("variable", "constraint"):
+            for group in hinges.groups:
+                nonzeros = 0 if kind == "variable" else group.hinges.B.nnz + group.size
+                self.reports.append(StatementReport(group.name, kind, group.size, nonzeros, 0.0, is_reused))
 
     # --- the program ------------------------------------------------------------------------------------------------
 
@@ -569,12 +614,13 @@ class Grounding:
         rows: AtomIndex,
         constraints: list[ConstraintRows],
         objective: ObjectiveParts | None,
+        bounds: Bounds,
         quadratic: QuadraticRows,
         conic: ConicRows,
     ) -> Program:
-        """The program."""
+        """Make the program from its parts."""
         n = len(atoms)
-        lower, upper = self.bounds()
+        lower, upper = bounds
         A = _stacked(atoms, constraints) if constraints else None
         l = np.concatenate([c.lower for c in constraints]) if constraints else None
         u = np.concatenate([c.upper for c in constraints]) if constraints else None
@@ -601,7 +647,7 @@ class Grounding:
             name = self.rewritten.objective.name if self.rewritten.objective is not None else ""
             raise NonConvexError(f"the objective {name!r} is not convex: {error.message}", error.hint) from error
 
-    def bounds(self) -> tuple[Vector, Vector]:
+    def bounds(self) -> Bounds:
         """Lower and upper bounds of all unknowns."""
         sides: tuple[list[Vector], list[Vector]] = ([np.empty(0)], [np.empty(0)])
         for name, variable in self.rewritten.variables.items():
@@ -644,6 +690,15 @@ class Grounding:
         P = stacked(grid, [block.size for block in blocks], len(atoms)).tocsc()
         P.has_sorted_indices = P.has_canonical_format = True
         return P, q, parts.constant, parts.is_convex
+
+
+def _with_hinges(index: AtomIndex, hinges: GroundHinges) -> AtomIndex:
+    """Unknowns or rows, and those of hinges behind them."""
+    blocks, start = [*index.blocks], len(index)
+    for group in hinges.groups:
+        blocks.append(group.block(start))
+        start += group.size
+    return AtomIndex(tuple(blocks), index.engine)
 
 
 def _sign_demand(queries: Queries, check: SignCheck) -> Demand:

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from relift.grounding.coefficients import column_of_values
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
+    AbsoluteTerm,
     Affine,
     CheckedModel,
     DataExpression,
     Expression,
     Formula,
+    HingeTerm,
     LinearTerm,
     ProductTerm,
     Scope,
@@ -68,7 +70,7 @@ def _unknowns(
         elif isinstance(term, ProductTerm):
             yield scopes, term.first
             yield scopes, term.second
-        elif isinstance(term, SquareTerm):
+        elif isinstance(term, SquareTerm | HingeTerm | AbsoluteTerm):
             yield from _unknowns(term.inner, scopes)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import CoordinateMatrix, Integers, RowNumbers, SparseMatrix, Vector
-from relift.tables import compiled as kernels
+from relift.tables import compiled
 
 LARGEST_INDEX = 2**31 - 1
 
@@ -105,7 +105,7 @@ def stacked(statements: Sequence[Sequence[tuple[int, RowBlock]]], sizes: Sequenc
     for blocks, size in zip(statements, sizes, strict=True):
         for column, block in blocks:
             into = following[start : start + size], indices, data
-            kernels.place_rows((block.starts, block.indices, block.data), block.of_row, block.scale, column, into)
+            compiled.place_rows((block.starts, block.indices, block.data), block.of_row, block.scale, column, into)
         start += size
     return _csr(starts, indices, data, (counts.size, n_columns))
 

@@ -96,12 +96,23 @@ DataCheck = SignCheck | SomeAnswer
 """What the data must fulfil before a statement is grounded."""
 
 
-def without_slack_terms(model: CheckedModel) -> tuple[CheckedModel, dict[str, tuple[DataCheck, ...]]]:
-    """The model with helpers in place of ``max(0, e)``, ``norm{..} e``, ...; and what to check for each statement."""
+def without_slack_terms(
+    model: CheckedModel, keep_hinges: bool = False
+) -> tuple[CheckedModel, dict[str, tuple[DataCheck, ...]]]:
+    """The model with helpers in place of ``max(0, e)``, ``norm{..} e``, ...; and what to check for each statement.
+
+    Parameters
+    ----------
+    model
+        The model.
+    keep_hinges
+        Whether ``max(0, e)`` and ``abs(e)`` stay in the objective, for :mod:`relift.grounding.hinges`.
+    """
     rewriting = Rewriting(dict(model.variables), list(model.strata))
     objective = model.objective
     if objective is not None:
-        body = rewriting.terms(objective.expression.terms, Place(objective.name, (), (), objective))
+        place = Place(objective.name, (), (), objective)
+        body = rewriting.terms(objective.expression.terms, place, keep_hinges)
         objective = replace(objective, expression=Expression(body), reads=objective.reads | names_in_terms(body))
     constraints = []
     for c in model.constraints:
@@ -184,15 +195,15 @@ class Rewriting:
     cones: list[ConeConstraint] = field(default_factory=list)
     checks: dict[str, list[DataCheck]] = field(default_factory=dict)
 
-    def terms(self, terms: Iterable[Term], place: Place) -> tuple[Term, ...]:
-        """Constant, linear, square and product terms in place of all terms."""
+    def terms(self, terms: Iterable[Term], place: Place, keep_hinges: bool = False) -> tuple[Term, ...]:
+        """Constant, linear, square and product terms in place of all terms; hinges stay, if they are kept."""
         found: list[Term] = []
         for term in terms:
             if isinstance(term, HingeTerm | AbsoluteTerm | SquareTerm | FunctionTerm) and term.needs is not None:
                 curvature = term.function.curvature if isinstance(term, FunctionTerm) else "convex"
                 what = f"the coefficient of a {curvature} term"
                 self.check_sign(place, term.scopes, term.coefficient, term.needs, term.span, what)
-            if isinstance(term, HingeTerm | AbsoluteTerm):
+            if isinstance(term, HingeTerm | AbsoluteTerm) and not keep_hinges:
                 found.append(self._slack(term, place))
             elif isinstance(term, FunctionTerm):
                 found.extend(self._function(term, place))

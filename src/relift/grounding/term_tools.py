@@ -143,7 +143,7 @@ def _variables_of_atom(atom: UnknownAtom) -> set[str]:
 
 
 def affine(*terms: LinearTerm | ConstantTerm) -> Affine:
-    """A sum of terms."""
+    """The affine expression that is a sum of terms."""
     return Affine(terms)
 
 
@@ -154,5 +154,5 @@ def scaled(factor: float, inner: Affine) -> Affine:
 
 
 def added(*parts: Affine) -> Affine:
-    """Sums added up."""
+    """The sum of affine expressions."""
     return Affine(tuple(term for part in parts for term in part.terms))

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Indices
 from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement_reference import (
@@ -125,7 +125,7 @@ def residue(sums: list[Scalar]) -> Scalar:
 
 
 def exact_weights(
-    program: EngineProgram, scratch: Scratch, *, method: Method, reading: Reading, scale_rows: bool, seed: int
+    program: EngineProgram, temporary: TemporaryTables, *, method: Method, reading: Reading, scale_rows: bool, seed: int
 ) -> ExactWeights:
     """Bring the entries of a program into a form that an engine adds up exactly.
 
@@ -133,7 +133,7 @@ def exact_weights(
     ----------
     program
         The program.
-    scratch
+    temporary
         Where to keep tables.
     method
         ``"equitable"`` compares sums, ``"counting"`` multisets.
@@ -144,7 +144,7 @@ def exact_weights(
     seed
         Seed of the random residues of counting.
     """
-    return _Making(program, scratch, method, reading, scale_rows, seed).run()
+    return _Making(program, temporary, method, reading, scale_rows, seed).run()
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,13 +160,13 @@ class _Making:
     def __init__(
         self,
         program: EngineProgram,
-        scratch: Scratch,
+        temporary: TemporaryTables,
         method: Method,
         reading: Reading,
         scale_rows: bool,
         seed: int,
     ) -> None:
-        self.program, self.scratch, self.engine = program, scratch, program.engine
+        self.program, self.temporary, self.engine = program, temporary, program.engine
         self.method, self.reading, self.scale_rows, self.seed = method, reading, scale_rows, seed
         self.values = self.distinct_values(program.nonzeros)
         self.P = program.quadratic_nonzeros
@@ -223,9 +223,9 @@ class _Making:
             )
             colours = _without_minus_zero(colours, "column", *(c for c in colours.columns if c != "column"))
         words = tuple(c for c in colours.columns if c != "column")
-        kinds, n_kinds = self.scratch.numbered("column_kinds", Distinct(project(colours, *words)), "class", words)
+        kinds, n_kinds = self.temporary.numbered("column_kinds", Distinct(project(colours, *words)), "class", words)
         found = Project(Join(colours, kinds), {"id": Column("column"), "class": Column("class")})
-        stored = self.scratch.store("column_classes", found)
+        stored = self.temporary.store("column_classes", found)
         self.colours, self.colour_words = kinds, words
         return stored, n_kinds
 
@@ -234,15 +234,15 @@ class _Making:
     def unscaled_row_kinds(self) -> _RowKinds:
         bounds = _without_minus_zero(self.program.rows, "row", "l", "u")
         self.bounds: Plan = Distinct(project(bounds, "l", "u"))
-        kinds, n_kinds = self.scratch.numbered("row_kinds", Distinct(project(bounds, "l", "u")), "class", ("l", "u"))
+        kinds, n_kinds = self.temporary.numbered("row_kinds", Distinct(project(bounds, "l", "u")), "class", ("l", "u"))
         outputs: dict[str, Scalar] = {"id": Column("row"), "class": Column("class")}
         outputs |= {"factor": literal(1.0), "multiplier": literal(1)}
-        table = self.scratch.store("row_classes", Project(Join(bounds, kinds), outputs))
+        table = self.temporary.store("row_classes", Project(Join(bounds, kinds), outputs))
         return _RowKinds(table, n_kinds, np.ones(1, np.int64), False)
 
     def row_kinds(self, columns: Plan) -> _RowKinds:
         self.bounds = Distinct(project(_without_minus_zero(self.program.rows, "row", "l", "u"), "l", "u"))
-        sums = self.scratch.store("row_sums", self.row_sums(columns))
+        sums = self.temporary.store("row_sums", self.row_sums(columns))
         key = ("l", "u", "t1", "t2", "by_total", "is_negative")
         grouped = Aggregate(sums, key, {"total": ("min", Column("total"))})
         found = self.engine.fetch(Project(grouped, {c: Column(c) for c in (*key, "total")}))
@@ -250,12 +250,12 @@ class _Making:
         wholes = _whole_multipliers(kinds, multiplier)
         stored = multiplier.astype(np.int64) if wholes is None else wholes
         given = {c: found[c] for c in key} | {"class": kinds, "multiplier": stored, "factor": factor}
-        table = Join(sums, self.scratch.attach("row_keys", given))
+        table = Join(sums, self.temporary.attach("row_keys", given))
         outputs = {"id": Column("row"), "class": Column("class")}
         outputs |= {c: Column(c) for c in ("factor", "multiplier")}
-        rows = self.scratch.store("row_classes", Project(table, outputs))
-        self.scratch.drop("row_sums")
-        self.scratch.drop("row_keys")
+        rows = self.temporary.store("row_classes", Project(table, outputs))
+        self.temporary.drop("row_sums")
+        self.temporary.drop("row_keys")
         is_scaled = bool(np.any(multiplier != 1))
         distinct = np.unique(stored) if wholes is not None else np.zeros(0, np.int64)
         return _RowKinds(rows, int(kinds.max(initial=-1)) + 1, distinct, is_scaled)
@@ -266,7 +266,7 @@ class _Making:
         images = [field.images(found[word], self.reading) for word in self.colour_words if word != "loop"]
         first = variable_weights(found["class"].size, images)
         second = variable_weights(found["class"].size, [*images, *(image ^ np.uint64(0x5DEECE66D) for image in images)])
-        weights = self.scratch.attach("colour_weights", {"class": found["class"], "o1": first, "o2": second})
+        weights = self.temporary.attach("colour_weights", {"class": found["class"], "o1": first, "o2": second})
         of_column = Project(Join(columns, weights), {"column": Column("id"), "o1": Column("o1"), "o2": Column("o2")})
         parts, entries = self.unscaled_entries()
         joined = Join(entries, of_column)
@@ -307,7 +307,7 @@ class _Making:
             whole = _whole(self.factor)
             return ["w0"], Project(nonzeros, {c: Column(c) for c in ("row", "column", "value")} | {"w0": whole})
         table = {"value": self.values} | _parts_of(field.images(self.values, self.reading))
-        return [f"w{k}" for k in range(N_PARTS)], Join(nonzeros, self.scratch.attach("value_parts", table))
+        return [f"w{k}" for k in range(N_PARTS)], Join(nonzeros, self.temporary.attach("value_parts", table))
 
     def scaled_kinds(self, found: Arrays) -> tuple[Indices, FieldElements, NDArray[np.float64]]:
         """For each distinct row: its kind, its multiplier inside of it (a residue), and that as a float."""
@@ -356,7 +356,7 @@ class _Making:
             multipliers = Project(rows.table, {"row": Column("id"), "multiplier": Column("multiplier")})
             joined = Join(entries, multipliers)
             product = call("*", Column("w0"), Column("multiplier"))
-            entries = self.scratch.store("entries", Project(joined, places | {"w0": product}))
+            entries = self.temporary.store("entries", Project(joined, places | {"w0": product}))
         quadratic = None
         if self.P is not None:
             quadratic = Project(self.P, {c: Column(c) for c in ("first", "second")} | {"w0": P_scalar})
@@ -380,15 +380,15 @@ class _Making:
             whole = found["multiplier"]
             residues = np.where(whole < 0, whole + field.MODULUS, whole).astype(np.uint64)
             images = field.multiply(images, residues)
-        table = self.scratch.attach("entry_parts", found | _parts_of(self.words(images, random)))
-        entries = self.scratch.store("entries", Project(Join(nonzeros, table), outputs))
+        table = self.temporary.attach("entry_parts", found | _parts_of(self.words(images, random)))
+        entries = self.temporary.store("entries", Project(Join(nonzeros, table), outputs))
         quadratic = None
         if self.P is not None:
             images = self.words(field.images(self.P_values, self.reading), random)
-            table = self.scratch.attach("quadratic_parts", {"value": self.P_values} | _parts_of(images))
+            table = self.temporary.attach("quadratic_parts", {"value": self.P_values} | _parts_of(images))
             outputs = {c: Column(c) for c in ("first", "second", *(f"w{k}" for k in range(N_PARTS)))}
             outputs["float"] = Column("value")
-            quadratic = self.scratch.store("quadratic", Project(Join(self.P, table), outputs))
+            quadratic = self.temporary.store("quadratic", Project(Join(self.P, table), outputs))
         return entries, quadratic
 
     def words(self, images: FieldElements, random: np.random.Generator) -> FieldElements:

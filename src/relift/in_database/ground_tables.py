@@ -34,7 +34,7 @@ from relift.grounding.queries_from_model import ROW, Queries
 from relift.grounding.slack_terms import without_slack_terms
 from relift.grounding.workspace import Workspace
 from relift.in_database.program_tables import EngineProgram, check_dominant_diagonal
-from relift.in_database.scratch import check_engine, drop_surely, own_prefix
+from relift.in_database.temporary_tables import check_engine, drop_surely, own_prefix
 from relift.language.checked_model import (
     Affine,
     CheckedModel,

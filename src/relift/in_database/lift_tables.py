@@ -27,8 +27,8 @@ from relift.in_database.exact_weights import ExactWeights, Method, exact_weights
 from relift.in_database.program_tables import EngineProgram, program_from_tables
 from relift.in_database.quotient_tables import quotient_from_tables
 from relift.in_database.rounds import Classes, Refiner, RoundReport, Side
-from relift.in_database.scratch import Scratch, own_prefix
 from relift.in_database.state import State, fingerprint
+from relift.in_database.temporary_tables import TemporaryTables, own_prefix
 from relift.in_database.verify import LabelledClasses, Verify, check_verify, has_wrong_class, labelled
 from relift.lifting.certificate import Certificate
 from relift.pipeline import SmallSolveOptions, solve
@@ -46,9 +46,9 @@ T = TypeVar("T")
 
 PREFIX = "relift_lift"
 MOST_SEEDS = 20
-"""So many times words are drawn anew before the lifting gives up; with 2 x 38 bits once is enough."""
+"""So many times hashes are drawn anew before the lifting gives up; with 2 x 38 bits once is enough."""
 HARDER = (1.0, 1e-2, 1e-4)
-"""If the answer fails its check on the ground program, the small one is solved to these parts of the tolerance."""
+"""If the answer fails its check on the original program, the small one is solved to these parts of the tolerance."""
 
 
 @final
@@ -65,14 +65,14 @@ class EngineLiftSettings:
     scale_rows
         Compare rows up to a factor.
     verify
-        ``"exact"``: all sums into all classes are compared; ``"hash"``: a further round with new words must not split
+        ``"exact"``: all sums into all classes are compared; ``"hash"``: a further round with new hashes must not split
         anything, at the price of one round, and wrong with a chance of less than 1 in 2^70.
     seed
-        Seed of the words; the classes do not depend on it.
+        Seed of the hashes; the classes do not depend on it.
     resume
         Keep the state of the lifting in the engine if it is cut off, and go on from there if it was.
     word_bits
-        Bits of the words of classes; for tests that provoke collisions.
+        Bits of the hashes of classes; for tests that provoke collisions.
     """
 
     lift: Method = "equitable"
@@ -92,7 +92,7 @@ class EngineLiftSettings:
 @final
 @dataclass(frozen=True, eq=False)
 class EngineResult:
-    """The answer, certified on the ground program inside the engine.
+    """The answer, certified on the original program inside the engine.
 
     Parameters
     ----------
@@ -101,11 +101,11 @@ class EngineResult:
     small
         The answer for the small program.
     status
-        ``optimal`` only with a certificate on the ground program that passes.
+        ``optimal`` only with a certificate on the original program that passes.
     certificate
-        Residuals on the ground program, computed by the engine.
+        Residuals on the original program, computed by the engine.
     expanded
-        Plans of the answer on the ground program: ``column``, ``x``, ``w`` and ``row``, ``y``.
+        Plans of the answer on the original program: ``column``, ``x``, ``w`` and ``row``, ``y``.
     timings
         Seconds of each stage.
     """
@@ -125,15 +125,15 @@ class EngineResult:
         return self.small.objective if self.lifting.program.sense == "min" else -self.small.objective
 
     def fetch_x(self) -> NDArray[np.float64]:
-        """The whole point, here: as many numbers as the ground program has variables."""
+        """The whole point, here: as many numbers as the original program has variables."""
         return _vector(self.lifting.program.engine, self.expanded.columns, "column", "x")
 
     def fetch_y(self) -> NDArray[np.float64]:
-        """The multipliers of all rows, here."""
+        """The dual values of all rows, here."""
         return _vector(self.lifting.program.engine, self.expanded.rows, "row", "y")
 
     def fetch_w(self) -> NDArray[np.float64]:
-        """The multipliers of the bounds of all variables, here."""
+        """The dual values of the bounds of all variables, here."""
         return _vector(self.lifting.program.engine, self.expanded.columns, "column", "w")
 
 
@@ -145,7 +145,7 @@ class EngineLifting:
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     rows, columns
         Its classes, as tables.
     small
@@ -157,7 +157,7 @@ class EngineLifting:
     n_parts
         1 if entries were added up as whole numbers, 3 if as residues.
     seeds
-        How many times words were drawn.
+        How many times hashes were drawn.
     timings
         Seconds of each stage.
     """
@@ -172,7 +172,7 @@ class EngineLifting:
     seeds: int
     timings: dict[str, float]
     row_factors: Plan | None = field(repr=False)
-    scratch: Scratch = field(repr=False)
+    temporary: TemporaryTables = field(repr=False)
     state: State | None = field(default=None, repr=False)
 
     @property
@@ -193,9 +193,9 @@ class EngineLifting:
         Parameters
         ----------
         tolerance
-            The largest relative residual on the ground program that may be called optimal.
+            The largest relative residual on the original program that may be called optimal.
         progress
-            Told about the stages.
+            Progress callback, called when a stage begins.
         options
             Options of :func:`relift.solve` for the small program: ``backend=``, ``time_limit=``, ...
         """
@@ -209,8 +209,8 @@ class EngineLifting:
             _tell(engine_progress, "expand", "in the engine")
             expanded = self.expand(small.solution)
             stored = perf_counter()
-            _tell(engine_progress, "certify", "on the ground program, in the engine")
-            certificate = certify_tables(self.program, self.scratch, small.solution, expanded, tolerance)
+            _tell(engine_progress, "certify", "on the original program, in the engine")
+            certificate = certify_tables(self.program, self.temporary, small.solution, expanded, tolerance)
             ended = perf_counter()
             seconds["solve"] += solved - start
             seconds["expand"] += stored - solved
@@ -221,17 +221,17 @@ class EngineLifting:
         return EngineResult(self, small, status, certificate, expanded, self.timings | seconds)
 
     def expand(self, solution: Solution) -> ExpandedTables:
-        """Store an answer of the small program as one of the ground program."""
+        """Store an answer of the small program as one of the original program."""
         x, y, w = solution.x, solution.y, solution.w
         if solution.status == Status.INFEASIBLE:
             x, y, w = None, solution.ray_y, solution.ray_w
         elif solution.status == Status.UNBOUNDED:
             x, y, w = solution.ray_x, None, None
-        return expand_tables(self.scratch, self.row_factors, self.rows, self.columns, x, y, w)
+        return expand_tables(self.temporary, self.row_factors, self.rows, self.columns, x, y, w)
 
     def close(self) -> None:
         """Drop the tables of the lifting, results included; those of the program stay."""
-        self.scratch.close()
+        self.temporary.close()
         if self.state is not None:
             self.state.drop()
 
@@ -281,7 +281,7 @@ def lift_tables(
     settings
         How to lift.
     progress
-        Told about rounds and classes.
+        Progress callback, called once per round of refinement.
 
     Examples
     --------
@@ -314,11 +314,11 @@ def lift_in_engine(
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     settings
         How to lift.
     progress
-        Told about rounds and classes.
+        Progress callback, called once per round of refinement.
 
     Raises
     ------
@@ -341,7 +341,7 @@ class _Run:
 
     def __init__(self, program: EngineProgram, settings: EngineLiftSettings, progress: ProgressCallback | None) -> None:
         self.program, self.settings, self.progress = program, settings, progress
-        self.scratch = Scratch(program.engine, own_prefix(program.engine, PREFIX))
+        self.temporary = TemporaryTables(program.engine, own_prefix(program.engine, PREFIX))
         self.state = State(program.engine, PREFIX) if program.engine.is_persistent else None
         self.seconds: dict[str, float] = {}
         self.rounds = 0
@@ -360,7 +360,7 @@ class _Run:
 
     def _clean(self) -> None:
         with suppress(EngineError):  # if the engine is gone, so is what it held
-            self.scratch.close()
+            self.temporary.close()
             if self.state is not None:
                 self.state.drop()
 
@@ -381,14 +381,14 @@ class _Run:
         factors = project(weights.row_kinds, "id", "factor") if weights.is_scaled else None
         return EngineLifting(
             self.program, rows, columns, small, self.settings, self.rounds, weights.n_parts, seeds, self.seconds,
-            factors, self.scratch, self.state,
+            factors, self.temporary, self.state,
         )  # fmt: skip
 
     def _weights(self) -> ExactWeights:
         s = self.settings
         _tell(self.progress, "find classes", "exact weights")
         weights = exact_weights(
-            self.program, self.scratch, method=s.lift, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
+            self.program, self.temporary, method=s.lift, reading=s.values, scale_rows=s.scale_rows, seed=s.seed
         )
         for table in (scan for scan in nodes(weights.entries) if isinstance(scan, Scan) and "row" in scan.source):
             self.program.engine.cluster(table.table, (table.source["row"][0],))
@@ -396,7 +396,7 @@ class _Run:
 
     def _check_state(self, weights: ExactWeights, kept: dict[Side, Scan]) -> None:
         assert self.state is not None
-        word = fingerprint(self.program, self.scratch, weights, self._digest(weights))
+        word = fingerprint(self.program, self.temporary, weights, self._digest(weights))
         if kept:
             self.state.check(word)
             self.state.fingerprint = word
@@ -422,7 +422,7 @@ class _Run:
             else:
                 start, count = _shifted(kinds[side], offset), counts[side]
             offset += counts[side]
-            self.classes[side] = Classes(self.scratch, side, start, sizes[side], count)
+            self.classes[side] = Classes(self.temporary, side, start, sizes[side], count)
         if self.state is not None and kept:
             for plan in kept.values():
                 self.program.engine.drop(plan.table)
@@ -434,7 +434,7 @@ class _Run:
         return kept, count, int(largest[0]) if count else -1
 
     def _classes(self, weights: ExactWeights) -> tuple[LabelledClasses, LabelledClasses, int]:
-        """Refine and check, with other words until the check passes."""
+        """Refine and check, with other hashes until the check passes."""
         s = self.settings
         for attempt in range(MOST_SEEDS):
             self._refine(weights, s.seed + attempt)
@@ -450,11 +450,11 @@ class _Run:
             wrong = self._timed("verify", has_wrong_class, self.program, weights, s.lift, rows, columns)
             if not wrong:
                 return rows, columns, attempt + 1
-            _tell(self.progress, "find classes", f"{wrong}: words collided, new ones are drawn")
+            _tell(self.progress, "find classes", f"{wrong}: hashes collided; new ones are drawn")
         raise EngineError(f"no classes passed their check, with {MOST_SEEDS} seeds.", "Lift locally instead.")
 
     def _labelled(self) -> tuple[LabelledClasses, LabelledClasses]:
-        rows, columns = (labelled(self.scratch, side, classes.current) for side, classes in self._sides())
+        rows, columns = (labelled(self.temporary, side, classes.current) for side, classes in self._sides())
         return rows, columns
 
     def _sides(self) -> list[tuple[Side, Classes]]:
@@ -465,7 +465,7 @@ class _Run:
 
     def _refine(self, weights: ExactWeights, seed: int) -> None:
         refiner = Refiner(
-            self.scratch, weights, self.classes["rows"], self.classes["columns"], self.next_class, seed,
+            self.temporary, weights, self.classes["rows"], self.classes["columns"], self.next_class, seed,
             self.settings.word_bits,
         )  # fmt: skip
         before = self.rounds

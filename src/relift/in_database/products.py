@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import Expression, column
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.tables.algebra import Aggregate, AggregateFunction, Column, Join, Plan, Project, Scalar, call, literal
 
 Outputs: TypeAlias = Mapping[str, tuple[AggregateFunction, Expression]]
@@ -20,12 +20,12 @@ class TableSums:
     ----------
     program
         Where the entries are.
-    scratch
+    temporary
         Where to keep tables.
     """
 
-    def __init__(self, program: EngineProgram, scratch: Scratch) -> None:
-        self.program, self.engine, self.scratch = program, program.engine, scratch
+    def __init__(self, program: EngineProgram, temporary: TemporaryTables) -> None:
+        self.program, self.engine, self.temporary = program, program.engine, temporary
 
     def over_entries(self, other: Plan, by: str, outputs: Outputs, further: Plan | None = None) -> Plan:
         """For each ``row`` or ``column``, aggregations over its entries of A, joined with one or two other tables."""
@@ -33,7 +33,7 @@ class TableSums:
         return self._over(joined if further is None else Join(joined, further), by, outputs)
 
     def largest_entries_of_rows(self) -> Plan:
-        """For each ``row``, its ``largest_entry`` by size."""
+        """For each ``row``, its ``largest_entry`` in absolute value."""
         return self._over(
             self.program.nonzeros, "row", {"largest_entry": ("max", Expression(call("abs", Column("value"))))}
         )

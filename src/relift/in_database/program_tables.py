@@ -1,4 +1,4 @@
-"""A ground program that lives in an engine: tables of columns, rows and entries, and nothing of them here.
+"""A program that lives in an engine: tables of columns, rows and entries, and nothing of them here.
 
 =============  ==========================================  ==================================================
 table          columns                                     one row for each
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from relift.arrays import Cells
 from relift.errors import AsymmetricError, BoundsError, DataError, NonConvexError, OptionError
-from relift.in_database.scratch import check_engine, drop_surely, own_prefix
+from relift.in_database.temporary_tables import check_engine, drop_surely, own_prefix
 from relift.program.program import Program, Sense
 from relift.settings import check_choice
 from relift.tables.algebra import (

@@ -6,9 +6,9 @@ from typing import final
 
 from relift.in_database.products import VALUE, Outputs, TableSums, joined_or, with_columns
 from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
 from relift.in_database.table_expressions import EXPRESSIONS as OPS
 from relift.in_database.table_expressions import column
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.lifting.ray_residuals import DUST_OF_RAYS
 from relift.program import formulas
 from relift.tables.algebra import Join, Plan, project
@@ -25,33 +25,33 @@ class RayCheck:
     Parameters
     ----------
     program
-        The ground program.
-    scratch
+        The original program.
+    temporary
         Where to keep tables.
     columns, rows
         The ray: ``column``, ``x`` and ``row``, ``y``.
     """
 
-    def __init__(self, program: EngineProgram, scratch: Scratch, columns: Plan, rows: Plan) -> None:
-        self.program, self.scratch = program, scratch
-        self.sums = TableSums(program, scratch)
-        self.direction, self.multipliers = project(columns, "column", "x"), project(rows, "row", "y")
+    def __init__(self, program: EngineProgram, temporary: TemporaryTables, columns: Plan, rows: Plan) -> None:
+        self.program, self.temporary = program, temporary
+        self.sums = TableSums(program, temporary)
+        self.direction, self.duals = project(columns, "column", "x"), project(rows, "row", "y")
 
     def infeasibility(self) -> float:
         """How far y is from a proof that no point is feasible, as it is or without its dust."""
         sizes = self.sums.largest_entries_of_rows()
-        rows = joined_or(Join(self.program.rows, self.multipliers), sizes, {"largest_entry": 1.0})
-        rows = self.scratch.store("ray_y", rows)
+        rows = joined_or(Join(self.program.rows, self.duals), sizes, {"largest_entry": 1.0})
+        rows = self.temporary.store("ray_y", rows)
         largest = self.sums.summary(rows, {"size": ("max", OPS.absolute(_Y) * _ENTRY)})["size"]
         as_given = self._infeasibility(rows, 0.0)
         cleared = as_given if as_given == 0.0 else self._infeasibility(rows, DUST_OF_RAYS * largest)
-        self.scratch.drop("ray_y", "kept_ray_y", "columns_at_y")
+        self.temporary.drop("ray_y", "kept_ray_y", "columns_at_y")
         return min(as_given, cleared)
 
     def _infeasibility(self, rows: Plan, dust: float) -> float:
         y = formulas.admissible(OPS, _Y, _L, _U)
         y = OPS.where(OPS.absolute(_Y) * _ENTRY <= dust, 0.0, y)
-        ray = self.scratch.store("kept_ray_y", with_columns(rows, {"y": y}))
+        ray = self.temporary.store("kept_ray_y", with_columns(rows, {"y": y}))
         of_rows = self.sums.summary(ray, {
             "support": ("quick sum", formulas.support(OPS, _Y, _L, _U)),
             "terms": ("quick sum", OPS.absolute(formulas.support(OPS, _Y, _L, _U))),
@@ -61,7 +61,7 @@ class RayCheck:
             "Aty": ("quick sum", VALUE * _Y), "largest_share": ("max", OPS.absolute(VALUE) / _ENTRY),
         })  # fmt: skip
         columns = joined_or(self.program.columns, sums, {"Aty": 0.0, "largest_share": 0.0})
-        columns = self.scratch.store("columns_at_y", with_columns(columns, {"w": -column("Aty")}))
+        columns = self.temporary.store("columns_at_y", with_columns(columns, {"w": -column("Aty")}))
         held = formulas.admissible(OPS, column("w"), _LB, _UB)
         left = OPS.absolute(column("w") - held)
         of_columns = self.sums.summary(columns, {

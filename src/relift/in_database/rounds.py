@@ -1,6 +1,6 @@
 r"""Colour refinement as relational rounds: two vertices part when their sums over changed neighbours differ.
 
-Every class k has two words h(k), the engine's hash of its number. When a vertex moves from class k to k', each
+Every class k has two hashes h(k) of its number. When a vertex moves from class k to k', each
 neighbour sees its signature :math:`\sum_j h(k_j) w_{ij}` change by :math:`(h(k') - h(k)) w`. Members of one class had
 equal signatures before, so only the *changes* need to be compared, and only where something changed:
 
@@ -10,8 +10,8 @@ equal signatures before, so only the *changes* need to be compared, and only whe
    of the next half round. That is Hopcroft's rule, *process the smaller half*: a vertex changes at most log n times.
 
 Sums are exact (:mod:`~relift.in_database.exact_weights`), so different sums are a proof that vertices differ, and a
-class is never split wrongly. Equal sums of different vertices are possible, if words collide; that is what the check of
-:mod:`~relift.in_database.verify` is for.
+class is never split wrongly. Equal sums of different vertices are possible, if hashes collide; that is what the check
+of :mod:`~relift.in_database.verify` is for.
 
 New numbers are larger than all before, so the class of a vertex is the largest one that was ever noted for it:
 classes are kept as a table that is only appended to, and copied now and then.
@@ -26,7 +26,7 @@ from typing import Literal, final
 import numpy as np
 
 from relift.in_database.exact_weights import ExactWeights, residue
-from relift.in_database.scratch import Scratch
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.tables.algebra import (
     Aggregate,
     Column,
@@ -66,7 +66,7 @@ class Classes:
 
     Parameters
     ----------
-    scratch
+    temporary
         Where tables are kept.
     side
         Whose classes.
@@ -78,17 +78,17 @@ class Classes:
         How many classes.
     """
 
-    def __init__(self, scratch: Scratch, side: Side, kinds: Plan, size: int, n_classes: int) -> None:
-        self.scratch, self.side, self.size, self.n_classes = scratch, side, size, n_classes
+    def __init__(self, temporary: TemporaryTables, side: Side, kinds: Plan, size: int, n_classes: int) -> None:
+        self.temporary, self.side, self.size, self.n_classes = temporary, side, size, n_classes
         self.n_noted = 0
         self._start(kinds)
 
     def _start(self, kinds: Plan) -> None:
-        self.base = self.scratch.store(f"{self.side}_base", project(kinds, "id", "class"), is_saved=True)
+        self.base = self.temporary.store(f"{self.side}_base", project(kinds, "id", "class"), is_saved=True)
         nothing = Filter(self.base, literal(False))
-        self.noted = self.scratch.store(f"{self.side}_noted", nothing)
+        self.noted = self.temporary.store(f"{self.side}_noted", nothing)
         counted = Aggregate(self.base, ("class",), {"size": ("count", literal(1))})
-        self.sizes = self.scratch.store(f"{self.side}_sizes", counted)
+        self.sizes = self.temporary.store(f"{self.side}_sizes", counted)
         self.n_noted = 0
 
     @property
@@ -122,7 +122,7 @@ class Classes:
 
     def note(self, changed: Plan, n_changed: int, n_new: int) -> None:
         """Take over changes (``id``, ``old``, ``new``)."""
-        engine = self.scratch.engine
+        engine = self.temporary.engine
         engine.append(self.noted.table, Project(changed, {"id": Column("id"), "class": Column("new")}))
         if engine.is_persistent:
             engine.save(self.noted.table)
@@ -142,7 +142,7 @@ class Refiner:
 
     Parameters
     ----------
-    scratch
+    temporary
         Where tables are kept.
     weights
         The entries.
@@ -151,14 +151,14 @@ class Refiner:
     next_class
         A number larger than those of all classes.
     seed
-        Seed of the words of classes.
+        Seed of the hashes of classes.
     word_bits
-        Bits of these words; fewer than ``weights.word_bits`` only to provoke collisions in tests.
+        Bits of these hashes; fewer than ``weights.word_bits`` only to provoke collisions in tests.
     """
 
     def __init__(
         self,
-        scratch: Scratch,
+        temporary: TemporaryTables,
         weights: ExactWeights,
         rows: Classes,
         columns: Classes,
@@ -166,7 +166,7 @@ class Refiner:
         seed: int,
         word_bits: int | None = None,
     ) -> None:
-        self.scratch, self.engine, self.weights = scratch, scratch.engine, weights
+        self.temporary, self.engine, self.weights = temporary, temporary.engine, weights
         self.classes: dict[Side, Classes] = {"rows": rows, "columns": columns}
         self.next_class = next_class
         random = np.random.default_rng([seed, 0x6C696674])
@@ -195,7 +195,7 @@ class Refiner:
             changed_rows, is_first = None, False
             rows, columns = self.classes["rows"].n_classes, self.classes["columns"].n_classes
             after_round(RoundReport(rounds, rows, columns, n_rows + n_columns))
-        self.scratch.drop("rows_changed", "columns_changed")
+        self.temporary.drop("rows_changed", "columns_changed")
         return rounds
 
     def _word(self, number: Scalar, position: int) -> Scalar:
@@ -244,18 +244,18 @@ class Refiner:
         return Filter(Project(sums, outputs), call("not", all_of(is_zero)))
 
     def _split(self, side: Side, changed: dict[Side, Plan | None]) -> tuple[Plan | None, int]:
-        """Split the classes of a side; the changed vertices with their words (None if there are none), how many."""
+        """Split the classes of a side; the changed vertices with their hashes (None if there are none), how many."""
         touched = self._touched(side, changed)
         if touched is None:
             return None, 0
-        classes, scratch = self.classes[side], self.scratch
-        touched = scratch.store("touched", classes.of(touched))
-        if not scratch.rows["touched"]:
+        classes, temporary = self.classes[side], self.temporary
+        touched = temporary.store("touched", classes.of(touched))
+        if not temporary.rows["touched"]:
             return None, 0
         words = tuple(f"d{k}" for k in range(N_WORDS))
         grouped = Aggregate(touched, ("class", *words), {"n": ("count", literal(1))})
-        groups, _ = scratch.numbered("groups", grouped, "group", ())
-        movers, n_movers = scratch.numbered("movers", self._movers(classes, groups), "position", ())
+        groups, _ = temporary.numbered("groups", grouped, "group", ())
+        movers, n_movers = temporary.numbered("movers", self._movers(classes, groups), "position", ())
         if not n_movers:
             return None, 0
         parts: list[Plan] = []
@@ -268,8 +268,8 @@ class Refiner:
                 parts.append(self._moved(Join(members, project(some, "class", "position"))))
             else:
                 parts.append(self._moved(Join(touched, project(some, "class", *words, "position"))))
-        stored = scratch.store(f"{side}_changed", parts[0] if len(parts) == 1 else Union(tuple(parts)))
-        n_changed = scratch.rows[f"{side}_changed"]
+        stored = temporary.store(f"{side}_changed", parts[0] if len(parts) == 1 else Union(tuple(parts)))
+        n_changed = temporary.rows[f"{side}_changed"]
         self.next_class += n_movers
         classes.note(stored, n_changed, n_movers)
         return self._words_of_changed(stored), n_changed

@@ -18,7 +18,7 @@ from relift.errors import EngineError
 from relift.in_database.exact_weights import ExactWeights, residue
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.rounds import RoundReport, Side
-from relift.in_database.scratch import Scratch, drop_surely
+from relift.in_database.temporary_tables import TemporaryTables, drop_surely
 from relift.symmetry import finite_field as field
 from relift.tables.algebra import Aggregate, Column, Filter, Limit, Project, Scan, Type, Union, call, literal
 from relift.tables.engine import Engine
@@ -126,7 +126,7 @@ class State:
         drop_surely(self.engine, self.leftovers())
 
 
-def fingerprint(program: EngineProgram, scratch: Scratch, weights: ExactWeights, digest: bytes) -> int:
+def fingerprint(program: EngineProgram, temporary: TemporaryTables, weights: ExactWeights, digest: bytes) -> int:
     """A number of 61 bits for all that refinement reads: sizes, options, values, and where each entry stands."""
     parts: list[int] = [program.n_variables, program.n_rows]
     width = max(program.n_variables, program.n_rows) + 1
@@ -144,7 +144,7 @@ def fingerprint(program: EngineProgram, scratch: Scratch, weights: ExactWeights,
         terms = {w: call("*", word, Column(w)) for w in names}
         sums = Aggregate(Project(source, terms), (), {w: ("wide sum", Column(w)) for w in names})
         filled = Project(sums, {w: call("coalesce", Column(w), literal(0)) for w in names})
-        found = scratch.engine.fetch(Project(filled, {"word": residue([Column(w) for w in names])}))
+        found = temporary.engine.fetch(Project(filled, {"word": residue([Column(w) for w in names])}))
         parts.append(int(found["word"][0]))
     whole = sha256(digest + repr(parts).encode()).digest()
     return int.from_bytes(whole[:8], "big") % field.MODULUS

@@ -3,7 +3,7 @@ r"""Are the classes right? Every sum into every class, exactly, by one aggregati
 For each row and each class of columns the entries are added up (as whole numbers, or as residues beside the floats);
 in a class of rows all these sums must agree: least = largest, and as many rows as the class has must have one (sums
 that are 0 are left out). The same for columns and classes of rows, and for P. For counting the sums are replaced by
-how often each value occurs. Then :math:`YA = AX` and :math:`XP = PX` hold, and no collision of words can have led
+how often each value occurs. Then :math:`YA = AX` and :math:`XP = PX` hold, and no collision of hashes can have led
 astray.
 """
 
@@ -14,7 +14,7 @@ from typing import Literal, final, get_args
 
 from relift.in_database.exact_weights import ExactWeights, Method, residue
 from relift.in_database.program_tables import EngineProgram
-from relift.in_database.scratch import Scratch
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.settings import check_choice
 from relift.tables.algebra import (
     Aggregate,
@@ -37,7 +37,7 @@ ROUNDING = 1e-9
 
 
 def check_verify(verify: str) -> None:
-    """Refuse a way of checking that is none."""
+    """Refuse an unknown way of checking."""
     check_choice("verify", verify, get_args(Verify))
 
 
@@ -61,12 +61,12 @@ class LabelledClasses:
     n_classes: int
 
 
-def labelled(scratch: Scratch, side: str, current: Plan) -> LabelledClasses:
+def labelled(temporary: TemporaryTables, side: str, current: Plan) -> LabelledClasses:
     """Number the classes of a plan (``id``, ``class``) by their smallest members."""
     summary = Aggregate(current, ("class",), {"leader": ("min", Column("id")), "size": ("count", literal(1))})
-    leaders, n_classes = scratch.numbered(f"{side}_leaders", summary, "label", ("leader",))
+    leaders, n_classes = temporary.numbered(f"{side}_leaders", summary, "label", ("leader",))
     named = Join(current, project(leaders, "class", "label"))
-    labels = scratch.store(f"{side}_labels", project(named, "id", "label"))
+    labels = temporary.store(f"{side}_labels", project(named, "id", "label"))
     return LabelledClasses(labels, project(leaders, "label", "leader", "size"), n_classes)
 
 
@@ -80,8 +80,8 @@ def has_wrong_class(
     """What is wrong with the classes, in words; empty if nothing is."""
     engine = program.engine
     checks: list[tuple[str, Plan]] = [
-        ("rows of one class do not start alike", _unequal_kinds(weights.row_kinds, rows)),
-        ("variables of one class do not start alike", _unequal_kinds(weights.column_kinds, columns)),
+        ("rows of one class do not start equal", _unequal_kinds(weights.row_kinds, rows)),
+        ("variables of one class do not start equal", _unequal_kinds(weights.column_kinds, columns)),
         ("rows of one class differ", _unequal_sums(weights, method, weights.entries, "row", "column", rows, columns)),
         (
             "variables of one class differ in their rows",

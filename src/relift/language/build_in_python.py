@@ -521,7 +521,7 @@ def _file_source(source: str | None, header: bool | None) -> str | FileSource | 
     if header is None:
         return source
     if source is None:
-        raise ModelBuildingError("header= goes with a file.", "Give source= too.")
+        raise ModelBuildingError("header= applies to files.", "Give source= too.")
     return FileSource(source, header)
 
 

@@ -18,8 +18,8 @@ def at(kind: type[_Error], source: Source, span: Span, message: str, hint: str =
     Examples
     --------
     >>> from relift.errors import KindError
-    >>> print(at(KindError, Source("x + y;"), Span(4, 5), "y is no number", "Write [y]."))
-    y is no number
+    >>> print(at(KindError, Source("x + y;"), Span(4, 5), "y is not a number", "Write [y]."))
+    y is not a number
       <model>:1:5
         1 | x + y;
           |     ^

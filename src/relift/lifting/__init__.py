@@ -1,1 +1,1 @@
-"""From a program and its classes to the small program, and all the way back (stages 2, 4, 6 and 7)."""
+"""From a program and its classes to the small program, and the expansion of answers."""

@@ -1,10 +1,10 @@
-r"""Is this answer right? Computed on the ground program alone, trusting neither the solver nor our kernel (stage 7).
+r"""Is this answer right? Computed on the original program alone, trusting neither the solver nor the classes.
 
 Every residual is relative to what stands in its own row or column, so that neither a row multiplied by a factor, nor a
 rescaled variable or objective, changes what it says (:mod:`relift.program.formulas` has the formulas,
 ``docs/decisions/0004-certificate-norms.md`` the reasons). With c_j the size of a variable (|x_j|, or its unit,
 :mod:`relift.program.units`, as far as that costs no more than S), S = |objective|, with or without its constant,
-whichever is less, + 1 (or less where no term of the objective can reach 1), and multipliers that press on infinite
+whichever is less, + 1 (or less where no term of the objective can reach 1), and dual values of infinite
 bounds counted as 0:
 
 - *primal residual*: how far x breaks a row or bound, relative to the larger of that bound and the largest product
@@ -13,12 +13,13 @@ bounds counted as 0:
   S / 100 for each c_j, if that is more: slopes that S does not notice);
 - *duality gap*: :math:`\sum_i |y_i| |a_i x - b_i| + \sum_j |w_j| |x_j - b_j| + \sum_j |\rho_j| |x_j - e_j|` relative
   to S, with b the bound that the sign of the multiplier presses on, and e the one to which :math:`-\rho` leads, of the
-  variable itself or implied by a row: so far the objective may still fall (c_j where there is no such bound). The gap
+  variable itself or implied by a row: so far the objective may still fall (c_j where there is no such bound; without
+  end where nothing at all holds the variable and its own cost falls). The gap
   is computed from absolute values, so that a violated row and a loose one cannot cancel: tiny violations under huge
-  multipliers, which solvers overlook (LISWET, YAO), show here.
+  dual values, which solvers overlook (LISWET, YAO), show here.
 
 Cones take part by how far they must be pushed (:mod:`relift.program.cone_distance`). The slack s = b - Cx by its push
-relative to the largest product or right-hand side of each row; the multipliers v, in the dual cones, relative to
+relative to the largest product or right-hand side of each row; the dual values v, in the dual cones, relative to
 themselves, or to S over those products. The gap counts :math:`|v^\top s|` of each cone, and the price of both pushes,
 :math:`|v|^\top|\Delta s| + |s|^\top|\Delta v|`, since a slack outside its cone could make the product look small.
 
@@ -39,6 +40,7 @@ from relift.program import formulas
 from relift.program.arrays import as_floats
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.formulas import ARRAYS
+from relift.program.held import held
 from relift.program.implied_bounds import implied_bounds
 from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
 from relift.program.program import Program
@@ -49,14 +51,14 @@ from relift.program.units import Units, units
 @final
 @dataclass(frozen=True)
 class Certificate:
-    """Residuals of an answer on the ground program.
+    """Residuals of an answer on the original program.
 
     Parameters
     ----------
     tolerance
         What each of them may be at most.
     primal_residual, dual_residual, duality_gap
-        Of a point, all relative; NaN if there is no point (or, for the last two, no multipliers).
+        Of a point, all relative; NaN if there is no point (or, for the last two, no dual values).
     ray_residual
         Of a proof of infeasibility or unboundedness, relative; NaN if there is none.
     objective
@@ -72,7 +74,7 @@ class Certificate:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether point and multipliers prove each other optimal within the tolerance."""
+        """Whether point and dual values prove each other optimal within the tolerance."""
         return self.worst_residual <= self.tolerance
 
     @property
@@ -97,7 +99,7 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     solution
         The answer; its own objective and status text are not trusted, only the vectors are read.
     tolerance
@@ -106,7 +108,7 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
     Raises
     ------
     OptionError
-        If the answer is none.
+        If it is not an answer.
     ShapeError, NotANumberError
         If a vector of the answer has another length than the program wants, or is not made of numbers.
 
@@ -136,16 +138,16 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
         v = np.zeros(0) if len(program.conic) == 0 else solution.v
         if solution.y is None or solution.w is None or z is None or v is None:
             return Certificate(tolerance, _Point(minimisation, solution.x).primal_residual(), objective=objective)
-        multipliers = _Multipliers(solution.y, solution.w, z, v)
-        point = _Point(minimisation, solution.x, multipliers)
-        dual, gap = point.dual_residual_and_gap(multipliers)
+        duals = _Duals(solution.y, solution.w, z, v)
+        point = _Point(minimisation, solution.x, duals)
+        dual, gap = point.dual_residual_and_gap(duals)
         return Certificate(tolerance, point.primal_residual(), dual, gap, objective=objective)
 
 
 def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
     """The vectors of an answer as arrays of the lengths that the program wants; infinities and NaN may stay."""
     if not isinstance(getattr(solution, "status", None), str):
-        raise OptionError(f"{solution!r:.60} is no answer.", "Give a Solution, or what relift.solve returned.")
+        raise OptionError(f"{solution!r:.60} is not an answer.", "Give a Solution, or what relift.solve returned.")
 
     def fitting(name: str, size: int) -> Vector | None:
         given = getattr(solution, name, None)
@@ -175,8 +177,8 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class _Multipliers:
-    """Multipliers of rows, bounds, quadratic constraints and conic rows."""
+class _Duals:
+    """Dual values of rows, bounds, quadratic constraints and conic rows."""
 
     y: Vector
     w: Vector
@@ -197,11 +199,11 @@ class _Point:
         The minimisation.
     x
         The point.
-    multipliers
+    duals
         If given, their reduced costs say how much of a variable costs S.
     """
 
-    def __init__(self, program: Program, x: Vector, multipliers: _Multipliers | None = None) -> None:
+    def __init__(self, program: Program, x: Vector, duals: _Duals | None = None) -> None:
         self.program, self.x = program, x
         self.Ax = program.A @ x
         self.Px = np.zeros_like(x) if program.P is None else program.P @ x
@@ -209,8 +211,8 @@ class _Point:
         self.is_finite = bool(np.isfinite(x).all() and np.isfinite(self.Ax).all() and np.isfinite(self.Px).all())
         self.scale = self._scale_of_objective()
         own = self.units.of_variables
-        if multipliers is not None:
-            own = formulas.affordable_unit(ARRAYS, own, np.nan_to_num(multipliers.w), self.scale)
+        if duals is not None:
+            own = formulas.affordable_unit(ARRAYS, own, np.nan_to_num(duals.w), self.scale)
         self.sizes: Vector = formulas.size(ARRAYS, x, own)
 
     def _scale_of_objective(self) -> float:
@@ -261,22 +263,23 @@ class _Point:
         of_cone = largest_of_cones(rows, own)[rows.cone_of_row]
         return np.where(own > 0, own, np.where(of_cone > 0, of_cone, self.units.common))
 
-    def dual_residual_and_gap(self, given: _Multipliers) -> tuple[float, float]:
+    def dual_residual_and_gap(self, given: _Duals) -> tuple[float, float]:
         program, x = self.program, self.x
         if not (self.is_finite and given.are_finite):
             return float("inf"), float("inf")
         y = formulas.admissible(ARRAYS, given.y, program.l, program.u)
         w = formulas.admissible(ARRAYS, given.w, program.lb, program.ub)
         z = np.maximum(given.z, 0.0)
+        terms = self._largest_terms(y, w, z, given.v)
+        w = formulas.unless_rounding(ARRAYS, w, terms)
         rho = self.Px + program.q + program.A.T @ y + w
         rho = rho + program.quadratic.gradient(x, z) + program.conic.A.T @ given.v
-        terms = self._largest_terms(y, w, z, given.v)
         if not (np.isfinite(rho).all() and np.isfinite(terms).all()):
             return float("inf"), float("inf")
         dual = _worst(formulas.stationarity(ARRAYS, rho, terms, self.sizes, self.scale))
         off_cones, gap = self._dual_residual_and_gap_of_cones(given.v)
-        lower, upper = self._reachable(rho, terms)
-        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes))
+        lower, upper, without_end = self._reachable(rho, terms)
+        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes, without_end))
         gap += _sum(formulas.slackness(ARRAYS, y, self.Ax, program.l, program.u))
         gap += _sum(formulas.slackness(ARRAYS, w, x, program.lb, program.ub))
         gap += _sum(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)))
@@ -296,12 +299,18 @@ class _Point:
             terms = np.maximum(terms, largest_by_group(rows.first, curved, self.x.size))
         return terms
 
-    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector]:
-        """The bounds up to which each variable may go; implied ones only where a gradient asks for them."""
+    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector, Vector]:
+        """The bounds up to which each variable may go; implied ones only where a gradient asks for them.
+
+        And 1 for variables that nothing holds while their cost falls.
+        """
         program = self.program
         end = np.where(rho > 0, program.lb, program.ub)
         asks = np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)
-        return implied_bounds(program, asks) if asks.any() else (program.lb, program.ub)
+        if not asks.any():
+            return program.lb, program.ub, np.zeros(rho.size)
+        below, above = (flags.astype(float) for flags in held(program))
+        return *implied_bounds(program, asks), formulas.falls_without_end(ARRAYS, program.q, below, above)
 
     def _dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
         """How far v is from the dual cones; what cones add to the gap."""
@@ -316,8 +325,8 @@ class _Point:
 
 def _worst(residuals: Vector) -> float:
     """The largest; infinite if one is not a number."""
-    return float(np.nan_to_num(residuals, nan=np.inf).max(initial=0.0))
+    return float(np.nan_to_num(residuals, nan=np.inf, posinf=np.inf).max(initial=0.0))
 
 
 def _sum(terms: Vector) -> float:
-    return float(np.nan_to_num(terms, nan=np.inf).sum())
+    return float(np.nan_to_num(terms, nan=np.inf, posinf=np.inf).sum())

@@ -1,4 +1,4 @@
-r"""The cones of the small program, and the way back of their multipliers.
+r"""The cones of the small program, and the expansion of their dual values.
 
 Let a class hold m cones, each with :math:`n_r` rows of the row class r (:mod:`relift.symmetry.cone_refinement`), and
 let :math:`\hat s_r` be the common value of :math:`b - Cx` on that class. The m cones hold the same vector, and it
@@ -10,7 +10,7 @@ lies in the cone exactly if the shorter one lies in the lifted cone:
   cone is :math:`\hat s \ge |z|`, a second-order cone of two rows;
 - exponential and semidefinite: all rows of a cone are in different classes, nothing changes.
 
-With :math:`f_r` the factor of a row (:math:`\sqrt{n_r}` or 1), a multiplier :math:`\hat v_r` of the lifted row is
+With :math:`f_r` the factor of a row (:math:`\sqrt{n_r}` or 1), a dual value :math:`\hat v_r` of the lifted row is
 shared by the :math:`m n_r` rows of its class:
 
 .. math:: v_i = \hat v_r\, \frac{f_r}{m n_r}.
@@ -37,7 +37,7 @@ from relift.symmetry.partition import Partition
 @final
 @dataclass(frozen=True, eq=False)
 class ConicQuotient:
-    """The lifted cones, by which their rows were multiplied, and how multipliers are shared.
+    """The lifted cones, by which their rows were multiplied, and how dual values are shared.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class ConicQuotient:
     factor
         For each class of conic rows, by what the row of its representative is multiplied.
     share
-        For each ground row, its part of the multiplier of its class.
+        For each original row, its part of the dual value of its class.
     length
         For each class of conic rows, the root of the number of cones in the class of its cone: by this all rows of a
         cone are multiplied in the isometric form.

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Lifting:
-    """A program together with its small quotient and the way back.
+    """A program together with its quotient, and the expansion of answers.
 
     Parameters
     ----------
     program
-        The ground program, as given.
+        The original program, as given.
     reduction
         What was substituted before classes were looked for.
     quotient
@@ -70,6 +70,11 @@ class Lifting:
         report = None if work.snapped is None else work.snapped.report
         notes = tuple(work.notes)
         return cls(work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes)
+
+    @property
+    def _kept_quotient(self) -> Quotient:
+        assert isinstance(self.quotient, Quotient), "approximate classes are looked for anew"
+        return self.quotient
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -108,19 +113,19 @@ class Lifting:
 
     @property
     def class_of_variable(self) -> NDArray[np.int64]:
-        """For each ground variable its class, which is its number in the small program; -1 where substituted."""
+        """For each original variable its class, which is its number in the small program; -1 where substituted."""
         labels = self.variables.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_variable
         return _ground_labels(self.program.n_variables, self.reduction.variables, labels)
 
     @property
     def class_of_row(self) -> NDArray[np.int64]:
-        """For each ground row its class, which is its number in the small program; -1 where substituted."""
+        """For each original row its class, which is its number in the small program; -1 where substituted."""
         labels = self.rows.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_row
         return _ground_labels(self.program.n_rows, self.reduction.rows, labels)
 
     @property
     def is_trivial(self) -> bool:
-        """Whether the small program is as large as the ground program."""
+        """Whether the small program is as large as the original program."""
         return self.reduction.is_trivial and self.symmetry.is_discrete
 
     def isometric(self) -> IsometricForm:
@@ -130,7 +135,7 @@ class Lifting:
         return IsometricForm.of(self.quotient)
 
     def expand(self, solution: Solution) -> Solution:
-        """From an answer for the small program to one for the ground program: points, multipliers and rays."""
+        """From an answer for the small program to one for the original program: points, dual values and rays."""
         expanded = expand_through(self.steps, solution)
         if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
             expanded = replace(expanded, objective=self.program.objective(expanded.x))
@@ -163,7 +168,7 @@ class Lifting:
         b: ArrayLike | None = None,
         progress: ProgressCallback | None = None,
     ) -> Lifting:
-        """The lifting of the same program with other vectors; matrices, and classes where they still hold, are re-used.
+        """The lifting of the same program with new costs, right-hand sides or bounds; classes that hold are re-used.
 
         New vectors are checked, substituted and compared with the classes in O(nnz). Where they are constant on the
         classes, these stay and only the vectors of the small program are made anew; where not, the classes are refined
@@ -176,7 +181,7 @@ class Lifting:
         b
             New right-hand sides of the conic rows.
         progress
-            Told about the stages.
+            Progress callback, called when a stage begins.
 
         Examples
         --------
@@ -199,7 +204,7 @@ class Lifting:
         )
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
-        return _lifted(LiftWork(changed, self.settings, progress, (self.reduction, self.symmetry)), progress)
+        return _lifted(LiftWork(changed, self.settings, progress, (self.reduction, self._kept_quotient)), progress)
 
     def with_values_of(self, program: Program) -> Lifting | None:
         """The same classes for another program of the same shape, or None if they do not hold there.
@@ -222,7 +227,7 @@ class Lifting:
         """
         if self.approximation is not None or self.snapped is not None:
             return None
-        clock, work = Clock(), LiftWork(program, self.settings, earlier=(self.reduction, self.symmetry))
+        clock, work = Clock(), LiftWork(program, self.settings, earlier=(self.reduction, self._kept_quotient))
         run_stages((presolve,), work, clock)
         if work.kept is None or not has_same_cones(work.reduction, self.reduction):
             return None
@@ -239,11 +244,11 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
     Parameters
     ----------
     program
-        The ground program.
+        The original program.
     settings
         How to look; see :class:`~relift.settings.LiftSettings`.
     progress
-        Told about stages, rounds and classes.
+        Progress callback, called when a stage begins and once per round of refinement.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""From a program and its classes to the smaller program, and back (stages 4 and 6).
+r"""From a program and its classes to the smaller program, and back.
 
 With S and R the 0/1 indicators of the variable and row classes, :math:`D_S = S^\top S`, and row i of a class being
 :math:`d_i / d_r` times its representative r (row scales d, all 1 without scaling):
@@ -8,11 +8,11 @@ With S and R the 0/1 indicators of the variable and row classes, :math:`D_S = S^
 
 .. math:: x = S z, \qquad y_i = \hat y_r \, \frac{d_r}{d_i\,|class(i)|}, \qquad w_j = \frac{\hat w}{|class(j)|}
 
-Cones are lifted by their own rules (:mod:`~relift.lifting.conic_quotient`). These
-solve the ground program if z and its multipliers solve the quotient (Theorem 1 of Mladenov, Kleinhans, Kersting, 2016,
-with multipliers shared, not copied). First-order solvers get the *isometric* form, in which lengths are those of the
-ground program: variables :math:`\sqrt{|class|}\, z`, rows of :math:`\hat A` multiplied by
-:math:`\sqrt{\sum_i (d_i/d_r)^2}`, which is :math:`\sqrt{|class|}` where rows are equal.
+Cones are lifted by their own rules (:mod:`~relift.lifting.conic_quotient`). These solve the original program if z and
+its dual values solve the quotient (Theorem 1 of Mladenov, Kleinhans, Kersting, 2016, with dual values shared, not
+copied). First-order solvers get the *isometric* form, in which lengths are those of the original program: variables
+:math:`\sqrt{|class|}\, z`, rows of :math:`\hat A` multiplied by :math:`\sqrt{\sum_i (d_i/d_r)^2}`, which is
+:math:`\sqrt{|class|}` where rows are equal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CANCELLED = 1e-14
 @final
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """The small program and the way back to the program it came from.
+    """The small program with the expansion to the program it came from.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Quotient:
 
     @cached_property
     def cones(self) -> ConicQuotient:
-        """The lifted cones, and how their multipliers are shared."""
+        """The lifted cones, and how their dual values are shared."""
         return ConicQuotient.of(self.ground.conic, self.symmetry.conic_rows, self.symmetry.cones)
 
     @cached_property
@@ -78,18 +78,18 @@ class Quotient:
         def spread(point: Vector | None) -> Vector | None:
             return None if point is None else point[variables]
 
-        def share_rows(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else multipliers[rows] * row_share
+        def share_rows(duals: Vector | None) -> Vector | None:
+            return None if duals is None else duals[rows] * row_share
 
-        def share_bounds(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else multipliers[variables] * variable_share
+        def share_bounds(duals: Vector | None) -> Vector | None:
+            return None if duals is None else duals[variables] * variable_share
 
-        def share_quadratic(multipliers: Vector | None) -> Vector | None:
+        def share_quadratic(duals: Vector | None) -> Vector | None:
             classes = self.symmetry.quadratic
-            return None if multipliers is None else (multipliers / classes.class_sizes)[classes.labels]
+            return None if duals is None else (duals / classes.class_sizes)[classes.labels]
 
-        def share_conic(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else multipliers[self.symmetry.conic_rows.labels] * self.cones.share
+        def share_conic(duals: Vector | None) -> Vector | None:
+            return None if duals is None else duals[self.symmetry.conic_rows.labels] * self.cones.share
 
         return replace(
             solution,
@@ -106,7 +106,7 @@ class Quotient:
         )
 
     def restrict(self, solution: Solution) -> Solution:
-        """From a point of the ground program to one of the small program, by class averages: for a warm start."""
+        """From a point of the original program to one of the small program, by class averages: for a warm start."""
         if self.symmetry.is_discrete:
             return solution
         row_share, _ = self._shares
@@ -117,8 +117,8 @@ class Quotient:
                 return None
             return _class_sums(point, variables) / variables.class_sizes
 
-        def total(multipliers: Vector | None) -> Vector | None:
-            return None if multipliers is None else _class_sums(multipliers, variables)
+        def total(duals: Vector | None) -> Vector | None:
+            return None if duals is None else _class_sums(duals, variables)
 
         y = solution.y
         if y is not None:
@@ -137,16 +137,18 @@ def shares(symmetry: Symmetry) -> tuple[Vector, Vector]:
     return row_share, formulas.variable_share(variables.class_sizes[variables.labels].astype(np.float64))
 
 
-def quotient(program: Program, symmetry: Symmetry) -> Quotient:
+def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) -> Quotient:
     """Merge each class of variables and each class of rows into one, in O(nnz).
 
     Parameters
     ----------
     program
-        The ground program, a minimisation.
+        The original program, a minimisation.
     symmetry
         Classes of its columns and of its rows; that they are equitable is the caller's promise
         (:func:`relift.symmetry.equitable.distance_from_equitable` checks it).
+    old
+        The quotient by the same classes of a program with the same matrices: only vectors are made anew.
 
     Raises
     ------
@@ -176,9 +178,9 @@ def quotient(program: Program, symmetry: Symmetry) -> Quotient:
         return Quotient(program, symmetry, program)
     j, i = variables.representatives, rows.representatives
     small = Program.trusted(
-        None if program.P is None else _quotient_of_P(program.P, variables),
+        old.program.P if old is not None else None if program.P is None else _quotient_of_P(program.P, variables),
         program.q[j] * variables.class_sizes,
-        _quotient_of_A(program.A, rows, variables),
+        old.program.A if old is not None else _quotient_of_A(program.A, rows, variables),
         program.l[i],
         program.u[i],
         program.lb[j],
@@ -200,6 +202,8 @@ def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
 
 def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, variables: Partition) -> QuadraticRows:
     """One constraint for each class, with x = Sz put in: S'P_kS, S'q_k, r_k of the representative."""
+    if not len(rows):
+        return QuadraticRows.none(variables.n_classes)
     position = np.full(len(rows), -1, np.int64)
     position[constraints.representatives] = np.arange(constraints.n_classes)
     kept = position[rows.owner] >= 0
@@ -270,7 +274,7 @@ def _summed(row: Integers, column: Integers, data: Vector, shape: tuple[int, int
 @final
 @dataclass(frozen=True, eq=False)
 class IsometricForm:
-    """A quotient in coordinates in which lengths are those of the ground program.
+    """A quotient in coordinates in which lengths are those of the original program.
 
     Parameters
     ----------
@@ -304,7 +308,7 @@ class IsometricForm:
             small.lb * length,
             small.ub * length,
             small.r,
-            # Quadratic constraints keep their scale, and so their multipliers.
+            # Quadratic constraints keep their scale, and so their dual values.
             quadratic=QuadraticRows(
                 curved.owner,
                 curved.first,

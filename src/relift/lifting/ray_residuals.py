@@ -7,7 +7,7 @@ residual*: what w could not take, divided by β, and by the largest product that
 :math:`\max_i |a_{ij}| / d_i \cdot \max_i |d_i y_i|` with :math:`d_i` the largest entry of row i, so that no row is
 weighed by the factor it was multiplied with.
 A feasible point would need a 1-norm of at least 1 / residual; and columns of small entries, whose w is small for that
-reason alone, prove nothing. Solvers leave dust on multipliers that have no part in the proof, and dust divided by dust
+reason alone, prove nothing. Solvers leave dust on dual values that have no part in the proof, and dust divided by dust
 is no small number: the ray without its dust is tried by the same test (every ray that passes is a proof).
 
 For an unbounded one, d must keep rows, bounds and cones (-Cd in K), Pd = 0 and q'd < 0: each up to what is small
@@ -30,7 +30,7 @@ from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 
 DUST_OF_RAYS = 1e-8
-"""Multipliers this small against the largest of a ray may be nothing but what a solver has left there."""
+"""Dual values this small against the largest of a ray may be nothing but what a solver has left there."""
 
 
 def infeasibility_residual(
@@ -40,7 +40,7 @@ def infeasibility_residual(
     ray_w: Vector | None = None,
     ray_v: Vector | None = None,
 ) -> float:
-    """How far multipliers are from a proof that no point is feasible; infinite if they prove nothing.
+    """How far dual values are from a proof that no point is feasible; infinite if they prove nothing.
 
     With quadratic constraints, M = sum_k z_k P_k and c = A'y + C'v + sum_k z_k q_k: for every point p, a feasible x has
     (Mp + c + w)'x - ½p'Mp <= support, so that w = -(Mp + c) and support + ½p'Mp < 0 is a proof.
@@ -54,14 +54,14 @@ def infeasibility_residual(
     as_given = _residual_of_ray(program, ray_y, z, ray_w, v)
     if as_given == 0.0:
         return as_given
-    sizes = _sizes_of_multipliers(program, ray_y, z, v)
+    sizes = _sizes_of_duals(program, ray_y, z, v)
     dust = DUST_OF_RAYS * max(_largest(part) for part in sizes)
     cleared = [np.where(size <= dust, 0.0, part) for part, size in zip((ray_y, z, v), sizes, strict=True)]
     return min(as_given, _residual_of_ray(program, cleared[0], cleared[1], ray_w, cleared[2]))
 
 
-def _sizes_of_multipliers(program: Program, y: Vector, z: Vector, v: Vector) -> tuple[Vector, Vector, Vector]:
-    """Each multiplier times the largest entry of its row, quadratic constraint or cone."""
+def _sizes_of_duals(program: Program, y: Vector, z: Vector, v: Vector) -> tuple[Vector, Vector, Vector]:
+    """Each dual value times the largest entry of its row, quadratic constraint or cone."""
     rows = program.quadratic
     of_curved = np.maximum(largest_of_rows(rows.q), _largest_of_matrices(program))
     of_cone = largest_of_cones(program.conic, _row_sizes_of_cones(program) * np.abs(v))[program.conic.cone_of_row]

@@ -1,4 +1,4 @@
-r"""What is already known is substituted before symmetry is looked for (stage 2); symmetry hides behind it.
+r"""What is already known is substituted before symmetry is looked for; symmetry hides behind it.
 
 - a variable with lb = ub is replaced by its value;
 - a row with one remaining entry is a bound of that variable;
@@ -11,7 +11,7 @@ Each step keeps its inverse. Values shift in floats *and* in exact field element
 follows must not see rounding. A step that would leave no value (crossing bounds, ``0 >= 1``) is not taken: the row
 stays and the solver gives the proof of infeasibility.
 
-The way back of multipliers: with :math:`\rho = Px + q + A^\top y + w`, a multiplier of a bound that came from row i
+Expansion of dual values: with :math:`\rho = Px + q + A^\top y + w`, a dual value of a bound that came from row i
 (entry a) belongs to that row, :math:`y_i = w_j / a`; a substituted variable gets the w that makes its own
 :math:`\rho_j` vanish; steps are undone last first.
 """
@@ -55,7 +55,7 @@ class FixedVariables:
 @final
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A smaller program, its exact vectors, and the way back to the ground program.
+    """A smaller program, its exact vectors, with the expansion to the original program.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Reduction:
     images
         Exact images of the vectors of ``program``.
     variables, rows
-        Which variables and rows of the ground program were kept, in order.
+        Which variables and rows of the original program were kept, in order.
     values
         Ground length: the value of each substituted variable, 0 elsewhere.
     lower_source, upper_source
@@ -76,9 +76,9 @@ class Reduction:
     fixed
         The substituted variables, pass by pass.
     duplicate_lower, duplicate_upper
-        For each kept row, the ground row that its lower and its upper bound came from.
+        For each kept row, the original row that its lower and its upper bound came from.
     duplicate_factor
-        For each ground row, its multiple of the kept row that stands for it.
+        For each original row, its multiple of the kept row that stands for it.
     """
 
     ground: Program
@@ -101,7 +101,7 @@ class Reduction:
         return self.program is self.ground
 
     def expand(self, solution: Solution) -> Solution:
-        """From an answer for the reduced program to one for the ground program."""
+        """From an answer for the reduced program to one for the original program."""
         if self.is_trivial:
             return solution
         restored: dict[str, Vector | None] = {}
@@ -112,15 +112,15 @@ class Reduction:
             restored["ray_x"] = self._restore_point(ray_x, np.zeros_like(self.values))
         if solution.y is not None and solution.w is not None and restored.get("x") is not None:
             gradient = _gradient(self.ground, restored["x"]) + self._of_cones(solution.v)
-            restored["y"], restored["w"] = self._restore_multipliers(solution.y, solution.w, gradient)
+            restored["y"], restored["w"] = self._restore_duals(solution.y, solution.w, gradient)
         if solution.ray_y is not None and solution.ray_w is not None:
-            restored["ray_y"], restored["ray_w"] = self._restore_multipliers(
+            restored["ray_y"], restored["ray_w"] = self._restore_duals(
                 solution.ray_y, solution.ray_w, self._of_cones(solution.ray_v)
             )
         return replace(solution, **restored)  # type: ignore[arg-type]
 
     def restrict(self, solution: Solution) -> Solution:
-        """From a point of the ground program to one of the reduced program, for a warm start."""
+        """From a point of the original program to one of the reduced program, for a warm start."""
         if self.is_trivial:
             return solution
         return replace(
@@ -131,7 +131,7 @@ class Reduction:
         )
 
     def _of_cones(self, v: Vector | None) -> Vector:
-        """What multipliers of conic rows add to the gradient."""
+        """What dual values of conic rows add to the gradient."""
         return np.zeros(self.ground.n_variables) if v is None else np.asarray(self.ground.conic.A.T @ v, np.float64)
 
     def _restore_point(self, point: Vector, substituted: Vector) -> Vector:
@@ -139,7 +139,7 @@ class Reduction:
         full[self.variables] = point
         return full
 
-    def _restore_multipliers(self, y: Vector, w: Vector, gradient: Vector) -> tuple[Vector, Vector]:
+    def _restore_duals(self, y: Vector, w: Vector, gradient: Vector) -> tuple[Vector, Vector]:
         full_y, full_w = np.zeros(self.ground.n_rows), np.zeros(self.ground.n_variables)
         source = np.where(y > 0, self.duplicate_upper, self.duplicate_lower)
         full_y[source] = y / self.duplicate_factor[source]
@@ -153,7 +153,7 @@ class Reduction:
         return full_y, full_w
 
     def _hand_to_rows(self, y: Vector, w: Vector, j: Indices, lower_source: Indices, upper_source: Indices) -> None:
-        """Give the multiplier of each bound that a row implied to that row."""
+        """Give the dual value of each bound that a row implied to that row."""
         row = np.where(w[j] > 0, upper_source, lower_source)
         implied = (row != NO_ROW) & (w[j] != 0)
         row, j = row[implied], j[implied]

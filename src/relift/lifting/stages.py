@@ -17,6 +17,7 @@ from typing import final
 
 import numpy as np
 
+from relift.arrays import SparseMatrix
 from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
 from relift.program.program import Program
@@ -47,13 +48,13 @@ class LiftWork:
     progress
         Progress callback, called once per round of refinement.
     earlier
-        Presolve and classes of an earlier lifting of the same matrices, to be kept where they still hold.
+        Presolve and quotient of an earlier lifting of the same matrices, to be kept where they still hold.
     """
 
     program: Program
     settings: LiftSettings
     progress: ProgressCallback | None = None
-    earlier: tuple[Reduction, Symmetry] | None = None
+    earlier: tuple[Reduction, Quotient] | None = None
     snapped: Snapped | None = None
     notes: list[str] = field(default_factory=list)
     is_verified: bool = False
@@ -69,7 +70,7 @@ class LiftWork:
 
     @property
     def symmetry(self) -> Symmetry:
-        """The classes."""
+        """The classes that were found."""
         assert self._symmetry is not None, "classes are found first"
         return self._symmetry
 
@@ -84,7 +85,12 @@ class LiftWork:
         """The classes of the earlier lifting, if presolve left the same variables and rows."""
         if self.earlier is None or not has_same_reduction(self.reduction, self.earlier[0]):
             return None
-        return self.earlier[1]
+        return self.earlier[1].symmetry
+
+    @property
+    def has_old_matrices(self) -> bool:
+        """Whether presolve left the very matrices of the earlier lifting: what holds for these was checked then."""
+        return self.earlier is not None and has_same_matrices(self.reduction.program, self.earlier[0].program)
 
 
 def _has_digits(work: LiftWork) -> bool:
@@ -109,7 +115,7 @@ def presolve(work: LiftWork) -> None:
 @stage("find classes")
 def find_classes(work: LiftWork) -> None:
     """Find the equivalent variables, rows and cones; keep those of an earlier lifting where they still hold."""
-    if work.kept is not None and classes_hold(work.reduction, work.kept):
+    if work.kept is not None and classes_hold(work.reduction, work.kept, is_known=work.has_old_matrices):
         work._symmetry, work.is_verified = work.kept, True
     else:
         work._symmetry = _find(work, work.settings, 0)
@@ -139,7 +145,10 @@ def verify(work: LiftWork) -> None:
 @stage("quotient")
 def merge(work: LiftWork) -> None:
     """Merge each class into one variable, row or cone."""
-    work._quotient = quotient(work.reduction.program, work.symmetry)
+    old = None
+    if work.earlier is not None and work.symmetry is work.earlier[1].symmetry and work.has_old_matrices:
+        old = work.earlier[1]
+    work._quotient = quotient(work.reduction.program, work.symmetry, old)
 
 
 LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge)
@@ -190,11 +199,37 @@ def has_same_cones(new: Reduction, old: Reduction) -> bool:
     return here.conic.cones == there.conic.cones and len(here.quadratic) == len(there.quadratic)
 
 
-def classes_hold(reduction: Reduction, symmetry: Symmetry) -> bool:
-    """Whether classes of an earlier program hold for the numbers of this one."""
+def has_same_matrices(new: Program, old: Program) -> bool:
+    """Whether two programs have the same matrices, number by number, and no quadratic constraints or cones."""
+    if len(new.quadratic) or len(old.quadratic) or len(new.conic) or len(old.conic):
+        return False
+    return _is_same(new.A, old.A) and _is_same(new.P, old.P)
+
+
+def _is_same(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    parts = ("indptr", "indices", "data")
+    return one.format == other.format and all(np.array_equal(getattr(one, p), getattr(other, p)) for p in parts)
+
+
+def classes_hold(reduction: Reduction, symmetry: Symmetry, *, is_known: bool = False) -> bool:
+    """Whether classes of an earlier program hold for the numbers of this one.
+
+    Parameters
+    ----------
+    reduction
+        The program after presolve.
+    symmetry
+        The classes.
+    is_known
+        Whether they are known to hold for its matrices, so that only its vectors are to be looked at.
+    """
     if symmetry.method == "none" or symmetry.is_discrete:
         return True
-    return distance_of(reduction.program, symmetry) <= TOLERANCE and _is_exactly_constant(reduction, symmetry)
+    if not is_known and distance_of(reduction.program, symmetry) > TOLERANCE:
+        return False
+    return _is_exactly_constant(reduction, symmetry)
 
 
 def _is_exactly_constant(reduction: Reduction, symmetry: Symmetry) -> bool:

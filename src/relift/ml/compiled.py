@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from relift.arrays import Codes, Double, Reals, Single
+from relift.arrays import Codes, Double, Reals, RealT, Single
 from relift.ml import kernels_reference as reference
 
 try:
@@ -37,7 +38,9 @@ def kernel_sums(X: Reals, S: Reals, weights: Double, kernel: str, gamma: float, 
     return out
 
 
-def kernel_values(X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int) -> Reals:
+def kernel_values(
+    X: NDArray[RealT], S: NDArray[RealT], kernel: str, gamma: float, coef0: float, degree: int
+) -> NDArray[RealT]:
     """The kernel between each point of X and each of S, in their precision; both float32 or both float64."""
     if not CORE_IS_COMPILED:
         return reference.kernel_values(X, S, kernel, gamma, coef0, degree, X.dtype)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -34,17 +34,13 @@ from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView
 from relift.ml.pairs import decisions_of, winners_of
 from relift.ml.svc import LIFT_CONSTRAINTS, LiftedSVC, checked_weights, options_of
-from relift.ml.validation import ClassWeight, RandomState, validate_data
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
+from relift.ml.validation import ClassWeight, RandomState, SparseInput, validate_data
 
 Scorer: TypeAlias = Callable[..., float]
 """A scorer of scikit-learn: called with an estimator, examples, labels and perhaps weights."""
 
 
-class LiftedSVCCV(ClassifierMixin, BaseEstimator):
+class LiftedSVCCV(SparseInput, ClassifierMixin, BaseEstimator):
     """Support vector classifier with gamma and C chosen by cross-validation on machines that share their work.
 
     Does what ``GridSearchCV(SVC(), {"C": Cs, "gamma": gammas}, cv=cv)`` does, in a small part of its time: every score
@@ -156,11 +152,6 @@ random_state
         self.max_iter = max_iter
         self.expansion = expansion
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVCCV:
@@ -380,12 +371,12 @@ class _Scored(ClassifierMixin, BaseEstimator):
         self.classes, self.values, self.shape = classes, values, shape
         self.classes_ = classes
 
-    def predict(self, X: MatrixLike) -> Cells:
+    def predict(self, X: Examples) -> Cells:
         """The labels of the examples, whatever X is."""
         assert self.classes is not None and self.values is not None and len(self.values) == X.shape[0]  # noqa: PT018
         return np.asarray(self.classes[winners_of(self.values, len(self.classes))])
 
-    def decision_function(self, X: MatrixLike) -> Double:
+    def decision_function(self, X: Examples) -> Double:
         """Their decision values."""
         assert self.classes is not None and self.values is not None and len(self.values) == X.shape[0]  # noqa: PT018
         return decisions_of(self.values, len(self.classes), self.shape)

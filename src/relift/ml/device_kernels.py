@@ -1,4 +1,4 @@
-"""Kernel values and sums of kernel values on a PyTorch device, block by block.
+"""Sums of kernel values on a PyTorch device, block by block.
 
 Squared distances are made of one matrix product in double precision, where the difference of large numbers does no
 harm; what follows is in the precision of the points, and sums are in double precision, as on the CPU
@@ -32,26 +32,22 @@ def kernel_sums(
     degree: int,
     device: str,
 ) -> Double:
-    """Sums over the points of S of weight times kernel value, one for each point of X; both of one precision."""
+    """Sums over the points of S of weight times kernel value, for each point of X and each column of the weights.
+
+    X and S are of one precision.
+    """
     torch = import_torch(device)
-    out = torch.empty(len(X), dtype=torch.float64, device=device)
+    out = torch.empty((len(X), *weights.shape[1:]), dtype=torch.float64, device=device)
     factors = torch.as_tensor(weights, dtype=torch.float64, device=device)
-    for rows, values in _blocks(X, S, kernel, gamma, coef0, degree, device):
+    for rows, values in kernel_blocks(X, S, kernel, gamma, coef0, degree, device):
         out[rows] = values.double() @ factors
     return np.asarray(out.cpu().numpy())
 
 
-def kernel_values(X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, device: str) -> Reals:
-    """The kernel between each point of X and each of S, in their precision."""
-    out = np.empty((len(X), len(S)), dtype=X.dtype)
-    for rows, values in _blocks(X, S, kernel, gamma, coef0, degree, device):
-        out[rows] = values.cpu().numpy()
-    return out
-
-
-def _blocks(
+def kernel_blocks(
     X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, device: str
 ) -> Iterator[tuple[slice, Tensor]]:
+    """The kernel between points of X and all of S, so many rows at a time, in their precision."""
     torch = import_torch(device)
     points, others = (torch.as_tensor(array, device=device).double() for array in (X, S))
     squares = others.square().sum(dim=1)

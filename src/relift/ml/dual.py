@@ -31,13 +31,13 @@ CLASSES_FROM = 8_000
 """Distinct examples from which on classes are tried: solving over the examples grows with the square."""
 
 FEATURES_LIMIT = 12
-"""Features up to which they are tried: with more hardly any two examples are alike."""
+"""Features up to which they are tried: with more hardly any two examples are equal."""
 
 SUPPORT_WORK = 2.5e8
 """Kernel values up to which the decision function is expanded in support vectors rather than landmarks."""
 
 LINEAR_STEPS = 3
-"""Steps for each example after which a linear kernel is handed to the interior point method."""
+"""Steps for each example after which a linear kernel is passed to the interior point method."""
 
 MANY_STEPS = 1000
 """The same for other kernels, if their matrix has low rank."""

@@ -128,8 +128,11 @@ class DualMachine:
         return DualOutcome._make(found), values
 
 
-def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMachine:
+def machine_of(source: KernelSource, cache_bytes: int | None = None, keeps_rows: bool = False) -> DualMachine:
     """The machine over all examples of a kernel source.
+
+    With ``keeps_rows`` each kernel row of dense points that is computed is kept whole, if all fit into half the memory:
+    what one solve has computed, the next one has.
 
     Examples
     --------
@@ -144,7 +147,8 @@ def machine_of(source: KernelSource, cache_bytes: int | None = None) -> DualMach
     if not compiled.CORE_IS_COMPILED:
         return DualMachine(ReferenceMachine(source), size)
     if isinstance(source, PointKernel):
-        return DualMachine(core().point_machine(source.points, *source.numbers(), room), size)
+        is_kept = keeps_rows and size * source.points.itemsize * (size + 64) <= room // 2
+        return DualMachine(core().point_machine(source.points, *source.numbers(), room, is_kept), size)
     if isinstance(source, SparseKernel):
         X = source.points
         data = np.ascontiguousarray(X.data, dtype=np.float64)

@@ -52,7 +52,7 @@ class DualProblem:
     c, lo, hi
         Linear term and box, which contains 0.
     places
-        float32 coordinates in which near examples are alike; classes are looked for in them. None: those of the source.
+        float32 coordinates in which near examples are equal; classes are looked for in them. None: those of the source.
     epsilon
         Weight of the absolute values of beta.
     shared

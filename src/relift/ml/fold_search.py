@@ -119,7 +119,7 @@ class FoldSearch:
     def _machines(self, source: Any) -> list[tuple[DualMachine, tuple[int, int]]]:
         room, n_labels = self.options.cache_bytes, self.n_labels
         if n_labels == 2:
-            return [(machine_of(source, room), (0, 1))]
+            return [(machine_of(source, room, keeps_rows=True), (0, 1))]
         pairs = pairs_of(n_labels)
         if isinstance(source, PointKernel):
             # Machines of all pairs live side by side: each has its share of the memory.

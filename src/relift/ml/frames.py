@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Cells, Integers, RowNumbers
+from relift.arrays import Cells, Integers, RowNumbers, SparseMatrix
 from relift.ml.grouping import codes_of
 
 _SHOWN = 3
@@ -247,7 +247,7 @@ class Encoder:
             for out in ([name] if values is None else [f"{name}_{value}" for value in values])
         ]
 
-    def matrix(self, columns: Sequence[Column], rows: Cells | None = None) -> Any:
+    def matrix(self, columns: Sequence[Column], rows: Cells | None = None) -> SparseMatrix:
         """The numeric matrix of some rows, in compressed rows.
 
         Parameters
@@ -262,7 +262,7 @@ class Encoder:
         ValueError
             If a column holds a category that was not seen in fit, or numbers where categories were.
         """
-        blocks: list[Any] = []
+        blocks: list[SparseMatrix] = []
         for column, (name, values) in zip(columns, self.categories.items(), strict=True):
             codes = column.codes if rows is None else column.codes[rows]
             if (values is None) == column.is_category:
@@ -281,4 +281,5 @@ class Encoder:
             blocks.append(
                 sparse.csr_array((np.ones(size), place[codes], np.arange(size + 1)), shape=(size, len(values)))
             )
-        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        matrix: SparseMatrix = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        return matrix

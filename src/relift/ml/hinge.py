@@ -69,7 +69,7 @@ class HingeResult:
 
     @property
     def x(self) -> Double:
-        """The point."""
+        """The point that was found."""
         return np.asarray(self.solution.x)
 
 

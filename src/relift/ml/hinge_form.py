@@ -128,7 +128,8 @@ class HingeForm:
     @cached_property
     def P(self) -> SparseMatrix:
         """The quadratic term of the weights."""
-        return sparse.csc_array(self.program.P)[self.weights][:, self.weights]
+        P: SparseMatrix = sparse.csc_array(self.program.P)
+        return P[self.weights][:, self.weights]
 
     @cached_property
     def q(self) -> Double:

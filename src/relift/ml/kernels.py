@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Double, Examples, Indices, Reals
+from relift.arrays import Double, Examples, Indices, Reals, is_sparse
 from relift.ml import compiled
 from relift.ml.kernels_reference import BLOCK, kernel_values
 
@@ -93,7 +93,8 @@ class PointKernel(KernelSource):
     """
 
     def __init__(self, points: Reals, kernel: str, gamma: float, coef0: float, degree: int) -> None:
-        self.points = np.ascontiguousarray(points, dtype=np.float64 if points.dtype == np.float64 else np.float32)
+        precision = np.float64 if points.dtype == np.float64 else np.float32
+        self.points: Reals = np.ascontiguousarray(points, dtype=precision)
         self.size = len(self.points)
         self.kernel = kernel
         self.parameters = (kernel, float(gamma), float(coef0), int(degree))
@@ -144,7 +145,7 @@ class PointKernel(KernelSource):
 class MatrixKernel(KernelSource):
     """A precomputed kernel matrix, square."""
 
-    def __init__(self, matrix: Double) -> None:
+    def __init__(self, matrix: Reals) -> None:
         self.matrix = matrix
         self.size = len(matrix)
 
@@ -226,9 +227,8 @@ def dense_function(kernel: str, gamma: float, coef0: float, degree: int) -> Kern
     """A kernel of scikit-learn's names as a function of dense or sparse points, in double precision."""
 
     def function(X: Examples, Y: Examples) -> Double:
-        if not sparse.issparse(X) and not sparse.issparse(Y):
-            values: Double = kernel_values(X, Y, kernel, gamma, coef0, degree, np.float64)
-            return values
+        if not is_sparse(X) and not is_sparse(Y):
+            return kernel_values(X, Y, kernel, gamma, coef0, degree, np.float64)
         from sklearn.metrics.pairwise import pairwise_kernels
 
         parameters: dict[str, float] = {} if kernel == "linear" else {"gamma": gamma}

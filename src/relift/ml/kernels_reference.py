@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from relift.arrays import Codes, Double, Reals, Single
+from relift.arrays import Codes, Double, Reals, RealT, Single
 
 BLOCK = 1 << 21
 """Kernel values that are held at a time."""
 
 
+@overload
+def kernel_values(X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int) -> Single: ...
+@overload
 def kernel_values(
-    X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, dtype: Any = np.float32
+    X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, dtype: type[RealT] | np.dtype[RealT]
+) -> NDArray[RealT]: ...
+def kernel_values(
+    X: Reals,
+    S: Reals,
+    kernel: str,
+    gamma: float,
+    coef0: float,
+    degree: int,
+    dtype: type[np.floating] | np.dtype[np.floating] = np.float32,
 ) -> Reals:
     """The kernel between each point of X and each of S, computed in double precision.
 
@@ -38,7 +51,7 @@ def kernel_values(
     return values.astype(dtype)
 
 
-def kernel_sums(X: Single, S: Single, weights: Double, kernel: str, gamma: float, coef0: float, degree: int) -> Double:
+def kernel_sums(X: Reals, S: Reals, weights: Double, kernel: str, gamma: float, coef0: float, degree: int) -> Double:
     """Sums over the points of S of weight times kernel value, one for each point of X; in blocks."""
     out = np.empty(len(X))
     size = max(1, BLOCK // max(1, len(S)))

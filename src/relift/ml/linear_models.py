@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,18 +22,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from relift.arrays import Cells, Double, Examples, MatrixLike
+from relift.arrays import Cells, Double, Examples, MatrixLike, is_sparse
 from relift.ml.engine_rows import EngineRows, engine_rows
 from relift.ml.frames import Encoder, is_frame, names_of, read_columns
 from relift.ml.glm import LinearAnswer, LinearProblem, solve_linear
 from relift.ml.grouping import RowGroups, group_columns, group_rows
 from relift.ml.losses import Loss
 from relift.ml.tied_columns import ColumnClasses, SymmetricClasses, separate_columns, symmetric_classes, tied_columns
-from relift.ml.validation import validate_data
+from relift.ml.validation import SparseInput, validate_data
 from relift.tables.sources.table import TableLike
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 LIFTS = ("exact", "rows", "symmetry", "none")
 
@@ -102,7 +99,7 @@ class Design:
     n_rows: int
 
 
-class LiftedLinearModel(BaseEstimator):
+class LiftedLinearModel(SparseInput, BaseEstimator):
     """Base of the lifted linear models; see its subclasses."""
 
     _is_by_target: ClassVar[bool] = False
@@ -116,14 +113,9 @@ class LiftedLinearModel(BaseEstimator):
     verbose: int
     warm_start: bool
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     # ---- reading ----
 
-    def _read(self, X: Examples, y: Any, sample_weight: ArrayLike | None) -> ReadRows:
+    def _read(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> ReadRows:
         """Rows, weights and targets, checked as scikit-learn checks them; and which rows are equal."""
         if is_frame(X):
             return self._read_frame(X, y, sample_weight)
@@ -134,16 +126,15 @@ class LiftedLinearModel(BaseEstimator):
         )  # fmt: skip
         y = y.astype(np.float64) if self._is_regressor else y
         weights = self._weights(sample_weight, X)
-        members = None if (weights > 0).all() else np.flatnonzero(weights > 0)
+        n_rows, members = len(y), None if (weights > 0).all() else np.flatnonzero(weights > 0)
         if members is not None:
             X, y, weights = X[members], y[members], weights[members]
-        n_rows = len(y) if members is None else len(sample_weight)
         groups = _alone(len(y)) if self.lift == "none" else group_rows(X)
         distinct = X if groups.size == len(y) and self.lift == "none" else X[groups.first]
-        distinct = sparse.csr_array(distinct) if sparse.issparse(distinct) else np.asarray(distinct)
+        distinct = sparse.csr_array(distinct) if is_sparse(distinct) else np.asarray(distinct)
         return ReadRows(distinct.astype(np.float64), groups, weights, y, n_rows, members)
 
-    def _read_frame(self, X: Examples, y: Any, sample_weight: ArrayLike | None) -> ReadRows:
+    def _read_frame(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ReadRows:
         names = names_of(X)
         columns = read_columns(X)
         if not columns or not len(columns[0].codes):
@@ -191,7 +182,7 @@ class LiftedLinearModel(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return np.asarray([f"x{k}" for k in range(self.n_features_in_)] if names is None else names, dtype=object)
 
-    def _matrix(self, X: Examples) -> Any:
+    def _matrix(self, X: MatrixLike) -> Examples:
         """New rows as numbers, as ``fit`` had them."""
         check_is_fitted(self)
         if self._encoder is not None:
@@ -319,7 +310,7 @@ class LiftedLinearModel(BaseEstimator):
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Fit the model."""
 
-    def _scores(self, X: Examples) -> Double:
+    def _scores(self, X: MatrixLike) -> Double:
         return np.asarray(self._matrix(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
     def _labels_of(self, rows: ReadRows) -> Cells:

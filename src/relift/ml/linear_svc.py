@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,17 +25,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Cells, Codes, Double, Examples, MatrixLike
+from relift.arrays import Cells, Codes, Double, Examples, MatrixLike, is_sparse
 from relift.ml import compiled
 from relift.ml.landmarks import padded
 from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights, tell_fit
-from relift.ml.validation import ClassWeight, RandomState, labels_and_codes, validate_data
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
+from relift.ml.validation import ClassWeight, RandomState, SparseInput, labels_and_codes, read_examples, validate_data
 
 PATIENCE = 100
 """Passes of coordinate ascent after which the interior point method is tried."""
@@ -43,7 +40,7 @@ PATIENCE = 100
 NO_PATIENCE = 10**9
 
 
-class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
+class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier that solves its dual by classes of examples, up to a proved gap.
 
     Takes the place of ``sklearn.svm.LinearSVC(dual=True)``. Equal examples are always merged; with
@@ -151,11 +148,6 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedLinearSVC:
         """Fit the classifier.
@@ -174,13 +166,10 @@ class LiftedLinearSVC(ClassifierMixin, BaseEstimator):
         LiftedLinearSVC
             This estimator.
         """
-        X, y = validate_data(self, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False)
+        X, y = read_examples(self, X, y)
         weights = checked_weights(sample_weight, X)
         if self.n_classes is not None and self.n_classes > X.shape[0]:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_classes={self.n_classes}.")
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         self.classes_, codes = labels_and_codes(y)
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
@@ -305,7 +294,7 @@ class _LinearMachine:
         n, d = self.points.shape
         if d > FEATURES_LIMIT or n * d > MOST_ENTRIES:
             return False
-        dense = self.points.toarray() if sparse.issparse(self.points) else self.points
+        dense = self.points.toarray() if is_sparse(self.points) else self.points
         A = np.column_stack([dense, np.full(n, self.scale)]) * self.sign[:, None]
         if self.scale == 0.0:
             A = A[:, :-1]
@@ -349,7 +338,7 @@ class _LinearMachine:
         from relift.ml.kernels import FunctionKernel
 
         points = self.points
-        if sparse.issparse(points):
+        if is_sparse(points):
             # Distances of random projections are near the true ones.
             random = np.random.default_rng(self.owner._seed)
             points = np.asarray(points @ random.normal(size=(points.shape[1], 16)))
@@ -357,7 +346,7 @@ class _LinearMachine:
         size = float(np.abs(points - middle).max(initial=0.0)) or 1.0
         places = np.ascontiguousarray((points - middle) / size, dtype=np.float32)
         low, high = np.minimum(self.sign, 0.0), np.maximum(self.sign, 0.0)
-        problem = DualProblem(FunctionKernel(points, lambda X, Y: X @ Y.T), self.sign, low, high, places)
+        problem = DualProblem(FunctionKernel(points, lambda X, Y: np.asarray(X @ Y.T)), self.sign, low, high, places)
         labels = cluster_by_side(problem, places, n_classes, self.owner._seed)
         self.labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
@@ -375,7 +364,7 @@ class _LinearMachine:
             )
             means = shares @ self.points
             sign = np.sign(np.bincount(self.labels, self.sign, n_classes))
-        dense = means.toarray() if sparse.issparse(means) else np.asarray(means)
+        dense = means.toarray() if is_sparse(means) else np.asarray(means)
         Z = padded(dense, 1, np.float64)
         Z[:, dense.shape[1]] = self.scale
         alpha = np.bincount(self.labels, self.alpha, n_classes)

@@ -5,7 +5,7 @@ r"""Support vector machines that are linear programs: :class:`LPSVC`, solved by 
 
 with the norm :math:`\|w\|_1` (sparse weights) or :math:`\|w\|_\infty` (the LP-SVM of relational linear programming;
 dividing by the margin turns it into maximising the margin with :math:`-1 \le w \le 1`). Both are linear programs, and
-relift lifts them as they stand: examples that no sum tells apart become one row, features one column.
+relift lifts them directly: examples that no sum tells apart become one row, features one column.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from relift.arrays import Cells, Double, Examples, MatrixLike
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
-from relift.ml.validation import ClassWeight, validate_data
+from relift.ml.validation import ClassWeight, SparseInput, read_examples, validate_data
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.result import Result
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
+    pass
 
 
-class LPSVC(ClassifierMixin, BaseEstimator):
+class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
     """Linear classifier by a linear program, lifted exactly.
 
     Parameters
@@ -100,11 +100,6 @@ class LPSVC(ClassifierMixin, BaseEstimator):
         self.tolerance = tolerance
         self.class_weight = class_weight
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LPSVC:
         """Fit the classifier.
@@ -128,12 +123,9 @@ class LPSVC(ClassifierMixin, BaseEstimator):
         relift.errors.BackendError
             If the solver does not reach a certified optimum.
         """
-        X, y = validate_data(self, X, y, dtype=(np.float64,), accept_sparse="csr", accept_large_sparse=False)
+        X, y = read_examples(self, X, y, order=None)
         check_classification_targets(y)
         weights = checked_weights(sample_weight, X)
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(self.classes_)} class")

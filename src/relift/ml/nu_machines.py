@@ -12,24 +12,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Cells, Double, Examples, MatrixLike
-from relift.ml import compiled, device_kernels
+from relift.arrays import Cells, Double, Examples, MatrixLike, is_sparse
+from relift.ml import compiled
 from relift.ml.grouping import RowGroups, group_rows
 from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
-from relift.ml.validation import ClassWeight, RandomState, labels_and_codes, validate_data
+from relift.ml.validation import ClassWeight, KernelInput, RandomState, labels_and_codes, read_examples, validate_data
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
+    pass
 
 _CONSTRAINTS: dict[str, list[object]] = {
     "nu": [Interval(Real, 0.0, 1.0, closed="right")],
@@ -47,19 +46,6 @@ _CONSTRAINTS: dict[str, list[object]] = {
 }
 
 
-def _read(estimator: Any, X: Examples, y: Any = "no_validation", **options: Any) -> Any:
-    found = validate_data(
-        estimator, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, **options
-    )
-    X = found[0] if isinstance(found, tuple) else found
-    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
-    if sparse.issparse(X):
-        X.sum_duplicates()
-        X.eliminate_zeros()
-    return found
-
-
 def _distinct(kernel: Kernel, X: Examples) -> RowGroups:
     if kernel == "precomputed":
         own = np.arange(X.shape[0], dtype=np.int32)
@@ -75,14 +61,12 @@ def _kernel(view: KernelView, X: Examples, first: Cells) -> Double:
             f"{LARGEST_KERNEL:,}. Train on a sample."
         )
     points = X[first]
-    if view.is_pointwise:  # symmetric to the last bit
-        points = np.ascontiguousarray(points if view.shift is None else points - view.shift)
-        if view.device is not None:
-            return device_kernels.kernel_values(points, points, view.kernel, *view.parameters, view.device)
-        return compiled.kernel_values(points, points, view.kernel, *view.parameters)
+    if view.is_pointwise and not is_sparse(points):  # symmetric to the last bit
+        placed = np.ascontiguousarray(points if view.shift is None else points - view.shift)
+        return compiled.kernel_values(placed, placed, view.name, *view.parameters)
     if view.kernel == "precomputed":
         K = points[:, first]
-        K = np.array(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
+        K = np.array(K.toarray() if is_sparse(K) else K, dtype=np.float64, order="C")
     else:
         K = np.array(view.function()(points, points), dtype=np.float64, order="C")
     for begin in range(0, len(K), 1024):  # block by block: a second matrix of this size may not fit
@@ -92,14 +76,8 @@ def _kernel(view: KernelView, X: Examples, first: Cells) -> Double:
     return K
 
 
-class _NuMachine(BaseEstimator):
+class _NuMachine(KernelInput, BaseEstimator):
     """What the machines with a single decision function share."""
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
 
     def _prepare(self, X: Examples, weights: Double) -> tuple[RowGroups, Cells, Double]:
         """Distinct examples among those with weight, and their kernel."""
@@ -137,7 +115,7 @@ class _NuMachine(BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.support_vectors_.T @ self.dual_coef_[0]).reshape(1, -1)
 
-    def _values(self, X: Examples) -> Double:
+    def _values(self, X: MatrixLike) -> Double:
         check_is_fitted(self)
         X = validate_data(
             self, X, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
@@ -174,7 +152,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
     verbose
         Print a line.
     device
-        A PyTorch device, such as ``"cuda"``, that computes kernel values; None for the CPU.
+        A PyTorch device, such as ``"cuda"``, that computes the kernel values of predictions; None for the CPU.
 
     Attributes
     ----------
@@ -242,7 +220,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         LiftedOneClassSVM
             This estimator.
         """
-        X = _read(self, X)
+        X = read_examples(self, X)
         weights = checked_weights(sample_weight, X)
         groups, members, K = self._prepare(X, weights)
         u, size = groups.total(weights[members]), groups.size
@@ -374,7 +352,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         LiftedNuSVR
             This estimator.
         """
-        X, y = _read(self, X, y, y_numeric=True)
+        X, y = read_examples(self, X, y, y_numeric=True)
         weights = checked_weights(sample_weight, X)
         y = np.asarray(y, dtype=np.float64)
         groups, members, K = self._prepare(X, weights)
@@ -511,7 +489,7 @@ class LiftedNuSVC(LiftedSVC):
         ValueError
             If ``nu`` is larger than the rarer label of a pair allows.
         """
-        X, y = _read(self, X, y)
+        X, y = read_examples(self, X, y)
         weights = checked_weights(sample_weight, X)
         self.classes_, codes = labels_and_codes(y)
         if len(np.unique(codes[weights > 0])) < len(self.classes_):

@@ -23,7 +23,7 @@ from scipy import sparse
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from relift.arrays import Double, Examples, MatrixLike
+from relift.arrays import Double, Examples, MatrixLike, sizes_of_entries
 from relift.errors import BackendError
 from relift.ml.frisch_newton import solve_bounded
 from relift.ml.grouping import codes_of, group_columns
@@ -253,7 +253,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
         asked = np.abs(np.asarray(X.T @ d).ravel())
         if (l1 == 0).all():
             # Without a penalty the rows are equalities, which hold up to rounding.
-            scale = np.abs(X).T @ np.abs(d)
+            scale = sizes_of_entries(X).T @ np.abs(d)
             return float(y @ d) if (asked <= 1e-9 * np.maximum(scale, 1e-300) + 1e-9).all() else -np.inf
         factor = float(np.min(np.where(asked > l1, l1 / np.maximum(asked, 1e-300), 1.0), initial=1.0))
         return factor * float(y @ d)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,16 +14,21 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from relift.arrays import Cells, Double, Examples, Integers, MatrixLike
+from relift.arrays import Cells, Double, Examples, Integers, MatrixLike, is_sparse
 from relift.ml.dual_problem import DualAnswer, LiftOptions
 from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 from relift.ml.platt import FOLDS, coupled, fit_sigmoid
-from relift.ml.validation import ClassWeight, NamedParameters, RandomState, labels_and_codes, validate_data
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
+from relift.ml.validation import (
+    ClassWeight,
+    KernelInput,
+    NamedParameters,
+    RandomState,
+    labels_and_codes,
+    read_examples,
+    validate_data,
+)
 
 _FLOATS = (np.float64,)
 
@@ -50,7 +54,7 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
     )
 
 
-def _seed(random_state: RandomState) -> int:
+def _seed(random_state: RandomState | Integral) -> int:
     if isinstance(random_state, Integral):
         return int(random_state) % 2**31
     if isinstance(random_state, np.random.RandomState):
@@ -87,7 +91,7 @@ LIBSVM_CONSTRAINTS: dict[str, list[object]] = {
     "verbose": ["verbose"],
     "device": [str, None],
 }
-"""Parameters of LIBSVM that SVC and SVR hand on, and where kernels are computed."""
+"""Parameters of LIBSVM that SVC and SVR pass on, and where kernels are computed."""
 
 
 def checked_weights(sample_weight: ArrayLike | None, X: Examples) -> Double:
@@ -115,7 +119,7 @@ def _has_probability(estimator: Any) -> bool:
     return True
 
 
-class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
+class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier that solves its dual by classes of examples, up to a proved gap.
 
     Takes the place of ``sklearn.svm.SVC`` (parameters and fitted attributes have the same names). Equal examples are
@@ -262,12 +266,6 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.device = device
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVC:
         """Fit the classifier.
@@ -286,15 +284,8 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         LiftedSVC
             This estimator.
         """
-        X, y = validate_data(self, X, y, dtype=_FLOATS, order="C", accept_sparse="csr", accept_large_sparse=False)
+        X, y = read_examples(self, X, y, dtype=_FLOATS)
         weights = checked_weights(sample_weight, X)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
-            )
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         self.classes_, codes = labels_and_codes(y)
         if sample_weight is not None and len(np.unique(codes[weights > 0])) < 2:
             raise ValueError("Invalid input - all samples with positive weights belong to the same class.")
@@ -459,7 +450,7 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         weights = np.concatenate([self.dual_coef_[j - 1, of_i], self.dual_coef_[i, of_j]])
         return columns[weights != 0], weights[weights != 0]
 
-    def _values(self, X: Examples) -> Double:
+    def _values(self, X: MatrixLike) -> Double:
         """Decision values, one column for each pair of labels, signs as in SVC's one-vs-one."""
         check_is_fitted(self)
         X = validate_data(
@@ -483,6 +474,12 @@ class LiftedSVC(NamedParameters, ClassifierMixin, BaseEstimator):
         """The same with one kernel value for each example and support vector, whatever the number of pairs."""
         n_labels, n_support = len(self.classes_), len(self.support_)
         out = np.tile(self.intercept_, (X.shape[0], 1))
+        if self._view.is_on_device and not is_sparse(X):
+            weights = np.zeros((n_support, len(self.intercept_)))
+            for number in range(len(self.intercept_)):
+                columns, of_pair = self._pair(number)
+                weights[columns, number] = of_pair
+            return np.asarray(out + self._view.sums(X, self.support_vectors_, weights))
         ends = np.cumsum(self.n_support_)
         of_labels = [slice(int(end - count), int(end)) for end, count in zip(ends, self.n_support_, strict=True)]
         size = max(1, (1 << 21) // max(1, n_support))

@@ -13,24 +13,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Double, MatrixLike
+from relift.arrays import Double, MatrixLike, is_sparse
 from relift.ml.dual_problem import LiftOptions
 from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
 from relift.ml.svc import LIBSVM_CONSTRAINTS, LIFT_CONSTRAINTS, checked_weights, options_of, tell_fit
-from relift.ml.validation import RandomState, validate_data
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
+from relift.ml.validation import KernelInput, RandomState, read_examples, validate_data
 
 
 def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
@@ -39,7 +35,7 @@ def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
     return replace(options, tolerance=options.tolerance * spread) if spread > 0 else options
 
 
-class LiftedSVR(RegressorMixin, BaseEstimator):
+class LiftedSVR(KernelInput, RegressorMixin, BaseEstimator):
     """Epsilon-insensitive support vector regression that solves its dual by classes, up to a proved gap.
 
     Takes the place of ``sklearn.svm.SVR``. See :class:`~relift.ml.LiftedSVC` for what is lifted and proved.
@@ -127,12 +123,6 @@ feature_names_in_
         self.verbose = verbose
         self.device = device
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVR:
         """Fit the regressor.
@@ -151,18 +141,9 @@ feature_names_in_
         LiftedSVR
             This estimator.
         """
-        X, y = validate_data(
-            self, X, y, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, y_numeric=True
-        )
+        X, y = read_examples(self, X, y, y_numeric=True)
         y = np.asarray(y, dtype=np.float64)
         weights = checked_weights(sample_weight, X)
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
-            )
-        if sparse.issparse(X):
-            X.sum_duplicates()
-            X.eliminate_zeros()
         options = options_of(self, X.shape[0])
         self._gamma = number_for_gamma(self.gamma, X)
         there = X if sample_weight is None or self.kernel == "precomputed" else X[weights > 0]
@@ -209,7 +190,7 @@ feature_names_in_
 
     def _places(self, examples: Any, target: Double) -> NDArray[np.float32] | None:
         """Features and target side by side, of comparable size; None where features are not coordinates."""
-        if self.kernel == "precomputed" or sparse.issparse(examples):
+        if self.kernel == "precomputed" or is_sparse(examples):
             return None
         middle, spread = examples.mean(axis=0), float(examples.std()) or 1.0
         height = float(target.std()) or 1.0

@@ -21,7 +21,7 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Cells, Double, Examples, Indices
+from relift.arrays import Cells, Double, Examples, Indices, is_sparse
 from relift.ml.grouping import group_columns, group_rows
 from relift.symmetry.colour_refinement import colour_refinement
 
@@ -115,7 +115,7 @@ def tied_columns(X: Examples, l1: float, l2: float, *, is_positive: bool = False
 
 def _normalised(X: Examples) -> tuple[Any, Double]:
     """The columns as rows, divided by their first entry that is not 0; and these entries (1 for columns of 0)."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         columns = sparse.csc_array(X, copy=True)
         columns.sum_duplicates()
         columns.eliminate_zeros()

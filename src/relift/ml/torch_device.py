@@ -1,4 +1,4 @@
-"""PyTorch, where a device is asked for; it is no requirement of relift."""
+"""PyTorch, where a device is asked for; relift does not require it."""
 
 from __future__ import annotations
 

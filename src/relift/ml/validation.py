@@ -18,7 +18,13 @@ from relift.program.sparse_structure import checked_sparse
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags
 
+    from relift.ml.kernels import Kernel
+
+
+Order: TypeAlias = Literal["C", "F"] | None
+"""How a dense matrix lies in memory; None if it does not matter."""
 
 RandomState: TypeAlias = "int | np.random.RandomState | None"
 """A seed, a generator, or None, as scikit-learn takes it."""
@@ -60,6 +66,47 @@ def validate_data(
     return found
 
 
+@overload
+def read_examples(estimator: BaseEstimator, X: MatrixLike, *, order: Order = "C", **words: object) -> Examples: ...
+@overload
+def read_examples(
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, *, order: Order = "C", **words: object
+) -> tuple[Examples, Cells]: ...
+def read_examples(
+    estimator: BaseEstimator, X: MatrixLike, *rest: object, order: Order = "C", **words: object
+) -> Examples | tuple[Examples, Cells]:
+    """Read examples, and labels if there are any, as every machine wants them: floats, or CSR without stored zeros.
+
+    Parameters
+    ----------
+    estimator
+        The estimator; if its kernel is ``"precomputed"``, X must be square.
+    X
+        The examples, one in each row.
+    *rest
+        The labels, if there are any.
+    order
+        Order of a dense X in memory; None for any.
+    **words
+        What else scikit-learn takes.
+
+    Raises
+    ------
+    ValueError
+        If scikit-learn refuses them, or a precomputed kernel is not square.
+    """
+    words = {"dtype": (np.float64,), "order": order, "accept_sparse": "csr", "accept_large_sparse": False} | words
+    found: Examples | tuple[Examples, Cells] = validate_data(estimator, X, *rest, **words)
+    examples = found[0] if isinstance(found, tuple) else found
+    n_rows, n_columns = examples.shape
+    if getattr(estimator, "kernel", None) == "precomputed" and n_rows != n_columns:
+        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {n_rows}x{n_columns} matrix.")
+    if is_sparse(examples):
+        examples.sum_duplicates()
+        examples.eliminate_zeros()
+    return found
+
+
 def labels_and_codes(y: Cells) -> tuple[Cells, Indices]:
     """The distinct labels, and the number of the label of each example.
 
@@ -71,7 +118,7 @@ def labels_and_codes(y: Cells) -> tuple[Cells, Indices]:
     Raises
     ------
     ValueError
-        If these are no labels, or there is only one.
+        If these are not labels, or there is only one.
     """
     is_whole = y.ndim == 1 and y.dtype.kind in "biu"
     if not is_whole:
@@ -82,6 +129,27 @@ def labels_and_codes(y: Cells) -> tuple[Cells, Indices]:
     if len(classes) < 2:
         raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class")
     return classes, codes
+
+
+class SparseInput:
+    """An estimator that takes sparse examples."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+class KernelInput:
+    """An estimator that takes sparse examples, or the matrix of a precomputed kernel."""
+
+    kernel: Kernel
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
 
 
 class NamedParameters:

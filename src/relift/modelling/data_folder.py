@@ -70,7 +70,7 @@ def tables_from_folder(
     names = known_names(model)
     for name in headers:
         if name not in {"", SCALARS[:-4], *names}:
-            raise DataError(f"a header is told of for {name!r}, which the model does not declare.")
+            raise DataError(f"a header is declared for {name!r}, which the model does not declare.")
     found: dict[str, object] = {}
     if SCALARS[:-4] not in names:
         found |= _scalars(folder / SCALARS, names, headers.get(SCALARS[:-4], headers.get("")))
@@ -79,7 +79,7 @@ def tables_from_folder(
         if len(claims) > 1:
             raise DataError(
                 f"{' and '.join(path.name for path in claims)} in {str(folder)!r} both give the table of {name!r}.",
-                "Leave one of them.",
+                "Keep one of them.",
             )
         if claims and arity == 0:
             raise DataError(f"{claims[0]} cannot be the value of {name!r}.", f"Write it into {SCALARS}.", table=name)
@@ -135,7 +135,7 @@ def _scalars(path: Path, names: dict[str, int], header: bool | None) -> dict[str
             raise DataError(f"{path}, line {number}: {len(row)} entries.", "Each line is a name and a value.")
         name, text = (entry.strip() for entry in row)
         if name in values:
-            raise DataError(f"{path}, line {number}: {name!r} has a value already.", "Leave one of them.")
+            raise DataError(f"{path}, line {number}: {name!r} has a value already.", "Keep one of them.")
         if names.get(name) == 0:
             values[name] = number_from_text(text, f"{path}, line {number}: {name}")
     return values
@@ -155,7 +155,7 @@ def number_from_text(text: str, where: str) -> float:
     Raises
     ------
     DataError
-        If it is none.
+        If it is not one.
     """
     for kind in (int, float):
         try:
@@ -164,4 +164,4 @@ def number_from_text(text: str, where: str) -> float:
             continue
         if value - value == 0:
             return value
-    raise DataError(f"{where} is {text!r}, which is no number.")
+    raise DataError(f"{where} is {text!r}, which is not a number.")

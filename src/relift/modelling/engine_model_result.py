@@ -27,7 +27,7 @@ class EngineModelResult(ModelAnswer):
     Parameters
     ----------
     grounded
-        The ground program, as tables.
+        The original program, as tables.
     result
         The certified answer.
     seconds
@@ -90,7 +90,7 @@ class EngineModelResult(ModelAnswer):
         return float(found["x"][0])
 
     def duals(self, name: str) -> ResultTable:
-        """The multipliers of a constraint: keys, then ``dual``; all of them are fetched."""
+        """The dual values of a constraint: keys, then ``dual``; all of them are fetched."""
         blocks = block_of(self.grounded.rows, name, "constraint")
         tables = [self._fetched(self._plan(self.grounded.rows, b, "y", 0, max(b.size, 1)), b, "dual") for b in blocks]
         columns = stacked([dict(table) for table in tables], blocks)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from relift.program.program import Program
 
 NEGLIGIBLE = 1e-6
-"""A multiplier smaller than this part of the largest counts as zero."""
+"""A dual value smaller than this part of the largest counts as zero."""
 
 
 @final
@@ -37,9 +37,9 @@ class StatementLine:
     substituted
         Rows or unknowns whose value or effect was already known.
     active
-        Rows, or unknowns at a bound, whose multiplier is not zero.
+        Rows, or unknowns at a bound, whose dual value is not zero.
     largest_dual
-        The largest of these multipliers, without its sign.
+        The largest of these dual values, without its sign.
     seconds
         How long grounding took.
     is_reused
@@ -70,10 +70,10 @@ class Conflict:
     rows
         How many of its rows (or bounds) the proof needs.
     weight
-        Its part of the proof: that of its multipliers, each times the size of its row, so that it does not change when
+        Its part of the proof: that of its dual values, each times the size of its row, so that it does not change when
         a row is multiplied by a number.
     examples
-        Names of the rows or unknowns with the largest multipliers.
+        Names of the rows or unknowns with the largest dual values.
     """
 
     name: str
@@ -103,12 +103,15 @@ class Explanation:
         For an infeasible model: what cannot hold together.
     notes
         Anything out of the ordinary.
+    presolve
+        What became of the hinges of the objective before solving; empty if it has none.
     """
 
     headline: str
     statements: tuple[StatementLine, ...]
     conflict: tuple[Conflict, ...] = ()
     notes: tuple[str, ...] = ()
+    presolve: str = ""
 
     def __getitem__(self, name: str) -> StatementLine:
         for line in self.statements:
@@ -129,6 +132,8 @@ class Explanation:
                 numbers[1] = "-"
             lines.append([s.name, s.kind, *numbers, dual, "taken over" if s.is_reused else f"{s.seconds:.4f}"])
         parts = [self.headline, aligned(lines, 2)]
+        if self.presolve:
+            parts.append(f"presolve: {self.presolve}")
         if self.conflict:
             parts.append("These cannot hold together:\n" + "\n".join(f"  {c}" for c in self.conflict))
         parts.extend(f"note: {note}" for note in self.notes)
@@ -153,37 +158,38 @@ def explain(answer: ModelResult) -> Explanation:
     grounded, result = answer.grounded, answer.result
     lifting = result.lifting
     is_proof = result.status == Status.INFEASIBLE
-    duals = result.ray_y if is_proof else result.y
+    row_duals = result.ray_y if is_proof else result.y
     bound_duals = result.ray_w if is_proof else result.w
     curved_duals = result.solution.ray_z if is_proof else result.solution.z
     row_classes, variable_classes = lifting.class_of_row, lifting.class_of_variable
     curved_classes = lifting.symmetry.quadratic.labels
     blocks: dict[tuple[str, str], tuple[Block, NDArray[np.int64], Vector | None]] = {}
-    for index, kind, classes, multipliers in (
+    for index, kind, classes, duals in (
         (grounded.atoms, "variable", variable_classes, bound_duals),
-        (grounded.rows, "constraint", row_classes, duals),
+        (grounded.rows, "constraint", row_classes, row_duals),
         (grounded.quadratic, "constraint", curved_classes, curved_duals),
         (grounded.cones, "cone", lifting.symmetry.cones.labels, None),
     ):
-        blocks |= {(kind, block.label): (block, classes, multipliers) for block in index.blocks}
-    scale = _scale(duals, bound_duals, curved_duals)
+        blocks |= {(kind, block.label): (block, classes, duals) for block in index.blocks}
+    scale = _scale(row_duals, bound_duals, curved_duals)
     lines = []
     for s in grounded.statements:
         n_classes = substituted = active = 0
         largest = float("nan")
         if (s.kind, s.name) in blocks:
-            block, classes, multipliers = blocks[s.kind, s.name]
+            block, classes, duals = blocks[s.kind, s.name]
             mine = classes[block.start : block.stop]
             n_classes, substituted = int(np.unique(mine[mine >= 0]).size), int((mine < 0).sum())
-            if multipliers is not None:
-                sizes = np.abs(multipliers[block.start : block.stop])
+            if duals is not None:
+                sizes = np.abs(duals[block.start : block.stop])
                 active, largest = int((sizes > NEGLIGIBLE * scale).sum()), float(sizes.max(initial=0.0))
         lines.append(
             StatementLine(
                 s.name, s.kind, s.rows, s.nonzeros, n_classes, substituted, active, largest, s.seconds, s.is_reused
             )
         )
-    return Explanation(_headline(answer), tuple(lines), conflict(answer), answer.notes)
+    presolve = "" if grounded.hinges is None else str(grounded.hinges)
+    return Explanation(_headline(answer), tuple(lines), conflict(answer), answer.notes, presolve)
 
 
 def _headline(answer: ModelResult) -> str:
@@ -242,7 +248,7 @@ def _add_conflict(found: dict[tuple[str, str], Conflict], part: Conflict) -> Non
 
 
 def _masses(ray: Vector | None, matrix: SparseMatrix, sides: Vector) -> Vector:
-    """Multipliers without signs, each times the size of its row."""
+    """Dual values without signs, each times the size of its row."""
     if ray is None:
         return np.zeros(0)
     return np.asarray(np.abs(ray) * np.fmax(np.asarray(abs(matrix).sum(axis=1)).ravel(), np.fmax(sides, 1e-300)))

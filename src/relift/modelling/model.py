@@ -58,7 +58,7 @@ class Model(LanguageModel):
         params: Mapping[str, float] | None = None,
         **options: Unpack[GroundOptions],
     ) -> GroundProgram:
-        """The ground program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
+        """The original program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
         return ground_model(self, data, params, **options)
 
     @overload
@@ -94,7 +94,7 @@ class Model(LanguageModel):
         data, params
             The data.
         lift_in_engine
-            Leave the ground program in the engine: lift and certify it there, and fetch its quotient alone.
+            Leave the original program in the engine: lift and certify it there, and fetch its quotient alone.
         options
             Options of these functions.
         """

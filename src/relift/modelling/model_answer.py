@@ -1,4 +1,4 @@
-"""What answers for models have in common, whether the ground program is here or in an engine."""
+"""What answers for models have in common, whether the original program is here or in an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer for a model, in the words of the model: values by predicate, multipliers and slacks by constraint."""
+"""The answer for a model, by its own names: values by predicate, dual values and slacks by constraint."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class ModelResult(ModelAnswer):
     Parameters
     ----------
     grounded
-        The ground program, and what its numbers stand for.
+        The original program, and what its numbers stand for.
     result
-        The answer for the ground program: certificate, classes, timings.
+        The answer for the original program: certificate, classes, timings.
     options
         Options of the solve, kept for the next one.
     seconds
@@ -74,7 +74,7 @@ class ModelResult(ModelAnswer):
     1.0
     """
 
-    hint_without_values = "Look at explain()."
+    hint_without_values = "See explain()."
 
     grounded: GroundProgram
     result: Result
@@ -87,7 +87,7 @@ class ModelResult(ModelAnswer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Anything out of the ordinary: joins of tables that found nothing, remarks of lifting."""
+        """Anything out of the ordinary: joins of tables that found nothing, notes of lifting."""
         return (*self.grounded.notes, *self.result.lifting.notes)
 
     @property
@@ -128,7 +128,7 @@ class ModelResult(ModelAnswer):
         return float(self.result.x[self.grounded.atoms.number(name, *entry)])
 
     def bounds(self, name: str) -> ResultTable:
-        """Bounds of a variable and their multipliers: keys, ``value``, ``lower``, ``upper``, ``dual``."""
+        """Bounds of a variable and their dual values: keys, ``value``, ``lower``, ``upper``, ``dual``."""
         block = block_of(self.grounded.atoms, name, "variable")[0]
         program, result = self.result.program, self.result
         columns = {
@@ -144,9 +144,9 @@ class ModelResult(ModelAnswer):
     def constraint(self, name: str) -> ResultTable:
         """The rows of a constraint: keys, ``activity``, ``lower``, ``upper``, ``slack`` and ``dual``.
 
-        `slack` is the distance to the nearer bound, negative where it is broken. `dual` is positive where the row
-        presses on its upper bound and negative on its lower one; when maximising, signs are those of minimising the
-        negated objective. A range with unknowns on its sides has a column ``part`` that tells its halves apart.
+        `slack` is the distance to the nearer bound, negative where it is broken. `dual` is positive where the upper
+        bound of the row is active and negative where the lower one is; when maximising, signs are those of minimising
+        the negated objective. A range with unknowns on its sides has a column ``part`` that tells its halves apart.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class ModelResult(ModelAnswer):
         return self._constraint(name, ("activity", "lower", "upper", "slack", "dual"))
 
     def duals(self, name: str) -> ResultTable:
-        """The multipliers of a constraint: keys, then ``dual``."""
+        """The dual values of a constraint: keys, then ``dual``."""
         return self._constraint(name, ("dual",))
 
     def slacks(self, name: str) -> ResultTable:
@@ -164,7 +164,7 @@ class ModelResult(ModelAnswer):
         return self._constraint(name, ("slack",))
 
     def rays(self, name: str) -> ResultTable:
-        """Multipliers that prove infeasibility: keys, then ``ray``. All others are not needed for the proof."""
+        """Dual values that prove infeasibility: keys, then ``ray``. All others are not needed for the proof."""
         return self._constraint(name, ("ray",))
 
     def _constraint(self, name: str, wanted: tuple[str, ...]) -> ResultTable:
@@ -178,7 +178,7 @@ class ModelResult(ModelAnswer):
 
     @property
     def row_columns(self) -> dict[str, Vector]:
-        """Activity, bounds, slack, dual and ray of all rows of the ground program."""
+        """Activity, bounds, slack, dual and ray of all rows of the original program."""
         program, result = self.result.program, self.result
         activity = _or_nan(None if result.x is None else program.A @ result.x, program.n_rows)
         return {
@@ -219,7 +219,7 @@ class ModelResult(ModelAnswer):
     # --- the whole
 
     def explain(self) -> Explanation:
-        """What became of each statement: rows, nonzeros, classes after lifting, multipliers, seconds."""
+        """What became of each statement: rows, nonzeros, classes after lifting, dual values, seconds."""
         from relift.modelling.explain import explain
 
         return explain(self)
@@ -239,7 +239,7 @@ class ModelResult(ModelAnswer):
     ) -> ModelResult:
         """Solve again with other data; statements that read nothing of what changes are not grounded again.
 
-        Where only vectors of the ground program change, its classes are kept or refined (never made coarser); where
+        Where only vectors of the original program change, its classes are kept or refined (never made coarser); where
         its size stays, the solver starts from this answer.
 
         Parameters

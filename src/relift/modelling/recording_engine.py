@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import final
 
-from relift.tables.algebra import Plan
+from relift.tables.algebra import Plan, Scan
 from relift.tables.delegating_engine import DelegatingEngine
 from relift.tables.engine import Arrays, Engine
+from relift.tables.recursion import RecursiveRules
 
 STATEMENT_STARTS = ("the constraint", "the objective", "the rules", "the variable")
 """How progress messages begin that say that grounding has come to the next statement."""
@@ -46,6 +48,17 @@ class RecordingEngine(DelegatingEngine):
         """Record the query, and delegate."""
         self._record(plan)
         return super().append(name, plan)
+
+    def add_new(self, name: str, plan: Plan, known: Scan) -> int:
+        """Record the query, and delegate."""
+        self._record(plan)
+        return super().add_new(name, plan, known)
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Record the queries, and delegate."""
+        for rule in rules.rules:
+            self._record(rule.rest)
+        return super().close_rules(rules, names, most)
 
     def fetch(self, plan: Plan, *, budget: int | None = None) -> Arrays:
         """Record the query, and delegate."""

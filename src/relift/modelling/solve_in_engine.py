@@ -82,7 +82,9 @@ def settings_from(options: EngineSolveOptions) -> EngineLiftSettings:
     """
     method = options.pop("lift", "equitable")
     if method != "equitable" and method != "counting":
-        raise OptionError(f"lift={method!r} is not done inside an engine.", "Choose equitable or counting.")
+        raise OptionError(
+            f"lift={method!r} is not available with lift_in_engine.", "Expected one of: equitable, counting."
+        )
     not_here = {
         "digits": options.pop("digits", None),
         "approximate": options.pop("approximate", None),
@@ -91,7 +93,10 @@ def settings_from(options: EngineSolveOptions) -> EngineLiftSettings:
     }
     for name, value in not_here.items():
         if value not in (None, False) and not (name == "reduce" and value):
-            raise OptionError(f"{name} does not go with lift_in_engine.", "Leave one of them out.")
+            raise OptionError(
+                f"{name} cannot be combined with lift_in_engine, which lifts exactly, inside the database.",
+                f"Remove lift_in_engine to use {name}: the program is then fetched and lifted here.",
+            )
     return EngineLiftSettings(
         method,
         options.pop("values", "decimal"),

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +40,7 @@ from relift.program.program import Program
 from relift.read_bytes import read_bytes
 from relift.redaction import redacted
 from relift.result import Result
-from relift.settings import ProgressCallback
+from relift.settings import OWN_OPTIONS, ProgressCallback, unknown_option
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
 from relift.tables.postgres.address import is_address
@@ -74,7 +73,7 @@ class EngineModelOptions(EngineSolveOptions, GroundOptions, total=False):
     database: str | Path | None
 
 
-_SOLVE_OPTIONS = frozenset(inspect.signature(solve).parameters) - {"program", "warm_start", "progress"}
+_SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
 _LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
 
 
@@ -111,7 +110,7 @@ def solve_model(
     limit
         The most rows of any result and the most nonzeros; 50 million if not given.
     progress
-        Told about statements and stages.
+        Progress callback, called for each statement and stage.
     options
         Options of :func:`relift.solve`: ``lift=``, ``backend=``, ``tolerance=``, ``time_limit=``, ...
 
@@ -186,7 +185,7 @@ def solve_model_in_engine(
         A file for DuckDB's tables; they need no memory then, and a lifting that was cut off can be resumed. On
         PostgreSQL the name of a schema that keeps them.
     progress
-        Told about statements, rounds and classes.
+        Progress callback, called for each statement and once per round of refinement.
     options
         ``lift=`` (``"equitable"`` or ``"counting"``), ``values=``, ``scale_rows=``, ``verify=``, ``seed=`` and
         ``resume=`` of :class:`~relift.in_database.EngineLiftSettings`, and options of :func:`relift.solve` for the
@@ -279,7 +278,7 @@ def check_options(options: Mapping[str, object]) -> None:
     """
     for name in options:
         if name not in _SOLVE_OPTIONS:
-            raise OptionError(f"there is no option {name!r}.", f"Known are {', '.join(sorted(_SOLVE_OPTIONS))}.")
+            raise unknown_option(name, _SOLVE_OPTIONS)
 
 
 def _updated(before: Result, program: Program) -> Lifting | None:
@@ -328,7 +327,7 @@ def _merged(
 ) -> dict[str, TableLike]:
     for name in params or {}:
         if name in data:
-            raise DataError(f"{name!r} is given both in data and in params.", "Leave one of them.")
+            raise DataError(f"{name!r} is given both in data and in params.", "Keep one of them.")
         if name in model.parameters and model.parameters[name].arity:
             raise DataError(f"the param {name!r} has arguments.", "Give its table in data.")
     return {**data, **(params or {})}

@@ -85,7 +85,7 @@ class Part:
     label
         What the progress line says of it.
     values
-        What tells it from the other parts, JSON-able; handed to ``run``.
+        What tells it from the other parts, JSON-able; passed to ``run``.
     seconds
         About how long it takes on one core: the first guess at the time left, and the weight of the part in it.
     """

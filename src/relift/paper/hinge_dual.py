@@ -112,7 +112,7 @@ class HingeForm:
             is_hinge = bool((sides != 0).all())
         if not is_hinge:
             raise OptionError(
-                "this program is no support vector machine in hinge form.",
+                "this program is not a support vector machine in hinge form.",
                 "Each row needs one slack of its own and the bias; the weights need a diagonal quadratic term.",
             )
         order = np.argsort(of_row.indices)

@@ -221,4 +221,4 @@ def _text(folder: Path, name: str) -> str:
     try:
         return unpacked(folder, name).decode()
     except UnicodeDecodeError as error:
-        raise DataError(f"{name} is no UTF-8 text ({error}).") from error
+        raise DataError(f"{name} is not UTF-8 text ({error}).") from error

@@ -148,7 +148,7 @@ def check_data(experiment: Experiment, data: Sequence[Path]) -> None:
         If one is not there.
     """
     if data and experiment.takes is None:
-        raise OptionError(f"the experiment {experiment.name!r} takes no data.", "Leave out --data.")
+        raise OptionError(f"the experiment {experiment.name!r} takes no data.", "Remove --data.")
     for path in data:
         if not path.exists():
             raise FileNotFoundError(2, "No such file or directory", str(path))

@@ -86,9 +86,9 @@ def read_part(path: Path, mark: str) -> StoredPart | None:
     try:
         document = json.loads(content)
     except ValueError as error:
-        raise DamagedPartError("it is no JSON") from error
+        raise DamagedPartError("it is not JSON") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise DamagedPartError("it is no part of an experiment")
+        raise DamagedPartError("it is not part of an experiment")
     if document.get("fingerprint") != mark:
         return None
     rows, seconds = document.get("rows"), document.get("seconds")

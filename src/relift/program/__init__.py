@@ -1,4 +1,4 @@
-"""The program: the one form that every other part of relift speaks (stage 1)."""
+"""The program: the one form that every other part of relift speaks."""
 
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows

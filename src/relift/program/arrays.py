@@ -59,9 +59,7 @@ def as_floats(name: str, given: object) -> Double:
     """Numbers of any kind as float64; text, complex numbers, dates and masked entries are refused."""
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):  # its entries would be read as if they counted
         masked = np.argwhere(np.ma.getmaskarray(given))[0].tolist()
-        raise NotANumberError(
-            f"{name}{masked} is masked.", "Fill it with a number, or leave it out.", name, tuple(masked)
-        )
+        raise NotANumberError(f"{name}{masked} is masked.", "Fill it with a number, or remove it.", name, tuple(masked))
     try:
         array = np.asarray(given)
         if array.dtype.kind not in "fiubO" or (

@@ -1,4 +1,4 @@
-r"""How far a vector is from a product of cones, and the nearest point of it that is cheap to find.
+r"""How far a vector is from a product of cones, and the nearest point of it that is easy to find.
 
 A vector s is pushed into its cone K along directions that lead inside: by how much,
 

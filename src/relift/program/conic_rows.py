@@ -3,7 +3,7 @@ r"""Conic constraints, all of them in one stacked form.
 .. math:: b - A x \in K_1 \times K_2 \times \dots
 
 The rows of each cone stand together, in the order of its definition (:mod:`relift.program.cones`). Equalities and
-inequalities are no cones here: they stay ordinary rows of the program.
+inequalities are not cones here: they stay ordinary rows of the program.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ConicRows:
 
     @classmethod
     def none(cls, n_variables: int) -> ConicRows:
-        """No cone at all."""
+        """Conic rows of a program without cones."""
         return cls.trusted(sparse.csr_array((0, n_variables)), np.zeros(0), ())
 
     def _fill(self, A: SparseMatrix, b: Vector, cones: tuple[Cone, ...]) -> None:
@@ -106,7 +106,7 @@ class ConicRows:
 
     @property
     def n_variables(self) -> int:
-        """Columns of A."""
+        """How many variables the rows have: the columns of A."""
         return int(self.A.shape[1])
 
     @property

@@ -52,7 +52,7 @@ class Operations(Protocol[Quantity]):
         """The smaller of two quantities."""
 
     def absolute(self, quantity: Quantity) -> Quantity:
-        """Its size."""
+        """The absolute value."""
 
     @overload
     def is_finite(self: Operations[Vector], quantity: Vector) -> Flags: ...
@@ -103,7 +103,7 @@ def variable_share(class_size: Quantity) -> Quantity:
 
 
 def largest_bound(ops: Operations[Quantity], lower: Quantity, upper: Quantity) -> Quantity:
-    """The larger of the finite bounds of a row or variable, by size; 0 without one."""
+    """The larger of the finite bounds of a row or variable (in absolute value); 0 without one."""
     sizes = (ops.where(ops.is_finite(bound), ops.absolute(bound), 0.0) for bound in (lower, upper))
     return ops.maximum(*sizes)
 
@@ -125,14 +125,19 @@ def affordable_unit(ops: Operations[Quantity], own_unit: Quantity, price: Quanti
 
 
 def scale_of_objective(value: float, constant: float, largest_term: float) -> float:
-    """S: the objective by size, with or without its constant, whichever is less, plus 1 (less if no term reaches 1)."""
+    """S: the absolute objective (with or without its constant, whichever is less) + 1, or less if no term reaches 1."""
     return min(abs(value), abs(value + constant)) + (min(1.0, largest_term) if largest_term > 0 else 1.0)
 
 
-def admissible(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
-    """A multiplier, 0 where it presses on a bound that is not there."""
-    nothing = (multiplier > 0.0) & ~ops.is_finite(upper) | (multiplier < 0.0) & ~ops.is_finite(lower)
-    return ops.where(nothing, 0.0, multiplier)
+def admissible(ops: Operations[Quantity], dual_value: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+    """A dual value, 0 where it belongs to an infinite bound."""
+    nothing = (dual_value > 0.0) & ~ops.is_finite(upper) | (dual_value < 0.0) & ~ops.is_finite(lower)
+    return ops.where(nothing, 0.0, dual_value)
+
+
+def unless_rounding(ops: Operations[Quantity], multiplier: Quantity, largest_term: Quantity) -> Quantity:
+    """A multiplier of a bound, 0 where it may be what rounding leaves of the gradient: some bounds are 1e30 away."""
+    return ops.where(ops.absolute(multiplier) <= ROUNDED * largest_term, 0.0, multiplier)
 
 
 def violation(
@@ -148,11 +153,11 @@ def violation(
 
 
 def slackness(
-    ops: Operations[Quantity], multiplier: Quantity, value: Quantity, lower: Quantity, upper: Quantity
+    ops: Operations[Quantity], dual_value: Quantity, value: Quantity, lower: Quantity, upper: Quantity
 ) -> Quantity:
-    """What an admissible multiplier adds to the gap: its size times the distance from the bound it presses on."""
-    bound = ops.where(multiplier > 0.0, upper, lower)
-    return ops.where(multiplier != 0.0, ops.absolute(multiplier * (value - bound)), 0.0)
+    """What an admissible dual value adds to the gap: its size times the distance from its active bound."""
+    bound = ops.where(dual_value > 0.0, upper, lower)
+    return ops.where(dual_value != 0.0, ops.absolute(dual_value * (value - bound)), 0.0)
 
 
 def stationarity(
@@ -170,19 +175,30 @@ def possible_fall(
     lower: Quantity,
     upper: Quantity,
     size: Quantity,
+    without_end: Quantity,
 ) -> Quantity:
     """What a gradient adds to the gap: how far the objective may fall until the variable reaches its bound.
 
     ``lower`` and ``upper`` are bounds of the variable, its own or implied ones; without any, it reaches its own size.
+    Where it falls ``without_end`` the gap is infinite.
     """
     end = ops.where(rho > 0.0, lower, upper)
     reach = ops.where(ops.is_finite(end), ops.absolute(x - end), size)
-    return ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
+    fall = ops.where(ops.absolute(rho) <= ROUNDED * largest_term, 0.0, ops.absolute(rho) * reach)
+    return ops.where(without_end > 0.0, np.inf, fall)
 
 
-def support(ops: Operations[Quantity], multiplier: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
-    """What an admissible dual value of a ray proves: its product with the bound that it presses on."""
-    return multiplier * ops.where(multiplier > 0.0, upper, ops.where(multiplier < 0.0, lower, 0.0))
+def falls_without_end(ops: Operations[Quantity], q: Quantity, held_below: Quantity, held_above: Quantity) -> Quantity:
+    """Whether the cost of a variable falls on a way on which nothing holds it: 1 or 0.
+
+    ``held_below`` and ``held_above`` are positive where something does (:mod:`relift.program.held`).
+    """
+    return ops.where((q > 0.0) & (held_below <= 0.0) | (q < 0.0) & (held_above <= 0.0), 1.0, 0.0)
+
+
+def support(ops: Operations[Quantity], dual_value: Quantity, lower: Quantity, upper: Quantity) -> Quantity:
+    """What an admissible dual value of a ray proves: its product with its active bound."""
+    return dual_value * ops.where(dual_value > 0.0, upper, ops.where(dual_value < 0.0, lower, 0.0))
 
 
 def outwards(ops: Operations[Quantity], direction: Quantity, lower: Quantity, upper: Quantity) -> Quantity:

@@ -437,7 +437,8 @@ def _check_bounds(
         i = int(bad[0])
         label = "" if names is None else f" ({thing} {names[i]!r})"
         raise BoundsError(
-            f"{lower_name}[{i}] = {lower[i]:.17g} and {upper_name}[{i}] = {upper[i]:.17g}{label} leave no value.",
+            f"{lower_name}[{i}] = {lower[i]:.17g} and {upper_name}[{i}] = {upper[i]:.17g}{label} are "
+            "infeasible bounds.",
             f"{bad.size} of {lower.size} {thing}s are bounded so." if bad.size > 1 else "",
             lower_name,
             (i,),

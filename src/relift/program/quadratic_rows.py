@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias, final
 
 import numpy as np
@@ -82,8 +82,9 @@ class QuadraticRows:
         return QuadraticRows, (self.owner, self.first, self.second, self.values, self.q, self.r)
 
     @classmethod
+    @lru_cache(maxsize=32)
     def none(cls, n_variables: int) -> QuadraticRows:
-        """No constraint at all."""
+        """No constraint at all; one and the same each time, since most programs have none and it never changes."""
         nothing = np.zeros(0, np.int64)
         return cls(nothing, nothing, nothing, np.zeros(0), sparse.csr_array((0, n_variables)), np.zeros(0))
 
@@ -120,7 +121,7 @@ class QuadraticRows:
                 raise ShapeError(f"q of {name} has {row.shape[1]} entries, but {n_variables} are needed.", "", name)
             if not (np.isfinite(matrix.data).all() and np.isfinite(row.data).all() and np.isfinite(r)):
                 raise NotANumberError(
-                    f"{name} has an entry that is no finite number.", "Leave it out or mend it.", name
+                    f"{name} has an entry that is not a finite number.", "Remove or correct it.", name
                 )
             owners.append(np.full(matrix.nnz, k))
             firsts.append(matrix.coords[0])
@@ -187,7 +188,7 @@ class QuadraticRows:
         return np.unique(np.concatenate([self.first, self.second, self.q.indices])).astype(np.int64)
 
     def values_at(self, x: Vector) -> Vector:
-        """All f_k(x)."""
+        """The values of all constraint functions at a point."""
         terms = self.values * x[self.first] * x[self.second]
         return np.asarray(0.5 * self._sum_by_owner(terms) + self.q @ x)
 
@@ -259,7 +260,7 @@ def _dense(name: str, q: MatrixLike) -> Double:
 def _places(name: str, given: object, n_entries: int, size: int) -> Indices:
     array = np.asarray(given)
     if array.shape != (n_entries,) or (array.dtype.kind not in "iu" and array.size):
-        raise ShapeError(f"{name} of the quadratic constraints is no list of {n_entries} indices.", "", "quadratic")
+        raise ShapeError(f"{name} of the quadratic constraints is not a list of {n_entries} indices.", "", "quadratic")
     if array.size and (array.min() < 0 or array.max() >= size):
         found = int(array[(array < 0) | (array >= size)][0])
         raise ShapeError(f"{name} of the quadratic constraints has the index {found} of {size}.", "", "quadratic")

@@ -1,4 +1,4 @@
-"""What a solver, and relift as a whole, answers: a status, a point, its multipliers, or a ray."""
+"""What a solver, and relift as a whole, answers: a status, a point, its dual values, or a ray."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ class Status(StrEnum):
 @final
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A point with its multipliers, or a ray that proves that there is none; arrays are copied, and read-only.
+    """A point with its dual values, or a ray that proves that there is none; arrays are copied, and read-only.
 
-    Signs: for the minimisation form, stationarity reads ``Px + q + A'y + w = 0``; ``y[i] > 0`` presses on the upper
-    bound of row i, ``y[i] < 0`` on the lower one, and w does the same for the bounds of the variables. When maximising,
-    y and w belong to the equivalent minimisation of the negated objective, so their signs mean the same.
+    Signs: for the minimisation form, stationarity reads ``Px + q + A'y + w = 0``; ``y[i] > 0`` where the upper bound of
+    row i is active, ``y[i] < 0`` where the lower one is, and w does the same for the bounds of the variables. When
+    maximising, y and w belong to the equivalent minimisation of the negated objective, so their signs mean the same.
 
     Parameters
     ----------
     status
         How the solve ended.
     x, y, w
-        Primal point, multipliers of the rows and of the variable bounds; None if there are none.
+        Primal point, dual values of the rows and of the variable bounds; None if there are none.
     objective
         Value of the objective at x, in the sense of the program; infinite for infeasible and unbounded programs.
     z
-        Multipliers of the quadratic constraints, z >= 0; they add ``sum_k z_k (P_k x + q_k)`` to stationarity.
+        Dual values of the quadratic constraints, z >= 0; they add ``sum_k z_k (P_k x + q_k)`` to stationarity.
     v
-        Multipliers of the conic rows ``s = b - Cx``, in the dual cones; they add ``C'v`` to stationarity, and v's = 0.
+        Dual values of the conic rows ``s = b - Cx``, in the dual cones; they add ``C'v`` to stationarity, and v's = 0.
     ray_y, ray_w, ray_z, ray_v
         For an infeasible program: ``A'y + w + C'v = 0`` and ``u'y⁺ - l'y⁻ + ub'w⁺ - lb'w⁻ + b'v < 0``, v in the dual
         cones; with quadratic constraints, see :func:`relift.lifting.certificate.infeasibility_residual`.

@@ -37,7 +37,7 @@ def checked_sparse(name: str, given: SparseLike) -> SparseMatrix:
     ShapeError
         If it has not two dimensions, or an index lies outside of it, or its arrays do not fit together.
     NotANumberError
-        If its entries are no real numbers, or some are masked.
+        If its entries are not real numbers, or some are masked.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def checked_sparse(name: str, given: SparseLike) -> SparseMatrix:
     except ProgramError:
         raise
     except (ValueError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        raise ShapeError(f"{name} is no whole sparse matrix ({error}).", _HINT, name) from None
+        raise ShapeError(f"{name} is not a valid sparse matrix ({error}).", _HINT, name) from None
 
 
 def compressed(
@@ -135,7 +135,7 @@ def _from_blocks(name: str, data: Array, indices: object, indptr: object, shape:
 def numbers(name: str, data: object) -> Vector:
     """The numbers of a sparse matrix as float64, one behind the other."""
     if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
-        raise NotANumberError(f"{name} has masked entries.", "Fill them with numbers, or leave them out.", name)
+        raise NotANumberError(f"{name} has masked entries.", "Fill them with numbers, or remove them.", name)
     array = np.asarray(data)
     if array.dtype.kind not in "fiub":
         raise NotANumberError(f"{name} has entries of type {array.dtype}.", "Give real numbers.", name)
@@ -147,7 +147,7 @@ def numbers(name: str, data: object) -> Vector:
 def _indices(name: str, part: str, given: object) -> Integers:
     array = np.asarray(given)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (isinstance(given, np.ma.MaskedArray)):
-        raise ShapeError(f"{part} of {name} is no list of whole numbers.", _HINT, name)
+        raise ShapeError(f"{part} of {name} is not a list of whole numbers.", _HINT, name)
     if array.dtype == np.int32 or array.dtype == np.int64:
         return np.asarray(array, dtype=array.dtype.newbyteorder("="))
     if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
@@ -199,5 +199,5 @@ def _from_keys(name: str, entries: dict[tuple[int, int], float], shape: tuple[in
         return empty
     keys = np.array(list(entries))
     if keys.ndim != 2 or keys.shape[1] != 2:
-        raise ShapeError(f"the keys of {name} are no pairs.", _HINT, name)
+        raise ShapeError(f"the keys of {name} are not pairs.", _HINT, name)
     return _from_triples(name, np.array(list(entries.values())), keys[:, 0], keys[:, 1], shape)

@@ -1,6 +1,6 @@
-"""Tables of an answer: sizes before and after, where the time went, how good the answer is (stage 8).
+"""Tables of an answer: sizes before and after, where the time went, how good the answer is.
 
-Everything fits 80 columns. rich leaves colours out when the output is no terminal or ``NO_COLOR`` is set.
+Everything fits 80 columns. rich leaves colours out when the output is not a terminal or ``NO_COLOR`` is set.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from relift.pipeline import STAGES
 from relift.program.solution import Status
 
 if TYPE_CHECKING:
+    from relift.approximate.report import ApproximationReport
     from relift.lifting.certificate import Certificate
     from relift.lifting.lifting import Lifting
     from relift.program.program import Program
@@ -93,7 +94,7 @@ def summary(
         parts += [attempts_table(result), ""]
     parts.append(certificate_line(result.certificate, result.status))
     if result.approximation is not None:
-        parts.append(Text(f"proved: {result.approximation} (asked {result.approximation.asked:.0e})"))
+        parts.append(Text(proved_gap(result.approximation)))
     if comparison is not None:
         parts.append(comparison_line(comparison, result.objective))
     notes = [
@@ -102,6 +103,11 @@ def summary(
     ]
     parts += [Text(f"note: {note}") for note in notes]
     return Group(*parts)
+
+
+def proved_gap(approximation: ApproximationReport) -> str:
+    """Say which gap approximate lifting has proved, in one line."""
+    return f"proved: {approximation} (asked {approximation.asked:.0e})"
 
 
 def headline(result: Result) -> Text:
@@ -144,7 +150,7 @@ def times_table(timings: Mapping[str, float]) -> Table:
 
 
 def certificate_line(certificate: Certificate, status: Status) -> Text:
-    """Say how good the answer is on the ground program."""
+    """Say how good the answer is on the original program."""
     if status in {Status.INFEASIBLE, Status.UNBOUNDED}:
         words = [("proof residual", certificate.ray_residual)]
         passed = certificate.is_proved

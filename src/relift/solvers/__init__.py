@@ -1,1 +1,1 @@
-"""One file for each solver behind one interface; a solver never knows that it solves a quotient (stage 5)."""
+"""One file for each solver behind one interface; a solver never knows that it solves a quotient."""

@@ -1,6 +1,6 @@
 """What a backend answered, made safe: whatever it says or raises becomes a Solution that can be judged.
 
-A backend may be broken, or not of this house. An exception, a claim without a point, numbers that are none and vectors
+A backend may be broken, or written by others. An exception, a claim without a point, NaN and vectors
 of another length are failures of that backend, told in its message; then the next one is asked.
 """
 

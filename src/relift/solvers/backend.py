@@ -37,7 +37,7 @@ class Backend(ABC):
     solves_cones: bool = False
     """Whether it takes conic rows, of every kind."""
     is_first_order: bool = False
-    """Whether it wants the isometric quotient, on which it behaves as on the ground program."""
+    """Whether it wants the isometric quotient, on which it behaves as on the original program."""
     has_time_limit: bool = True
     """Whether it can be stopped by time."""
     uses_warm_start: bool = False

@@ -69,7 +69,7 @@ _STATUS = {
 
 @final
 class ClarabelBackend(Backend):
-    """Clarabel."""
+    """The backend that calls Clarabel."""
 
     name = "clarabel"
     package = "clarabel"
@@ -140,7 +140,7 @@ def _status(found: DefaultSolution, tolerance: float) -> Status:
 
 
 def _if_proved(program: Program, claim: Solution) -> Solution:
-    """A claim, unless Clarabel is only almost sure of it and its ray is no good."""
+    """A claim, unless Clarabel is only almost sure of it and its ray proves nothing."""
     if not claim.message.startswith("Almost"):
         return claim
     if claim.ray_x is not None and is_recession_direction(program, claim.ray_x, 1e-6):

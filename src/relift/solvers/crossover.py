@@ -6,7 +6,7 @@ Let (x, y, w) be optimal. Every point of the face
 
 satisfies the complementarity conditions with the same y and w, so it is optimal, and a vertex of the face is a vertex
 of the feasible set. Simplex finds one without any objective; its basis then starts simplex on the whole program, which
-has little or nothing left to do and returns basic multipliers too. If the multipliers are too rough for the face to
+has little or nothing left to do and returns basic dual values too. If the dual values are too rough for the face to
 hold a point, simplex starts from a basis guessed from x instead.
 
 HiGHS has a crossover of its own, ``Highs.crossover``; called from Python it ends the process (highspy 1.15).
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _BACKEND = "highs"
 _PRESSES = 1e-7
-"""Multipliers above this, relative to the largest, press on their bound."""
+"""Bounds whose dual value is above this, relative to the largest, are active."""
 
 
 def vertex_solution(program: Program, solution: Solution, settings: SolverSettings) -> Solution:
@@ -43,14 +43,14 @@ def vertex_solution(program: Program, solution: Solution, settings: SolverSettin
     program
         A linear minimisation.
     solution
-        Its answer; the better the multipliers, the less work. One without a point is returned as it is.
+        Its answer; the better the dual values, the less work. One without a point is returned as it is.
     settings
         For HiGHS.
 
     Returns
     -------
     Solution
-        A basic solution with basic multipliers: at most as many variables and rows strictly between their bounds as
+        A basic solution with basic dual values: at most as many variables and rows strictly between their bounds as
         there are rows (and free variables that no vertex can hold, at 0).
 
     Raises
@@ -104,22 +104,22 @@ def _basis_of_face(program: Program, solution: Solution, settings: SolverSetting
     return basis
 
 
-def _pressed(multiplier: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
-    """Bounds of the face: where a multiplier presses, both are the bound it presses on."""
-    enough = _PRESSES * np.max(np.abs(multiplier), initial=0.0)
-    on_upper = (multiplier > enough) & np.isfinite(upper)
-    on_lower = (multiplier < -enough) & np.isfinite(lower)
+def _pressed(dual_value: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
+    """Bounds of the face: where a dual value is not 0, both are its active bound."""
+    enough = _PRESSES * np.max(np.abs(dual_value), initial=0.0)
+    on_upper = (dual_value > enough) & np.isfinite(upper)
+    on_lower = (dual_value < -enough) & np.isfinite(lower)
     return np.where(on_upper, upper, lower), np.where(on_lower, lower, upper)
 
 
 def _sided(
     found: Sequence[HighsBasisStatus],
-    multiplier: Vector,
+    dual_value: Vector,
     lower: Vector,
     upper: Vector,
     own_upper: Vector,
     status: type[HighsBasisStatus],
 ) -> list[HighsBasisStatus]:
     """The basis in terms of the program: what is fixed on the face is at the bound it is pressed on."""
-    at_upper = (lower == upper) & (multiplier > 0) & (upper == own_upper)
+    at_upper = (lower == upper) & (dual_value > 0) & (upper == own_upper)
     return [status.kUpper if up and each == status.kLower else each for each, up in zip(found, at_upper, strict=True)]

@@ -1,10 +1,10 @@
 """Any solver that CVXPY has installed, as ``cvxpy:<NAME>``.
 
-The rows are handed over as equalities, upper and lower bounds; CVXPY's multipliers are those of ``lhs - rhs``
+The rows are passed as equalities, upper and lower bounds; CVXPY's dual values are those of ``lhs - rhs``
 for ``==`` and ``<=`` and of ``rhs - lhs`` for ``>=``, which are relift's up to the sign of the last. Cones, and
 quadratic constraints as second-order cones, follow (:mod:`relift.solvers.cvxpy_cones`). Where CVXPY keeps the
-multipliers of an infeasible problem, they are the ray; there is none for unbounded problems. Power cones of many
-arguments are handed over as trees (:mod:`relift.solvers.power_trees`).
+dual values of an infeasible problem, they are the ray; there is none for unbounded problems. Power cones of many
+arguments are passed as trees (:mod:`relift.solvers.power_trees`).
 """
 
 from __future__ import annotations
@@ -137,13 +137,13 @@ class CvxpyBackend(Backend):
         elif limit is not None and (failure or answered is Status.OPTIMAL_INACCURATE):
             answered = limit
         y = w = z = v = None
-        if all(constraint.dual_value is not None for constraint in used.values()) and cones.have_multipliers:
-            multipliers = np.zeros(stacked.l.size)
+        if all(constraint.dual_value is not None for constraint in used.values()) and cones.have_duals:
+            duals = np.zeros(stacked.l.size)
             for key, at, sign in (("equal", equal, 1.0), ("upper", upper, 1.0), ("lower", lower, -1.0)):
                 if key in used:
-                    multipliers[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
-            y, w = stacked.expand(multipliers, program.n_variables)
-            of_curved, v = np.split(cones.multipliers(), [curved.b.size])
+                    duals[at] += sign * np.asarray(used[key].dual_value, dtype=np.float64).ravel()
+            y, w = stacked.expand(duals, program.n_variables)
+            of_curved, v = np.split(cones.duals(), [curved.b.size])
             z = curved.expand(of_curved)
         if answered is Status.INFEASIBLE:
             ray = None if y is None or w is None else (y, w)

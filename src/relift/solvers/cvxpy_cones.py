@@ -1,4 +1,4 @@
-"""Conic rows as constraints of CVXPY, and their multipliers back; cones of one kind and size share a constraint.
+"""Conic rows as constraints of CVXPY, and their dual values back; cones of one kind and size share a constraint.
 
 Power cones have two arguments here: larger ones have been taken apart (:mod:`relift.solvers.power_trees`).
 """
@@ -35,7 +35,7 @@ class CvxpyCones:
     constraints
         They.
     readers
-        For each constraint: reads its multipliers into a vector over all rows.
+        For each constraint: reads its dual values into a vector over all rows.
     n_rows
         Rows of all cones.
     """
@@ -67,12 +67,12 @@ class CvxpyCones:
         return cls(tuple(constraints), tuple(readers), rows.n_rows)
 
     @property
-    def have_multipliers(self) -> bool:
+    def have_duals(self) -> bool:
         """Whether CVXPY has given all of them."""
         return all(dual.value is not None for constraint in self.constraints for dual in constraint.dual_variables)
 
-    def multipliers(self) -> Vector:
-        """The multipliers of all rows."""
+    def duals(self) -> Vector:
+        """The dual values of all rows."""
         found = np.zeros(self.n_rows)
         for constraint, reader in zip(self.constraints, self.readers, strict=True):
             reader(constraint, found)

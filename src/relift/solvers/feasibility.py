@@ -2,7 +2,7 @@
 
 A program is infeasible if and only if the same rows and bounds with a zero objective are, and if and only if its rows
 cannot be met by adding slacks that cost something and end at 0: that *elastic* program always has an optimum, where
-simplex can be at a loss, and its multipliers are the ray. A convex program with a feasible point is unbounded if and
+simplex can be at a loss, and its dual values are the ray. A convex program with a feasible point is unbounded if and
 only if some direction d with Pd = 0 keeps all finite bounds and has q'd < 0.
 HiGHS solves them, unless there are quadratic constraints, for which Clarabel looks for the feasible point, or cones,
 for which it does both: a direction d must have -Cd in them.
@@ -56,7 +56,7 @@ def points_or_proofs(program: Program, settings: SolverSettings) -> Iterator[Sol
 
 
 def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
-    """A point whose rows are met with the least slack, or multipliers that say why some slack is needed."""
+    """A point whose rows are met with the least slack, or dual values that say why some slack is needed."""
     n, sizes = program.n_variables, largest_of_rows(program.A)
     sizes = np.where(sizes > 0, sizes, 1.0)
     columns = [program.A]
@@ -80,7 +80,7 @@ def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
 
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:
-    """A direction along which a feasible program's objective falls for ever, or None."""
+    """A direction that proves that a feasible program is unbounded, or None."""
     A, l, u = program.A, _without_offset(program.l), _without_offset(program.u)
     if program.P is not None:
         A = sparse.vstack([A, program.P]).tocsc()

@@ -14,7 +14,7 @@ They have the signs of :class:`~relift.program.solution.Solution`: :math:`Px + q
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack, final
 
@@ -23,11 +23,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
-from relift.errors import BackendError, MissingPackageError, OptionError
+from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.settings import OWN_OPTIONS, near_own_option
+
+MOST_LISTED = 30
+"""Options of a solver are listed in an error where there are no more of them."""
 
 NOTHING = 1e-9
 """Bounds of a row without variables that miss 0 by no more than this are met: what solvers grant all rows, and more."""
@@ -244,7 +248,7 @@ def without_dust(ray: Vector, lower: Vector, upper: Vector) -> Vector:
 
 
 def _on_bounds(ray: Vector, lower: Vector, upper: Vector) -> Vector:
-    """The multipliers of a ray that press on a bound, 0 elsewhere."""
+    """The dual values of a ray that belong to a finite bound, 0 elsewhere."""
     return np.where((ray > 0) & np.isfinite(upper) | (ray < 0) & np.isfinite(lower), ray, 0.0)
 
 
@@ -259,7 +263,7 @@ def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float, r
 
 
 def is_recession_direction(program: Program, d: Vector, tolerance: float) -> bool:
-    """Whether a direction of largest entry 1 keeps feasibility and improves for ever."""
+    """Whether a direction of largest entry 1 is a proof of unboundedness."""
     rows = program.quadratic
     if max(rows.bend(d), float((rows.q @ d).max(initial=0.0))) > tolerance:
         return False
@@ -287,7 +291,7 @@ def _distance(program: Program, s: Vector, room: Vector | None = None, *, dual: 
 
 
 def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, Vector] | None:
-    """Multipliers that have grown without bound, as a ray, if they point along a proof of infeasibility."""
+    """Dual values that have grown without bound, as a ray, if they point along a proof of infeasibility."""
     size = max(np.max(np.abs(y), initial=0.0), np.max(np.abs(w), initial=0.0))
     if not (np.isfinite(size) and size > 1e6):
         return None
@@ -297,7 +301,7 @@ def ray_of_divergence(program: Program, y: Vector, w: Vector) -> tuple[Vector, V
 
 
 def direction_of_divergence(program: Program, x: ArrayLike) -> Vector | None:
-    """Where a point runs off to, if that direction keeps feasibility and improves for ever.
+    """Where a point runs off to, if that direction is a proof of unboundedness.
 
     At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
     """
@@ -321,7 +325,7 @@ def infeasible(
 ) -> Solution:
     """Answer infeasible, with its ray (scaled to largest entry 1) where there is one.
 
-    Multipliers of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
+    Dual values of bounds that do not exist are no part of a proof and are cleared; how much that leaves of A'y + w is
     for the certificate to say. Interior-point and first-order methods leave more than rounding there, so w is taken
     from y (quadratic constraints have a part in w, and then the solver's own one stays).
     """
@@ -378,20 +382,33 @@ def with_point(
 
 
 def check_option_names(backend: str, options: Mapping[str, object], known: Iterable[str]) -> None:
-    """Refuse an option that the solver does not have, and name the nearest.
+    """Refuse an option that the solver does not have, and name the nearest: relift's own ones first.
 
     Examples
     --------
     >>> check_option_names("clarabel", {"max_iters": 3}, ["max_iter", "verbose"])
     Traceback (most recent call last):
-    relift.errors.OptionError: clarabel has no option 'max_iters'. Did you mean 'max_iter'?
+    relift.errors.UnknownOptionError: clarabel has no option 'max_iters'. Did you mean 'max_iter'?
+    >>> check_option_names("clarabel", {"tolerence": 1e-3}, ["tol_feas", "verbose"])
+    Traceback (most recent call last):
+    relift.errors.UnknownOptionError: clarabel has no option 'tolerence'. Did you mean relift's own option 'tolerance'?
     """
     names = sorted(known)
     for option in options:
         if option not in names:
-            near = difflib.get_close_matches(option, names, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"It has: {', '.join(names)}."
-            raise OptionError(f"{backend} has no option {option!r}.", hint)
+            raise UnknownOptionError(f"{backend} has no option {option!r}.", nearest_option(backend, option, names))
+
+
+def nearest_option(backend: str, option: str, names: Sequence[str]) -> str:
+    """Say which option of relift or of a solver is probably meant."""
+    if option in OWN_OPTIONS:
+        return "It is an option of relift itself: give it to relift, not to the backend."
+    if own := near_own_option(option):
+        return f"Did you mean relift's own option {own!r}?"
+    if near := difflib.get_close_matches(option, names, n=1):
+        return f"Did you mean {near[0]!r}?"
+    of_backend = ", ".join(names) if len(names) <= MOST_LISTED else f"{len(names)} options; see its documentation"
+    return f"relift has the options {', '.join(OWN_OPTIONS)}; {backend} has {of_backend}."
 
 
 def option_refused(backend: str, option: str, value: object, reason: object = "") -> OptionError:

@@ -2,7 +2,7 @@
 
 Where simplex is slow, interior point takes turns with it (:mod:`~relift.solvers.highs_rounds`).
 
-HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both multipliers change sign here.
+HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both dual values change sign here.
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
 or unbounded.
 
@@ -12,9 +12,10 @@ is recognised and called unbounded.
 It also calls some points optimal that are far from stationary; their status becomes ``optimal_inaccurate``.
 
 Its active-set QP method is exact but can take very long (on some programs of a thousand variables it does not end
-in minutes), and on badly scaled ones it cycles: unless an ``iteration_limit`` is given it ends as a failure after
-:func:`qp_iterations`. It looks at the clock between iterations only, the first of which factorises a dense matrix of
-the size of the null space. Clarabel is the default for QPs.
+in minutes), and on badly scaled ones it cycles; so does interior point on some bounds of 1e30. Unless an
+``iteration_limit`` is given both end as a failure, after :func:`qp_iterations` and :data:`IPM_ITERATIONS`. Active
+sets look at the clock between iterations only, the first of which factorises a dense matrix of the size of the
+null space. Clarabel is the default for QPs.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.highs_rounds import Highs, first_budget, run_in_rounds
+from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
 
 if TYPE_CHECKING:
     from highspy import HighsBasisStatus, HighsInfo
@@ -55,6 +56,11 @@ if TYPE_CHECKING:
 
 SMALL_ENTRY, LARGE_BOUND = 1e-9, 1e20
 """Unless told otherwise HiGHS drops coefficients up to the one, and takes bounds from the other on for infinite."""
+
+IPM_ITERATIONS = 1000
+"""After so many iterations interior point has failed: it takes some dozens."""
+
+_LIMITS = ("simplex_iteration_limit", "ipm_iteration_limit", "pdlp_iteration_limit", "qp_iteration_limit")
 
 MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
@@ -69,7 +75,7 @@ MODEL_STATUSES = {
 
 @final
 class HighsBackend(Backend):
-    """HiGHS."""
+    """The backend that calls HiGHS."""
 
     name = "highs"
     package = "highspy"
@@ -85,12 +91,17 @@ class HighsBackend(Backend):
         if not program.is_linear and program.n_rows == 0:
             return self._quadratic_without_rows(program, settings)
         start = perf_counter()
+        timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
+        settings = dataclasses.replace(settings, interrupt=timed)
         highs = load(program, settings)
         if program.is_linear and warm_start is not None and warm_start.x is not None:
             set_basis(highs, program, warm_start)
         if program.is_linear and "solver" not in settings.options and settings.iteration_limit is None:
             budget = first_budget(program.n_variables, program.n_rows)
-            highs, status = run_in_rounds(lambda other: load(program, other), run, settings, budget, highs)
+            highs, status = run_in_rounds(
+                lambda other: load(program, other), run, settings, budget, highs,
+                elsewhere=lambda: 0.0 if timed is None else timed.seconds,
+            )  # fmt: skip
         else:
             status = run(highs)
         if status in {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}:
@@ -101,8 +112,8 @@ class HighsBackend(Backend):
                 # Feasibility does not depend on the objective: a linear program decides and gives the ray.
                 return self._quadratic_without_solution(program, settings, status)
         answer = solution_of(highs, program, self.name, status)
-        if not program.is_linear and status == "kIterationLimit" and not _has_own_qp_limit(settings):
-            said = f"{status}: the active-set method did not end in {qp_iterations(program):,} iterations"
+        if status == "kIterationLimit" and not _has_own_limit(settings):
+            said = f"{status}: no answer after {answer.iterations:,} iterations"
             return dataclasses.replace(answer, status=Status.FAILURE, message=said)
         if program.is_linear and answer.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
             return _infeasible_if_proved(highs, program, answer)
@@ -142,8 +153,8 @@ def qp_iterations(program: Program) -> int:
     return 100_000 + 200 * (program.n_variables + program.n_rows)
 
 
-def _has_own_qp_limit(settings: SolverSettings) -> bool:
-    return settings.iteration_limit is not None or "qp_iteration_limit" in settings.options
+def _has_own_limit(settings: SolverSettings) -> bool:
+    return settings.iteration_limit is not None or any(name in settings.options for name in _LIMITS)
 
 
 def _with_time_left(settings: SolverSettings, start: float) -> SolverSettings:
@@ -215,7 +226,7 @@ def run(highs: Highs) -> str:
 
 
 def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solution:
-    """Read the point and multipliers that HiGHS holds, in the signs of relift."""
+    """Read the point and dual values that HiGHS holds, in the signs of relift."""
     info, point = highs.getInfo(), highs.getSolution()
     facts: Facts = {
         "iterations": _iterations(info),
@@ -237,8 +248,8 @@ def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solut
     return with_point(program, name, answer, point.col_value, y, w, **facts)
 
 
-def set_basis(highs: Highs, program: Program, point: Solution) -> None:
-    """Hand HiGHS a basis guessed from a point (at a bound: nonbasic); it is repaired where it is none."""
+def set_basis(highs: TakesBasis, program: Program, point: Solution) -> None:
+    """Give HiGHS a basis guessed from a point (at a bound: nonbasic); HiGHS repairs what is not a basis."""
     highspy = _highspy()
     status = highspy.HighsBasisStatus
     if point.x is None:
@@ -254,10 +265,10 @@ def set_basis(highs: Highs, program: Program, point: Solution) -> None:
 
 
 def _basis_status(
-    status: type[HighsBasisStatus], value: Vector, multiplier: Vector, lower: Vector, upper: Vector
+    status: type[HighsBasisStatus], value: Vector, dual_value: Vector, lower: Vector, upper: Vector
 ) -> list[HighsBasisStatus]:
     near = 1e-6 * np.maximum(1.0, np.abs(value))
-    at_lower = (value - lower <= near) & ~((lower < upper) & (multiplier > 1e-9) & (upper - value <= near))
+    at_lower = (value - lower <= near) & ~((lower < upper) & (dual_value > 1e-9) & (upper - value <= near))
     at_upper = (upper - value <= near) & ~at_lower
     codes = np.where(at_lower, 0, np.where(at_upper, 1, 2))
     names = (status.kLower, status.kUpper, status.kBasic)
@@ -364,7 +375,7 @@ def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> No
         "dual_feasibility_tolerance": tolerance,
         "ipm_optimality_tolerance": max(1e-12, tolerance * 0.1),
         "large_matrix_value": float("inf"),  # it refuses those from 1e15 on by default
-        # HiGHS adds 1e-7 to the diagonal of P, so multipliers are that much off and some optima by a percent;
+        # HiGHS adds 1e-7 to the diagonal of P, so dual values are that much off and some optima by a percent;
         # with less it fails more often, but says so.
         "qp_regularization_value": 1e-11,
     }
@@ -376,16 +387,11 @@ def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> No
         values["infinite_bound"] = float("inf")
     if settings.time_limit is not None:
         values["time_limit"] = float(settings.time_limit)
+    values["ipm_iteration_limit"] = IPM_ITERATIONS
     if not program.is_linear:
         values["qp_iteration_limit"] = qp_iterations(program)
     if settings.iteration_limit is not None:
-        limits = (
-            "simplex_iteration_limit",
-            "ipm_iteration_limit",
-            "pdlp_iteration_limit",
-            "qp_iteration_limit",
-        )
-        values |= dict.fromkeys(limits, int(settings.iteration_limit))
+        values |= dict.fromkeys(_LIMITS, int(settings.iteration_limit))
     if settings.threads is not None:
         # The pool of threads is global to the process and keeps its first size unless it is reset.
         highspy.Highs.resetGlobalScheduler(True)

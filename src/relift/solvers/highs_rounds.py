@@ -32,7 +32,14 @@ FACTORISATIONS, OPERATIONS_PER_SECOND = 30, 2e9
 _UNDECIDED = {"kTimeLimit", "kUnknown", "kNotset", "kSolveError", "kIterationLimit"}
 
 
-class Highs(Protocol):
+class TakesBasis(Protocol):
+    """A HiGHS object that is given a basis."""
+
+    def setBasis(self, basis: HighsBasis) -> object:
+        """Start from a basis."""
+
+
+class Highs(TakesBasis, Protocol):
     """What is used of a HiGHS object; highspy's own description of it lacks the rays."""
 
     def version(self) -> str:
@@ -60,7 +67,7 @@ class Highs(Protocol):
         """Take a quadratic objective; whether that went well."""
 
     def run(self) -> object:
-        """Solve."""
+        """Run the solver."""
 
     def getRunTime(self) -> float:
         """Seconds of all runs together."""
@@ -69,16 +76,13 @@ class Highs(Protocol):
         """How the run ended."""
 
     def getInfo(self) -> HighsInfo:
-        """What it cost."""
+        """Iterations and status of the last run."""
 
     def getSolution(self) -> HighsSolution:
         """Point and dual values."""
 
     def getBasis(self) -> HighsBasis:
         """The basis at the end."""
-
-    def setBasis(self, basis: HighsBasis) -> object:
-        """Start from a basis."""
 
     def getPrimalRay(self) -> tuple[object, bool, Sequence[float]]:
         """Status, whether there is a direction in which the program is unbounded, and that direction."""
@@ -105,6 +109,7 @@ def run_in_rounds(
     settings: SolverSettings,
     budget: float,
     simplex: Highs,
+    elsewhere: Callable[[], float] = lambda: 0.0,
 ) -> tuple[Highs, str]:
     """Run simplex and interior point in turns until one of them has an answer or the time limit is over.
 
@@ -120,6 +125,8 @@ def run_in_rounds(
         Of the first round of simplex.
     simplex
         The HiGHS object for simplex, loaded; it may have a basis to start from.
+    elsewhere
+        Seconds that other work took so far, between iterations: they are not taken from the budget of simplex.
 
     Returns
     -------
@@ -133,7 +140,12 @@ def run_in_rounds(
         simplex.setOptionValue(
             "time_limit", min(simplex.getRunTime() + budget, simplex.getRunTime() + _left(limit, start))
         )
+        before = elsewhere()
         status = run(simplex)
+        while status == "kTimeLimit" and elsewhere() > before and _left(limit, start) > 0:
+            lost, before = elsewhere() - before, elsewhere()
+            simplex.setOptionValue("time_limit", simplex.getRunTime() + min(lost, _left(limit, start)))
+            status = run(simplex)
         if status != "kTimeLimit" or _left(limit, start) <= 0:
             break
         options = {**settings.options, "solver": "ipm", "run_crossover": "off"}
@@ -150,6 +162,27 @@ def run_in_rounds(
         budget *= 4.0
     simplex.setOptionValue("time_limit", simplex.getRunTime() + max(_left(limit, start), 0.0))
     return simplex, status
+
+
+class TimedInterrupt:
+    """An interrupt that counts the seconds it takes.
+
+    Parameters
+    ----------
+    interrupt
+        What to call.
+    """
+
+    def __init__(self, interrupt: Callable[[], bool]) -> None:
+        self._interrupt, self.seconds = interrupt, 0.0
+
+    def __call__(self) -> bool:
+        """Whether to end, as the interrupt says."""
+        start = perf_counter()
+        try:
+            return self._interrupt()
+        finally:
+            self.seconds += perf_counter() - start
 
 
 def _left(limit: float, start: float) -> float:

@@ -1,12 +1,12 @@
 r"""The last digits of a program with quadratic constraints, by a few Newton steps on its optimality conditions.
 
 A cone solver that stops at a gap of :math:`\varepsilon` leaves stationarity at :math:`\sqrt\varepsilon`: along the
-surface of a curved constraint the objective is flat. With the active constraints known (their multiplier exceeds
+surface of a curved constraint the objective is flat. With the active constraints known (their dual value exceeds
 their slack), the conditions
 
 .. math:: Px + q + A^\top y + w + \sum_k z_k (P_k x + q_k) = 0,\quad a_i x = b_i,\quad x_j = b_j,\quad f_k(x) = r_k
 
-are a square system in x and the active multipliers, on which Newton's method converges quadratically. Cones on whose
+are a square system in x and the active dual values, on which Newton's method converges quadratically. Cones on whose
 boundary the slack lies take part as smooth functions, :math:`g_k(b - Cx) = 0` (:mod:`~relift.solvers.smooth_cones`),
 those at whose tip it lies as equalities. The answer is kept only if it is better; the certificate decides in the end,
 as always.
@@ -27,7 +27,7 @@ from relift.arrays import SparseMatrix, Vector
 from relift.program.cone_distance import pushed_into
 from relift.program.program import Program
 from relift.program.solution import Solution
-from relift.solvers.smooth_cones import ActiveCones, function_values, multipliers_of_functions
+from relift.solvers.smooth_cones import ActiveCones, duals_of_functions, function_values
 
 STEPS = 5
 """Newton steps at most."""
@@ -37,7 +37,7 @@ SHIFT = 1e-13
 
 
 class _Point(NamedTuple):
-    """A point with all multipliers."""
+    """A point with all dual values."""
 
     x: Vector
     y: Vector
@@ -54,7 +54,7 @@ def polished(program: Program, solution: Solution) -> Solution:
     program
         A minimisation.
     solution
-        A point with all multipliers.
+        A point with all dual values.
     """
     x, y, w, z, v = solution.x, solution.y, solution.w, solution.z, solution.v
     if len(program.conic) == 0:
@@ -114,8 +114,8 @@ class _Conditions:
         quadratic, slack = program.quadratic, program.conic.slack(at.x)
         only = np.zeros_like(at.z)
         only[self.curved] = at.z[self.curved]
-        prices = multipliers_of_functions(program.conic, at.v)[cones.curved]
-        kept = cones.multipliers(slack, prices, np.zeros(cones.tips.size), at.v)
+        prices = duals_of_functions(program.conic, at.v)[cones.curved]
+        kept = cones.duals(slack, prices, np.zeros(cones.tips.size), at.v)
         H = quadratic.hessian(only) + cones.bend(slack, prices)
         gradient = program.q + quadratic.gradient(at.x, only) + program.conic.A.T @ kept
         if program.P is not None:
@@ -124,7 +124,7 @@ class _Conditions:
             [self.normals_of_rows, _gradients(program, at.x, self.curved), cones.normals(slack)]
         ).tocsr()
         gaps = self.gaps(at)
-        # Unknowns: the step in x, the new multipliers of linear conditions, the changes of those of curved ones.
+        # Unknowns: the step in x, the new dual values of linear conditions, the changes of those of curved ones.
         step = _solved(H, normals, np.concatenate([-gradient, *gaps]))
         if step is None:
             return None
@@ -134,10 +134,10 @@ class _Conditions:
         x = at.x + step[:n]
         y, w, z = np.zeros_like(at.y), np.zeros_like(at.w), np.zeros_like(at.z)
         y[self.rows], w[self.bounds] = of_rows, of_bounds
-        # A constraint that wants a negative multiplier is let go; if it must not be, the error says so.
+        # A constraint that wants a negative dual value is let go; if it must not be, the error says so.
         z[self.curved] = np.maximum(only[self.curved] + of_curved, 0.0)
         self.curved = self.curved[z[self.curved] > 0]
-        v = cones.multipliers(program.conic.slack(x), prices + of_cones, of_tips, at.v)
+        v = cones.duals(program.conic.slack(x), prices + of_cones, of_tips, at.v)
         return _Point(x, y, w, z, v) if np.isfinite(v).all() else None
 
     def error(self, at: _Point) -> float:
@@ -168,14 +168,14 @@ def _solved(H: SparseMatrix, normals: SparseMatrix, right: Vector) -> Vector | N
     return step if np.isfinite(step).all() else None
 
 
-def _active(multiplier: Vector, value: Vector, lower: Vector, upper: Vector) -> NDArray[np.int64]:
-    """Where the multiplier exceeds the distance from the bound it presses on."""
-    slack = np.where(multiplier > 0, upper - value, value - lower)
-    return np.flatnonzero(np.abs(multiplier) > np.abs(slack))
+def _active(dual_value: Vector, value: Vector, lower: Vector, upper: Vector) -> NDArray[np.int64]:
+    """Where the dual value exceeds the distance from its active bound."""
+    slack = np.where(dual_value > 0, upper - value, value - lower)
+    return np.flatnonzero(np.abs(dual_value) > np.abs(slack))
 
 
-def _targets(multiplier: Vector, lower: Vector, upper: Vector) -> Vector:
-    return np.where(multiplier > 0, upper, lower)
+def _targets(dual_value: Vector, lower: Vector, upper: Vector) -> Vector:
+    return np.where(dual_value > 0, upper, lower)
 
 
 def _gradients(program: Program, x: Vector, curved: NDArray[np.int64]) -> sparse.csr_array:

@@ -1,6 +1,6 @@
 """OSQP, an operator splitting method (ADMM) on ``l <= Gx <= u`` with the bounds of variables as rows of G.
 
-A first-order method: cheap iterations, slow tails. Tolerances stop at 1e-9. Its polishing step is off: it
+A first-order method: fast iterations, slow convergence. Tolerances stop at 1e-9. Its polishing step is off: it
 writes to standard output even when silent, and at these tolerances it changes little. Its limit of 4000
 iterations is raised, since relift asks for more digits than OSQP's default 1e-3.
 """
@@ -43,7 +43,7 @@ _STATUS = {
 
 @final
 class OsqpBackend(Backend):
-    """OSQP."""
+    """The backend that calls OSQP."""
 
     name = "osqp"
     package = "osqp"

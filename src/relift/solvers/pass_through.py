@@ -1,4 +1,4 @@
-"""What the pass-throughs to qpsolvers and CVXPY share: the own words of the solvers behind them."""
+"""What the pass-throughs to qpsolvers and CVXPY share: option names of the solvers behind them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def options_in_own_words(backend: str, solver: str, settings: SolverSettings) ->
         if not option:
             raise OptionError(
                 f"{backend} has no {word} that relift knows of.",
-                f"Leave {word} out, and pass the solver's own option in options.",
+                f"Remove {word}, and pass the solver's own option in options.",
             )
         values[option] = value
     return {**values, **settings.options}

@@ -2,7 +2,7 @@
 
 Equal bounds become equality rows, those of fixed variables too, since its box wants an interior. It gives no
 rays, takes no warm start and cannot be stopped by time: a time limit is refused, an iteration limit obeyed.
-On infeasible programs its multipliers often diverge until the iteration limit; where they do so along a ray
+On infeasible programs its dual values often diverge until the iteration limit; where they do so along a ray
 that proves infeasibility, that is the answer.
 """
 
@@ -44,7 +44,7 @@ _STATUS = {
 
 @final
 class PiqpBackend(Backend):
-    """PIQP."""
+    """The backend that calls PIQP."""
 
     name = "piqp"
     package = "piqp"
@@ -83,8 +83,8 @@ class PiqpBackend(Backend):
         found = solver.result
         facts: Facts = {"iterations": int(found.info.iter), "message": status}
         y, w = np.zeros(program.n_rows), np.asarray(found.z_bu) - np.asarray(found.z_bl)
-        multipliers = np.asarray(found.y)
-        y[equal], w[fixed] = multipliers[: equal.size], multipliers[equal.size :]
+        duals = np.asarray(found.y)
+        y[equal], w[fixed] = duals[: equal.size], duals[equal.size :]
         y[ranged] = np.asarray(found.z_u) - np.asarray(found.z_l)
         match _STATUS.get(status, Status.FAILURE):
             case Status.INFEASIBLE:
@@ -101,7 +101,7 @@ class PiqpBackend(Backend):
 def _set_options(own: Settings, settings: SolverSettings) -> None:
     if settings.time_limit is not None:
         raise OptionError(
-            "piqp cannot be stopped by time.", "Leave time_limit out, give iteration_limit, or use clarabel."
+            "piqp cannot be stopped by time.", "Remove time_limit, give iteration_limit, or use clarabel."
         )
     tolerance = max(1e-11, min(1e-8, settings.tolerance * 1e-3))
     values: dict[str, object] = {

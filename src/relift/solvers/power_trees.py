@@ -5,7 +5,7 @@ Arguments of weights :math:`\alpha` and :math:`\beta` are joined by a further va
 .. math:: x^{\alpha/(\alpha+\beta)}\, y^{\beta/(\alpha+\beta)} \ge |t|,
 
 which takes their place with weight :math:`\alpha + \beta`, pair by pair and level by level, until two are left for z.
-Multipliers of the rows of the arguments and of z are those of the large cone: stationarity in t says that what t is
+Dual values of the rows of the arguments and of z are those of the large cone: stationarity in t says that what t is
 worth as an argument is what it costs as a product, so that the products of the small dual cones multiply to that of the
 large one.
 
@@ -34,7 +34,7 @@ from relift.program.solution import Solution
 @final
 @dataclass(frozen=True, eq=False)
 class PowerTrees:
-    """A program whose power cones have two arguments, and the way back.
+    """A program whose power cones have two arguments, with the expansion of answers.
 
     Parameters
     ----------

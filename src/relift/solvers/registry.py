@@ -141,7 +141,7 @@ def get_backend(name: str) -> Backend:
     near = difflib.get_close_matches(text.lower(), [line.name for line in _BACKENDS], n=1)
     suggestion = f"Did you mean {_shown(near[0])!r}? " if near else ""
     known = ", ".join(_shown(line.name) for line in _BACKENDS)
-    raise OptionError(f"there is no backend {text!r}.", f"{suggestion}Known: {known}.")
+    raise OptionError(f"there is no backend {text!r}.", f"{suggestion}Expected one of: {known}.")
 
 
 def backend_names(*, installed: bool = False) -> tuple[str, ...]:

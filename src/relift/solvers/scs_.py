@@ -57,7 +57,7 @@ _OPTIONS = (
 
 @final
 class ScsBackend(Backend):
-    """SCS."""
+    """The backend that calls SCS."""
 
     name = "scs"
     package = "scs"
@@ -105,9 +105,9 @@ class ScsBackend(Backend):
     def _answer(
         self, scs: ModuleType, program: Program, conic: Conic, own: _OwnCones, found: Mapping[str, Any]
     ) -> Solution:
-        multipliers = np.asarray(found["y"], dtype=np.float64)
-        y, w = conic.expand(multipliers[: conic.b.size], program.n_variables)
-        v = own.in_given_order(multipliers[conic.b.size :]) if len(program.conic) else np.zeros(0)
+        duals = np.asarray(found["y"], dtype=np.float64)
+        y, w = conic.expand(duals[: conic.b.size], program.n_variables)
+        v = own.in_given_order(duals[conic.b.size :]) if len(program.conic) else np.zeros(0)
         info = found["info"]
         code = int(info["status_val"])
         facts: Facts = {"iterations": int(info["iter"]), "message": str(info["status"])}
@@ -149,9 +149,9 @@ class _OwnCones:
         order = np.concatenate(listed) if listed else np.zeros(0, np.int64)
         return cls({name: size for name, size in sizes.items() if size}, order)
 
-    def in_given_order(self, multipliers: Vector) -> Vector:
-        v = np.empty_like(multipliers)
-        v[self.order] = multipliers
+    def in_given_order(self, duals: Vector) -> Vector:
+        v = np.empty_like(duals)
+        v[self.order] = duals
         return v
 
 

@@ -5,7 +5,7 @@ With :math:`P_k = F_k^\top F_k` and :math:`\tau = 2 (r_k - q_k^\top x)`, the con
 
 .. math:: \left(\tfrac{\tau + 1}{2},\; \tfrac{\tau - 1}{2},\; F_k x\right) \in \text{SOC}.
 
-If :math:`(\zeta_0, \zeta_1, \zeta_F)` are the multipliers of these rows, :math:`z_k = \zeta_0 + \zeta_1` is that of the
+If :math:`(\zeta_0, \zeta_1, \zeta_F)` are the dual values of these rows, :math:`z_k = \zeta_0 + \zeta_1` is that of the
 constraint: :math:`\zeta_F = -z_k F_k x` at an optimum. The factor destroys symmetry, so it is made from the small
 program, after lifting.
 """

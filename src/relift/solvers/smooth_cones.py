@@ -4,7 +4,7 @@ Second-order, exponential and power cones are :math:`\{s : g(s) \ge 0\}` with g 
 
 .. math:: h - \|t\|, \qquad y \log(z / y) - x, \qquad \prod_i x_i^{\alpha_i} - |z|.
 
-At a point with g(s) = 0 where g is smooth, the multipliers are :math:`v = \lambda \nabla g(s)` with
+At a point with g(s) = 0 where g is smooth, the dual values are :math:`v = \lambda \nabla g(s)` with
 :math:`\lambda \ge 0`: they lie in the dual cone since :math:`\nabla g(s)^\top s' \ge g(s')`, and
 :math:`v^\top s = \lambda g(s) = 0`. A cone whose slack vanishes is held there by equalities instead, and so is the
 middle row of an exponential cone at its flat side, x <= 0, y = 0. Semidefinite cones are not treated.
@@ -23,7 +23,7 @@ from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 
 TIP = 1e-4
-"""A slack this small against its multipliers vanishes: it is at the tip of the cone."""
+"""A slack this small against its dual values vanishes: it is at the tip of the cone."""
 
 
 @final
@@ -40,7 +40,7 @@ class ActiveCones:
     tips
         Rows that are held at 0: those of cones whose slack vanishes, and of flat sides.
     fixed
-        For each row, whether it belongs to a cone that is not treated, whose multipliers stay.
+        For each row, whether it belongs to a cone that is not treated, whose dual values stay.
     """
 
     rows: ConicRows
@@ -50,13 +50,13 @@ class ActiveCones:
 
     @classmethod
     def at(cls, rows: ConicRows, s: Vector, v: Vector) -> ActiveCones:
-        """Tell the cones apart at a slack and its multipliers."""
+        """Tell the cones apart at a slack and its dual values."""
         largest_s, largest_v = (np.maximum.reduceat(np.abs(u), rows.starts) if len(rows) else u for u in (s, v))
         is_tip = (largest_s <= TIP * largest_v) & (largest_s <= TIP)
         is_fixed = np.zeros(len(rows), bool)
         is_fixed[rows.layout.semidefinite] = True
         with np.errstate(all="ignore"):
-            values, prices = function_values(rows, s), multipliers_of_functions(rows, v)
+            values, prices = function_values(rows, s), duals_of_functions(rows, v)
             is_smooth = np.isfinite(gradient(rows, s)) & (np.abs(gradient(rows, s)) < 1e6)
         smooth = np.bincount(rows.cone_of_row, ~is_smooth, len(rows)) == 0
         is_flat, sides = _flat_sides(rows, s, v)
@@ -65,8 +65,8 @@ class ActiveCones:
         tips = np.flatnonzero((is_tip & ~is_fixed & ~is_flat)[rows.cone_of_row])
         return cls(rows, np.flatnonzero(is_curved), np.concatenate([tips, sides]), is_fixed[rows.cone_of_row])
 
-    def multipliers(self, s: Vector, prices: Vector, of_tips: Vector, v: Vector) -> Vector:
-        """Put v together from the prices of curved cones and the multipliers of tips; fixed ones as they are."""
+    def duals(self, s: Vector, prices: Vector, of_tips: Vector, v: Vector) -> Vector:
+        """Put v together from the prices of curved cones and the dual values of tips; fixed ones as they are."""
         result = np.where(self.fixed, v, 0.0)
         of_cone = np.zeros(len(self.rows))
         of_cone[self.curved] = prices
@@ -122,8 +122,8 @@ def function_values(rows: ConicRows, s: Vector) -> Vector:
     return values
 
 
-def multipliers_of_functions(rows: ConicRows, v: Vector) -> Vector:
-    """The price of each g that multipliers v amount to; NaN for semidefinite cones."""
+def duals_of_functions(rows: ConicRows, v: Vector) -> Vector:
+    """The price of each g that dual values v amount to; NaN for semidefinite cones."""
     prices, layout = np.full(len(rows), np.nan), rows.layout
     prices[layout.second_order] = v[layout.heads]
     prices[layout.exponential] = -v[layout.exponential_rows[:, 0]]

@@ -1,1 +1,1 @@
-"""From a program to its classes of indistinguishable variables and rows (stage 3)."""
+"""From a program to its classes of indistinguishable variables and rows."""

@@ -1,4 +1,4 @@
-r"""The coarsest equitable partition of a program or of a graph, by colour refinement (stage 3).
+r"""The coarsest equitable partition of a program or of a graph, by colour refinement.
 
 Vertices start with a colour; two of one colour are parted when their neighbours differ, until nothing
 changes. "Differ" is meant in one of two ways:
@@ -303,7 +303,7 @@ def colour_refinement(
         equitable mode; counting compares them one by one, and adds up loops.
     colours
         The initial colour of each vertex (of each column, for a rectangular matrix): numbers, strings or
-        other hashable things; for a networkx graph also a mapping from nodes. None: all are alike.
+        other hashable things; for a networkx graph also a mapping from nodes. None: all are equal.
     row_colours
         The same for the rows of a matrix. Giving it makes a square matrix be treated as a rectangular one.
     mode
@@ -326,7 +326,7 @@ def colour_refinement(
     ShapeError
         If the colours do not fit the graph.
     NotANumberError
-        If an entry or weight is no finite real number.
+        If an entry or weight is not a finite real number.
     OptionError
         If ``scale_rows`` is asked for vertices of a graph, or an option is not known.
 
@@ -455,16 +455,16 @@ def _matrix_of(graph: object) -> SparseMatrix:
 
 
 def _real_numbers(what: str, given: object) -> NDArray[np.float64]:
-    """Take numbers as floats; what is none, or not finite, is refused."""
+    """Take numbers as floats; anything else, and what is not finite, is refused."""
     if np.ma.is_masked(given):
-        raise NotANumberError(f"{what} has masked entries.", "Give numbers alone.")
+        raise NotANumberError(f"{what} has masked entries.", "Give numbers only.")
     array = np.asarray(given)
     try:
         floats = np.asarray(array, dtype=np.float64) if array.dtype.kind in "fiubO" else None
     except (TypeError, ValueError):
         floats = None
     if floats is None or not np.isfinite(floats).all():
-        raise NotANumberError(f"{what} has an entry that is no finite real number.", "Give numbers alone.")
+        raise NotANumberError(f"{what} has an entry that is not a finite real number.", "Give numbers only.")
     return floats
 
 

@@ -1,4 +1,4 @@
-r"""Colour refinement, slow and obvious: the twin of the compiled kernel, and what runs where there is none.
+r"""Colour refinement, slow and obvious: the twin of the compiled core, and what runs where there is none.
 
 Variables j and rows i carry colours. A round replaces each colour by itself and a signature of the
 neighbours,

@@ -10,7 +10,7 @@ so if
    semidefinite cone;
 3. all cones of a class have equally many rows of each class.
 
-Leaving the third out gives wrong optima: rows that look alike may stand in cones that do not. The refinement of
+Leaving the third out gives wrong optima: rows that look equal may be in cones that differ. The refinement of
 :mod:`relift.symmetry.colour_refinement` yields all three when it is given the matrix
 
 .. math:: \begin{pmatrix} A & 0 \\ C & E \end{pmatrix}, \qquad E_{ik} = 1 \text{ if row i stands in cone k},

@@ -1,4 +1,4 @@
-"""Which variables and rows are indistinguishable, by the method that was asked for (stage 3)."""
+"""Which variables and rows are indistinguishable, by the method that was asked for."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Symmetry:
 
     @property
     def is_discrete(self) -> bool:
-        """Whether no two things were found alike."""
+        """Whether no two variables and no two rows are equivalent."""
         every = (self.variables, self.rows, self.quadratic, self.conic_rows, self.cones)
         return all(classes.is_discrete for classes in every)
 
 
 def no_symmetry(program: Program) -> Symmetry:
-    """Every variable and every row for itself."""
+    """Every variable and every row in a class of its own."""
     n, m = program.n_variables, program.n_rows
     return Symmetry(
         Partition.discrete(n),
@@ -120,7 +120,7 @@ def find_symmetry(
     seed
         Seed of the random words.
     progress
-        Told about rounds and classes.
+        Progress callback, called once per round of refinement.
     """
     if settings.lift == "none":
         return no_symmetry(program)

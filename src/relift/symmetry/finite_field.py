@@ -9,7 +9,7 @@ image:
 Two readings of a float are offered. ``"decimal"`` takes the shortest decimal that prints it, so that the
 image of .1 plus that of .2 is that of .3; ``"bits"`` takes its exact binary value, for which this is false.
 
-Infinities are no field elements. They get two words of their own, p + 1 and p + 2, which no sum or product
+Infinities are not field elements. They get two words of their own, p + 1 and p + 2, which no sum or product
 can yield; :func:`negate` exchanges them, and no other operation here may be given them.
 
 The compiled core does this work when it is installed; the same functions in NumPy stand below.

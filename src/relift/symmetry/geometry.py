@@ -181,7 +181,7 @@ def linear_symmetry(B: ArrayLike, permutation: ArrayLike) -> PointSymmetry:
     Raises
     ------
     PartitionError
-        If it is no permutation of the rows.
+        If it is not a permutation of the rows.
 
     Examples
     --------

@@ -63,7 +63,7 @@ def kernel_partition(
     labels
         Points of different labels are never in one class.
     gamma, degree, coef0
-        Of the kernel. Only whether gamma and degree are 0 matters for the classes: then all points look alike.
+        Of the kernel. Only whether gamma and degree are 0 matters for the classes: then all points are equal.
     values
         How coordinates are read: ``"decimal"``, so that .1 + .2 = .3, or ``"bits"``.
     digits
@@ -73,13 +73,13 @@ def kernel_partition(
     Raises
     ------
     ShapeError
-        If X is no matrix, labels do not fit, or the function gives no symmetric matrix of the right size.
+        If X is not a matrix, labels do not fit, or the function gives no symmetric matrix of the right size.
     NotANumberError
-        If a coordinate is no finite number.
+        If a coordinate is not a finite number.
 
     Examples
     --------
-    The corners of a square are alike, and the centre is not:
+    The corners of a square are equivalent, and the centre is not:
 
     >>> square = [[0, 0], [0, 1], [1, 0], [1, 1], [0.5, 0.5]]
     >>> kernel_partition(square, "rbf").labels.tolist()

@@ -5,7 +5,7 @@ which refines the equitable one; orbits are what commercial solvers' symmetry de
 as a further method and as an oracle in tests.
 
 Weighted entries become coloured gadget vertices: one for each nonzero whose value is not the most frequent one. Only
-vertices that counting refinement leaves in company are handed to BLISS as distinguishable by more than their class.
+vertices that counting refinement leaves in company are passed to BLISS as distinguishable by more than their class.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Partition:
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
         if labels.ndim != 1 or labels.dtype.kind not in "iu" or isinstance(self.labels, np.ma.MaskedArray):
-            raise PartitionError("labels are no list of whole numbers.", "Partition.from_labels takes other labels.")
+            raise PartitionError("labels are not a list of whole numbers.", "Partition.from_labels takes other labels.")
         labels = labels.astype(np.int64, copy=False)
         new = np.ones(labels.size, dtype=bool)  # a label is at most one above all before it
         if labels.size:

@@ -376,7 +376,7 @@ class Join(Plan):
 
     @property
     def inputs(self) -> tuple[Plan, ...]:
-        """Both sides."""
+        """The two plans that are joined."""
         return (self.left, self.right)
 
 
@@ -395,14 +395,14 @@ class Union(Plan):
 
     @property
     def inputs(self) -> tuple[Plan, ...]:
-        """The parts."""
+        """The plans whose rows are put together."""
         return self.parts
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Distinct(Plan):
-    """Each row once."""
+    """The rows of a plan without duplicates."""
 
     input: Plan
 

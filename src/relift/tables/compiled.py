@@ -1,10 +1,14 @@
-"""What the engine in memory and the filling of matrices rest on: compiled kernels, or NumPy where there is no compiler.
+"""The compiled functions of the engine in memory and of filling matrices, or NumPy where there is no compiler.
 
 Keys are 64-bit integers, rows are numbered by 32 bits. ``CORE_IS_COMPILED`` says which of the two runs; the tests
 compare them.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +92,111 @@ def sorted_rows(keys: RowKeys) -> RowNumbers:
     rows = np.empty(keys.size, np.int32)
     core.sorted_rows(keys, rows)
     return rows
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A rule with one recursive atom, over whole numbers.
+
+    A place from 0 on is a column of the recursive tuple, place p below 0 the column -1 - p of the rest.
+
+    Parameters
+    ----------
+    source, target
+        Numbers of the predicates of the recursive atom and of the head.
+    rest
+        All rows of what stands in the rule besides the recursive atom, at least one column wide.
+    on
+        Pairs of columns of the tuple and of the rest that must agree.
+    outputs
+        The place of each argument of the head.
+    tests
+        Triples: a comparison by its place in ``("!=", "=", "<", "<=")``, and two places.
+    """
+
+    source: int
+    target: int
+    rest: NDArray[np.int64]
+    on: NDArray[np.int32]
+    outputs: NDArray[np.int32]
+    tests: NDArray[np.int32]
+
+
+def closure(
+    sets: Sequence[NDArray[np.int64]], steps: Sequence[Step], most: int
+) -> tuple[list[NDArray[np.int64]], list[int]] | None:
+    """All tuples that follow from given ones by steps, each once; None if a predicate has more than `most` of them.
+
+    Parameters
+    ----------
+    sets
+        For each predicate its tuples, one in each row.
+    steps
+        The rules.
+    most
+        When to give up.
+
+    Returns
+    -------
+    sets
+        For each predicate all its tuples, those given first.
+    matches
+        How often each step applied.
+
+    Examples
+    --------
+    >>> edges, none = np.array([[1, 2], [2, 3]]), np.empty(0, np.int32)
+    >>> step = Step(0, 0, edges, np.array([1, 0], np.int32), np.array([0, -2], np.int32), none)
+    >>> found, matches = closure([edges], [step], 10)
+    >>> found[0].tolist(), matches
+    ([[1, 2], [2, 3], [1, 3]], [1])
+    """
+    if not CORE_IS_COMPILED:
+        return reference.closure(sets, steps, most)
+    given = tuple((np.ascontiguousarray(s, np.int64), s.shape[1]) for s in sets)
+    words = tuple(
+        (s.source, s.target, np.ascontiguousarray(s.rest, np.int64), s.rest.shape[1], s.on, s.outputs, s.tests)
+        for s in steps
+    )
+    found = core.closure(given, words, most)
+    if found is None:
+        return None
+    tuples, matches = found
+    shaped = [np.frombuffer(t, np.int64).reshape(-1, s.shape[1]) for t, s in zip(tuples, sets, strict=True)]
+    return shaped, list(matches)
+
+
+@final
+class TupleSet:
+    """A growing set of tuples of whole numbers.
+
+    Parameters
+    ----------
+    width
+        How many numbers each has; at least one.
+
+    Examples
+    --------
+    >>> known = TupleSet(2)
+    >>> known.add(np.array([[1, 2], [1, 3], [1, 2]])).tolist(), known.add(np.array([[1, 3], [0, 0]])).tolist()
+    ([True, True, False], [False, True])
+    """
+
+    def __init__(self, width: int) -> None:
+        self._capsule = core.new_tuples(width) if CORE_IS_COMPILED else None
+        self._known: set[tuple[int, ...]] = set()
+
+    def add(self, tuples: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Add tuples, one in each row; which of them were not there."""
+        is_new = np.empty(tuples.shape[0], np.bool_)
+        if self._capsule is not None:
+            core.add_tuples(self._capsule, np.ascontiguousarray(tuples, np.int64), is_new)
+            return is_new
+        for k, row in enumerate(map(tuple, tuples.tolist())):
+            is_new[k] = row not in self._known
+            self._known.add(row)
+        return is_new
 
 
 def rows_from_triplets(

@@ -1,13 +1,18 @@
-"""The kernels of :mod:`relift.tables.compiled` in NumPy: slower, obvious, and what runs where there is no compiler."""
+"""The functions of :mod:`relift.tables.compiled` in NumPy: slower, obvious, and used where there is no compiler."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import Indices, RowKeys, RowNumbers, Vector
+
+if TYPE_CHECKING:
+    from relift.tables.compiled import Step
 
 CompressedRows: TypeAlias = tuple[RowNumbers, RowNumbers, Vector | None]
 """Starts of rows, columns, and values (None: all are 1)."""
@@ -39,6 +44,41 @@ def join(left: RowKeys, right: RowKeys, keep_all: bool, most: int) -> int | tupl
     partners[has_partner] = order[(begin[rows] + within)[has_partner]]
     is_whole = total == left.size and bool((lengths == 1).all())
     return (None if is_whole else rows.astype(np.int32)), partners
+
+
+_COMPARE = (operator.ne, operator.eq, operator.lt, operator.le)
+
+
+def closure(
+    sets: Sequence[NDArray[np.int64]], steps: Sequence[Step], most: int
+) -> tuple[list[NDArray[np.int64]], list[int]] | None:
+    """All tuples that follow by steps, by Python's own sets."""
+    known = [dict.fromkeys(map(tuple, s.tolist())) for s in sets]
+    waiting = [(k, t) for k, found in enumerate(known) for t in found]
+    matches = [0] * len(steps)
+    for k, found in waiting:
+        for number, step in enumerate(steps):
+            if step.source != k:
+                continue
+            for row in step.rest.tolist():
+                if any(found[a] != row[b] for a, b in step.on.reshape(-1, 2)):
+                    continue
+                tests = step.tests.reshape(-1, 3).tolist()
+                if not all(_COMPARE[kind](_at(a, found, row), _at(b, found, row)) for kind, a, b in tests):
+                    continue
+                matches[number] += 1
+                head = tuple(_at(place, found, row) for place in step.outputs)
+                if head not in known[step.target]:
+                    known[step.target][head] = None
+                    waiting.append((step.target, head))
+        if any(len(found) > most for found in known):
+            return None
+    shaped = [np.array([*found], np.int64).reshape(-1, s.shape[1]) for found, s in zip(known, sets, strict=True)]
+    return shaped, matches
+
+
+def _at(place: int, found: Sequence[int], row: Sequence[int]) -> int:
+    return found[place] if place >= 0 else row[-1 - place]
 
 
 def rows_from_triplets(

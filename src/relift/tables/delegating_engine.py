@@ -6,13 +6,14 @@ fails for one that is missing here, because a missing one would quietly keep the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import cast
 
 from relift.settings import ProgressCallback
-from relift.tables.algebra import Plan, Type
+from relift.tables.algebra import Plan, Scan, Type
 from relift.tables.engine import Arrays, Engine
+from relift.tables.recursion import RecursiveRules
 from relift.tables.sources.table import Source, Stored
 
 
@@ -82,6 +83,14 @@ class DelegatingEngine(Engine):
     def append(self, name: str, plan: Plan) -> int:
         """Delegate to the inner engine."""
         return self.inner.append(name, plan)
+
+    def add_new(self, name: str, plan: Plan, known: Scan) -> int:
+        """Delegate to the inner engine."""
+        return self.inner.add_new(name, plan, known)
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Delegate to the inner engine."""
+        return self.inner.close_rules(rules, names, most)
 
     def count(self, plan: Plan, cap: int) -> int:
         """Delegate to the inner engine."""

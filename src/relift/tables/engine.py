@@ -18,7 +18,8 @@ import numpy as np
 from relift.arrays import Cells
 from relift.errors import SizeLimitError
 from relift.settings import Progress, ProgressCallback
-from relift.tables.algebra import Distinct, Plan, Type
+from relift.tables.algebra import Distinct, Join, Plan, Scan, Type
+from relift.tables.recursion import RecursiveRules
 from relift.tables.sources.table import Source
 
 Arrays: TypeAlias = dict[str, Cells]
@@ -43,7 +44,7 @@ class Engine(ABC):
     Parameters
     ----------
     progress
-        Called with events of long work.
+        Progress callback.
     """
 
     name: str = ""
@@ -110,6 +111,44 @@ class Engine(ABC):
     def append(self, name: str, plan: Plan) -> int:
         """Add the rows of a plan, which has the columns of the table in their order, to a stored table; how many."""
 
+    def add_new(self, name: str, plan: Plan, known: Scan) -> int:
+        """Store the distinct rows of a plan that a stored table lacks, and add them to that table; how many.
+
+        Parameters
+        ----------
+        name
+            Name of a new table for them.
+        plan
+            The rows, with the columns of the other table in their order.
+        known
+            All of the other table.
+        """
+        rows = self.create(name, Join(Distinct(plan), known, "anti"))
+        if rows:
+            columns = {column: (column, kind) for column, kind in plan.columns.items()}
+            self.append(known.table, Scan(name, columns))
+        return rows
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Store all tuples of a recursion, if the engine has a quicker way than rounds.
+
+        Parameters
+        ----------
+        rules
+            The recursion.
+        names
+            For each predicate the name of a new table for its tuples, with columns ``c0, c1, ...``.
+        most
+            The most tuples that a predicate may have.
+
+        Returns
+        -------
+        list of int or None
+            How often each rule applied; None if nothing was done.
+        """
+        del rules, names, most
+        return None
+
     @abstractmethod
     def count(self, plan: Plan, cap: int) -> int:
         """How many rows a plan has, counting no further than `cap`."""
@@ -161,7 +200,7 @@ class Engine(ABC):
         """Advice: a table will be joined or grouped by these columns again and again. Its rows stay the same."""
 
     def save(self, name: str) -> None:  # noqa: B027 - advice may be passed over
-        """Advice: a table was dear to make and should outlive the loss of a worker. Its rows stay the same."""
+        """Advice: a table was expensive to make and should outlive the loss of a worker. Its rows stay the same."""
 
     def tables(self) -> list[str]:
         """Names of tables that are stored, those of an earlier process included; empty if none can outlive it."""

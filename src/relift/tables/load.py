@@ -197,7 +197,7 @@ def _bad_entry(engine: Engine, source: Source, table: Scan, column: str, is_bad:
     beside = f", beside ({others})" if others else ""
     return DataError(
         f"{source.label}: {where} {what} in row {int(row['row'][0])} (counted from 0){beside}.",
-        "Leave the row out, or fill it in.",
+        "Remove the row, or fill it in.",
     )
 
 

@@ -50,7 +50,7 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
     engine
         What was given.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
     'duckdb'
     >>> open_engine("duckbd")
     Traceback (most recent call last):
-    relift.errors.OptionError: engine='duckbd' is not known. Choose one of: memory, duckdb, postgresql://…, spark, ...
+    relift.errors.OptionError: engine='duckbd' is not valid. Expected one of: memory, duckdb, postgresql://…, spark, ...
     """
     if isinstance(engine, Engine):
         if progress is not None:
@@ -92,8 +92,8 @@ def open_engine(engine: EngineLike = None, progress: ProgressCallback | None = N
         return SparkEngine(None if engine == "spark" else engine, progress=progress)
     shown = f"a {type(engine).__name__}"
     if isinstance(engine, str):  # only words are shown: anything longer may be a misspelt address with a password
-        shown = repr(engine) if re.fullmatch(r"[\w.\-]{0,40}", engine) else "a text that is no address"
-    raise OptionError(f"engine={shown} is not known.", f"Choose one of: {CHOICES}.")
+        shown = repr(engine) if re.fullmatch(r"[\w.\-]{0,40}", engine) else "a text that is not an address"
+    raise OptionError(f"engine={shown} is not valid.", f"Expected one of: {CHOICES}.")
 
 
 def is_postgres(engine: EngineLike) -> bool:

@@ -1,6 +1,6 @@
 r"""Checks of an answer against its program, written apart from the certificate so that each tests the other.
 
-With the multipliers of :class:`~relift.program.solution.Solution` the optimality conditions are
+With the dual values of :class:`~relift.program.solution.Solution` the optimality conditions are
 
 .. math:: Px + q + A^\top y + w = 0, \quad l \le Ax \le u, \quad lb \le x \le ub,
    \quad x^\top P x + q^\top x + u^\top y^+ - l^\top y^- + ub^\top w^+ - lb^\top w^- = 0.
@@ -25,7 +25,7 @@ def assert_optimal(program: Program, solution: Solution, tolerance: float = 1e-6
     program
         The program, a minimisation or a maximisation.
     solution
-        Its answer, with multipliers.
+        Its answer, with dual values.
     tolerance
         Largest relative residual.
 
@@ -42,7 +42,7 @@ def assert_optimal(program: Program, solution: Solution, tolerance: float = 1e-6
     if not solution.status.has_point:
         raise AssertionError(f"status is {solution.status.value} ({solution.message}), not optimal")
     if solution.x is None or solution.y is None or solution.w is None:
-        raise AssertionError("the answer has no point or no multipliers")
+        raise AssertionError("the answer has no point or no duals")
     x, y, w = solution.x, solution.y, solution.w
     if (x.shape, y.shape, w.shape) != ((program.n_variables,), (program.n_rows,), (program.n_variables,)):
         raise AssertionError(f"x, y, w have shapes {x.shape}, {y.shape}, {w.shape}")
@@ -58,13 +58,13 @@ def assert_optimal(program: Program, solution: Solution, tolerance: float = 1e-6
     if stationarity > tolerance:
         raise AssertionError(f"relative stationarity residual {stationarity:.2g} is above {tolerance:g}")
     support = 0.0
-    for name, multiplier, lower, upper in _pairs(minimised, y, w):
-        wrong = np.where(np.isfinite(upper), 0.0, np.maximum(multiplier, 0.0))
-        wrong += np.where(np.isfinite(lower), 0.0, np.maximum(-multiplier, 0.0))
+    for name, dual_value, lower, upper in _pairs(minimised, y, w):
+        wrong = np.where(np.isfinite(upper), 0.0, np.maximum(dual_value, 0.0))
+        wrong += np.where(np.isfinite(lower), 0.0, np.maximum(-dual_value, 0.0))
         if _largest(wrong) > tolerance * scale:
             at = int(np.argmax(wrong))
-            raise AssertionError(f"the multiplier {multiplier[at]:.3g} of {name} {at} presses on no bound")
-        support += _support(multiplier, lower, upper)
+            raise AssertionError(f"the dual value {dual_value[at]:.3g} of {name} {at} belongs to an infinite bound")
+        support += _support(dual_value, lower, upper)
     primal, dual = float(x @ Px) + float(minimised.q @ x), -support
     gap = abs(primal - dual) / (1.0 + max(abs(primal), abs(dual), abs(float(x @ Px))))
     if gap > tolerance:
@@ -107,14 +107,14 @@ def assert_infeasible(program: Program, solution: Solution, tolerance: float = 1
         wrong = np.where(np.isfinite(upper), 0.0, np.maximum(ray, 0.0))
         wrong += np.where(np.isfinite(lower), 0.0, np.maximum(-ray, 0.0))
         if _largest(wrong) > tolerance * scale:
-            raise AssertionError(f"the ray presses on a bound of a {name} that does not exist")
+            raise AssertionError(f"the ray has a dual value of an infinite bound of a {name}")
         total += _support(ray, lower, upper)
     if not total < -tolerance:
         raise AssertionError(f"the ray proves nothing: u'y+ - l'y- + ub'w+ - lb'w- = {total:.3g}")
 
 
 def assert_unbounded(program: Program, solution: Solution, tolerance: float = 1e-6, *, needs_ray: bool = True) -> None:
-    """Check that an answer says unbounded, and that its ray improves for ever within the feasible set.
+    """Check that an answer says unbounded, and that its ray proves it.
 
     Parameters
     ----------
@@ -150,13 +150,13 @@ def _pairs(program: Program, y: Vector, w: Vector) -> tuple[tuple[str, Vector, V
     return ("row", y, program.l, program.u), ("variable", w, program.lb, program.ub)
 
 
-def _support(multiplier: Vector, lower: Vector, upper: Vector) -> float:
+def _support(dual_value: Vector, lower: Vector, upper: Vector) -> float:
     """``u'y⁺ - l'y⁻`` over the bounds that exist."""
     finite_upper, finite_lower = (
         np.where(np.isfinite(upper), upper, 0),
         np.where(np.isfinite(lower), lower, 0),
     )
-    return float(finite_upper @ np.maximum(multiplier, 0)) - float(finite_lower @ np.maximum(-multiplier, 0))
+    return float(finite_upper @ np.maximum(dual_value, 0)) - float(finite_lower @ np.maximum(-dual_value, 0))
 
 
 def _assert_between(name: str, value: Vector, lower: Vector, upper: Vector, tolerance: float) -> None:

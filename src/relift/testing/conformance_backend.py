@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import final
 
@@ -34,28 +34,9 @@ from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.testing.asserts import assert_infeasible, assert_optimal, assert_unbounded
+from relift.testing.conformance import Case
 
 INF = float("inf")
-
-
-@final
-@dataclass(frozen=True)
-class Case:
-    """One thing that a backend must get right.
-
-    Parameters
-    ----------
-    name
-        What it is.
-    check
-        Raises AssertionError if the backend does not.
-    """
-
-    name: str
-    check: Callable[[Backend], None] = field(repr=False)
-
-    def __str__(self) -> str:
-        return self.name
 
 
 @final
@@ -78,7 +59,7 @@ class Conformance:
     failed: Mapping[str, str]
 
 
-def run_case(backend: Backend, case: Case, cannot: Mapping[str, str] | None = None) -> str:
+def run_case(backend: Backend, case: Case[Backend], cannot: Mapping[str, str] | None = None) -> str:
     """Run one case; return the reason if it fails as expected, an empty text if it passes.
 
     Parameters
@@ -390,7 +371,7 @@ def _check_version(backend: Backend) -> None:
         raise AssertionError(f"version is {backend.version()!r}")
 
 
-CASES: tuple[Case, ...] = (
+CASES: tuple[Case[Backend], ...] = (
     *(Case(name, partial(_check_optimal, *parts)) for name, parts in OPTIMAL.items()),
     *(Case(name, partial(_check_infeasible, build, False)) for name, build in INFEASIBLE.items()),
     *(Case(f"{name}:ray", partial(_check_infeasible, build, True)) for name, build in INFEASIBLE.items()),
@@ -430,7 +411,7 @@ _NO_TIME = dict.fromkeys(("time_limit_lp", "time_limit_qp"), "PIQP cannot be sto
 CANNOT: dict[str, dict[str, str]] = {
     "osqp": {**_BOTH},
     "scs": {**_BOTH},
-    "piqp": {**_BOTH, **_NO_TIME, "infeasible_rows:ray": "it stops before its multipliers are a ray"},
+    "piqp": {**_BOTH, **_NO_TIME, "infeasible_rows:ray": "it stops before its duals are a ray"},
     "qpsolvers:clarabel": _without_rays(INFEASIBLE, UNBOUNDED),
     "qpsolvers:piqp": {
         **_without_rays(INFEASIBLE, UNBOUNDED),

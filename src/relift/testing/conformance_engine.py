@@ -7,7 +7,7 @@ An engine of one's own is tested by
 {}
 
 or, with one test for each case, by ``pytest.mark.parametrize("case", CASES, ids=str)`` and ``case.check(engine)``. Each
-case gets an engine of its own. What an engine cannot do is handed to :func:`check_engine` with a reason; a case
+case gets an engine of its own. What an engine cannot do is passed to :func:`check_engine` with a reason; a case
 marked so that passes all the same is a failure.
 """
 
@@ -16,9 +16,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from typing import final
 
 import numpy as np
 
@@ -47,6 +45,7 @@ from relift.tables.algebra import (
 from relift.tables.engine import Engine, Row
 from relift.tables.load import load_table
 from relift.tables.sources.table import TableLike, source_from_data
+from relift.testing.conformance import Case
 
 STRANGE = [
     "it's",
@@ -63,27 +62,7 @@ STRANGE = [
 ]
 
 
-@final
-@dataclass(frozen=True)
-class Case:
-    """One thing that an engine must get right.
-
-    Parameters
-    ----------
-    name
-        What it is.
-    check
-        Raises AssertionError if the engine does not.
-    """
-
-    name: str
-    check: Callable[[Engine], None] = field(repr=False)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-CASES: list[Case] = []
+CASES: list[Case[Engine]] = []
 
 
 def check_engine(make: Callable[[], Engine], cannot: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -363,6 +342,18 @@ def _check_shared_parts_are_written_once(engine: Engine) -> None:
         plan = project(Join(plan, flagged, "left"), "X", "Y")
     assert engine.count(plan, 100) == 4
     assert len(engine.explain(plan)) < 100_000
+
+
+@_case
+def _check_rows_that_a_table_lacks_are_added(engine: Engine) -> None:
+    known = load_table(engine, "known", source_from_data("known", [(1, "a"), (2, "b")]), 2, has_value=False)
+    more = load_table(engine, "more", source_from_data("more", [(2, "b"), (3, "a"), (3, "a")]), 2, has_value=False)
+    scan = known.scan(["c0", "c1"])
+    assert engine.add_new("first", more.scan(["c0", "c1"]), scan) == 1
+    assert engine.add_new("second", more.scan(["c0", "c1"]), scan) == 0
+    assert engine.count(scan, 9) == 3
+    assert engine.fetch(Scan("first", {"c0": ("c0", Type.INTEGER)}))["c0"].tolist() == [3]
+    assert engine.count(Scan("second", {"c0": ("c0", Type.INTEGER)}), 9) == 0
 
 
 @_case

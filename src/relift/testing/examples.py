@@ -72,7 +72,7 @@ def friends_and_smokers(people: int) -> Program:
 
     For each person i variables smokes(i), ill(i) in [0, 1] with prior costs .7 and 1; smoking makes ill: a penalty
     of 1.5 for max(0, smokes(i) - ill(i)); friends smoke together: a penalty of .1 for each ordered pair's
-    max(0, smokes(i) - smokes(j)). All persons but the first are alike.
+    max(0, smokes(i) - smokes(j)). All persons but the first are equivalent.
 
     Parameters
     ----------

@@ -83,8 +83,8 @@ KINDS: dict[str, Callable[[Random, int, int], cp.Problem]] = {
 }
 
 
-def multipliers(problem: cp.Problem) -> NDArray[Any]:
-    """All multipliers of a problem in one vector."""
+def duals(problem: cp.Problem) -> NDArray[Any]:
+    """All duals of a problem in one vector."""
     return np.concatenate(
         [np.ravel(dual.value, order="F") for constraint in problem.constraints for dual in constraint.dual_variables]
     )

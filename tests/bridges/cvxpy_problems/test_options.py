@@ -93,8 +93,10 @@ def test_recovery_is_not_started_after_the_time_limit(monkeypatch: pytest.Monkey
     looked_for: list[int] = []
     original = relift.bridges.cvxpy.recovery.find_means
     monkeypatch.setattr(relift.bridges.cvxpy.recovery, "find_means", lambda p: looked_for.append(1) or original(p))
-    with pytest.raises(cp.error.SolverError, match="time limit"):
-        turning().solve(solver="RELIFT", time_limit=1e-9)
+    problem = turning()
+    with pytest.warns(UserWarning, match="inaccurate"):
+        problem.solve(solver="RELIFT", time_limit=1e-9)
+    assert problem.status == "user_limit"
     assert not looked_for
     turning().solve(solver="RELIFT", time_limit=100)
     assert looked_for
@@ -121,7 +123,7 @@ def test_options_given_as_a_dictionary_are_copied() -> None:
 
 
 def test_wrong_options_are_refused_by_name() -> None:
-    with pytest.raises(OptionError, match="lift='equitble' is not known"):
+    with pytest.raises(OptionError, match="lift='equitble' is not valid"):
         Lifted(lift="equitble")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="time_limit=-1 is out of range"):
         Lifted(time_limit=-1)
@@ -135,7 +137,7 @@ def test_wrong_options_are_refused_by_name() -> None:
         sharing().solve(solver=Lifted(backend="cvxpy:RELIFT"))
     with pytest.raises(OptionError, match="solver='SCS' and backend='clarabel' name two solvers"):
         sharing().solve(method="relift", solver="SCS", backend="clarabel")
-    with pytest.raises(OptionError, match="solver=7 is no name"):
+    with pytest.raises(OptionError, match="solver=7 is not a name"):
         sharing().solve(method="relift", solver=7)
 
 

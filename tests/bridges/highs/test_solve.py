@@ -130,7 +130,7 @@ def test_integer_variables_are_refused_with_what_to_do() -> None:
         relift.highs.solve(h)
     assert str(caught.value) == (
         "the model has 2 integer or semi-continuous variables, the first is 'x[1]'; relift solves continuous programs. "
-        'integers="pass" hands the whole model to HiGHS, without lifting.'
+        'integers="pass" passes the whole model to HiGHS, without lifting.'
     )
     assert h.getModelStatus() == highspy.HighsModelStatus.kNotset
 
@@ -156,7 +156,7 @@ def test_the_relaxation_that_highs_is_asked_for_is_lifted() -> None:
 
 
 def test_the_choice_for_integers_is_checked() -> None:
-    with pytest.raises(OptionError, match=r"integers='relax' is not known. Choose one of: refuse, pass."):
+    with pytest.raises(OptionError, match=r"integers='relax' is not valid. Expected one of: refuse, pass."):
         relift.highs.solve(highs_of(RING), integers="relax")
 
 

@@ -8,12 +8,14 @@ import pytest
 from relift.errors import EngineError
 from relift.tables.algebra import Column, Join, Project, Scan, Type
 from relift.tables.duckdb.engine import DuckDBEngine
+from relift.tables.engine import Engine
 from relift.tables.sources.table import source_from_data
-from relift.testing.conformance_engine import CASES, Case
+from relift.testing.conformance import Case
+from relift.testing.conformance_engine import CASES
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_duckdb_conforms(case: Case) -> None:
+def test_duckdb_conforms(case: Case[Engine]) -> None:
     with DuckDBEngine() as engine:
         case.check(engine)
 

@@ -30,19 +30,20 @@ from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
 from relift.tables.memory.engine import MemoryEngine
 from relift.tables.sources.table import source_from_data
-from relift.testing.conformance_engine import CASES, Case
+from relift.testing.conformance import Case
+from relift.testing.conformance_engine import CASES
 
 NAMES = "XYZW"
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_memory_conforms(case: Case) -> None:
+def test_memory_conforms(case: Case[Engine]) -> None:
     with MemoryEngine() as engine:
         case.check(engine)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_memory_that_hands_everything_to_duckdb_conforms(case: Case) -> None:
+def test_memory_that_hands_everything_to_duckdb_conforms(case: Case[Engine]) -> None:
     with MemoryEngine(most_rows=0) as engine:
         case.check(engine)
 

@@ -21,7 +21,8 @@ from relift.tables.memory.engine import MemoryEngine
 from relift.tables.open_engine import open_engine
 from relift.tables.postgres.engine import PostgresEngine
 from relift.tables.sources.table import Table, source_from_data
-from relift.testing.conformance_engine import CASES, Case
+from relift.testing.conformance import Case
+from relift.testing.conformance_engine import CASES
 
 adbc = pytest.importorskip("adbc_driver_postgresql.dbapi")
 psycopg = pytest.importorskip("psycopg")
@@ -78,7 +79,7 @@ def value(engine: Engine, scalar: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_postgresql_conforms(case: Case, postgres_server: Server) -> None:
+def test_postgresql_conforms(case: Case[Engine], postgres_server: Server) -> None:
     with PostgresEngine(postgres_server.url()) as engine:
         case.check(engine)
 
@@ -88,7 +89,7 @@ STORING = {"numbers are dense and in order", "budgets and bounded counts", "tabl
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.name in STORING], ids=str)
-def test_postgresql_conforms_in_a_schema_of_its_own(case: Case, postgres_server: Server) -> None:
+def test_postgresql_conforms_in_a_schema_of_its_own(case: Case[Engine], postgres_server: Server) -> None:
     with PostgresEngine(postgres_server.url(), workspace="schema") as engine:
         case.check(engine)
 
@@ -140,7 +141,7 @@ def test_tables_views_and_partitions_can_be_named(url: str) -> None:
         ("s.plane", "Did you mean 'plain'?"),
         ("nowhere", "there is no table or view 'nowhere'"),
         ("s.Plain", "Did you mean 'plain'?"),
-        ("a.b.c.d", "'a.b.c.d' is no name of a table"),
+        ("a.b.c.d", "'a.b.c.d' is not the name of a table"),
         ("other.s.plain", "'other' is another database"),
         (Table("s.plain", ["name", "prize"]), "has no column 'prize'. Its columns are 'name', 'size', 'price'."),
         (Table(ODD_NAME, ["document"]), "the column 'document' holds json."),
@@ -408,9 +409,9 @@ def test_engines_are_chosen_by_word_address_and_object(url: str, user: Any) -> N
                 assert rows_of(other, "s.cheap", 1) == [("a",)]
     assert repr(engine) == "PostgresEngine(closed)"
     for wrong in ("postgres", 7, object()):
-        with pytest.raises(OptionError, match=r"is not known. Choose one of: memory, duckdb, postgresql://…, spark"):
+        with pytest.raises(OptionError, match=r"is not valid. Expected one of: memory, duckdb, postgresql://…, spark"):
             open_engine(wrong)
-    with pytest.raises(OptionError, match="workspace='temp' is not known"):
+    with pytest.raises(OptionError, match="workspace='temp' is not valid"):
         PostgresEngine(url, workspace="temp")  # type: ignore[arg-type]
 
 

@@ -259,8 +259,8 @@ def test_interruption_from_another_thread(postgres_server: Server, nodes: Any) -
 
 @pytest.mark.parametrize("how", ["Ctrl-C in Python", "Ctrl-C on the command line", "kill -9"])
 def test_a_process_is_ended_in_the_middle(how: str, postgres_server: Server, nodes: Any, tmp_path: Path) -> None:
-    url, scratch = postgres_server.url(), tmp_path / "scratch"
-    scratch.mkdir()
+    url, temporary = postgres_server.url(), tmp_path / "temporary"
+    temporary.mkdir()
     (tmp_path / "m.rlp").write_text(ENDLESS)
     if how == "Ctrl-C on the command line":
         words = ["-m", "relift", "solve", str(tmp_path / "m.rlp"), "--engine", url, "--limit", "1000000000"]
@@ -268,7 +268,7 @@ def test_a_process_is_ended_in_the_middle(how: str, postgres_server: Server, nod
         words = ["-c", f"import relift; relift.ground_model({ENDLESS!r}, engine={url!r}, limit=10**9)"]
     process = subprocess.Popen(
         [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
+        env={**os.environ, "TMPDIR": str(temporary)},
     )  # fmt: skip
     try:
         assert wait_until(lambda: is_joining(nodes))
@@ -282,7 +282,7 @@ def test_a_process_is_ended_in_the_middle(how: str, postgres_server: Server, nod
     elif how == "Ctrl-C in Python":
         assert errors.rstrip().endswith("KeyboardInterrupt")
     assert_nothing_is_left(nodes)
-    assert list(scratch.iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_schema_of_a_dead_process_is_removed_and_one_of_a_living_is_not(postgres_server: Server, nodes: Any) -> None:

@@ -33,9 +33,10 @@ from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
 from relift.tables.load import load_table
 from relift.tables.sources.table import Table, source_from_data
-from relift.tables.spark import engine as engine_spark
+from relift.tables.spark import storage
 from relift.tables.spark.engine import SparkEngine
-from relift.testing.conformance_engine import CASES, Case
+from relift.testing.conformance import Case
+from relift.testing.conformance_engine import CASES
 
 if importlib.util.find_spec("pyspark") is None:
     pytest.skip("PySpark is not installed", allow_module_level=True)
@@ -76,7 +77,7 @@ def engine(session: Any) -> Iterator[SparkEngine]:
 @pytest.fixture
 def all_on_the_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also the smallest tables are stored by Spark, and numbered by ranges."""
-    monkeypatch.setattr(engine_spark, "SMALL", 0)
+    monkeypatch.setattr(storage, "SMALL", 0)
 
 
 def left_behind(session: Any) -> tuple[int, list[str]]:
@@ -114,7 +115,7 @@ def assert_grounds_as_on_duckdb(text: str, tables: dict[str, Any], engine: Engin
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_spark_conforms(case: Case, engine: SparkEngine) -> None:
+def test_spark_conforms(case: Case[Engine], engine: SparkEngine) -> None:
     case.check(engine)
 
 
@@ -167,9 +168,9 @@ def test_recursions_do_not_let_plans_grow(engine: SparkEngine, session: Any) -> 
     model = check_text(REACH)
     with ground(model, {"edge": chain}, engine=engine) as found:
         assert found.program.n_variables == 10 * 11 // 2
-        name = next(name for name in engine._tables if name.endswith("_reach"))
+        name = next(name for name in engine._store.tables if name.endswith("_reach"))
         plan = engine._open.session.table(name)._jdf.queryExecution().analyzed().toString()
-        assert plan.count("LogicalRDD") <= engine_spark.MOST_PARTS
+        assert plan.count("LogicalRDD") <= storage.MOST_PARTS
         assert "Join" not in plan
     assert left_behind(session) == (0, [])
 
@@ -273,7 +274,7 @@ def test_tables_grow_in_few_parts(engine: SparkEngine) -> None:
     engine.create("t", grown)
     for k in range(1, 12):
         assert engine.append("t", Project(Unit(), {"X": literal(k)})) == 1
-    assert len(engine._tables["t"].parts) <= engine_spark.MOST_PARTS
+    assert len(engine._store.tables["t"].parts) <= storage.MOST_PARTS
     found = engine.fetch(Scan("t", {"X": ("X", Type.INTEGER)}))["X"]
     assert sorted(found.tolist()) == list(range(12))
 

@@ -212,7 +212,11 @@ private:
         std::vector<std::uint32_t> everything(n);
         for (std::size_t i = 0; i < n; ++i) everything[i] = std::uint32_t(i);
         if (!is_v_given) compute_v(everything);
-        bring_back([](std::size_t) { return true; });
+        if (source_->keeps_rows())
+            cache_.start_anew();
+        else
+            bring_back([](std::size_t) { return true; });
+        departures_.clear();
         load();
         measure_outside();
         value_ = 0.0;
@@ -232,6 +236,29 @@ private:
         std::vector<double> sums(rows.size(), 0.0);
         if (!support.empty()) source_->sums(rows, support, weights, sums.data());
         for (std::size_t r = 0; r < rows.size(); ++r) v_[rows[r]] = problem_.c[rows[r]] - sums[r];
+    }
+
+    // The same for examples that left the active set, from what their v was then: only what has changed since is added.
+    void follow_departed() {
+        for (Departure& departure : departures_) {
+            std::vector<std::uint32_t> changed;
+            std::vector<double> by;
+            std::size_t n_support = 0;
+            for (std::size_t i = 0; i < size(); ++i) {
+                n_support += beta_[i] != 0.0;
+                if (beta_[i] == departure.beta[i]) continue;
+                changed.push_back(std::uint32_t(i));
+                by.push_back(beta_[i] - departure.beta[i]);
+            }
+            if (changed.size() >= n_support) {
+                compute_v(departure.examples);
+            } else if (!changed.empty()) {
+                std::vector<double> sums(departure.examples.size());
+                source_->sums(departure.examples, changed, by, sums.data());
+                for (std::size_t r = 0; r < sums.size(); ++r) v_[departure.examples[r]] -= sums[r];
+            }
+            std::copy_n(beta_, size(), departure.beta.begin());
+        }
     }
 
     // Examples outside the active set that are wanted are appended to it.
@@ -278,14 +305,19 @@ private:
         std::vector<Real> nothing(part_.stride, Real(0));
         row_i = row_j = nothing.data();
         double moved = 0.0;
+        bool is_start = source_->keeps_rows();
         for (;;) {
             const Extremes found = update_and_find<Real>(part_, row_i, row_j, moved);
             const bool is_open = found.highest > -infinity && found.lowest < infinity;
             const double violation = is_open ? std::max(0.0, found.highest - found.lowest) : 0.0;
             const bool is_settled = violation <= limits_->tolerance;
             const bool is_over = outcome.steps >= limits_->most_steps;
-            bool is_changed = false;
-            if (is_settled || is_over || outcome.steps >= next_check) {
+            // Where rows cost nothing, those that the start has on the right side are left out at once.
+            bool is_changed = is_start && !is_settled && !is_over && leave_out(found);
+            is_start = false;
+            if (is_changed) {
+                last_shrinking = outcome.steps;
+            } else if (is_settled || is_over || outcome.steps >= next_check) {
                 next_check = outcome.steps + std::max<std::int64_t>(first_check, std::int64_t(part_.size / 64));
                 judge_gap(found, nullptr, outcome);
                 outcome.violation = violation;
@@ -437,12 +469,7 @@ private:
     // Every example: v of those that were left out is computed; those that violate come back. Returns how many did.
     std::size_t look_at_all(const Extremes& found, DualOutcome& outcome) {
         unload();
-        std::vector<char> is_active(size(), 0);
-        for (const std::uint32_t i : cache_.columns()) is_active[i] = 1;
-        std::vector<std::uint32_t> others;
-        for (std::size_t i = 0; i < size(); ++i)
-            if (!is_active[i]) others.push_back(std::uint32_t(i));
-        compute_v(others);
+        follow_departed();
         const double epsilon = problem_.epsilon;
         const std::size_t n_back = bring_back([&](std::size_t i) {
             const bool may_grow = beta_[i] < problem_.hi[i], may_shrink = beta_[i] > problem_.lo[i];
@@ -454,9 +481,17 @@ private:
         load();
         measure_outside();
         ActivePart<Real> rest;
+        std::vector<char> is_in(size(), 0);
+        for (const std::uint32_t i : cache_.columns()) is_in[i] = 1;
+        for (Departure& departure : departures_) {
+            auto& examples = departure.examples;
+            examples.erase(std::remove_if(examples.begin(), examples.end(), [&](std::uint32_t i) { return is_in[i]; }),
+                           examples.end());
+        }
+        departures_.erase(std::remove_if(departures_.begin(), departures_.end(),
+                                         [](const Departure& departure) { return departure.examples.empty(); }),
+                          departures_.end());
         if (cache_.columns().size() < size()) {
-            std::vector<char> is_in(size(), 0);
-            for (const std::uint32_t i : cache_.columns()) is_in[i] = 1;
             std::vector<std::uint32_t> out;
             for (std::size_t i = 0; i < size(); ++i)
                 if (!is_in[i]) out.push_back(std::uint32_t(i));
@@ -490,6 +525,14 @@ private:
                 stay.push_back(std::uint32_t(p));
         if (4 * stay.size() > 3 * part_.size || stay.size() < 2) return false;
         unload();
+        Departure departure{{}, std::vector<double>(beta_, beta_ + size())};
+        for (std::size_t p = 0, next = 0; p < part_.size; ++p) {
+            if (next < stay.size() && stay[next] == p)
+                ++next;
+            else
+                departure.examples.push_back(cache_.columns()[p]);
+        }
+        departures_.push_back(std::move(departure));
         part_.keep(stay);
         measure_outside();
         cache_.keep(std::move(stay));
@@ -515,8 +558,15 @@ private:
     static constexpr double least_curvature = 1e-12;
     static constexpr std::int64_t first_check = 64;
 
+    // Examples that left the active set together, and beta as it is in their v.
+    struct Departure {
+        std::vector<std::uint32_t> examples;
+        std::vector<double> beta;
+    };
+
     std::unique_ptr<RowSource<Real>> source_;
     RowCache<Real> cache_;
+    std::vector<Departure> departures_;
     std::vector<Real> diagonal_;
     ActivePart<Real> part_;
     DualProblem problem_{};
@@ -529,6 +579,13 @@ template <class Real>
 std::unique_ptr<DualMachine> machine_of_points(const Real* points, std::size_t n, std::size_t n_features,
                                                const Kernel& kernel, std::size_t most_bytes) {
     return std::make_unique<SmoMachine<Real>>(std::make_unique<PointRows<Real>>(points, n, n_features, kernel),
+                                              most_bytes);
+}
+
+template <class Real>
+std::unique_ptr<DualMachine> machine_of_kept_points(const Real* points, std::size_t n, std::size_t n_features,
+                                                    const Kernel& kernel, std::size_t most_bytes) {
+    return std::make_unique<SmoMachine<Real>>(std::make_unique<KeptPointRows<Real>>(points, n, n_features, kernel),
                                               most_bytes);
 }
 

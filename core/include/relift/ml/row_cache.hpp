@@ -16,7 +16,7 @@ public:
     }
 
     const std::vector<std::uint32_t>& columns() const { return columns_; }
-    std::uint64_t computed() const { return computed_; }
+    std::uint64_t computed() const { return computed_ + source_.computed(); }
 
     // Only the columns at these positions (ascending) stay.
     void keep(std::vector<std::uint32_t> positions) {
@@ -31,8 +31,25 @@ public:
         source_.set_columns(columns_);
     }
 
+    // All examples in their own order, and no rows: for sources that keep theirs.
+    void start_anew() {
+        for (std::uint32_t i = first_; i != none;) {
+            const std::uint32_t next = rows_[i].after;
+            slabs_.give(rows_[i].values);
+            rows_[i] = Row();
+            i = next;
+        }
+        first_ = last_ = none;
+        n_rows_ = 0;
+        kept_.clear();
+        columns_.resize(rows_.size());
+        for (std::size_t i = 0; i < columns_.size(); ++i) columns_[i] = std::uint32_t(i);
+        source_.set_columns(columns_);
+    }
+
     // The row of an example over all columns, in whole lanes. Valid until the second next call.
     const Real* row(std::size_t i) {
+        if (const Real* kept = source_.kept_row(i)) return kept;
         Row& row = rows_[i];
         if (row.values)
             unlink(std::uint32_t(i));
@@ -41,7 +58,7 @@ public:
         bring_up_to_date(row);
         if (row.length < columns_.size()) {
             source_.row(i, row.length, columns_.size(), row.values);
-            computed_ += columns_.size() - row.length;
+            if (!source_.keeps_rows()) computed_ += columns_.size() - row.length;
             row.length = columns_.size();
         }
         link_last(std::uint32_t(i));

@@ -21,6 +21,12 @@ public:
     // sums[r] = sum_s weights[s] k(rows[r], support[s]).
     virtual void sums(const std::vector<std::uint32_t>& rows, const std::vector<std::uint32_t>& support,
                       const std::vector<double>& weights, double* sums) = 0;
+    // Whether rows over all examples are kept here, so that rows over other columns cost next to nothing.
+    virtual bool keeps_rows() const { return false; }
+    // The row over all columns in whole lanes, if it is there as it is wanted; else nullptr.
+    virtual const Real* kept_row(std::size_t) { return nullptr; }
+    // Kernel values that were computed for kept rows.
+    virtual std::uint64_t computed() const { return 0; }
 };
 
 // Kernel rows inside one label, kept for all machines in which the label takes part: the examples of label l are those
@@ -123,6 +129,63 @@ private:
     std::size_t n_, n_features_;
     Kernel kernel_;
     std::unique_ptr<PointsBy<Real>> columns_;
+};
+
+// Dense points whose rows over all examples are kept for many solves: those of all folds and all C of a search. A row
+// over some of the columns is picked from the whole one.
+template <class Real> class KeptPointRows final : public RowSource<Real> {
+public:
+    KeptPointRows(const Real* points, std::size_t n, std::size_t n_features, const Kernel& kernel)
+        : points_(points), n_(n), n_features_(n_features), kernel_(kernel), all_(points, n, n_features), rows_(n),
+          slabs_(all_.stride() * sizeof(Real)) {}
+
+    std::size_t size() const override { return n_; }
+    Real diagonal(std::size_t i) const override {
+        return kernel_of_itself<Real>(points_ + i * n_features_, n_features_, kernel_);
+    }
+    double cost() const override { return 0.1; }
+    bool keeps_rows() const override { return true; }
+    std::uint64_t computed() const override { return computed_; }
+    void set_columns(const std::vector<std::uint32_t>& columns) override {
+        columns_ = columns;
+        is_whole_ = columns.size() == n_;
+        for (std::size_t p = 0; is_whole_ && p < n_; ++p) is_whole_ = columns[p] == p;
+    }
+    const Real* kept_row(std::size_t i) override { return is_whole_ ? whole(i) : nullptr; }
+    void row(std::size_t i, std::size_t begin, std::size_t end, Real* values) override {
+        const Real* from = whole(i);
+        for (std::size_t p = begin; p < end; ++p) values[p] = from[columns_[p]];
+        std::fill(values + end, values + (end + lane_count - 1) / lane_count * lane_count, Real(0));
+    }
+    void sums(const std::vector<std::uint32_t>& rows, const std::vector<std::uint32_t>& support,
+              const std::vector<double>& weights, double* sums) override {
+        std::fill_n(sums, rows.size(), 0.0);
+        for (std::size_t s = 0; s < support.size(); ++s) {
+            const Real* from = whole(support[s]);
+            for (std::size_t r = 0; r < rows.size(); ++r) sums[r] += weights[s] * double(from[rows[r]]);
+        }
+    }
+
+private:
+    const Real* whole(std::size_t i) {
+        if (!rows_[i]) {
+            Real* row = static_cast<Real*>(slabs_.take());
+            kernel_row<Real>(points_ + i * n_features_, n_features_, all_, 0, n_, kernel_, row);
+            computed_ += n_;
+            rows_[i] = row;
+        }
+        return rows_[i];
+    }
+
+    const Real* points_;
+    std::size_t n_, n_features_;
+    Kernel kernel_;
+    PointsBy<Real> all_;
+    std::vector<Real*> rows_;
+    Slabs slabs_;
+    std::vector<std::uint32_t> columns_;
+    bool is_whole_ = true;
+    std::uint64_t computed_ = 0;
 };
 
 // The examples of two labels, first those of one, then those of the other; rows inside a label are shared.

@@ -13,8 +13,8 @@ from relift.solvers.registry import backend_names
 def backend_for(name: str) -> str:
     """The backend of relift that a name stands for.
 
-    Names of relift are taken first (they are in small letters), then those of CVXPY's installed solvers, in small or
-    capital letters.
+    Names of relift are taken first (they are in lower case), then those of CVXPY's installed solvers, in lower or upper
+    case.
 
     Parameters
     ----------

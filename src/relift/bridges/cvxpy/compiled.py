@@ -1,7 +1,7 @@
-"""From the arrays that CVXPY compiles a problem into to a program, and from an answer back to CVXPY's multipliers.
+"""From the arrays that CVXPY compiles a problem into to a program, and from an answer back to CVXPY's dual values.
 
 CVXPY's form is minimise ½x'Px + c'x with b - Ax in a product of cones: zero rows first, then nonnegative ones, second
-order, semidefinite, exponential, power cones of three rows, power cones of more. Its multipliers obey Px + c + A'z = 0,
+order, semidefinite, exponential, power cones of three rows, power cones of more. Its dual values obey Px + c + A'z = 0,
 z in the dual cones: relift's signs, so that none is turned.
 """
 
@@ -72,8 +72,8 @@ class Compiled:
         )
         return cls(program)
 
-    def multipliers(self, y: Vector | None, v: Vector | None) -> Vector | None:
-        """The multipliers of all rows in CVXPY's order; None if some are missing.
+    def duals(self, y: Vector | None, v: Vector | None) -> Vector | None:
+        """The dual values of all rows in CVXPY's order; None if some are missing.
 
         Parameters
         ----------
@@ -85,15 +85,15 @@ class Compiled:
         return np.concatenate([y, np.zeros(0) if v is None else v])
 
 
-def multipliers_of(compiled: Compiled, answer: Solution) -> Vector | None:
-    """What CVXPY calls the dual of an answer: multipliers of a point, or the proof that there is none.
+def duals_of(compiled: Compiled, answer: Solution) -> Vector | None:
+    """What CVXPY calls the dual of an answer: dual values of a point, or the proof that there is none.
 
-    To a proof of unboundedness belong multipliers of zero, which is what Clarabel and SCS return.
+    To a proof of unboundedness belong dual values of zero, which is what Clarabel and SCS return.
     """
     if answer.status is Status.UNBOUNDED:
         return np.zeros(compiled.program.n_rows + compiled.program.conic.n_rows)
-    point = compiled.multipliers(answer.y, answer.v)
-    return compiled.multipliers(answer.ray_y, answer.ray_v) if point is None else point
+    point = compiled.duals(answer.y, answer.v)
+    return compiled.duals(answer.ray_y, answer.ray_v) if point is None else point
 
 
 def _cones(dims: ConeDims) -> list[Cone]:

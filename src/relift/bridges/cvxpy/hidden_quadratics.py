@@ -8,7 +8,7 @@ symmetry that P has; so cones are turned back where that is exact. With the head
 - :math:`h \pm T_j = c > 0` for one tail says :math:`\|T_{rest}\|^2 \le c\,(2h - c)`, since
   :math:`h^2 - T_j^2 = (h \pm T_j)(h \mp T_j)` and :math:`h \mp T_j = 2h - c`; that this is nonnegative follows.
 
-Both are :math:`g = \tfrac1c \|T_{rest}\|^2 - \ell(x) \le 0`. If a multiplier of g is :math:`\mu`, that of the cone is
+Both are :math:`g = \tfrac1c \|T_{rest}\|^2 - \ell(x) \le 0`. If a dual value of g is :math:`\mu`, that of the cone is
 
 .. math:: v = \tfrac{2\mu}{c}\,(h, -T),
 
@@ -16,10 +16,10 @@ which gives the same gradient, lies in the cone because s does, and has :math:`v
 
 A variable t that stands in no other cone, not in P, and in one row :math:`a_t t + \dots \le u`, :math:`a_t > 0` (or in
 no row, with :math:`q_t > 0`) is eliminated: at an optimum it may be taken as small as g lets it be. The row becomes the
-quadratic constraint that the user wrote, and its multiplier is that of the constraint.
+quadratic constraint that the user wrote, and its dual value is that of the constraint.
 
 ``norm(Mx) <= 2`` comes as :math:`(t, Mx) \in \text{SOC}` and a row :math:`a_t t \le u`: if t stands nowhere else it may
-be taken as large as the row lets it be, which makes the head a constant. The multiplier of the row follows from that of
+be taken as large as the row lets it be, which makes the head a constant. The dual value of the row follows from that of
 the head.
 
 Entries of the Gram matrices are rounded to eleven digits, because the factor was: the answer is therefore checked on
@@ -86,7 +86,7 @@ class HiddenQuadratics:
         y, w, v = np.zeros(source.n_rows), np.zeros(source.n_variables), np.zeros(source.conic.n_rows)
         y[self.kept_rows], w[self.kept], v[self.kept_conic] = answer.y, answer.w, answer.v
         z = answer.z[: len(source.quadratic)]
-        of_targets = np.append(answer.z[len(source.quadratic) :], 1.0)  # the objective has the multiplier 1
+        of_targets = np.append(answer.z[len(source.quadratic) :], 1.0)  # the objective has the dual value 1
         from_row = cones.row_of_target >= 0
         y[cones.row_of_target[from_row]] = of_targets[:-1][from_row]
         s = source.conic.slack(x)
@@ -451,5 +451,5 @@ def _rounded(values: Vector, owner: Indices, n_owners: int) -> Vector:
 
 
 def _plain(values: Vector) -> Vector:
-    """Right-hand sides, rounded each for itself."""
+    """Right-hand sides, rounded one by one."""
     return _rounded(values, np.arange(values.size), values.size)

@@ -6,8 +6,10 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, final
 
+from relift.approximate.options import Approximation, approximation_from
 from relift.errors import OptionError
 from relift.settings import LiftMethod, LiftSettings, Reading, SolverSettings, check_choice
+from relift.symmetry.partition import Partition
 
 TOLERANCE = 1e-6
 """The largest relative residual that is called optimal, unless the caller says otherwise."""
@@ -27,11 +29,13 @@ class LiftedOptions:
     ----------
     lift, values, digits, scale_rows, reduce
         How classes are looked for; see :func:`relift.lift`.
+    approximate
+        Merge what is nearly equal and stop at a proved gap; see :func:`relift.solve`.
     backend
         ``"auto"``, a backend of relift, or the name of any solver that CVXPY has installed.
     tolerance
         The largest relative residual on the problem as CVXPY compiled it that may be called optimal. None: 1e-6, or ten
-        times the tolerances that are handed to the backend, where those are looser.
+        times the tolerances that are passed to the backend, where those are looser.
     time_limit, iteration_limit, threads
         Told to the backend; see :func:`relift.solve`.
     recover
@@ -51,22 +55,23 @@ class LiftedOptions:
     iteration_limit: int | None = None
     threads: int | None = None
     recover: bool = True
+    approximate: Approximation | Partition | float | None = None
     backend_options: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend_options", dict(self.backend_options))
         if not isinstance(self.backend, str):
-            raise OptionError(f"backend={self.backend!r} is no name.", "Give 'auto' or the name of a solver.")
+            raise OptionError(f"backend={self.backend!r} is not a name.", "Give 'auto' or the name of a solver.")
         for name in ("scale_rows", "reduce", "recover"):
             check_choice(name, getattr(self, name), (True, False))  # type: ignore[arg-type]
         self.lift_settings()
+        if self.approximate is not None:
+            approximation_from(self.approximate)
         SolverSettings(self.certificate_tolerance, self.time_limit, self.iteration_limit, self.threads)
 
     def __hash__(self) -> int:
-        words = tuple(getattr(self, item.name) for item in fields(self) if item.name != "backend_options")
-        own = {
-            name: value if isinstance(value, Hashable) else repr(value) for name, value in self.backend_options.items()
-        }
+        words = tuple(_hashable(getattr(self, item.name)) for item in fields(self) if item.name != "backend_options")
+        own = {name: _hashable(value) for name, value in self.backend_options.items()}
         return hash((words, tuple(sorted(own))))
 
     @property
@@ -82,11 +87,11 @@ class LiftedOptions:
         return max([TOLERANCE, *asked])
 
     def lift_settings(self) -> LiftSettings:
-        """How classes are looked for, in the words of the lower layers."""
+        """How classes are looked for, as the lower layers take it."""
         return LiftSettings(self.lift, self.values, self.digits, self.scale_rows, self.reduce)
 
     def with_solve_options(self, given: Mapping[str, Any]) -> LiftedOptions:
-        """These options for one solve: relift's own words replace, all others are the backend's.
+        """These options for one solve: relift's own options replace, all others are the backend's.
 
         Parameters
         ----------
@@ -99,5 +104,9 @@ class LiftedOptions:
         return replace(self, **own, backend_options=for_backend)
 
 
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, Hashable) else repr(value)
+
+
 OWN_WORDS = frozenset(item.name for item in fields(LiftedOptions))
-"""The keywords that are relift's; all others are handed to the backend."""
+"""The keywords that are relift's; all others are passed to the backend."""

@@ -74,7 +74,7 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> float | 
     """
     if problem.is_mixed_integer():
         raise SolverError(
-            "relift does not take integer or boolean variables: averages of integers are no integers. "
+            "relift does not take integer or boolean variables: averages of integers are not integers. "
             "Solve this problem with a mixed-integer solver, or relax it."
         )
     solver = args[0] if args else options.pop("solver", None)
@@ -88,7 +88,7 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> float | 
                 f"solver={solver!r} and backend={own['backend']!r} name two solvers.", "Give one of them."
             )
     elif solver is not None:
-        raise OptionError(f"solver={solver!r} is no name.", "Give the name of a solver, or a relift.cvxpy.Lifted.")
+        raise OptionError(f"solver={solver!r} is not a name.", "Give the name of a solver, or a relift.cvxpy.Lifted.")
     lifted: float | None = problem.solve(Lifted(**own), *args[1:], **options)
     return lifted
 

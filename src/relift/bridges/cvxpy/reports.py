@@ -37,7 +37,7 @@ def report(
     attempts
         Every call of a backend, those that came to nothing too.
     how
-        Whether the classes were found anew, re-used, or not used in the end.
+        Whether the classes were found anew, re-used, not used in the end, or approximate.
     recovered
         What was found in the cones before lifting; empty if nothing was used.
     lift_seconds
@@ -52,6 +52,7 @@ def report(
         "reduced": sizes(lifting.reduction.program),
         "small": sizes(lifting.small),
         "recovered": recovered,
+        "gap": _number(result.gap),
         "seconds": {"lift": lift_seconds, **result.timings},
         "certificate": {
             "tolerance": certificate.tolerance,

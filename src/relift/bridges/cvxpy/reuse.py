@@ -1,7 +1,7 @@
 """Classes that were found for one problem serve the next solve of it, where its new numbers allow.
 
 A parametrised problem is compiled into arrays of the same shape each time. The old classes are *verified* on the new
-numbers (a pass over the nonzeros, no refinement) and kept if they hold and the numbers are not more alike than before:
+numbers (a pass over the nonzeros, no refinement) and kept if they hold and no more numbers are equal than before:
 fewer distinct values may mean larger classes, and then they are looked for anew. Verified classes are right; they need
 not be the coarsest.
 """

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import final
+from typing import Unpack, final
 
 import relift.pipeline as pipeline
+from relift.arrays import Labels
 from relift.bridges.cvxpy.backends import backend_for
 from relift.bridges.cvxpy.compiled import Compiled
 from relift.bridges.cvxpy.options import LiftedOptions
@@ -56,7 +58,7 @@ class Outcome:
     compiled
         The problem.
     answer
-        Point and multipliers of the problem as compiled, or a proof that there is none.
+        Point and dual values of the problem as compiled, or a proof that there is none.
     claim
         What the backend said last, proved or not.
     report
@@ -95,6 +97,8 @@ def solve_compiled(
         Print what happens.
     """
     run = _Run(compiled, options, memory or Memory(), warm_start, verbose)
+    if options.approximate is not None:
+        return run.approximately()
     found = run.through_recovery() if options.recover and options.lift != "none" else None
     return found or run.directly()
 
@@ -113,6 +117,15 @@ class _Run:
         self.ground: tuple[Kept, str] | None = None
         self.is_fruitless = False
         self.attempts: tuple[Attempt, ...] = ()
+
+    def approximately(self) -> Outcome:
+        """Merge what is nearly equal in the problem as it was compiled, to a proved gap."""
+        settings = self.options.lift_settings()
+        result = self._solve(
+            self.compiled.program, self.last, lift=settings.lift, values=settings.values, digits=settings.digits,
+            scale_rows=settings.scale_rows, reduce=settings.reduce, approximate=self.options.approximate,
+        )  # fmt: skip
+        return self._outcome(result, result.solution, result.certificate, "approximate", Memory())
 
     def directly(self) -> Outcome:
         """Lift and solve the problem as it was compiled."""
@@ -142,7 +155,7 @@ class _Run:
             return None
         recovered, number, kept, how = chosen
         self.is_fruitless = True  # until its answer has passed
-        result = self._solve(kept.lifting, None)
+        result = self._solve(kept.lifting, None if self.last is None else recovered.restrict(self.last))
         self.attempts = result.attempts
         if result.status is not Status.OPTIMAL:
             return None
@@ -154,40 +167,56 @@ class _Run:
         return self._outcome(result, answer, certificate, how, Memory(old, (number, kept)), str(recovered))
 
     def _best_recovery(self) -> tuple[Recovered, int, Kept, str] | None:
-        """The way of reading the cones that lets most variables merge, if it is not to leave them as they are."""
-        if len(self.compiled.program.conic) == 0 or not self._takes_quadratics():
+        """The way of reading the problem that lets most variables merge, or that is much shorter; None to leave it."""
+        ground = self.compiled.program
+        if len(ground.conic) == 0 and ground.P is None:
             return None
         if self.memory.fruitless == self.options and self._lift_ground()[1] != "found":
             self.is_fruitless = True  # as the last time: the classes are still the same
             return None
-        begin = perf_counter()
-        settings = self.options.lift_settings()
-        # Orbits are not offered for quadratic constraints; means and norms can be turned back all the same.
-        found = recover(self.compiled.program, quadratics=settings.lift != "orbits", is_late=self._is_late)
-        best = None
+        begin, before = perf_counter(), self.lift_seconds
+        found, best = self._recovered(), None
         if self.memory.recovered is not None:
             number, kept = self.memory.recovered
             if number < len(found):
-                kept, how = lift_or_reuse(found[number].program, settings, kept)
+                kept, how = lift_or_reuse(found[number].program, self.options.lift_settings(), kept)
                 best = (found[number], number, kept, how) if how != "found" else None
-        self.lift_seconds += perf_counter() - begin
-        if best is not None:
-            return best
-        if not found:
-            self.is_fruitless = not self._is_late()
+        if best is None and found:
+            best = self._much_shorter(found) or self._best_of(found)
+        self.lift_seconds = before + perf_counter() - begin
+        self.is_fruitless = best is None and not self._is_late()
+        return best
+
+    def _recovered(self) -> tuple[Recovered, ...]:
+        """All ways of reading the problem."""
+        # Orbits are not offered for quadratic constraints; means and norms can be turned back all the same.
+        quadratics = self.options.lift != "orbits" and self._takes_quadratics()
+
+        def labels() -> Labels:
+            old = self.memory.ground
+            if old is not None and old.lifting.program.n_variables == self.compiled.program.n_variables:
+                return old.lifting.class_of_variable  # good enough to guess what is worth looking for
+            return self._lift_ground()[0].lifting.class_of_variable
+
+        return recover(self.compiled.program, quadratics=quadratics, is_late=self._is_late, labels=labels)
+
+    def _much_shorter(self, found: Sequence[Recovered]) -> tuple[Recovered, int, Kept, str] | None:
+        """The last way, if it leaves a tenth of the problem or less: the problem as compiled need not be lifted."""
+        number, one = len(found) - 1, found[-1]
+        if self.ground is not None or not one.is_shorter(one.program, self.compiled.program, 0.1):
             return None
+        return one, number, *lift_or_reuse(one.program, self.options.lift_settings(), None)
+
+    def _best_of(self, found: Sequence[Recovered]) -> tuple[Recovered, int, Kept, str] | None:
+        best, smallest = None, self._lift_ground()[0].lifting.small
         fewest = min(one.n_classes(self._lift_ground()[0].lifting) for one in found)
-        begin = perf_counter()
         for number, one in enumerate(found):
             if self._is_late():
-                self.lift_seconds += perf_counter() - begin
                 return None
-            kept, how = lift_or_reuse(one.program, settings, None)
-            n_classes = one.n_classes(kept.lifting)
-            if n_classes < fewest:
-                best, fewest = (one, number, kept, how), n_classes
-        self.lift_seconds += perf_counter() - begin
-        self.is_fruitless = best is None
+            kept, how = lift_or_reuse(one.program, self.options.lift_settings(), None)
+            n_classes, small = one.n_classes(kept.lifting), kept.lifting.small
+            if n_classes < fewest or (n_classes == fewest and one.is_shorter(small, smallest)):
+                best, fewest, smallest = (one, number, kept, how), n_classes, small
         return best
 
     def _is_late(self) -> bool:
@@ -204,12 +233,14 @@ class _Run:
             self.lift_seconds += perf_counter() - begin
         return self.ground
 
-    def _solve(self, lifting: Lifting, last: Solution | None) -> Result:
+    def _solve(
+        self, given: Program | Lifting, last: Solution | None, **how: Unpack[pipeline.ApproximateLiftOptions]
+    ) -> Result:
         limit, options = self.options.time_limit, self.options
-        if self.verbose:
-            print(f"relift: {_shown(lifting.program)} -> {_shown(lifting.small)}")
+        if self.verbose and isinstance(given, Lifting):
+            print(f"relift: {_shown(given.program)} -> {_shown(given.small)}")
         return pipeline.solve(
-            lifting,
+            given,
             backend=self.backend,
             tolerance=options.certificate_tolerance,
             time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-9),
@@ -218,6 +249,7 @@ class _Run:
             verbose=self.verbose,
             backend_options=options.backend_options,
             warm_start=last,
+            **how,
         )
 
     def _outcome(
@@ -236,7 +268,9 @@ class _Run:
             residual = certificate.ray_residual if is_ray else certificate.worst_residual
             print(f"relift: {answer.status}, worst residual {residual:.1g} on the problem as compiled")
         seconds = perf_counter() - self.start - self.lift_seconds
-        memory = replace(memory, answer=answer if answer.status is Status.OPTIMAL else None)
+        memory = replace(
+            memory, answer=answer if answer.status in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP} else None
+        )
         return Outcome(self.compiled, answer, claim, facts, self.lift_seconds, seconds, memory)
 
 

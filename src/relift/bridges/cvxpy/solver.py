@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from cvxpy import settings as words
 from cvxpy.constraints.exponential import ExpCone
 from cvxpy.constraints.power import PowCone3D, PowConeND
@@ -17,16 +18,19 @@ from cvxpy.reductions.solvers import utilities
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from cvxpy.utilities.psd_utils import TriangleKind
 
-from relift.bridges.cvxpy.compiled import Compiled, ConicData, multipliers_of
+from relift.approximate.options import Approximation
+from relift.bridges.cvxpy.compiled import Compiled, ConicData, duals_of
 from relift.bridges.cvxpy.options import LiftedOptions
 from relift.bridges.cvxpy.solve import Memory, Outcome, solve_compiled
 from relift.program.solution import Status
 from relift.settings import LiftMethod, Reading
+from relift.symmetry.partition import Partition
 
 NAME = "RELIFT"
 
 _STATUS = {
     Status.OPTIMAL: words.OPTIMAL,
+    Status.OPTIMAL_WITHIN_GAP: words.OPTIMAL,
     Status.OPTIMAL_INACCURATE: words.OPTIMAL_INACCURATE,
     Status.INFEASIBLE: words.INFEASIBLE,
     Status.UNBOUNDED: words.UNBOUNDED,
@@ -53,6 +57,9 @@ class Lifted(ConicSolver):
         ``"SCS"``.
     values, digits, scale_rows, reduce
         How numbers are compared; see :func:`relift.lift`.
+    approximate
+        Merge what is nearly equal and stop at a proved gap, as in :func:`relift.solve`: for problems without cones.
+        ``extra_stats["gap"]`` says which was reached.
     tolerance
         The largest relative residual, on the problem as compiled, of an answer called optimal. None: 1e-6, or ten times
         what the backend is asked for by its own options, if that is looser.
@@ -68,7 +75,7 @@ class Lifted(ConicSolver):
     Notes
     -----
     Every option can also be a keyword of ``problem.solve``, for that solve alone; keywords that are none of these are
-    handed to the backend.
+    passed to the backend.
 
     Examples
     --------
@@ -103,6 +110,7 @@ class Lifted(ConicSolver):
         digits: int | None = None,
         scale_rows: bool = True,
         reduce: bool = True,
+        approximate: Approximation | Partition | float | None = None,
         tolerance: float | None = None,
         time_limit: float | None = None,
         iteration_limit: int | None = None,
@@ -113,7 +121,7 @@ class Lifted(ConicSolver):
         super().__init__()
         self.options = LiftedOptions(
             lift, values, digits, scale_rows, reduce, backend, tolerance, time_limit, iteration_limit, threads, recover,
-            backend_options or {},
+            approximate, backend_options or {},
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
@@ -135,7 +143,7 @@ class Lifted(ConicSolver):
         """Nothing is to be imported: relift is here."""
 
     def supports_quad_obj(self) -> bool:
-        """A quadratic objective goes with every cone."""
+        """A quadratic objective is allowed with every cone."""
         return True
 
     def solve_via_data(
@@ -199,6 +207,10 @@ class Lifted(ConicSolver):
         status = _STATUS[answer.status]
         if answer.status is Status.FAILURE and outcome.claim in _UNPROVED:
             status = _UNPROVED[outcome.claim]
+        if status == words.USER_LIMIT and answer.x is None:
+            # CVXPY asks for a point with this status; where there is none, every value is NaN.
+            nothing = np.full(outcome.compiled.program.n_variables, np.nan)
+            return CvxpySolution(status, np.nan, {inverse_data[self.VAR_ID]: nothing}, {}, attributes)
         if status in words.ERROR or (status in words.SOLUTION_PRESENT and answer.x is None):
             raise SolverError(f"{self.name()} found no answer: {answer.message or answer.status}.")
         duals = self._dual_values(outcome, inverse_data)
@@ -210,13 +222,13 @@ class Lifted(ConicSolver):
         return failure
 
     def _dual_values(self, outcome: Outcome, inverse_data: Mapping[str, Any]) -> dict[int, Any]:
-        multipliers = multipliers_of(outcome.compiled, outcome.answer)
-        if multipliers is None:
+        duals = duals_of(outcome.compiled, outcome.answer)
+        if duals is None:
             return {}
         zero = inverse_data[ConicSolver.DIMS].zero
         read = utilities.extract_dual_value
-        equalities = utilities.get_dual_values(multipliers[:zero], read, inverse_data[self.EQ_CONSTR])
-        others = utilities.get_dual_values(multipliers[zero:], read, inverse_data[self.NEQ_CONSTR])
+        equalities = utilities.get_dual_values(duals[:zero], read, inverse_data[self.EQ_CONSTR])
+        others = utilities.get_dual_values(duals[zero:], read, inverse_data[self.NEQ_CONSTR])
         return {**equalities, **others}
 
     def cite(self, data: ConicData) -> str:

@@ -1,24 +1,28 @@
 """What the options of a ``highspy.Highs`` mean to relift.
 
-Those that were changed are handed to HiGHS as the backend of the small program, except for those that relift has itself
+Those that were changed are passed to HiGHS as the backend of the small program, except for those that relift has itself
 (time limit, threads, log), those of integer programs, and those that name files, which belong to the whole model.
 """
 
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
 import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsInt, TypeAlias
 
-from relift.errors import OptionError
+from relift.errors import OptionError, UnknownOptionError
+from relift.settings import OWN_OPTIONS
+from relift.solvers.forms import nearest_option
 
 if TYPE_CHECKING:
     from highspy import Highs
+
+OptionValue: TypeAlias = bool | int | float | str | SupportsInt
+"""What HiGHS takes as the value of an option."""
 
 _OWN = {"time_limit", "threads", "output_flag", "log_to_console", "solve_relaxation"}
 _FILES = {
@@ -26,14 +30,6 @@ _FILES = {
     "write_model_to_file", "write_presolved_model_file", "write_presolved_model_to_file", "write_basis_file",
     "write_iis_model_file", "read_solution_file", "read_basis_file", "glpsol_cost_row_location",
 }  # fmt: skip
-
-
-@cache
-def own_keywords() -> frozenset[str]:
-    """The keywords of :func:`relift.solve`."""
-    from relift.pipeline import solve
-
-    return frozenset(inspect.signature(solve).parameters) - {"program"}
 
 
 def set_options(highs: Highs, options: Mapping[str, object]) -> dict[str, object]:
@@ -62,26 +58,32 @@ def set_options(highs: Highs, options: Mapping[str, object]) -> dict[str, object
     'off'
     >>> set_options(h, {"presolv": "off"})
     Traceback (most recent call last):
-    relift.errors.OptionError: neither relift nor HiGHS has an option 'presolv'. ...
+    relift.errors.UnknownOptionError: neither relift nor HiGHS has an option 'presolv'. Did you mean 'presolve'?
     """
     import highspy
 
     own = {}
     for name, value in options.items():
-        if name in own_keywords() and name not in _OWN:
+        if name in OWN_OPTIONS and name not in _OWN:
             own[name] = value
             continue
         if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
-            raise OptionError(
-                f"neither relift nor HiGHS has an option {name!r}.",
-                f"Keywords of relift: {', '.join(sorted(own_keywords()))}.",
-            )
-        if highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError:
+            raise unknown_to_both(name)
+        if not isinstance(value, str | SupportsInt) or (
+            highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError
+        ):
             raise OptionError(f"HiGHS does not take {name}={value!r}.")
     return own
 
 
-def _as_type_of(highs: Highs, name: str, value: object) -> object:
+def unknown_to_both(name: str) -> UnknownOptionError:
+    """The error for an option that neither relift nor HiGHS has, with the one that is probably meant."""
+    return UnknownOptionError(
+        f"neither relift nor HiGHS has an option {name!r}.", nearest_option("HiGHS", name, sorted(_defaults()))
+    )
+
+
+def _as_type_of(highs: Highs, name: str, value: OptionValue) -> OptionValue:
     """A whole number where HiGHS wants a real one."""
     is_real = highs.getOptionType(name)[1].name == "kDouble"
     return float(value) if is_real and isinstance(value, int) and not isinstance(value, bool) else value
@@ -89,7 +91,7 @@ def _as_type_of(highs: Highs, name: str, value: object) -> object:
 
 def changed_options(highs: Highs) -> dict[str, object]:
     """The options of a ``highspy.Highs`` that differ from their defaults."""
-    found = {}
+    found: dict[str, object] = {}
     for name, default in _defaults().items():
         value = highs.getOptionValue(name)[1]
         if value != default:
@@ -132,7 +134,7 @@ def option(highs: Highs, name: str) -> Any:
 
 
 @contextlib.contextmanager
-def changed_for_a_while(highs: Highs, **values: object) -> Iterator[None]:
+def changed_for_a_while(highs: Highs, **values: OptionValue) -> Iterator[None]:
     """Set options, and set them back at the end."""
     before = {name: option(highs, name) for name in values}
     try:
@@ -145,7 +147,7 @@ def changed_for_a_while(highs: Highs, **values: object) -> Iterator[None]:
 
 
 @cache
-def _defaults() -> dict[str, Any]:
+def _defaults() -> dict[str, OptionValue]:
     """Every option with its default; highspy lists some of the names, and HiGHS writes the others into a file."""
     import highspy
 

@@ -85,8 +85,13 @@ def check_is_highs(highs: Highs) -> None:
 
 def discrete_columns(highs: Highs) -> NDArray[np.int64]:
     """Numbers of the columns that are not continuous: integer, semi-continuous or semi-integer."""
+    import highspy
+
     kinds: Sequence[HighsVarType] = highs.getLp().integrality_
-    return np.array([j for j, kind in enumerate(kinds) if kind.name != "kContinuous"], dtype=np.int64)
+    continuous = highspy.HighsVarType.kContinuous
+    if set(kinds) <= {continuous}:  # ten times as quick as to look at each
+        return np.zeros(0, dtype=np.int64)
+    return np.array([j for j, kind in enumerate(kinds) if kind != continuous], dtype=np.int64)
 
 
 def name_of_column(highs: Highs, j: int) -> str:
@@ -103,8 +108,10 @@ def _floats(values: ArrayLike) -> NDArray[np.float64]:
 def _matrix(held: HighsSparseMatrix, m: int, n: int) -> SparseMatrix:
     parts = (np.array(held.value_, np.float64), np.array(held.index_, np.int32), np.array(held.start_, np.int32))
     if held.format_.name == "kColwise":
-        return sparse.csc_array(_complete(parts, n), shape=(m, n))
-    return sparse.csr_array(_complete(parts, m), shape=(m, n))
+        matrix: SparseMatrix = sparse.csc_array(_complete(parts, n), shape=(m, n))
+    else:
+        matrix = sparse.csr_array(_complete(parts, m), shape=(m, n))
+    return matrix
 
 
 def _complete(parts: tuple[Vector, Integers, Integers], size: int) -> tuple[Vector, Integers, Integers]:
@@ -121,12 +128,12 @@ def _hessian(highs: Highs, n: int) -> SparseMatrix | None:
     held = highs.getModel().hessian_
     size = int(held.dim_)
     parts = (np.array(held.value_, np.float64), np.array(held.index_, np.int32), np.array(held.start_, np.int32))
-    half = sparse.csc_array(_complete(parts, size), shape=(size, size))
+    half: SparseMatrix = sparse.csc_array(_complete(parts, size), shape=(size, size))
     if size < n:  # columns were added after the Hessian
         half = sparse.csc_array(sparse.block_diag([half, sparse.csc_array((n - size, n - size))]))
-    if held.format_.name != "kTriangular":
-        return half
-    return sparse.csc_array(half + sparse.tril(half, k=-1).T)
+    if held.format_.name == "kTriangular":
+        half = sparse.csc_array(half + sparse.tril(half, k=-1).T)
+    return half
 
 
 def _names(names: Sequence[str], size: int) -> list[str] | None:

@@ -38,7 +38,7 @@ class Outcome:
     result
         The answer of relift, with classes and certificate; None if the model was not lifted.
     reason
-        Why the model was handed to HiGHS as it is, or what the solver of the small program was not told; mostly empty.
+        Why the model was passed to HiGHS unlifted, or what the solver of the small program was not told; mostly empty.
     """
 
     status: Status
@@ -48,7 +48,7 @@ class Outcome:
 
     @property
     def is_lifted(self) -> bool:
-        """Whether the answer is relift's; otherwise HiGHS has solved the model as it is, and nothing was certified."""
+        """Whether the answer is relift's; otherwise HiGHS has solved the model directly, and nothing was certified."""
         return self.result is not None
 
     def __repr__(self) -> str:
@@ -74,7 +74,7 @@ def solve(highs: Highs, *, integers: Integers = "refuse", **options: object) -> 
         A ``highspy.Highs`` with a model.
     integers
         What to do with a model that has integer or semi-continuous variables: ``"refuse"`` it with an error, or
-        ``"pass"`` it to HiGHS as it is, without lifting. With HiGHS's option ``solve_relaxation`` they are continuous.
+        ``"pass"`` it to HiGHS, without lifting. With HiGHS's option ``solve_relaxation`` they are continuous.
     **options
         Keywords of :func:`relift.solve`.
 
@@ -133,7 +133,7 @@ def solve(highs: Highs, *, integers: Integers = "refuse", **options: object) -> 
 
 
 def _why_not_lifted(highs: Highs, integers: Integers) -> str:
-    """Say why HiGHS should run on the model as it is; empty if relift can take it."""
+    """Say why HiGHS should run on the model directly; empty if relift can take it."""
     lp = highs.getLp()
     discrete = discrete_columns(highs)
     if discrete.size and not option(highs, "solve_relaxation"):
@@ -142,7 +142,7 @@ def _why_not_lifted(highs: Highs, integers: Integers) -> str:
         if integers == "refuse":
             raise UnsupportedError(
                 f"{what}; relift solves continuous programs.",
-                'integers="pass" hands the whole model to HiGHS, without lifting.',
+                'integers="pass" passes the whole model to HiGHS, without lifting.',
             )
         return what
     if int(lp.num_col_) == 0:
@@ -159,7 +159,7 @@ def _why_not_lifted(highs: Highs, integers: Integers) -> str:
 def _run_as_it_is(highs: Highs, reason: str, seconds: float = 0.0) -> Outcome:
     """Let HiGHS solve its model, with what is left of its time."""
     forget_answer(highs)
-    _say(highs, f"relift: HiGHS solves the model as it is: {reason}")
+    _say(highs, f"relift: HiGHS solves the model directly: {reason}")
     left = max(option(highs, "time_limit") - seconds, 1e-3) if seconds else option(highs, "time_limit")
     with changed_for_a_while(highs, time_limit=left):
         run_highs(highs)

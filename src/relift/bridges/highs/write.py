@@ -1,6 +1,6 @@
 """An answer put into a ``highspy.Highs``, so that it reads as if HiGHS had found it.
 
-The optimum of a linear program is handed to HiGHS as the answer of its own presolve, with nothing reduced: HiGHS then
+The optimum of a linear program is passed to HiGHS as the answer of its own presolve, with nothing reduced: HiGHS then
 checks point and dual values on its model, and holds them with the status ``kOptimal``, as after a run without
 crossover. HiGHS has no such way for a quadratic program, nor for a verdict (infeasible, unbounded, a limit): there the
 methods that tell the answer are replaced *on this one object*, until its model changes or HiGHS runs on it.
@@ -103,15 +103,20 @@ def _tell(highs: Highs, program: Program, solution: Solution, held: HighsSolutio
     status = getattr(highspy.HighsModelStatus, MODEL_STATUS[solution.status])
     objective = program.objective(held.col_value) if held.value_valid else _worst(program)
     info = _info(highspy.HighsInfo(), held, objective, solution.status)
-    native = type(highs)
+    native, highs_ref = type(highs), weakref.ref(highs)
+
+    def info_value(name: str) -> tuple[object, object]:
+        told = highs_ref()
+        assert told is not None, "this is a method of it"
+        return native.getInfoValue(told, name)[0], getattr(info, name)
+
     answers: dict[str, Callable[..., object]] = {
         "getModelStatus": lambda: status,
         "getSolution": lambda: held,
         "getInfo": lambda: info,
-        "getInfoValue": lambda name: (native.getInfoValue(highs_ref(), name)[0], getattr(info, name)),
+        "getInfoValue": info_value,
         "getObjectiveValue": lambda: objective,
     }
-    highs_ref = weakref.ref(highs)
     for name, answer in answers.items():
         setattr(highs, name, _until_changed(highs_ref, name, answer, program.r))
 
@@ -125,6 +130,7 @@ def _until_changed(
         import highspy
 
         highs = highs_ref()
+        assert highs is not None, "this is a method of it"
         native = type(highs)
         is_current = (
             native.getModelStatus(highs) == highspy.HighsModelStatus.kNotset

@@ -67,11 +67,20 @@ def _evaluated(predicate: Predicate, inferred: Atoms, name: str, options: Mappin
     elif kind == "continuous":
         figures = _continuous(known, truth)
     elif kind == "discrete":
-        figures = _discrete(known, truth, float(options.get("discreteevaluator.threshold", 0.5)))
+        figures = _discrete(known, truth, _threshold(predicate, options.get("discreteevaluator.threshold", 0.5)))
     else:
         hint = "Expected one of Continuous, Discrete and Categorical."
         raise OptionError(f"the evaluator {name} of {predicate.name} is not one that relift has.", hint)
     return Evaluation(predicate.name, kind, figures)
+
+
+def _threshold(predicate: Predicate, given: object) -> float:
+    try:
+        return float(str(given))
+    except ValueError:
+        raise OptionError(
+            f"discreteevaluator.threshold={given!r} of {predicate.name} is not a number.", "Give one, such as 0.5."
+        ) from None
 
 
 def _continuous(known: Atoms, truth: Atoms) -> dict[str, float]:

@@ -93,7 +93,7 @@ class PslProject:
         return tables
 
     def ground(self, **options: Unpack[GroundOptions]) -> GroundProgram:
-        """The ground program; options are those of :func:`relift.ground_model`."""
+        """The original program; options are those of :func:`relift.ground_model`."""
         return ground_model(self.check(), self.data(), **options)
 
     def solve(self, **options: Unpack[ModelOptions]) -> ModelResult:
@@ -149,7 +149,7 @@ def read_psl(
     path = Path(project)
     if path.suffix.lower() == ".json":
         if data is not None:
-            raise OptionError("data= goes with a .psl file; a .json file names its data itself.")
+            raise OptionError("data= applies to .psl files; a .json file names its data itself.")
         return _with_model(project_from_json(decode(read_bytes(path), str(path)), str(path), path.parent))
     if path.suffix.lower() != ".psl":
         raise FileFormatError(f"{path} is not a PSL project.", "Its name should end in .json or .psl.")

@@ -140,7 +140,9 @@ def project_from_psl(rules: Path, data: Path, int_ids: bool = False) -> Project:
     for part in PARTS:
         for name, files in _map(found.get(part), part, str(data)).items():
             predicate = reader.find(str(name), part)
-            reader.read(predicate, part, [files] if isinstance(files, str) else files)
+            reader.read(
+                predicate, part, [files] if isinstance(files, str) else _list(files, f"{part} of {name}", str(data))
+            )
     text = decode(read_bytes(rules), str(rules))
     return Project(str(rules), reader.predicates, Source(text, str(rules)))
 
@@ -154,7 +156,7 @@ class _Reader:
         self.predicates: dict[str, Predicate] = {}
         self.has_learn = self.has_infer = False
 
-    def add(self, key: str, types: object, arity: object = None) -> Predicate:
+    def add(self, key: str, types: object, arity: int | None = None) -> Predicate:
         """Declare a predicate by a key such as ``Knows/2``."""
         name, _, count = key.partition("/")
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", name) or (count and not count.isdigit()):
@@ -195,7 +197,10 @@ class _Reader:
             if words.get(word) is not None:
                 raise OptionError(f"{self.name}: {key} is computed by {words[word]}, which only PSL can run.",
                                   "Write its values into a file of observations.")  # fmt: skip
-        found = self.add(key, words.get("types"), words.get("arity"))
+        arity = words.get("arity")
+        if arity is not None and (not isinstance(arity, int) or isinstance(arity, bool)):
+            raise FileFormatError(f"{self.name}: the arity of {key} is {arity!r}.", 'Give a whole number: "arity": 2.')
+        found = self.add(key, words.get("types"), arity)
         for part in PARTS:
             self.read(found, part, self._infer(words.get(part), f"{part} of {key}"))
         found.is_open = bool(found.of("targets")) or _is_true(words.get("force-open"))
@@ -220,9 +225,7 @@ class _Reader:
             return given, {}
         if isinstance(given, Mapping) and isinstance(given.get("evaluator"), str):
             return given["evaluator"], dict(_map(given.get("options"), f"options of {key}", self.name))
-        raise FileFormatError(
-            f"{self.name}: an evaluation of {key} is not understood.", 'As in: {"evaluator": "Discrete"}'
-        )
+        raise FileFormatError(f"{self.name}: an evaluation of {key} is not valid.", 'As in: {"evaluator": "Discrete"}')
 
     def declared(self, key: str, words: object) -> None:
         """A predicate of a ``.data`` file: ``open``, ``closed``, ``block`` and types."""
@@ -267,7 +270,9 @@ class _Reader:
             elif words != [""]:
                 self._row(predicate, rows, words, f"{path}:{number}")
 
-    def _row(self, predicate: Predicate, rows: dict[tuple[str, ...], float], words: list[str], place: str) -> None:
+    def _row(
+        self, predicate: Predicate, rows: dict[tuple[str | int, ...], float], words: list[str], place: str
+    ) -> None:
         arity = predicate.arity
         if len(words) not in (arity, arity + 1):
             hint = f"{predicate.name}/{arity} has {arity} columns with tabs between them, and perhaps a value."
@@ -298,10 +303,11 @@ def _rules(given: object, folder: Path, name: str) -> list[str]:
     """The rules: a list of them, or the text of the file of this path."""
     if isinstance(given, str):
         return [decode(read_bytes(folder / given), str(folder / given))]
-    rules = _list(given, "rules", name)
-    for rule in rules:
+    rules = []
+    for rule in _list(given, "rules", name):
         if not isinstance(rule, str):
             raise FileFormatError(f"{name}: the rule {rule!r} is not a text.")
+        rules.append(rule)
     return rules
 
 

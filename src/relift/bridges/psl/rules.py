@@ -169,7 +169,7 @@ class _Reader:
         number = self.take()
         if number.text not in ("1", "2"):
             raise self.error(number.span, "the exponent of a rule is 1 or 2")
-        return 1 if number.text == "1" else 2
+        return 2 if number.text == "2" else 1
 
     def filter(self) -> n.Filter:
         start = self.need("{", "before a filter").span

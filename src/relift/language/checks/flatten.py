@@ -1,7 +1,7 @@
 """From expressions in the unknowns to flat sums of terms.
 
 Products are distributed over sums, squares of linear expressions are kept as factors, every ``sum{..}`` becomes a scope
-of the terms inside of it, and functions keep their arguments. What is none of this (a product of three unknowns, a
+of the terms inside of it, and functions keep their arguments. Anything else (a product of three unknowns, a
 quotient) is an error at the smallest part that is at fault; whether what is left is convex is checked afterwards.
 """
 

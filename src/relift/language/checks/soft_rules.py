@@ -80,13 +80,13 @@ class SoftRules:
 
     def _has_sound_end(self, s: n.SoftRule) -> bool:
         if s.weight is not None and s.is_hard:
-            hint = "Leave out the weight, or the full stop at its end."
+            hint = "Remove the weight, or the full stop at its end."
             self.errors.add(KindError, s.span, "a hard rule has no weight", hint)
         elif s.weight is None and not s.is_hard:
             hint = "Write rule 1: ..;   for a weight, or   rule .. .;   for a rule that must hold."
             self.errors.add(KindError, s.span, "a rule has a weight, or ends with a full stop if it is hard", hint)
         elif s.is_hard and s.power == 2:
-            self.errors.add(KindError, s.span, "a hard rule has no exponent", "Leave it out.")
+            self.errors.add(KindError, s.span, "a hard rule has no exponent", "Remove it.")
         else:
             return True
         return False
@@ -368,10 +368,8 @@ class _Rule:
         flat: list[c.Formula]
         if self.may_be_unknown:
             some = self.may_be_unknown[0] if len(self.may_be_unknown) == 1 else c.Or(tuple(self.may_be_unknown))
-            if isinstance(query.formula, c.TrueFormula):
-                flat = []
-            else:
-                flat = list(query.formula.parts) if isinstance(query.formula, c.And) else [query.formula]
+            known = query.formula.parts if isinstance(query.formula, c.And) else (query.formula,)
+            flat = [part for part in known if not isinstance(part, c.TrueFormula)]
             formula = c.And((*flat, some)) if flat else some
         if not query.variables and formula is not None:
             inner, formula = _within(self._scope(query, formula), inner), None

@@ -221,7 +221,7 @@ class Translator:
     def _side(self, node: n.Node, bound: Bound) -> c.DataExpression:
         """One side of a test; ``_`` as an argument of a param there is a variable of its own."""
         if isinstance(node, n.Wildcard):
-            self.error(KindError, node, "_ cannot be compared", "Leave the comparison away, or name the variable.")
+            self.error(KindError, node, "_ cannot be compared", "Remove the comparison, or name the variable.")
             return _NOTHING
         return self.data(node, bound, may_be_text=True, wildcards=True)
 

@@ -10,12 +10,12 @@ from relift.language.syntax.source import Span
 from relift.language.syntax.syntax_errors import SKIPPED
 
 
-def remarks_from_text(text: str, spans: list[Span], ends: list[int]) -> tuple[n.Remark, ...]:
+def comments_from_text(text: str, spans: list[Span], ends: list[int]) -> tuple[n.Comments, ...]:
     """The comments and blank lines around each statement, and those after the last."""
     comments = [(m.start(), m[0].rstrip()) for m in SKIPPED.finditer(text) if m[0][0] == "#"]
     if not comments and "\n\n" not in text:
         return ()
-    remarks, behind, next_comment, last_end = list[n.Remark](), list[str](), 0, 0
+    around, behind, next_comment, last_end = list[n.Comments](), list[str](), 0, 0
     for k in range(len(spans) + 1):
         start = spans[k].start if k < len(spans) else len(text)
         end = ends[k] if k < len(spans) else len(text)
@@ -33,10 +33,10 @@ def remarks_from_text(text: str, spans: list[Span], ends: list[int]) -> tuple[n.
             next_comment += 1
         if k < len(spans) and place < start and _has_blank_line(text[place:start]):
             lines.append("")
-        remarks.append(n.Remark(tuple(lines)))
+        around.append(n.Comments(tuple(lines)))
         behind.append("")
         last_end = end
-    return tuple(replace(remark, behind=comment) for remark, comment in zip(remarks, behind, strict=True))
+    return tuple(replace(each, behind=comment) for each, comment in zip(around, behind, strict=True))
 
 
 def _has_blank_line(gap: str) -> bool:

@@ -446,7 +446,7 @@ Statement: TypeAlias = (
 
 @final
 @dataclass(frozen=True, slots=True)
-class Remark:
+class Comments:
     """What a formatter keeps besides the statements: comments and blank lines around one of them.
 
     Parameters
@@ -470,12 +470,12 @@ class ModelText:
     ----------
     statements
         In the order of the text.
-    remarks
+    comments
         For each statement the comments around it, then one more for what follows the last; or empty.
     source
         The text that the spans point into.
     """
 
     statements: tuple[Statement, ...]
-    remarks: tuple[Remark, ...] = field(default=(), compare=False, repr=False)
+    comments: tuple[Comments, ...] = field(default=(), compare=False, repr=False)
     source: Source = field(default=Source(""), compare=False, repr=False)

@@ -23,7 +23,7 @@ from relift.language.checked_model import FileSource
 from relift.language.functions import OVER_QUERIES
 from relift.language.messages import at, listed, raise_all
 from relift.language.syntax import nodes as n
-from relift.language.syntax.comments import remarks_from_text
+from relift.language.syntax.comments import comments_from_text
 from relift.language.syntax.source import Source, Span
 from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token
 from relift.read_bytes import read_bytes
@@ -138,8 +138,8 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
     if not is_whole:
         return n.ModelText((), (), source), errors, False
     statements, ends = tuple(children[0::2]), [token.end_pos for token in children[1::2]]
-    remarks = remarks_from_text(source.text, [s.span for s in statements], ends)
-    return n.ModelText(statements, remarks, source), errors, True
+    comments = comments_from_text(source.text, [s.span for s in statements], ends)
+    return n.ModelText(statements, comments, source), errors, True
 
 
 # --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
@@ -312,7 +312,8 @@ class _ToNodes(Transformer[Token, Any]):
         return n.SoftRule(weight, plain, power, dot is not None, tuple(filters), _over([word, body, dot, *filters]))
 
     def weight(self, c: Children) -> n.Node:
-        return c[0]
+        node: n.Node = c[0]
+        return node
 
     def implication(self, c: Children) -> n.Implies:
         return n.Implies(c[0], c[2], _over(c))
@@ -349,8 +350,10 @@ class _ToNodes(Transformer[Token, Any]):
     def signed_term(self, c: Children) -> n.Node:
         if c[0] == "-":
             return n.Minus(c[1], _over(c))
-        summed = {"is_summed": True} if isinstance(c[1], n.LogicName) else {}
-        return replace(c[1], span=_over(c), **summed)
+        part: n.Node = c[1]
+        if isinstance(part, n.LogicName):
+            return replace(part, span=_over(c), is_summed=True)
+        return replace(part, span=_over(c))
 
     def indexed(self, c: Children) -> n.Indexed:
         kind, index, *rest = c

@@ -44,12 +44,12 @@ def format_text(text: str, name: str = "<model>") -> str:
 
 def print_model(model: n.ModelText) -> str:
     """The text of a model, with its comments, without a newline at the end."""
-    remarks = model.remarks or (n.Remark(),) * (len(model.statements) + 1)
+    comments = model.comments or (n.Comments(),) * (len(model.statements) + 1)
     lines = list[str]()
-    for statement, remark in zip(model.statements, remarks, strict=False):
-        lines.extend(remark.before)
-        lines.append(print_statement(statement) + (f"  {remark.behind}" if remark.behind else ""))
-    lines.extend(remarks[-1].before)
+    for statement, comment in zip(model.statements, comments, strict=False):
+        lines.extend(comment.before)
+        lines.append(print_statement(statement) + (f"  {comment.behind}" if comment.behind else ""))
+    lines.extend(comments[-1].before)
     return "\n".join(lines).strip("\n")
 
 

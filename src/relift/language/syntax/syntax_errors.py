@@ -53,7 +53,7 @@ _WORDS = {
     "or": "Write | for or.",
     "where": "Conditions are joined to the query with &.",
     "st": "Constraints begin with: subject to",
-    "false": "Leave the statement away, or write a comparison such as 0 = 1.",
+    "false": "Remove the statement, or write a comparison such as 0 = 1.",
 }
 
 _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
@@ -152,7 +152,7 @@ def bad_token(
     if kind == "REFUSED":
         return error(
             f"{word} variables are not supported: every unknown is a real number",
-            "relift solves convex programs; leave the word away to solve the relaxation.",
+            "relift solves convex programs; remove the word to solve the relaxation.",
         )
     line = text[text.rfind("\n", 0, span.start) + 1 :].split("\n", 1)[0]
     if (not code or code.endswith(";")) and kind in ("NUMBER", "LOGVAR", "BANG", "TILDE") and (rule := _as_rule(line)):

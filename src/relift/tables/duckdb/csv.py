@@ -86,7 +86,7 @@ class Run(Protocol):
     """Runs a statement, or a call of DuckDB, with a label for errors; returns the rows of a statement."""
 
     def __call__(self, statement: str | Callable[[], object], label: str = "") -> list[Row]:
-        """Run it."""
+        """Run a statement of SQL, or a call of DuckDB, and return its rows."""
 
 
 @final

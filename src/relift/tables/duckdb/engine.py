@@ -23,11 +23,24 @@ from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
 from relift.tables.duckdb.errors import first_line, in_our_words
 from relift.tables.duckdb.reader import DuckDBReader
+from relift.tables.duckdb.room import memory_under_limit
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, Row, refuse_rows
+from relift.tables.memory.columns import Relation, Vector
+from relift.tables.memory.growing import numbers_of, vector_of
+from relift.tables.memory.string_ids import Texts
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
 from relift.tables.sources.columns_from_objects import none_where_masked
 from relift.tables.sources.contents import ArrowStream, File, Stored
 from relift.tables.sources.table import Source
-from relift.tables.sql.write import count_from_plan, name_in, select_from_plan, text_in
+from relift.tables.sql.statements import (
+    create_cast,
+    create_empty,
+    create_from_plan,
+    drop_table,
+    insert_from_plan,
+    select_all,
+)
+from relift.tables.sql.write import count_from_plan, select_from_plan, text_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,14 +48,6 @@ if TYPE_CHECKING:
     from relift.tables.postgres.pull import Readers
 
 DIALECT = "duckdb"
-_NAMES = {
-    Type.INTEGER: "BIGINT",
-    Type.REAL: "DOUBLE",
-    Type.TEXT: "VARCHAR",
-    Type.BOOLEAN: "BOOLEAN",
-    Type.NUMBER_OF_ROW: "INT",
-    Type.NOTHING: "BIGINT",
-}
 
 
 T = TypeVar("T")
@@ -55,7 +60,8 @@ class DuckDBEngine(Engine):
     Parameters
     ----------
     memory_limit
-        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine.
+        How much memory DuckDB may use before it spills to disk, such as ``"4GB"``; None for 80 % of the machine, or
+        half of what is left under a limit on the address space (``ulimit -v``).
     temporary_folder
         Where it spills to; None for a folder of its own, removed by `close`.
     spill_limit
@@ -63,9 +69,9 @@ class DuckDBEngine(Engine):
     database
         A file that holds the tables, and keeps them when the process ends; None to hold them in memory.
     threads
-        How many threads it uses; None for all cores.
+        How many threads it uses; None for all cores, or one under such a limit.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Examples
     --------
@@ -97,10 +103,13 @@ class DuckDBEngine(Engine):
             "autoload_known_extensions": False,
             "preserve_insertion_order": True,
         }
+        room = memory_under_limit()
         if memory_limit is not None:
             settings["memory_limit"] = memory_limit
-        if threads is not None:
-            settings["threads"] = threads
+        elif room is not None:
+            settings["memory_limit"] = f"{room}B"
+        if threads is not None or room is not None:
+            settings["threads"] = threads or 1  # under a limit, the stack of another thread may be too much
         self.is_persistent = database is not None
         self._is_sealed = False
         self._readers: Readers | None = None
@@ -117,7 +126,7 @@ class DuckDBEngine(Engine):
 
     def attach(self, name: str, source: Source) -> dict[str, Type]:
         """Read a source into a table of its own."""
-        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and handed over
+        if isinstance(source.content, File) and self._is_sealed:  # read by a connection that may, and passed on
             with closing(DuckDBEngine()) as other:
                 types = other.attach(name, source)
                 self.put(name, other.stored_columns(name), types, other.count(Scan(name, {}), 2**62))
@@ -129,16 +138,7 @@ class DuckDBEngine(Engine):
     ) -> int:
         """Store a plan; the limit is part of the query, so nothing larger is ever stored."""
         limited = plan if budget is None else Limit(plan, budget + 1)
-        query = select_from_plan(limited, DIALECT)
-        if number is not None:
-            # An ordered subquery is numbered as it streams past: a third of the cost of row_number() over (order by).
-            column, order = number
-            columns = ", ".join(name_in(DIALECT, c) for c in plan.columns)
-            ordered = f"{query}" if not order else _ordered(query, order)
-            given = f"{columns}, " if columns else ""
-            numbers = f"CAST(row_number() OVER () - 1 AS BIGINT) AS {name_in(DIALECT, column)}"
-            query = f"SELECT {given}{numbers} FROM ({ordered}) AS t"
-        rows = int(self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {query}")[0][0])
+        rows = int(self._run(create_from_plan(name, limited, DIALECT, number=number))[0][0])
         if budget is not None and rows > budget:
             self.drop(name)
             raise refuse_rows("a result", rows, budget)
@@ -146,8 +146,34 @@ class DuckDBEngine(Engine):
 
     def append(self, name: str, plan: Plan) -> int:
         """Add rows to a table."""
-        statement = f"INSERT INTO {name_in(DIALECT, name)} {select_from_plan(plan, DIALECT)}"
-        return int(self._run(statement)[0][0])
+        return int(self._run(insert_from_plan(name, plan, DIALECT))[0][0])
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Fetch the rules as whole numbers, follow tuples one by one, and store what was found."""
+        texts = Texts()
+
+        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Tuples:
+            arrays = self.fetch(plan)
+            size = next(iter(arrays.values())).size if arrays else self.count(plan, 1)
+            vectors = {}
+            for name, kind in plan.columns.items():
+                data = texts.numbers(arrays[name].tolist()) if kind == Type.TEXT else arrays[name]
+                vectors[name] = Vector(kind, data)
+            return numbers_of(Relation(vectors, size), columns)
+
+        closed = close_rules(rules, numbered, min(most, MOST_TUPLES))
+        if closed is None:
+            return None
+        tuples, matches = closed
+        for predicate, found in tuples.items():
+            types = {f"c{k}": kind for k, kind in enumerate(rules.types[predicate])}
+            vectors = [vector_of(kind, found[:, k]) for k, kind in enumerate(rules.types[predicate])]
+            arrays = {
+                name: texts.array()[v.data] if v.type == Type.TEXT else v.data
+                for name, v in zip(types, vectors, strict=True)
+            }
+            self.put(names[predicate], arrays, types, found.shape[0])
+        return matches
 
     def count(self, plan: Plan, cap: int) -> int:
         """Count with a LIMIT inside."""
@@ -173,29 +199,26 @@ class DuckDBEngine(Engine):
         if not types:
             self.create(name, Unit() if size else Filter(Unit(), literal(False)))
             return
-        names = {column: f"CAST({name_in(DIALECT, column)} AS {_NAMES[k]})" for column, k in types.items()}
         if not size:
-            empty = ", ".join(f"{name_in(DIALECT, c)} {_NAMES[k]}" for c, k in types.items())
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)}({empty})")
+            self._run(create_empty(name, types, DIALECT))
             return
         view = f"{name}_given"
         connection = self._opened()
         connection.register(view, dict(arrays))
         try:
-            outputs = ", ".join(f"{value} AS {name_in(DIALECT, column)}" for column, value in names.items())
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {outputs} FROM {name_in(DIALECT, view)}")
+            self._run(create_cast(name, [view], types, DIALECT))
         finally:
             with suppress(duckdb.Error):
                 connection.unregister(view)
 
     def stored_columns(self, name: str) -> Arrays:
         """All columns of a stored table, with None where something is missing."""
-        found = self._columns(f"SELECT * FROM {name_in(DIALECT, name)}")
+        found = self._columns(select_all(name, DIALECT))
         return {column: _with_none(values) for column, values in found.items()}
 
     def drop(self, name: str) -> None:
         """Forget a table."""
-        self._run(f"DROP TABLE IF EXISTS {name_in(DIALECT, name)}")
+        self._run(drop_table(name, DIALECT))
 
     def tables(self) -> list[str]:
         """Names of all stored tables."""
@@ -277,11 +300,6 @@ class DuckDBEngine(Engine):
         if self._connection is None:
             raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
         return self._connection
-
-
-def _ordered(query: str, order: tuple[str, ...]) -> str:
-    keys = ", ".join(name_in(DIALECT, column) for column in order)
-    return f"SELECT * FROM ({query}) AS o ORDER BY {keys}"
 
 
 def _filled(found: Cells, kind: Type) -> Cells:

@@ -22,6 +22,7 @@ from relift.tables.sources.contents import ArrowStream, Columns, Distributed, Fi
 from relift.tables.sources.file_patterns import literal_pattern, other_columns
 from relift.tables.sources.table import Source
 from relift.tables.sql.canonical import Reading, duckdb_reading
+from relift.tables.sql.statements import create_cast, create_empty, drop_table, select_all
 from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "duckdb"
@@ -33,7 +34,7 @@ class Pull(Protocol):
     """Reads a table of a server, and hands its batches to a function."""
 
     def __call__(self, content: Stored, source: Source, use: Callable[[ArrowStream, dict[str, Type]], T]) -> T:
-        """Read it."""
+        """Read a table of a server, and pass its rows to a function."""
 
 
 @final
@@ -120,7 +121,7 @@ class DuckDBReader:
         try:
             given = content.connection
             if isinstance(given, duckdb.DuckDBPyConnection):
-                relation = given.cursor().sql(f"SELECT * FROM {name_in(DIALECT, *content.name)}")
+                relation = given.cursor().sql(select_all(content.name, DIALECT))
             else:
                 assert isinstance(given, duckdb.DuckDBPyRelation)
                 relation = given
@@ -180,17 +181,13 @@ class DuckDBReader:
     def _joined(self, name: str, source: Source, parts: Sequence[tuple[str, dict[str, Type]]]) -> dict[str, Type]:
         """Put the tables of several files together."""
         types = joined_types(source.label, [types for _, types in parts])
-        selects = [
-            f"SELECT {', '.join(_cast(c, kind) for c, kind in types.items())} FROM {name_in(DIALECT, part)}"
-            for part, found in parts
-            if any(kind != Type.NOTHING for kind in found.values())
-        ]
-        if not selects:
+        filled = [part for part, found in parts if any(kind != Type.NOTHING for kind in found.values())]
+        if not filled:
             self._create_empty(name, len(types))
         else:
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS {' UNION ALL '.join(selects)}", source.label)
+            self._run(create_cast(name, filled, types, DIALECT), source.label)
         for part, _ in parts:
-            self._run(f"DROP TABLE {name_in(DIALECT, part)}")
+            self._run(drop_table(part, DIALECT))
         return types
 
     def _literally(self, path: Path) -> _OneFile:
@@ -232,9 +229,8 @@ class DuckDBReader:
             for k, (_, reading) in enumerate(readings):
                 if reading.is_wide:
                     types[f"c{k}"] = self._type_of_wide(source, stored, k, shown[k], reading)
-            casts = ", ".join(_cast(column, kind) for column, kind in types.items())
-            self._run(f"CREATE TABLE {name_in(DIALECT, name)} AS SELECT {casts} FROM {name_in(DIALECT, stored)}")
-            self._run(f"DROP TABLE {name_in(DIALECT, stored)}")
+            self._run(create_cast(name, [stored], types, DIALECT))
+            self._run(drop_table(stored, DIALECT))
         self._check_moments(source, name, [(k, shown[k]) for k, (_, r) in enumerate(readings) if r.is_moment])
         return types if count else dict.fromkeys(types, Type.NOTHING)
 
@@ -271,12 +267,12 @@ class DuckDBReader:
                 source.label,
             )
             if bad:
-                self._run(f"DROP TABLE {name_in(DIALECT, name)}")
+                self._run(drop_table(name, DIALECT))
                 raise refuse_moment(source.label, shown, bad[0][0])
 
     def _create_empty(self, name: str, width: int) -> dict[str, Type]:
         columns = {f"c{k}": Type.NOTHING for k in range(width)}
-        self._run(f"CREATE TABLE {name_in(DIALECT, name)}({', '.join(f'{c} BIGINT' for c in columns)})")
+        self._run(create_empty(name, columns, DIALECT))
         return columns
 
 
@@ -341,10 +337,6 @@ def joined_types(label: str, parts: Sequence[Mapping[str, Type]]) -> dict[str, T
             elif known != kind:
                 types[column] = Type.REAL
     return types
-
-
-def _cast(column: str, kind: Type) -> str:
-    return f"{_PLAIN.get(kind, _PLAIN[Type.INTEGER]).replace('{}', column)} AS {column}"
 
 
 def _with_none(values: Cells) -> Cells:

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Cells, Flags, Integers
-from relift.tables import compiled as kernels
+from relift.tables import compiled
 from relift.tables.algebra import NO_KEYS, Keys, Type
 
 ARRAY_OF: Mapping[Type, np.dtype[np.generic]] = {
@@ -122,12 +122,12 @@ class Vector:
 
 def _taken(origin: Vector, rows: Integers, has_gaps: bool) -> tuple[Cells, Flags | None]:
     data, missing = origin.data, origin.missing
-    found = rows.astype(np.int64) if origin.is_count else kernels.gather(data, rows)
+    found = rows.astype(np.int64) if origin.is_count else compiled.gather(data, rows)
     if not has_gaps:
-        return found, None if missing is None else kernels.gather(missing, rows)
+        return found, None if missing is None else compiled.gather(missing, rows)
     gaps = rows < 0
     if missing is not None:
-        gaps |= kernels.gather(missing, rows)
+        gaps |= compiled.gather(missing, rows)
     return found, gaps if gaps.any() else None
 
 
@@ -151,7 +151,7 @@ class Relation:
     keys: Keys = NO_KEYS
 
     def take(self, rows: Integers, keys: Keys = NO_KEYS) -> Relation:
-        """Some rows."""
+        """The relation of some of the rows, by their numbers."""
         return Relation({name: vector.take(rows) for name, vector in self.columns.items()}, int(rows.size), keys)
 
     def where(self, condition: Vector) -> Relation:

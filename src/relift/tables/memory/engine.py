@@ -1,8 +1,8 @@
 """Tables as NumPy columns and plans evaluated on them: the quick engine for what fits into memory.
 
 A query costs microseconds and not milliseconds here, texts are compared as numbers, and columns of the user are read
-where they are. A query that would pass through more rows than `most_rows` is handed, with the tables that it reads, to
-a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
+where they are. A query that would pass through more rows than `most_rows` is passed on, with the tables that it reads,
+to a DuckDB of its own, which streams and spills; so are files, which DuckDB reads.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from relift.tables.algebra import Plan, Scan, Type, nodes
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.memory.columns import ARRAY_OF, Relation, Vector
 from relift.tables.memory.evaluate import Evaluator
+from relift.tables.memory.growing import GrowingTable, numbers_of, vector_of
 from relift.tables.memory.scalars import NotInMemoryError
 from relift.tables.memory.string_ids import Texts
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
 from relift.tables.sources.canonical import refuse_key
 from relift.tables.sources.contents import Columns, Frame
 from relift.tables.sources.table import Source
@@ -41,9 +43,9 @@ class MemoryEngine(Engine):
     Parameters
     ----------
     most_rows
-        How many rows any step of a query may give before it is handed to DuckDB.
+        How many rows any step of a query may give before it is passed to DuckDB.
     progress
-        Called with events of long work.
+        Progress callback.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class MemoryEngine(Engine):
         self._other: DuckDBEngine | None = None
         self._reader: DuckDBEngine | None = None
         self._copied: set[str] = set()
+        self._growing: dict[str, GrowingTable] = {}
         self._borrowed: list[Cells] = []
         self._is_interrupted = False
 
@@ -105,7 +108,7 @@ class MemoryEngine(Engine):
             return rows if number is None else evaluator.numbered(rows, *number)
 
         def elsewhere(other: DuckDBEngine) -> Relation:
-            # Fetched without an order and numbered here: both engines order alike, and this way there is one.
+            # Fetched without an order and numbered here: both engines order equally, and this way there is one.
             arrays = other.fetch(plan, budget=budget)
             size = next(iter(arrays.values())).size if arrays else other.count(plan, 2**31)
             vectors = {c: self._vector_of(kind, arrays[c]) for c, kind in plan.columns.items()}
@@ -122,6 +125,7 @@ class MemoryEngine(Engine):
 
     def append(self, name: str, plan: Plan) -> int:
         """Add rows to a table."""
+        self._growing.pop(name, None)
         old = self._known()[name]
         new = self._answer(plan, lambda evaluator: evaluator.run(plan), self._relation_from(plan))
         columns = {}
@@ -133,6 +137,37 @@ class MemoryEngine(Engine):
         self._forget_copy(name)
         self._known()[name] = Relation(columns, old.size + new.size)
         return new.size
+
+    def add_new(self, name: str, plan: Plan, known: Scan) -> int:
+        """Look up the rows in a hash of the table, which is kept, instead of passing through all of it."""
+        if not plan.columns:
+            return super().add_new(name, plan, known)
+        found = self._answer(plan, lambda evaluator: evaluator.run(plan), self._relation_from(plan))
+        table = self._growing.get(known.table)
+        if table is None:
+            kinds = dict(known.source.values())
+            table = self._growing[known.table] = GrowingTable(kinds, self._known()[known.table])
+        new = table.add(found)
+        self._forget_copy(known.table)
+        self._known()[known.table] = table.relation()
+        self._known()[name] = new
+        return new.size
+
+    def close_rules(self, rules: RecursiveRules, names: Mapping[str, str], most: int) -> list[int] | None:
+        """Follow tuples of whole numbers one by one."""
+
+        def numbered(plan: Plan, columns: tuple[tuple[str, Type], ...]) -> Tuples:
+            rows = self._answer(plan, lambda evaluator: evaluator.run(plan), self._relation_from(plan))
+            return numbers_of(rows, columns)
+
+        closed = close_rules(rules, numbered, min(most, MOST_TUPLES))
+        if closed is None:
+            return None
+        tuples, matches = closed
+        for predicate, found in tuples.items():
+            columns = {f"c{k}": vector_of(kind, found[:, k]) for k, kind in enumerate(rules.types[predicate])}
+            self._known()[names[predicate]] = Relation(columns, found.shape[0])
+        return matches
 
     def count(self, plan: Plan, cap: int) -> int:
         """How many rows there are."""
@@ -161,6 +196,7 @@ class MemoryEngine(Engine):
 
     def drop(self, name: str) -> None:
         """Forget a table."""
+        self._growing.pop(name, None)
         self._known().pop(name, None)
         self._forget_copy(name)
 
@@ -198,6 +234,7 @@ class MemoryEngine(Engine):
     def close(self) -> None:
         """Give the tables back."""
         self._tables = None
+        self._growing = {}
         self._borrowed = []
         self._texts = Texts()
         self.seal()

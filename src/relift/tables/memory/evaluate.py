@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from relift.arrays import Cells, Flags, Indices, Integers, RowKeys
 from relift.errors import DataError
-from relift.tables import compiled as kernels
+from relift.tables import compiled
 from relift.tables.algebra import (
     Aggregate,
     Call,
@@ -126,10 +126,10 @@ class Evaluator:
                 is_kept = (right.size > 0) == (plan.kind == "semi")
                 return left if is_kept else left.take(np.empty(0, np.int32))
             keys = self.keys_of_pair(left, right, plan.on)
-            found = kernels.contains(*keys)
+            found = compiled.contains(*keys)
             return left.take(np.flatnonzero(found if plan.kind == "semi" else ~found))
         keys = self.keys_of_pair(left, right, plan.on)
-        pairs = kernels.join(*keys, True, self.most)
+        pairs = compiled.join(*keys, True, self.most)
         if isinstance(pairs, int):
             raise NotInMemoryError(pairs)
         return self.paired(left, right, *pairs, has_gaps=True)
@@ -189,15 +189,15 @@ class Evaluator:
         return _mixed(parts, limits) if _product(limits) < 2**62 else _folded(parts)
 
     def distinct(self, found: Relation) -> Relation:
-        """Each row once."""
+        """The rows of a relation without duplicates."""
         if not found.columns:
             return Relation({}, min(found.size, 1))
-        _, first = kernels.group(self.keys_of(found, list(found.columns)))
+        _, first = compiled.group(self.keys_of(found, list(found.columns)))
         return found if first.size == found.size else found.take(first)
 
     def is_set(self, found: Relation, names: Sequence[str]) -> bool:
         """Whether no two rows agree on some columns."""
-        return found.size < 2 or (bool(names) and kernels.all_distinct(self.keys_of(found, names)))
+        return found.size < 2 or (bool(names) and compiled.all_distinct(self.keys_of(found, names)))
 
     def _union(self, plan: Union) -> Relation:
         parts = [self.relation(part) for part in plan.parts]
@@ -222,10 +222,10 @@ class Evaluator:
             return np.arange(found.size, dtype=np.int32)
         limits = [_limits(part) for part in parts]
         if _product(limits) < 2**62:
-            return kernels.sorted_rows(_mixed(parts, limits) if len(parts) > 1 else parts[0])
-        rows = kernels.sorted_rows(parts[-1])
+            return compiled.sorted_rows(_mixed(parts, limits) if len(parts) > 1 else parts[0])
+        rows = compiled.sorted_rows(parts[-1])
         for part in reversed(parts[:-1]):
-            rows = rows[kernels.sorted_rows(part[rows])]
+            rows = rows[compiled.sorted_rows(part[rows])]
         return rows
 
     def _sortable(self, vector: Vector) -> list[RowKeys]:
@@ -251,7 +251,7 @@ class Evaluator:
     def _aggregate(self, plan: Aggregate) -> Relation:
         found = self._input_of(plan)
         if plan.by:
-            numbers, first = kernels.group(self.keys_of(found, plan.by))
+            numbers, first = compiled.group(self.keys_of(found, plan.by))
             size = int(first.size)
         else:
             numbers, first, size = np.zeros(found.size, np.int32), np.zeros(1, np.int32), 1
@@ -293,7 +293,7 @@ class Evaluator:
             by_rank = np.argsort(ranks)
             data = ranks[data]
         extreme = np.minimum if function == "min" else np.maximum
-        order = kernels.sorted_rows(numbers.astype(np.int64))
+        order = compiled.sorted_rows(numbers.astype(np.int64))
         out = np.zeros(size, data.dtype)
         if data.size:
             starts = np.flatnonzero(np.r_[True, np.diff(numbers[order]) != 0])
@@ -374,10 +374,10 @@ def _mixed(parts: Sequence[RowKeys], limits: Sequence[tuple[int, int]]) -> RowKe
 
 def _folded(parts: Sequence[RowKeys]) -> RowKeys:
     """Several keys as one whose order means nothing, when their ranges are too wide to be mixed."""
-    key = kernels.group(parts[0])[0].astype(np.int64)
+    key = compiled.group(parts[0])[0].astype(np.int64)
     for part in parts[1:]:
-        numbers = kernels.group(part)[0].astype(np.int64)
-        key = kernels.group(key * (int(numbers.max(initial=0)) + 1) + numbers)[0].astype(np.int64)
+        numbers = compiled.group(part)[0].astype(np.int64)
+        key = compiled.group(key * (int(numbers.max(initial=0)) + 1) + numbers)[0].astype(np.int64)
     return key
 
 
@@ -536,7 +536,7 @@ class _Puzzle:
             left, right = right, left  # rows are looked up on the right
         if not on:
             return self.product(left, right, frozenset(keys))
-        pairs = kernels.join(*self.evaluator.keys_of_pair(left, right, on), False, self.evaluator.most)
+        pairs = compiled.join(*self.evaluator.keys_of_pair(left, right, on), False, self.evaluator.most)
         if isinstance(pairs, int):
             raise NotInMemoryError(pairs)
         found = self.evaluator.paired(left, right, *pairs)

@@ -26,11 +26,11 @@ from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, refuse_rows
 from relift.tables.postgres.address import is_address
 from relift.tables.postgres.schema import OwnSchema
-from relift.tables.postgres.server_tables import SQL_TYPES, ServerTable, find_table, visible_tables
+from relift.tables.postgres.server_tables import ServerTable, find_table, visible_tables
 from relift.tables.postgres.session import DIALECT, PostgresSession
 from relift.tables.postgres.user_connections import look_up
 from relift.tables.sources.table import Source, Stored
-from relift.tables.sql.dialects import short_name
+from relift.tables.sql.statements import Kind, create_empty, create_from_plan, drop_table, insert_from_plan
 from relift.tables.sql.write import count_from_plan, name_in, select_from_plan
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class PostgresEngine(Engine):
     timeout
         Seconds that one statement may take; None for the setting of the server.
     progress
-        Called with events of long work.
+        Progress callback.
     """
 
     name = "postgresql"
@@ -90,7 +90,7 @@ class PostgresEngine(Engine):
         self._schema: OwnSchema | None = None
         self._reader: DuckDBEngine | None = None
         self.server = server
-        # Without statistics of what joins give, a loop over all pairs may look cheap, and take hours.
+        # Without statistics of what joins give, a loop over all pairs may look fast, and take hours.
         self._session = session = PostgresSession(server, timeout=timeout, settings={"enable_nestloop": "off"})
         try:
             _refuse_encoding(session)
@@ -124,14 +124,7 @@ class PostgresEngine(Engine):
     ) -> int:
         """Store a plan; the limit is part of the query, so nothing larger is ever stored."""
         limited = plan if budget is None else Limit(plan, budget + 1)
-        query = select_from_plan(limited, DIALECT)
-        if number is not None:
-            column, order = number
-            keys = f"ORDER BY {', '.join(map(_column, order))}" if order else ""
-            given = "".join(f"{_column(c)}, " for c in plan.columns)
-            numbers = f"CAST(row_number() OVER ({keys}) - 1 AS BIGINT) AS {_column(column)}"
-            query = f"SELECT {given}{numbers} FROM ({query}) AS t"
-        rows = self._now().run(f"{self._create_table(name)} AS {query}")
+        rows = self._now().run(create_from_plan(self._named(name), limited, DIALECT, kind=self._kind, number=number))
         if budget is not None and rows > budget:
             self.drop(name)
             raise refuse_rows("a result", rows, budget)
@@ -140,7 +133,7 @@ class PostgresEngine(Engine):
 
     def append(self, name: str, plan: Plan) -> int:
         """Add rows to a table."""
-        return self._now().run(f"INSERT INTO {self._named(name)} {select_from_plan(plan, DIALECT)}")
+        return self._now().run(insert_from_plan(self._named(name), plan, DIALECT))
 
     def count(self, plan: Plan, cap: int) -> int:
         """Count with a LIMIT inside."""
@@ -158,7 +151,7 @@ class PostgresEngine(Engine):
 
     def drop(self, name: str) -> None:
         """Forget a table."""
-        self._now().run(f"DROP TABLE IF EXISTS {self._named(name)}")
+        self._now().run(drop_table(self._named(name), DIALECT))
 
     def tables(self) -> list[str]:
         """Names of all tables in the schema that is worked in; temporary ones outlive nothing."""
@@ -229,7 +222,7 @@ class PostgresEngine(Engine):
         session.run(f"BEGIN ISOLATION LEVEL REPEATABLE READ{mode}")
         try:
             session.run(f"SET TRANSACTION SNAPSHOT '{self._moment()}'")
-            rows = session.run(f"INSERT INTO {self._named(name)} {table.query()}", source.label)
+            rows = session.run(f"INSERT INTO {name_in(DIALECT, *self._named(name))} {table.query()}", source.label)
             session.run("COMMIT")
         except BaseException:
             with suppress(EngineError):  # the connection may be lost
@@ -265,28 +258,23 @@ class PostgresEngine(Engine):
         return columns
 
     def _create_empty(self, name: str, columns: dict[str, Type]) -> None:
-        kinds = ", ".join(f"{column} {SQL_TYPES.get(kind, 'BIGINT')}" for column, kind in columns.items())
-        self._now().run(f"{self._create_table(name)} ({kinds})")
+        self._now().run(create_empty(self._named(name), columns, DIALECT, kind=self._kind))
 
-    def _create_table(self, name: str) -> str:
-        kind = "TEMPORARY " if self._schema is None else "" if self.is_persistent else "UNLOGGED "
-        return f"CREATE {kind}TABLE {self._named(name)}"
+    @property
+    def _kind(self) -> Kind:
+        return "TEMPORARY" if self._schema is None else "" if self.is_persistent else "UNLOGGED"
 
-    def _named(self, name: str) -> str:
-        return name_in(DIALECT, "pg_temp" if self._schema is None else self._schema.name, name)
+    def _named(self, name: str) -> tuple[str, str]:
+        return "pg_temp" if self._schema is None else self._schema.name, name
 
     def _analyse(self, name: str, rows: int) -> None:
         if rows >= _WORTH_ANALYSING:
-            self._now().run(f"ANALYZE {self._named(name)}")
+            self._now().run(f"ANALYZE {name_in(DIALECT, *self._named(name))}")
 
     def _now(self) -> PostgresSession:
         if self._session is None:
             raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")
         return self._session
-
-
-def _column(name: str) -> str:
-    return name_in(DIALECT, short_name(name))
 
 
 def _set_memory(session: PostgresSession, wanted: str | None) -> None:

@@ -7,7 +7,7 @@ import re
 from relift.errors import DataError, EngineError, ReliftError
 from relift.tables.postgres.address import holds_secret
 
-_REASONS = (
+REASONS = (
     ("password authentication failed", "the password is wrong, or the user is.", "Look at the user and the password."),
     (
         "no password supplied|fe_sendauth",
@@ -20,7 +20,8 @@ _REASONS = (
     (
         "translate host name|Name or service not known",
         "its host is not known.",
-        "Look at the name of the host; special signs in a password are written as %40 for @, %2F for /.",
+        # Without a sign that an address has before its host: what is printed is searched for those.
+        "Look at the name of the host; special signs in a password must be percent-encoded (urllib.parse.quote).",
     ),
     (
         "Connection refused|No such file or directory|Is the server running",
@@ -35,15 +36,17 @@ _REASONS = (
     (
         "invalid|missing|unexpected",
         "the address cannot be read.",
-        "It is postgresql://user@host:port/database; special signs in a password are written as %40 for @, %2F for /.",
+        "Write postgresql://host:5432/database?user=name; special signs in a password must be percent-encoded "
+        "(urllib.parse.quote).",
     ),
 )
+"""What libpq says, as a pattern; what that means; what to do."""
 
 
 def cannot_connect(error: Exception, address: str, shown: str) -> EngineError:
     """Why no session came about; no word of a password, nor of what may be a piece of one."""
     text = str(error)
-    for pattern, reason, hint in _REASONS:
+    for pattern, reason, hint in REASONS:
         if re.search(pattern, text):
             detail = "" if holds_secret(address) or not address else f" ({_sentence(text)})"
             return EngineError(f"{shown} cannot be reached: {reason}{detail}", hint)

@@ -31,7 +31,7 @@ class Readers:
         self._sessions: dict[str | int, tuple[object, PostgresSession]] = {}
 
     def read(self, stored: Stored, source: Source, use: Callable[[ArrowStream, dict[str, Type]], T]) -> T:
-        """Hand the chosen columns of a table, ``c0, c1, ...``, to a function.
+        """Pass the chosen columns of a table, ``c0, c1, ...``, to a function.
 
         Parameters
         ----------

@@ -79,7 +79,7 @@ def leftovers(session: PostgresSession) -> list[str]:
 
 
 def drop_leftovers(session: PostgresSession) -> None:
-    """Remove them."""
+    """Remove schemas that processes which are gone have left behind."""
     for name in leftovers(session):
         session.run(f"DROP SCHEMA IF EXISTS {name_in(DIALECT, name)} CASCADE")
 

@@ -19,8 +19,6 @@ from relift.tables.sql.canonical import Reading, postgres_reading
 from relift.tables.sql.write import name_in, text_in
 
 DIALECT = "postgres"
-SQL_TYPES = {Type.INTEGER: "BIGINT", Type.REAL: "DOUBLE PRECISION", Type.TEXT: 'TEXT COLLATE "C"'}
-"""Columns of stored tables."""
 _KINDS = "'r', 'p', 'v', 'm', 'f'"
 """Tables, partitioned tables, views, materialised views, foreign tables."""
 _PRIVATE = (
@@ -89,9 +87,9 @@ def find_table(ask: Ask, parts: Sequence[str], search_path: Sequence[str], sourc
         If there is no such table, a column is missing, or holds something that is neither number nor text.
     """
     if len(parts) > 3 or any("\0" in part or not part for part in parts):
-        raise DataError(f"{source.label}: {'.'.join(parts)!r} is no name of a table.", "Write schema.table.")
+        raise DataError(f"{source.label}: {'.'.join(parts)!r} is not the name of a table.", "Write schema.table.")
     if len(parts) == 3 and ask("SELECT current_database()::text")[0][0] != parts[0]:
-        raise DataError(f"{source.label}: {parts[0]!r} is another database.", f"Connected is {server}.")
+        raise DataError(f"{source.label}: {parts[0]!r} is another database.", f"The connection is to {server}.")
     *schemas, name = parts[-2:]
     places = schemas or list(search_path)
     array = ", ".join(text_in(DIALECT, place) for place in places)

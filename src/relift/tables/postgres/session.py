@@ -105,7 +105,7 @@ class PostgresSession:
         return self._with_cursor(work, query, label)
 
     def batches(self, query: str, use: Callable[[pa.RecordBatchReader], T], label: str = "") -> T:
-        """Hand the rows of a query to a function, batch by batch as they arrive."""
+        """Pass the rows of a query to a function, batch by batch as they arrive."""
         import pyarrow as pa
 
         failures: list[Exception] = []
@@ -173,7 +173,7 @@ class PostgresSession:
 
     def _with_cursor(self, work: Callable[[dbapi.Cursor], T], statement: str, label: str) -> T:
         if "\0" in statement:
-            raise DataError("a text holds the character NUL, which PostgreSQL cannot store.", "Leave it out.")
+            raise DataError("a text holds the character NUL, which PostgreSQL cannot store.", "Remove it.")
         with self._lock:
             if self._connection is None:
                 raise EngineError("the engine is closed.", "Ground the model again, or keep what it returned open.")

@@ -54,8 +54,8 @@ def refuse_key(label: str, column: str, value: object) -> DataError:
 def refuse_moment(label: str, column: str, value: object) -> DataError:
     """The error of a date or time that has no canonical form."""
     return DataError(
-        f"{label}: the column {column!r} holds {value}, which is no date or time of the years 1 to 9999.",
-        "Leave it out, or give the column as text.",
+        f"{label}: the column {column!r} holds {value}, which is not a date or time of the years 1 to 9999.",
+        "Remove it, or give the column as text.",
     )
 
 

@@ -35,7 +35,7 @@ def content_of_object(label: str, data: object) -> Columns | Frame:
     Raises
     ------
     DataError
-        If it is no table.
+        If it is not a table.
     """
     if isinstance(data, np.generic):
         data = data.item()

@@ -138,5 +138,5 @@ class Distributed:
             table = self.frame.toArrow()
         except Exception as error:
             reason = str(error).partition("\n")[0]
-            raise DataError(f"{label}: Spark does not hand its rows over: {reason}") from error
+            raise DataError(f"{label}: Spark does not return its rows: {reason}") from error
         return Frame(table, tuple(table.column_names))

@@ -43,7 +43,7 @@ class Matrix:
         Raises
         ------
         DataError
-            If it is no matrix, labels do not fit or come twice, or a relation is given other entries than 0 and 1.
+            If it is not a matrix, labels do not fit or come twice, or a relation is given other entries than 0 and 1.
         """
         entries, own_rows, own_columns = _entries(label, self.data)
         rows = _labels(label, "rows", self.rows, own_rows, entries.shape[0])

@@ -252,7 +252,7 @@ def _from_table(source: Source, table: Table) -> Source:
     content = source.content
     if table.header is not None or table.delimiter is not None:
         if not isinstance(content, File) or content.kind != "csv":
-            raise DataError(f"{source.label}: header= and delimiter= go with CSV files.", "Leave them out.")
+            raise DataError(f"{source.label}: header= and delimiter= apply to CSV files.", "Remove them.")
         if table.delimiter is not None and (len(table.delimiter) != 1 or table.delimiter in '"\r\n'):
             raise DataError(f"{source.label}: delimiter={table.delimiter!r} is not one character.", "Give ',' or ';'.")
         header = content.header if table.header is None else table.header
@@ -309,7 +309,7 @@ def _kind_of_files(label: str, paths: tuple[Path, ...]) -> str:
         kind = FILE_KINDS.get(path.suffix.lower())
         if kind is None:
             raise DataError(
-                f"{label}: {path.name!r} is no kind of file that is known here.",
+                f"{label}: {path.name!r} has an unknown file extension.",
                 f"Expected one of {', '.join(FILE_KINDS)}.",
             )
         kinds.add(kind)

@@ -48,7 +48,7 @@ def short_name(name: str) -> str:
 
 
 def _for_postgres(tree: exp.Expr) -> exp.Expr:
-    found = list(tree.find_all(exp.Identifier, exp.Literal, exp.Cast, exp.Exp, exp.Pow))
+    found = list(tree.find_all(exp.Identifier, exp.Literal, exp.Cast, exp.ColumnDef, exp.Exp, exp.Pow))
     for node in reversed(found):  # inner ones first
         if isinstance(node, exp.Identifier):
             node.set("this", short_name(node.this))
@@ -56,6 +56,9 @@ def _for_postgres(tree: exp.Expr) -> exp.Expr:
             node.replace(_by_code_points(node.copy()))
         elif isinstance(node, exp.Cast) and node.is_type("VARCHAR"):
             node.replace(_by_code_points(node.this.copy()))
+        elif isinstance(node, exp.ColumnDef) and node.kind is not None and node.kind.is_type("VARCHAR"):
+            node.set("kind", exp.DataType.build("TEXT"))
+            node.set("constraints", [exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=_code_points()))])
         elif isinstance(node, exp.Exp):
             node.replace(_exponential(node.copy()))
         elif isinstance(node, exp.Pow):
@@ -63,10 +66,14 @@ def _for_postgres(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def _code_points() -> exp.Identifier:
+    return exp.to_identifier("C", quoted=True)
+
+
 def _by_code_points(value: exp.Expr) -> exp.Expr:
     """A value as text that is compared by code points."""
     text = exp.Cast(this=value, to=exp.DataType.build("TEXT"))
-    return exp.Paren(this=exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True)))
+    return exp.Paren(this=exp.Collate(this=text, expression=_code_points()))
 
 
 def _exponential(node: exp.Expr) -> exp.Expr:

@@ -1,4 +1,4 @@
-"""From a plan to SQL: a sqlglot tree first, then the text of a dialect. The only module that knows sqlglot.
+"""From a plan to SQL: a sqlglot tree first, then the text of a dialect.
 
 Trees are built, never text: names become quoted identifiers and constants become literals of the tree, so that no
 name and no value of a user can end up as SQL. Parts of a plan that are used more than once become common table
@@ -70,36 +70,19 @@ LARGEST_WHOLE = 9.0e15
 
 def select_from_plan(plan: Plan, dialect: str) -> str:
     """The query of a plan, as text of a dialect."""
-    return _text(_Writer(plan).query(), dialect)
-
-
-def create_from_plan(table: str, plan: Plan, dialect: str, is_temporary: bool = True) -> str:
-    """A statement that stores the rows of a plan in a new table."""
-    kind = exp.Properties(expressions=[exp.TemporaryProperty()]) if is_temporary else None
-    query = _Writer(plan).query()
-    return _text(exp.Create(this=_table(table), kind="TABLE", expression=query, properties=kind), dialect)
-
-
-def insert_from_plan(table: str, plan: Plan, dialect: str) -> str:
-    """A statement that appends the rows of a plan to a table, by the order of the columns."""
-    return _text(exp.Insert(this=_table(table), expression=_Writer(plan).query()), dialect)
+    return text_of(PlanWriter(plan).query(), dialect)
 
 
 def count_from_plan(plan: Plan, cap: int, dialect: str) -> str:
     """A query of one number: how many rows the plan has, at most ``cap``."""
-    writer = _Writer(plan)
+    writer = PlanWriter(plan)
     ctes = writer.shared_parts()
-    some = exp.Select(expressions=[_as(exp.Literal.number(1), "one")])
+    some = exp.Select(expressions=[aliased(exp.Literal.number(1), "one")])
     some = some.from_(writer.source(plan, "t"), copy=False).limit(cap, copy=False)
     query = exp.Select(expressions=[exp.Count(this=exp.Star())]).from_(
-        _source(exp.Subquery(this=some), "n"), copy=False
+        from_source(exp.Subquery(this=some), "n"), copy=False
     )
-    return _text(_with(query, ctes), dialect)
-
-
-def drop_table(table: str, dialect: str) -> str:
-    """A statement that removes a table."""
-    return exp.Drop(this=_table(table), kind="TABLE", exists=True).sql(dialect=dialect, copy=False)
+    return text_of(_with(query, ctes), dialect)
 
 
 def name_in(dialect: str, *parts: str) -> str:
@@ -112,14 +95,14 @@ def text_in(dialect: str, value: str) -> str:
     return exp.Literal.string(value).sql(dialect=dialect, copy=False)
 
 
-def _text(tree: exp.Expr, dialect: str) -> str:
+def text_of(tree: exp.Expr, dialect: str) -> str:
     """The text of a tree, after what a dialect needs to have said in another way."""
     tree = in_words_of(tree, dialect)
     adapt = ADAPTED.get(dialect)
     return (tree if adapt is None else adapt(tree)).sql(dialect=dialect, copy=False)
 
 
-class _Writer:
+class PlanWriter:
     """Writes one plan; parts used twice become common table expressions."""
 
     def __init__(self, plan: Plan) -> None:
@@ -135,23 +118,27 @@ class _Writer:
         }
 
     def query(self) -> exp.Select:
+        """The query of the plan."""
         ctes = self.shared_parts()
         return _with(self.select(self.plan), ctes)
 
     def shared_parts(self) -> list[tuple[str, exp.Select]]:
+        """Names and queries of the parts that are used twice, inner ones first."""
         return [(self.shared[id(n)], self.select(n)) for n in self.order if id(n) in self.shared]
 
     def source(self, plan: Plan, alias: str) -> exp.Expr:
+        """A part of the plan, to select from."""
         if id(plan) in self.shared:
-            return _source(_table(self.shared[id(plan)]), alias)
-        return _source(exp.Subquery(this=self.select(plan)), alias)
+            return from_source(_table(self.shared[id(plan)]), alias)
+        return from_source(exp.Subquery(this=self.select(plan)), alias)
 
     def select(self, plan: Plan) -> exp.Select:
+        """The query of a part of the plan."""
         if isinstance(plan, Scan):
-            columns = [_as(_stored("t", source, kind), name) for name, (source, kind) in plan.source.items()]
-            return _select(columns).from_(_source(_table(plan.table), "t"), copy=False)
+            columns = [aliased(_stored("t", source, kind), name) for name, (source, kind) in plan.source.items()]
+            return select_of(columns).from_(from_source(_table(plan.table), "t"), copy=False)
         if isinstance(plan, Unit):
-            return _select([])
+            return select_of([])
         if isinstance(plan, Filter):
             inner = plan.input
             return (
@@ -161,8 +148,8 @@ class _Writer:
             )
         if isinstance(plan, Project):
             types = plan.input.columns
-            outputs = [_as(_scalar(s, types), name) for name, s in plan.outputs.items()]
-            return _select(outputs).from_(self.source(plan.input, "t"), copy=False)
+            outputs = [aliased(_scalar(s, types), name) for name, s in plan.outputs.items()]
+            return select_of(outputs).from_(self.source(plan.input, "t"), copy=False)
         if isinstance(plan, Join):
             return self._join(plan)
         if isinstance(plan, Union):
@@ -172,37 +159,37 @@ class _Writer:
         if isinstance(plan, Aggregate):
             return self._aggregate(plan)
         if isinstance(plan, Number):
-            order = exp.Order(expressions=[exp.Ordered(this=_column("t", name)) for name in plan.order])
+            order = exp.Order(expressions=[exp.Ordered(this=column_of("t", name)) for name in plan.order])
             window = exp.Window(this=exp.RowNumber(), order=order if plan.order else None)
-            number = exp.Cast(this=exp.Sub(this=window, expression=exp.Literal.number(1)), to=_sql_type(Type.INTEGER))
+            number = whole_from_0(window)
             return (
                 _all_columns(plan.input)
-                .select(_as(number, plan.name), copy=False)
+                .select(aliased(number, plan.name), copy=False)
                 .from_(self.source(plan.input, "t"), copy=False)
             )
         assert isinstance(plan, Limit)
         limited = _all_columns(plan.input).from_(self.source(plan.input, "t"), copy=False).limit(plan.rows, copy=False)
         if not plan.order:
             return limited
-        return limited.order_by(*(exp.Ordered(this=_column("t", name)) for name in plan.order), copy=False)
+        return limited.order_by(*(exp.Ordered(this=column_of("t", name)) for name in plan.order), copy=False)
 
     def _join(self, plan: Join) -> exp.Select:
         left, right = plan.left, plan.right
         pairs = [_equal(name, left.columns[name], right.columns[name]) for name in plan.on]
         condition = exp.and_(*pairs, copy=False) if pairs else exp.true()
         if plan.kind in {"semi", "anti"}:
-            partner = _select([]).from_(self.source(right, "r"), copy=False).where(condition, copy=False)
+            partner = select_of([]).from_(self.source(right, "r"), copy=False).where(condition, copy=False)
             exists: exp.Expr = exp.Exists(this=partner)
             if plan.kind == "anti":
                 exists = exp.Not(this=exists)
             return _all_columns(left, "l").from_(self.source(left, "l"), copy=False).where(exists, copy=False)
-        columns = [_as(_column("l" if name in left.columns else "r", name), name) for name in plan.columns]
+        columns = [aliased(column_of("l" if name in left.columns else "r", name), name) for name in plan.columns]
         joined = exp.Join(this=self.source(right, "r"), side="LEFT" if plan.kind == "left" else None)
         if pairs or plan.kind == "left":
             joined.set("on", condition)
         else:
             joined.set("kind", "CROSS")
-        query = _select(columns).from_(self.source(left, "l"), copy=False)
+        query = select_of(columns).from_(self.source(left, "l"), copy=False)
         query.append("joins", joined)
         return query
 
@@ -210,23 +197,29 @@ class _Writer:
         parts: list[exp.Expr] = []
         for part in plan.parts:
             columns = [
-                _as(_cast(_column("t", name), part.columns[name], kind), name) for name, kind in plan.columns.items()
+                aliased(_cast(column_of("t", name), part.columns[name], kind), name)
+                for name, kind in plan.columns.items()
             ]
-            parts.append(_select(columns).from_(self.source(part, "t"), copy=False))
-        union = parts[0]
-        for select in parts[1:]:
-            union = exp.Union(this=union, expression=select, distinct=False)
+            parts.append(select_of(columns).from_(self.source(part, "t"), copy=False))
         if len(parts) == 1:
             return parts[0]  # type: ignore[return-value]
-        return _all_columns(plan).from_(_source(exp.Subquery(this=union), "t"), copy=False)
+        return _all_columns(plan).from_(from_source(exp.Subquery(this=union_of(parts)), "t"), copy=False)
 
     def _aggregate(self, plan: Aggregate) -> exp.Select:
         types = plan.input.columns
-        outputs = [_as(_column("t", name), name) for name in plan.by]
+        outputs = [aliased(column_of("t", name), name) for name in plan.by]
         for name, (function, scalar) in plan.outputs.items():
-            outputs.append(_as(_function(function, scalar, types), name))
-        query = _select(outputs).from_(self.source(plan.input, "t"), copy=False)
-        return query.group_by(*(_column("t", name) for name in plan.by), copy=False) if plan.by else query
+            outputs.append(aliased(_function(function, scalar, types), name))
+        query = select_of(outputs).from_(self.source(plan.input, "t"), copy=False)
+        return query.group_by(*(column_of("t", name) for name in plan.by), copy=False) if plan.by else query
+
+
+def union_of(parts: list[exp.Expr]) -> exp.Expr:
+    """All rows of several queries."""
+    union = parts[0]
+    for select in parts[1:]:
+        union = exp.Union(this=union, expression=select, distinct=False)
+    return union
 
 
 def _with(query: exp.Select, parts: list[tuple[str, exp.Select]]) -> exp.Select:
@@ -236,20 +229,22 @@ def _with(query: exp.Select, parts: list[tuple[str, exp.Select]]) -> exp.Select:
     return query
 
 
-def _select(columns: list[exp.Expr]) -> exp.Select:
+def select_of(columns: list[exp.Expr]) -> exp.Select:
     """A select; a relation without columns is shown by a constant one."""
-    return exp.Select(expressions=columns or [_as(exp.Literal.number(1), "unit")])
+    return exp.Select(expressions=columns or [aliased(exp.Literal.number(1), "unit")])
 
 
 def _all_columns(plan: Plan, alias: str = "t") -> exp.Select:
-    return _select([_as(_column(alias, name), name) for name in plan.columns])
+    return select_of([aliased(column_of(alias, name), name) for name in plan.columns])
 
 
-def _as(value: exp.Expr, name: str) -> exp.Expr:
+def aliased(value: exp.Expr, name: str) -> exp.Expr:
+    """A value under a name."""
     return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True))
 
 
-def _source(source: exp.Expr, alias: str) -> exp.Expr:
+def from_source(source: exp.Expr, alias: str) -> exp.Expr:
+    """A table or subquery under an alias."""
     source.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
     return source
 
@@ -258,29 +253,36 @@ def _table(name: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(name, quoted=True))
 
 
-def _column(table: str, name: str) -> exp.Column:
+def column_of(table: str, name: str) -> exp.Column:
+    """A column of a table that has an alias."""
     return exp.Column(this=exp.to_identifier(name, quoted=True), table=exp.to_identifier(table))
 
 
 def _stored(table: str, name: str, kind: Type) -> exp.Expr:
     """A column of a stored table. One without rows may be stored as text, and is compared as a number."""
-    column = _column(table, name)
-    return exp.Cast(this=column, to=_sql_type(kind)) if kind == Type.NOTHING else column
+    column = column_of(table, name)
+    return exp.Cast(this=column, to=sql_type(kind)) if kind == Type.NOTHING else column
 
 
-def _sql_type(kind: Type) -> exp.DataType:
+def whole_from_0(number: exp.Expr) -> exp.Expr:
+    """A number that counts from 1, as an integer that counts from 0."""
+    return exp.Cast(this=exp.Sub(this=number, expression=exp.Literal.number(1)), to=sql_type(Type.INTEGER))
+
+
+def sql_type(kind: Type) -> exp.DataType:
+    """The type of a column."""
     return exp.DataType(this=_SQL_TYPES[kind])  # built from the word of a type, it would be parsed each time
 
 
 def _cast(value: exp.Expr, found: Type, wanted: Type) -> exp.Expr:
     if _SQL_TYPES[found] == _SQL_TYPES[wanted]:
         return value
-    return exp.Cast(this=value, to=_sql_type(wanted))
+    return exp.Cast(this=value, to=sql_type(wanted))
 
 
 def _equal(name: str, left: Type, right: Type) -> exp.Expr:
     common = common_type(left, right)
-    return exp.EQ(this=_cast(_column("l", name), left, common), expression=_cast(_column("r", name), right, common))
+    return exp.EQ(this=_cast(column_of("l", name), left, common), expression=_cast(column_of("r", name), right, common))
 
 
 def _function(function: str, scalar: Scalar, types: dict[str, Type]) -> exp.Expr:
@@ -293,17 +295,17 @@ def _function(function: str, scalar: Scalar, types: dict[str, Type]) -> exp.Expr
         order = [exp.Ordered(this=exp.Abs(this=value.copy())), exp.Ordered(this=value.copy())]
         return exp.Sum(this=exp.Order(this=value, expressions=order))
     if function == "wide sum":
-        return exp.Cast(this=exp.Sum(this=value if kind == Type.WIDE else wide_term(value)), to=_sql_type(Type.WIDE))
+        return exp.Cast(this=exp.Sum(this=value if kind == Type.WIDE else wide_term(value)), to=sql_type(Type.WIDE))
     if function == "quick sum":
         return exp.Sum(this=_cast(value, kind, Type.REAL))
     if function == "sum":
-        return exp.Cast(this=exp.Sum(this=value), to=_sql_type(kind))
+        return exp.Cast(this=exp.Sum(this=value), to=sql_type(kind))
     return {"min": exp.Min, "max": exp.Max}[function](this=value)
 
 
 def _scalar(scalar: Scalar, types: dict[str, Type], table: str = "t") -> exp.Expr:
     if isinstance(scalar, Column):
-        return _column(table, scalar.name)
+        return column_of(table, scalar.name)
     if isinstance(scalar, Literal):
         return _literal(scalar)
     return _call(scalar, types, table)
@@ -312,7 +314,7 @@ def _scalar(scalar: Scalar, types: dict[str, Type], table: str = "t") -> exp.Exp
 def _literal(constant: Literal) -> exp.Expr:
     value = constant.value
     if value is None:
-        return exp.Cast(this=exp.Null(), to=_sql_type(constant.type))
+        return exp.Cast(this=exp.Null(), to=sql_type(constant.type))
     if isinstance(value, bool):
         return exp.Boolean(this=value)
     if isinstance(value, str):
@@ -320,10 +322,10 @@ def _literal(constant: Literal) -> exp.Expr:
     if constant.type == Type.REAL:
         number = float(value)
         if not math.isfinite(number):
-            return exp.Cast(this=exp.Literal.string(str(number)), to=_sql_type(Type.REAL))
+            return exp.Cast(this=exp.Literal.string(str(number)), to=sql_type(Type.REAL))
         digits = repr(number)  # with an exponent, or some engines read a decimal and round a second time
-        return exp.Cast(this=_signed(digits if "e" in digits else f"{digits}e0"), to=_sql_type(Type.REAL))
-    return exp.Cast(this=_signed(str(int(value))), to=_sql_type(constant.type))
+        return exp.Cast(this=_signed(digits if "e" in digits else f"{digits}e0"), to=sql_type(Type.REAL))
+    return exp.Cast(this=_signed(str(int(value))), to=sql_type(constant.type))
 
 
 def _signed(digits: str) -> exp.Expr:
@@ -364,11 +366,11 @@ def _when(condition: exp.Expr, value: exp.Expr, otherwise: exp.Expr | None = Non
 
 
 def _half() -> exp.Expr:
-    return exp.Cast(this=exp.Literal.number("0.5e0"), to=_sql_type(Type.REAL))
+    return exp.Cast(this=exp.Literal.number("0.5e0"), to=sql_type(Type.REAL))
 
 
 def _zero() -> exp.Expr:
-    return exp.Cast(this=exp.Literal.number(0), to=_sql_type(Type.REAL))
+    return exp.Cast(this=exp.Literal.number(0), to=sql_type(Type.REAL))
 
 
 def _divide(parts: list[exp.Expr]) -> exp.Expr:
@@ -385,7 +387,7 @@ def _power(parts: list[exp.Expr]) -> exp.Expr:
             exp.NEQ(this=exp.Floor(this=exponent.copy()), expression=exponent.copy()),
         ),
     )
-    null = exp.Cast(this=exp.Null(), to=_sql_type(Type.REAL))
+    null = exp.Cast(this=exp.Null(), to=sql_type(Type.REAL))
     return _when(has_none, null, exp.Pow(this=base, expression=exponent))
 
 
@@ -396,7 +398,7 @@ def _hash(value: exp.Expr, options: tuple[Scalar, ...]) -> exp.Expr:
 
 
 def _is_finite(parts: list[exp.Expr]) -> exp.Expr:
-    largest = exp.Cast(this=exp.Literal.number(repr(1.7976931348623157e308)), to=_sql_type(Type.REAL))
+    largest = exp.Cast(this=exp.Literal.number(repr(1.7976931348623157e308)), to=sql_type(Type.REAL))
     test = exp.LTE(this=exp.Abs(this=parts[0]), expression=largest)
     return exp.Coalesce(this=_bracketed(test), expressions=[exp.false()])
 
@@ -409,7 +411,7 @@ def _is_whole(parts: list[exp.Expr]) -> exp.Expr:
 
 
 def _cast_to(kind: Type) -> Callable[[list[exp.Expr]], exp.Expr]:
-    return lambda parts: exp.Cast(this=parts[0], to=_sql_type(kind))
+    return lambda parts: exp.Cast(this=parts[0], to=sql_type(kind))
 
 
 _SPECIAL: dict[str, Callable[[list[exp.Expr]], exp.Expr]] = {

@@ -156,7 +156,7 @@ def test_a_map_that_does_not_fit_is_refused(triangle: Path, tmp_path: Path, caps
     assert run(["expand", str(map_file), str(answer)]) == 2
     assert error_of(capsys) == f"{map_file} was made from another model, or by another version. Run relift lift again."
     assert run(["expand", str(answer), str(answer)]) == 2
-    assert error_of(capsys).startswith(f"{answer} is no map of a small model")
+    assert error_of(capsys).startswith(f"{answer} is not a map of a small model")
     triangle.unlink()
     assert run(["expand", str(map_file), str(answer)]) == 2
     assert error_of(capsys) == f"{triangle.resolve()}: no such file or folder."
@@ -168,7 +168,7 @@ def test_a_map_that_does_not_fit_is_refused(triangle: Path, tmp_path: Path, caps
         ({"format": "relift-solution"}, "another format or version"),
         ({"version": "1"}, "'version' is '1'"),
         ({"settings": {"method ": "orbits"}}, "'settings' has an unknown entry 'method '"),
-        ({"settings": {"method": "orbit"}}, "lift='orbit' is not known. Choose one of"),
+        ({"settings": {"method": "orbit"}}, "lift='orbit' is not valid. Expected one of"),
         ({"settings": {"reduce": "no"}}, "'reduce' is 'no'"),
         ({"settings": None}, "'settings' is None"),
         ({"relax_integers": 1}, "'relax_integers' is 1"),
@@ -185,7 +185,7 @@ def test_a_damaged_map_says_what_is_wrong(
     document = json.loads(map_file.read_text(encoding="utf-8")) | change
     map_file.write_text(json.dumps(document), encoding="utf-8")
     assert run(["expand", str(map_file), str(map_file)]) == 2
-    assert error_of(capsys).startswith(f"{map_file} is no map of a small model ({why}")
+    assert error_of(capsys).startswith(f"{map_file} is not a map of a small model ({why}")
 
 
 @pytest.mark.parametrize("suffix", [".mps", ".lp", ".npz", ".mps.gz"])
@@ -213,9 +213,9 @@ def test_a_wrong_solution_fails_its_check(triangle: Path, tmp_path: Path, capsys
         ({"x": [0, 0, 0], "y": [0, 0, 0], "w": [0, 0, 0]}, "the point breaks rows or bounds"),
         (
             {"x": [1, 1, 1], "y": [0, 0, 0], "w": [0, 0, 0]},
-            "the point is feasible, but the multipliers do not prove it optimal",
+            "the point is feasible, but the dual values do not prove it optimal",
         ),
-        ({"x": [0.5, 0.5, 0.5]}, "the point is feasible; optimality needs multipliers, and the file has none"),
+        ({"x": [0.5, 0.5, 0.5]}, "the point is feasible; optimality needs dual values, and the file has none"),
         ({"x": [1, 1, 1], "ray_y": [1, 1, 1], "status": "infeasible"}, "the ray does not prove infeasibility"),
         ({"x": [1, 1, 1], "ray_x": [1, 1, 1], "status": "unbounded"}, "point and ray do not prove unboundedness"),
     ):
@@ -227,7 +227,7 @@ def test_a_wrong_solution_fails_its_check(triangle: Path, tmp_path: Path, capsys
         assert (document["format"], document["passed"], document["message"]) == ("relift-check", False, message)
 
 
-def test_multipliers_of_bounds_may_be_left_out(triangle: Path, tmp_path: Path) -> None:
+def test_dual_values_of_bounds_may_be_left_out(triangle: Path, tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(json.dumps({"x": [0.5, 0.5, 0.5], "y": [-0.5, -0.5, -0.5]}))
     assert run(["check", str(triangle), str(tmp_path / "s.json")]) == 0
 
@@ -343,7 +343,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.Capt
         (".", "it is a folder, not a file."),
         (
             "model.txt",
-            "the end of the name does not tell a format. Known are .mps, .qps, .lp, .npz, .mps.gz, .qps.gz, .lp.gz.",
+            "the file extension is unknown. Expected one of: .mps, .qps, .lp, .npz, .mps.gz, .qps.gz, .lp.gz.",
         ),
         ("concave.lp", "P is not positive semidefinite: along x = 1 the curvature is -2."),
     ):
@@ -395,9 +395,9 @@ def test_a_file_without_permission_is_named(
         ),
         (["MODEL", "--digits", "99"], "digits=99 is out of range. Give a whole number from 1 to 15."),
         (["MODEL", "--backend-option", "foo"], "--backend-option 'foo' is not of the form KEY=VALUE."),
-        (["MODEL", "-o", "x.pdf"], "x.pdf: the end of the name does not tell a format. Known are .json, .txt, .sol."),
+        (["MODEL", "-o", "x.pdf"], "x.pdf: the file extension is unknown. Expected one of: .json, .txt, .sol."),
         (["MODEL", "-o", "/nowhere/x.json"], "/nowhere: no such file or folder."),
-        (["lift", "MODEL", "-o", "x.pdf"], "x.pdf: the end of the name does not tell a format. Known are .mps, .qps"),
+        (["lift", "MODEL", "-o", "x.pdf"], "x.pdf: the file extension is unknown. Expected one of: .mps, .qps"),
         (["check", "MODEL", "/nowhere/x.json"], "/nowhere/x.json: no such file or folder."),
         (["MODEL", "--lift", "magic"], ""),
         (["MODEL", "--tol", "small"], ""),
@@ -432,7 +432,7 @@ def test_an_unexpected_error_is_one_sentence_and_a_traceback_on_demand(
     assert run(["solve", str(triangle)]) == 6
     assert error_of(capsys) == (
         "something unexpected went wrong (ZeroDivisionError: a fault)."
-        " This is a fault of relift: please report it, with what --debug shows."
+        " This is a bug in relift: please report it, with what --debug shows."
     )
     assert run(["solve", str(triangle), "--debug"]) == 6
     assert "Traceback (most recent call last)" in capsys.readouterr().err

@@ -117,16 +117,14 @@ def test_kernels_of_a_device_are_those_of_the_cpu(
     monkeypatch.setattr(device_kernels, "BLOCK_BYTES", 24 * 31 * 10)  # blocks of ten rows
     random = np.random.default_rng(0)
     X, S = random.standard_normal((57, 6)).astype(precision), random.standard_normal((31, 6)).astype(precision)
-    weights = random.standard_normal(31)
+    weights = random.standard_normal((31, 2))
     parameters = (kernel, 0.3, 0.7, 3)
     accuracy = 1e-12 if precision is np.float64 else 1e-5
-    values = device_kernels.kernel_values(X, S, *parameters, device)
-    assert values.dtype == precision
-    np.testing.assert_allclose(values, compiled.kernel_values(X, S, *parameters), rtol=accuracy, atol=accuracy)
+    expected = [compiled.kernel_sums(X, S, np.ascontiguousarray(column), *parameters) for column in weights.T]
     sums = device_kernels.kernel_sums(X, S, weights, *parameters, device)
-    np.testing.assert_allclose(
-        sums, compiled.kernel_sums(X, S, weights, *parameters), rtol=accuracy, atol=100 * accuracy
-    )
+    np.testing.assert_allclose(sums, np.column_stack(expected), rtol=accuracy, atol=100 * accuracy)
+    sums = device_kernels.kernel_sums(X, S, weights[:, 0], *parameters, device)
+    np.testing.assert_allclose(sums, expected[0], rtol=accuracy, atol=100 * accuracy)
 
 
 @needs_torch

@@ -97,7 +97,7 @@ def test_leaving_the_cones_out_of_the_refinement_would_give_a_wrong_optimum() ->
     assert -relift.solve(small, lift="none").objective != pytest.approx(3 * np.sqrt(2) + 3, abs=0.05)
 
 
-def test_merged_tails_get_the_root_of_their_count_and_share_their_multiplier() -> None:
+def test_merged_tails_get_the_root_of_their_count_and_share_their_dual_value() -> None:
     # Two equal cones |x_k| <= 2 with four tails each.
     C = np.zeros((10, 8))
     C[1:5, :4] = C[6:, 4:] = -np.eye(4)
@@ -163,7 +163,7 @@ def test_fixed_variables_are_put_into_the_right_hand_sides_exactly() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_reductions_beside_cones_keep_the_optimum_and_the_multipliers(seed: int) -> None:
+def test_reductions_beside_cones_keep_the_optimum_and_the_duals(seed: int) -> None:
     made = symmetric_conic_program(seed, copies=3, n_cones=2)
     program, random = made.program, np.random.default_rng(seed)
     fixed = made.variable_labels == random.choice(made.variable_labels)
@@ -258,7 +258,7 @@ def test_a_proof_that_lies_in_the_cones_alone_is_not_lost_in_the_dust_on_the_row
     A: list[list[float]], b: list[float], cone: Cone, weight: float, method: str
 ) -> None:
     # x in [2, 5] breaks the cone. Two free variables stand in an equality with x that has no part in the proof: its
-    # multiplier is 0 but for rounding.
+    # dual value is 0 but for rounding.
     rows = ConicRows(np.hstack([A, np.zeros((len(b), 2))]), b, [cone])
     bounds = {"lb": [2.0, -np.inf, -np.inf], "ub": [5.0, np.inf, np.inf]}
     program = Program(
@@ -304,7 +304,7 @@ def test_proofs_that_are_none_are_not_believed() -> None:
     assert not certify(Program(q=[1.0, 1.0], conic=unit_discs(1)), away).is_proved
 
 
-def test_points_and_multipliers_outside_the_cones_are_not_believed() -> None:
+def test_points_and_dual_values_outside_the_cones_are_not_believed() -> None:
     program = Program(q=[-1.0, 0.0], conic=unit_discs(1))
     right = Solution(Status.OPTIMAL, np.array([1.0, 0.0]), np.zeros(0), np.zeros(2), v=np.array([1.0, -1.0, 0.0]))
     assert certify(program, right).is_optimal
@@ -370,7 +370,7 @@ def test_a_warm_start_of_the_wrong_size_is_refused() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_expanding_and_averaging_multipliers_are_inverse(seed: int) -> None:
+def test_expanding_and_averaging_dual_values_are_inverse(seed: int) -> None:
     made = symmetric_conic_program(seed, copies=3)
     merged = lift(made.program).quotient
     random = np.random.default_rng(seed)

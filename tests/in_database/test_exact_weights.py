@@ -12,7 +12,7 @@ import relift
 from relift.errors import AsymmetricError, BoundsError, DataError, EngineError, NonConvexError, OptionError
 from relift.in_database import lift_tables, program_from_tables, tables_from_program
 from relift.in_database.exact_weights import residue
-from relift.in_database.scratch import Scratch
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.symmetry import finite_field as field
 from relift.tables.algebra import Aggregate, Column, Project, call, literal
 from relift.tables.duckdb.engine import DuckDBEngine
@@ -34,7 +34,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 def test_sums_are_exact_beyond_64_bits(engine: Engine) -> None:
     numbers = np.array([2**62 - 1, 2**62 - 3, -5, 2**62 - 7, 11], np.int64)
-    scan = Scratch(engine, "words").attach("numbers", {"n": numbers})
+    scan = TemporaryTables(engine, "words").attach("numbers", {"n": numbers})
     sums = Aggregate(scan, (), {"s": ("wide sum", Column("n"))})
     found = engine.fetch(Project(sums, {"r": residue([Column("s")])}))
     assert int(found["r"][0]) == sum(map(int, numbers)) % field.MODULUS
@@ -45,7 +45,7 @@ def test_parts_of_residues_join_to_the_residue(engine: Engine) -> None:
     words = random.integers(0, field.MODULUS, 50, dtype=np.uint64)
     factors = random.integers(-(2**41), 2**41, 50)
     parts = {f"w{k}": ((words >> np.uint64(21 * k)) & np.uint64(2**21 - 1)).astype(np.int64) for k in range(3)}
-    scan = Scratch(engine, "parts").attach("words", {"f": factors, **parts})
+    scan = TemporaryTables(engine, "parts").attach("words", {"f": factors, **parts})
     terms = Project(scan, {w: call("*", Column("f"), Column(w)) for w in parts})
     sums = Aggregate(terms, (), {w: ("wide sum", Column(w)) for w in parts})
     found = engine.fetch(Project(sums, {"r": residue([Column(w) for w in parts])}))
@@ -54,7 +54,7 @@ def test_parts_of_residues_join_to_the_residue(engine: Engine) -> None:
 
 
 def test_hashes_have_their_bits_and_depend_on_their_seed(engine: Engine) -> None:
-    scan = Scratch(engine, "hashes").attach("numbers", {"n": np.arange(4000)})
+    scan = TemporaryTables(engine, "hashes").attach("numbers", {"n": np.arange(4000)})
     words = {f"h{s}": call("hash", Column("n"), literal(s), literal(41)) for s in (1, 2**60 + 5)}
     first, second = engine.fetch(Project(scan, words)).values()
     for found in (first, second):

@@ -1,4 +1,4 @@
-"""Values, points and multipliers are those that CVXPY gets without relift, for every kind of cone."""
+"""Values, points and duals are those that CVXPY gets without relift, for every kind of cone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 cp = pytest.importorskip("cvxpy")
 
-from tests.bridges.cvxpy_problems.problems import KINDS, multipliers, violation  # noqa: E402
+from tests.bridges.cvxpy_problems.problems import KINDS, duals, violation  # noqa: E402
 
 from relift.cvxpy import Lifted  # noqa: E402
 
@@ -41,15 +41,15 @@ def test_lifted_problem_has_the_value_that_clarabel_finds(kind: str, seed: int, 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k not in ("linear", "power", "mean", "curved")])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=6, deadline=None)
-def test_multipliers_have_the_signs_of_cvxpy_where_they_are_unique(kind: str, seed: int) -> None:
+def test_dual_values_have_the_signs_of_cvxpy_where_they_are_unique(kind: str, seed: int) -> None:
     problem = KINDS[kind](np.random.default_rng(seed), 4, 4)
     reference(problem)
-    expected = multipliers(problem)
+    expected = duals(problem)
     problem.solve(solver=Lifted())
-    assert np.abs(multipliers(problem) - expected).max() <= 1e-3 * (1 + np.abs(expected).max())
+    assert np.abs(duals(problem) - expected).max() <= 1e-3 * (1 + np.abs(expected).max())
 
 
-def test_multipliers_are_shared_not_copied() -> None:
+def test_dual_values_are_shared_not_copied() -> None:
     x = cp.Variable(4)
     limit = cp.sum(x) >= 4
     floors = x >= 0.5
@@ -111,7 +111,7 @@ class TestStatuses:
             assert problem.solver_stats.extra_stats["certificate"]["is_proved"]
             assert x.value is None
 
-    def test_proof_of_infeasibility_is_given_as_multipliers(self) -> None:
+    def test_proof_of_infeasibility_is_given_as_duals(self) -> None:
         x = cp.Variable(2)
         floors, limit = x >= 1, cp.sum(x) <= 1
         cp.Problem(cp.Minimize(0), [floors, limit]).solve(solver=Lifted())
@@ -135,10 +135,15 @@ class TestStatuses:
             problem.solve(solver=Lifted(iteration_limit=1))
         assert problem.status == "user_limit"
 
-    def test_time_limit_that_is_over_at_once_says_so(self) -> None:
-        problem = KINDS["linear"](np.random.default_rng(0), 8, 8)
-        with pytest.raises(cp.error.SolverError, match=r"RELIFT found no answer: .*time"):
-            problem.solve(solver=Lifted(time_limit=1e-9))
+    @pytest.mark.parametrize("kind", ["linear", "second_order"])
+    def test_time_limit_that_is_over_before_the_first_solve_is_a_user_limit_without_a_point(self, kind: str) -> None:
+        problem = KINDS[kind](np.random.default_rng(0), 8, 8)
+        with pytest.warns(UserWarning, match="inaccurate"):
+            value = problem.solve(solver=Lifted(time_limit=1e-9))
+        assert problem.status == "user_limit"
+        assert np.isnan(value)
+        assert all(np.isnan(variable.value).all() for variable in problem.variables())
+        assert "time limit" in problem.solver_stats.extra_stats["message"]
 
     def test_integers_are_refused(self) -> None:
         z = cp.Variable(2, integer=True)

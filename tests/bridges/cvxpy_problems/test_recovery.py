@@ -14,8 +14,10 @@ from tests.bridges.cvxpy_problems.problems import ring  # noqa: E402
 import relift  # noqa: E402
 from relift.bridges.cvxpy.compiled import Compiled  # noqa: E402
 from relift.bridges.cvxpy.hidden_means import find_means  # noqa: E402
-from relift.bridges.cvxpy.hidden_norms import find_norms  # noqa: E402
+from relift.bridges.cvxpy.hidden_norms import find_norms, norm_candidates  # noqa: E402
 from relift.bridges.cvxpy.hidden_quadratics import find_quadratics  # noqa: E402
+from relift.bridges.cvxpy.hidden_residuals import find_residuals  # noqa: E402
+from relift.bridges.cvxpy.norm_promise import fewest_classes, promising_norms  # noqa: E402
 from relift.bridges.cvxpy.recovery import recover  # noqa: E402
 from relift.cvxpy import Lifted  # noqa: E402
 
@@ -86,13 +88,13 @@ def test_symmetry_of_a_quadratic_form_is_seen_through_its_factor(n: int) -> None
     limit = cp.quad_form(x, ring(n)) <= 2
     problem = cp.Problem(cp.Minimize(cp.sum(x)), [limit])
     expected = problem.solve(solver="CLARABEL")
-    multiplier = limit.dual_value
+    dual_value = limit.dual_value
     value = problem.solve(solver=Lifted())
     report = problem.solver_stats.extra_stats
     assert report["recovered"] == "1 cones as quadratic constraints"
     assert report["small"]["variables"] == 1
     assert value == pytest.approx(expected, rel=1e-6)
-    assert limit.dual_value == pytest.approx(multiplier, rel=1e-4)
+    assert limit.dual_value == pytest.approx(dual_value, rel=1e-4)
     problem.solve(solver=Lifted(recover=False))
     assert problem.solver_stats.extra_stats["small"]["variables"] > 1
 
@@ -133,7 +135,7 @@ def test_infeasible_quadratics_are_proved_on_the_problem_with_cones() -> None:
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7), n_rows=st.integers(2, 9))
 @settings(max_examples=30, deadline=None)
-def test_norms_by_symmetric_factors_have_the_same_optimum_and_multipliers(seed: int, n: int, n_rows: int) -> None:
+def test_norms_by_symmetric_factors_have_the_same_optimum_and_duals(seed: int, n: int, n_rows: int) -> None:
     random = np.random.default_rng(seed)
     x, t = cp.Variable(n), cp.Variable()
     M, c = random.normal(size=(n_rows, n)), random.normal(size=n_rows) * random.integers(2)
@@ -155,9 +157,9 @@ def test_symmetry_of_a_norm_is_seen_through_its_factor() -> None:
     for objective in (cp.norm(factor @ x), cp.norm(factor @ x) + 0.5 * t, cp.quad_over_lin(factor @ x, t) + t):
         problem = cp.Problem(cp.Minimize(objective), [total, t >= 0.1])
         expected = problem.solve(solver="CLARABEL")
-        multiplier = total.dual_value
+        dual_value = total.dual_value
         assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-6)
-        assert total.dual_value == pytest.approx(multiplier, rel=1e-4)
+        assert total.dual_value == pytest.approx(dual_value, rel=1e-4)
         assert problem.solver_stats.extra_stats["small"]["variables"] <= 3
         assert problem.solver_stats.extra_stats["recovered"] == "1 norms by symmetric factors"
 
@@ -215,3 +217,142 @@ def test_quadratics_and_means_are_recovered_together() -> None:
     assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-5)
     assert problem.solver_stats.extra_stats["recovered"] == str(recovered)
     assert problem.solver_stats.extra_stats["small"]["variables"] == 2
+
+
+# --- tall norms and residuals -----------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), m=st.integers(100, 160))
+@settings(max_examples=30, deadline=None)
+def test_an_answer_without_residuals_is_optimal_for_the_problem_with_them(seed: int, n: int, m: int) -> None:
+    random = np.random.default_rng(seed)
+    x = cp.Variable(n)
+    M, c = random.normal(size=(m, n)), random.normal(size=m)
+    weights = random.uniform(0.5, 2, m)
+    fit = cp.sum_squares(cp.multiply(weights, M @ x - c)) if random.integers(2) else cp.sum_squares(M @ x - c)
+    limits = [cp.sum(x) <= 0.5, cp.norm(x) <= 3] if random.integers(2) else [x >= -0.1]
+    ground = compiled(cp.Problem(cp.Minimize(fit + random.normal(size=n) @ x), limits))
+    hidden = find_residuals(ground)
+    assert hidden is not None
+    assert hidden.program.n_rows == ground.n_rows - m
+    found = relift.solve(hidden.program, lift="none", tolerance=1e-8)
+    back = hidden.expand(found.solution)
+    assert relift.certify(ground, back, 1e-6).is_optimal
+    assert back.objective == pytest.approx(relift.solve(ground, lift="none").objective, rel=1e-6)
+    start = hidden.restrict(back)
+    assert np.allclose(start.x, found.x)
+    assert np.allclose(start.y, found.y)
+
+
+@pytest.mark.parametrize("kind", ["norm", "residuals"])
+def test_rows_of_tall_fits_count_as_a_gain(kind: str) -> None:
+    random = np.random.default_rng(1)
+    x = cp.Variable(8)
+    M, c = random.normal(size=(600, 8)), random.normal(size=600)
+    fit = cp.norm(M @ x - c) if kind == "norm" else cp.sum_squares(M @ x - c)
+    total = cp.sum(x) == 1
+    problem = cp.Problem(cp.Minimize(fit + cp.norm1(x)), [total])
+    expected = problem.solve(solver="CLARABEL")
+    point, multiplier = x.value, total.dual_value
+    assert problem.solve(solver=Lifted()) == pytest.approx(expected, rel=1e-6)
+    assert x.value == pytest.approx(point, abs=1e-4)
+    assert total.dual_value == pytest.approx(multiplier, rel=1e-4)
+    report = problem.solver_stats.extra_stats
+    assert report["ground"]["rows"] + report["ground"]["conic_rows"] > 600
+    assert report["small"]["rows"] + report["small"]["conic_rows"] <= 27
+    assert report["certificate"]["is_optimal"]
+
+
+def test_residuals_are_left_alone_where_their_gram_matrix_would_be_large() -> None:
+    random = np.random.default_rng(2)
+    x = cp.Variable(300)
+    M = np.where(random.random((200, 300)) < 0.05, random.normal(size=(200, 300)), 0.0)
+    assert find_residuals(compiled(cp.Problem(cp.Minimize(cp.sum_squares(M @ x - 1) + cp.norm1(x))))) is None
+
+
+def test_residuals_with_a_bound_or_in_a_cone_stay() -> None:
+    random = np.random.default_rng(3)
+    x, y = cp.Variable(2), cp.Variable(150)
+    rows = y == random.normal(size=(150, 2)) @ x - random.normal(size=150)
+    free = compiled(cp.Problem(cp.Minimize(cp.sum_squares(y)), [rows]))
+    assert len(find_residuals(free)) == 150
+    for constraint in (y[0] <= 1, cp.norm(y[:50]) <= 5):
+        hidden = find_residuals(compiled(cp.Problem(cp.Minimize(cp.sum_squares(y)), [rows, constraint])))
+        assert hidden is None or len(hidden) < 150
+
+
+# --- what is worth looking for ----------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 6), copies=st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_the_bound_is_never_above_the_classes_that_symmetric_factors_give(seed: int, n: int, copies: int) -> None:
+    random = np.random.default_rng(seed)
+    x = cp.Variable(n * copies)
+    G = np.kron(np.eye(copies), random.integers(-1, 2, (n, n)).astype(float))
+    gram = G.T @ G + np.eye(n * copies)
+    turn = np.linalg.qr(random.normal(size=(n * copies, n * copies)))[0]
+    factor = turn @ np.linalg.cholesky(gram).T  # hides what is symmetric
+    offset = 0.0 if random.integers(2) else turn @ np.ones(n * copies)
+    fixed = [x[0] == 2.0] if random.integers(2) else []
+    problem = cp.Problem(cp.Minimize(cp.norm(factor @ x - offset) + cp.norm(x - 1)), [cp.sum(x) >= 1, *fixed])
+    ground = compiled(problem)
+    hidden = find_norms(ground)
+    assert hidden is not None
+    labels = relift.lift(hidden.program).class_of_variable
+    classes = np.unique(labels[labels >= 0]).size + np.count_nonzero(labels < 0)
+    assert fewest_classes(ground) <= classes
+
+
+def test_norms_without_symmetry_are_not_looked_into() -> None:
+    random = np.random.default_rng(4)
+    x = cp.Variable(6)
+    ground = compiled(cp.Problem(cp.Minimize(sum(cp.norm(random.normal(size=(3, 6)) @ x - 1) for _ in range(20)))))
+    candidates = norm_candidates(ground.conic)
+    asked: list[int] = []
+
+    def labels() -> np.ndarray:
+        asked.append(1)
+        return np.arange(ground.n_variables)
+
+    assert candidates.size == 20
+    assert promising_norms(ground, candidates, labels).size == 0
+    assert not asked  # not even the classes of the problem as it is are needed for that
+    assert recover(ground, labels=labels) == ()
+
+
+def test_symmetric_roots_of_many_shapes_at_once_are_those_of_each_alone() -> None:
+    random = np.random.default_rng(5)
+    x = cp.Variable(5)
+    shapes = [(3, True), (5, False), (3, False), (40, True), (3, True)]
+    terms = [cp.norm(random.normal(size=(m, 5)) @ x - (random.normal(size=m) if has else 0)) for m, has in shapes]
+    ground = compiled(cp.Problem(cp.Minimize(sum(terms))))
+    together = find_norms(ground)
+    for k in range(len(shapes)):
+        alone = find_norms(ground, np.array([k]))
+        one, other = alone.norms[0], together.norms[k]
+        assert np.allclose(one.isometry, other.isometry)
+        n_new = one.isometry.shape[1]
+        new = [
+            norms.program.conic.A[norm.new + 1 : norm.new + 1 + n_new].toarray()
+            for norms, norm in ((alone, one), (together, other))
+        ]
+        assert np.allclose(*new)
+        start, size = int(ground.conic.starts[k]) + 1, int(ground.conic.sizes[k]) - 1
+        W = ground.conic.A[start : start + size].toarray()
+        assert np.allclose(new[0].T @ new[0], W.T @ W)
+
+
+def test_a_second_solve_after_a_recovery_starts_from_the_first_answer() -> None:
+    random = np.random.default_rng(6)
+    x, price = cp.Variable(5), cp.Parameter(5)
+    fit = cp.sum_squares(random.normal(size=(300, 5)) @ x - random.normal(size=300))
+    problem = cp.Problem(cp.Minimize(fit + price @ x), [x >= 0])
+    solver = Lifted(backend="osqp")
+    iterations = []
+    for step in range(3):
+        price.value = np.arange(5.0) + 0.001 * step
+        problem.solve(solver=solver)
+        assert problem.solver_stats.extra_stats["recovered"] == "300 residuals in the objective"
+        iterations.append(problem.solver_stats.num_iters)
+    assert max(iterations[1:]) <= iterations[0]

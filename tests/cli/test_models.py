@@ -109,7 +109,7 @@ def test_ground_writes_a_file_with_names(
 
 def test_check_says_yes(shop: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", shop[0]]) == 0
-    assert "right (0 relations, 3 params, 1 variables, 0 rules, 2 constraints)" in capsys.readouterr().out
+    assert "valid (0 relations, 3 params, 1 variables, 0 rules, 2 constraints)" in capsys.readouterr().out
     assert run(["check", shop[0], "--data", shop[1]]) == 0
     assert "Program(LP, min, 2 variables" in capsys.readouterr().out
 
@@ -158,21 +158,21 @@ def test_show(shop: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None
         (["solve", "MODEL"], "no table is loaded for the param 'need'."),
         (["solve", "MODEL", "--data", "nowhere"], "there is no folder 'nowhere'."),
         (["solve", "MODEL", "--data", "DATA", "--param", "budget"], "--param 'budget' is not of the form NAME=NUMBER."),
-        (["solve", "MODEL", "--data", "DATA", "--param", "budget=x"], "--param budget is 'x', which is no number."),
+        (["solve", "MODEL", "--data", "DATA", "--param", "budget=x"], "--param budget is 'x', which is not a number."),
         (["solve", "MODEL", "--data", "DATA", "--param", "bugdet=1"], "data are given for 'bugdet'"),
         (["solve", "MODEL", "--data", "DATA", "--param", "need=1"], "the param 'need' has arguments."),
         (["solve", "MODEL", "--data", "DATA", "--limit", "1"], "the variable 'buy' would have more than 1 rows"),
         (
             ["solve", "MODEL", "--data", "DATA", "--compare"],
-            "--relax, --compare and --approximate are for files of numbers.",
+            "--compare does not apply to models in the modelling language (.rlp).",
         ),
         (["solve", "MODEL", "--data", "DATA", "--out", "MODEL"], "MODEL: it is a file, not a folder."),
-        (["ground", "x.mps"], "x.mps is no model in the relational language."),
-        (["ground", "MODEL", "--data", "DATA", "-o", "x.txt"], "x.txt: the end of the name does not tell a format."),
+        (["ground", "x.mps"], "x.mps is not a model in the modelling language."),
+        (["ground", "MODEL", "--data", "DATA", "-o", "x.txt"], "x.txt: the file extension is unknown."),
         (["fmt", "--write", "--check", "MODEL"], "--write and --check contradict each other."),
         (["check", "MODEL", "solution.json"], "a .rlp model is checked by itself."),
         (["check", "x.mps"], "the solution to check is missing."),
-        (["solve", "x.mps", "--data", "DATA"], "--data goes with .rlp models, and x.mps is none."),
+        (["solve", "x.mps", "--data", "DATA"], "--data applies to .rlp models, and x.mps is not one."),
     ],
 )
 def test_errors_are_told_without_a_traceback(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from relift import Program, Solution, Status, certify
 from relift.in_database import program_from_tables, tables_from_program
 from relift.in_database.certify_tables import ExpandedTables, certify_tables
-from relift.in_database.scratch import Scratch
+from relift.in_database.temporary_tables import TemporaryTables
 from relift.lifting.certificate import Certificate
 from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
@@ -28,19 +28,19 @@ def engine() -> Iterator[Engine]:
 
 def in_engine(engine: Engine, program: Program, solution: Solution) -> Certificate:
     tables = program_from_tables(engine, **tables_from_program(program))  # type: ignore[arg-type]
-    scratch = Scratch(engine, "agrees")
+    temporary = TemporaryTables(engine, "agrees")
     zeros_of_columns, zeros_of_rows = np.zeros(program.n_variables), np.zeros(program.n_rows)
     is_ray = solution.status in {Status.INFEASIBLE, Status.UNBOUNDED}
     x, y = (solution.ray_x, solution.ray_y) if is_ray else (solution.x, solution.y)
-    columns = scratch.attach("x", {
+    columns = temporary.attach("x", {
         "column": np.arange(program.n_variables), "x": zeros_of_columns if x is None else x,
         "w": zeros_of_columns if solution.w is None else solution.w,
     })  # fmt: skip
-    rows = scratch.attach("y", {"row": np.arange(program.n_rows), "y": zeros_of_rows if y is None else y})
+    rows = temporary.attach("y", {"row": np.arange(program.n_rows), "y": zeros_of_rows if y is None else y})
     try:
-        return certify_tables(tables, scratch, solution, ExpandedTables(columns, rows), 1e-6)
+        return certify_tables(tables, temporary, solution, ExpandedTables(columns, rows), 1e-6)
     finally:
-        scratch.close()
+        temporary.close()
         tables.drop()
 
 

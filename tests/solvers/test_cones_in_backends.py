@@ -60,7 +60,7 @@ def test_semidefinite_entries_stand_where_they_should_in_every_backend() -> None
 @settings(max_examples=40, deadline=None)
 @example(seed=0, size=2)
 @given(seed=st.integers(0, 10**6), size=st.integers(2, 9))
-def test_trees_of_power_cones_have_the_optimum_and_multipliers_of_the_large_one(seed: int, size: int) -> None:
+def test_trees_of_power_cones_have_the_optimum_and_dual_values_of_the_large_one(seed: int, size: int) -> None:
     # maximise z with prod x_i^a_i >= z, c'x <= 1: x_i = a_i / c_i.
     random = np.random.default_rng(seed)
     alphas = random.dirichlet(np.ones(size)) * 0.9 + 0.1 / size
@@ -79,7 +79,7 @@ def test_trees_of_power_cones_have_the_optimum_and_multipliers_of_the_large_one(
     assert found.x is not None
     assert found.v is not None
     assert found.v.size == size + 1
-    # Stationarity: the multiplier of the row of x_i is its price times that of the budget, which is the optimum.
+    # Stationarity: the dual value of the row of x_i is its price times that of the budget, which is the optimum.
     np.testing.assert_allclose(found.v[:-1], prices * best, rtol=1e-3)
     assert certify(program, found).is_optimal
 

@@ -35,7 +35,7 @@ def path_program(n: int = 20, last_cost: float = 1.0) -> Program:
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from tests.in_database.test_resume import RESUME, path_program
+from tests.in_database.test_state import RESUME, path_program
 from relift.in_database import lift_tables, tables_from_program
 from relift.tables.duckdb.engine import DuckDBEngine
 

@@ -110,14 +110,14 @@ def test_lifting_on_the_server_keeps_its_state_in_a_schema(
         (
             ["solve", "MODEL", "--engine", "postgers"],
             2,
-            "engine='postgers' is not known. Choose one of: memory, duckdb",
+            "engine='postgers' is not valid. Expected one of: memory, duckdb",
         ),
         (["solve", "MODEL", "--engine", "URL"], 2, "there is no table or view for the param 'need' in the server."),
         (["solve", "MODEL", "--data", "URL", "--schema", "x"], 2, "in the schema 'x' of the server."),
         (["solve", "MODEL", "--schema", "market"], 2, "--schema needs a server."),
-        (["solve", "MODEL", "--data", "DIR", "--schema", "x"], 2, "--schema goes with the tables of a server."),
-        (["solve", "x.mps", "--engine", "duckdb"], 2, "--engine goes with .rlp models, and x.mps is none."),
-        (["check", "x.mps", "--schema", "s"], 2, "--schema goes with .rlp models, and x.mps is none."),
+        (["solve", "MODEL", "--data", "DIR", "--schema", "x"], 2, "--schema applies to tables on a server."),
+        (["solve", "x.mps", "--engine", "duckdb"], 2, "--engine applies to .rlp models, and x.mps is not one."),
+        (["check", "x.mps", "--schema", "s"], 2, "--schema applies to .rlp models, and x.mps is not one."),
         (["ground", "MODEL", "--engine", "postgresql://x@/y?host=/nowhere"], 6, "cannot be reached: no server answers"),
     ],
 )
@@ -148,13 +148,13 @@ def test_ctrl_c_in_the_middle_of_grounding_leaves_no_files(engine: str, tmp_path
         close(X,Y,Z) if node(X) & node(Y) & node(Z) & (X*X + Y*Y - 3*Z*Z) * (X - Y + 2*Z) = 1234567;
         var v(X) in node(X) >= 0;  minimize: sum{X in node(X)} v(X);
         subject to far forall {X,Y,Z in close(X,Y,Z)}: v(X) >= 1;""")
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     words = [sys.executable, "-m", "relift", "ground", str(model), "--engine", engine, "--limit", "1000000000"]
-    environment: dict[str, Any] = {**os.environ, "TMPDIR": str(scratch)}
+    environment: dict[str, Any] = {**os.environ, "TMPDIR": str(temporary)}
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     try:
-        assert wait_until(lambda: process.poll() is not None or any(scratch.iterdir()))  # its folder for spilling
+        assert wait_until(lambda: process.poll() is not None or any(temporary.iterdir()))  # its folder for spilling
         begun = cpu_seconds(process.pid)
         assert wait_until(lambda: cpu_seconds(process.pid) > begun + 1.0)  # far into the join
         assert process.poll() is None
@@ -164,4 +164,4 @@ def test_ctrl_c_in_the_middle_of_grounding_leaves_no_files(engine: str, tmp_path
         process.kill()
         process.wait()
     assert (process.returncode, errors) == (130, "relift: interrupted.\n")
-    assert list(scratch.iterdir()) == []
+    assert list(temporary.iterdir()) == []

@@ -46,7 +46,7 @@ def drop_surely(engine: Engine, names: Iterable[str]) -> None:
 
 
 @final
-class Scratch:
+class TemporaryTables:
     """Stores plans under names of its own.
 
     Parameters
@@ -61,8 +61,8 @@ class Scratch:
     >>> import numpy as np
     >>> from relift.tables.duckdb.engine import DuckDBEngine
     >>> with DuckDBEngine() as engine:
-    ...     scratch = Scratch(engine, "mine")
-    ...     engine.count(scratch.attach("numbers", {"n": np.arange(3)}), 10)
+    ...     temporary = TemporaryTables(engine, "mine")
+    ...     engine.count(temporary.attach("numbers", {"n": np.arange(3)}), 10)
     3
     """
 

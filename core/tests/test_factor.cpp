@@ -1,0 +1,89 @@
+// Tests of predicted fill against elimination with sets; built with sanitizers.
+#include <random>
+#include <set>
+
+#include "check.hpp"
+#include "relift/factor/fill.hpp"
+
+using namespace relift::factor;
+
+struct Graph {
+    std::vector<int32_t> offsets{0}, indices;
+};
+
+Graph graph_of(const std::vector<std::set<int32_t>>& neighbours) {
+    Graph graph;
+    for (const auto& of_one : neighbours) {
+        graph.indices.insert(graph.indices.end(), of_one.begin(), of_one.end());
+        graph.offsets.push_back(int32_t(graph.indices.size()));
+    }
+    return graph;
+}
+
+Fill predicted(const Graph& graph, double most = 1e18) {
+    return predicted_fill(graph.offsets.data(), graph.offsets.size(), graph.indices.data(), graph.indices.size(), most);
+}
+
+// Entries of the factor when nodes are eliminated by exact minimum degree.
+double least_fill(std::vector<std::set<int32_t>> neighbours) {
+    std::set<size_t> left;
+    for (size_t i = 0; i < neighbours.size(); ++i) left.insert(i);
+    double entries = 0;
+    while (!left.empty()) {
+        size_t pivot = *left.begin();
+        for (const size_t i : left)
+            if (neighbours[i].size() < neighbours[pivot].size()) pivot = i;
+        left.erase(pivot);
+        entries += double(neighbours[pivot].size());
+        for (const int32_t i : neighbours[pivot]) {
+            neighbours[size_t(i)].insert(neighbours[pivot].begin(), neighbours[pivot].end());
+            neighbours[size_t(i)].erase(i);
+            neighbours[size_t(i)].erase(int32_t(pivot));
+        }
+    }
+    return entries;
+}
+
+void test_random_graphs() {
+    std::mt19937_64 random(1);
+    for (int k = 0; k < 200; ++k) {
+        const size_t n = 1 + random() % 60;
+        std::vector<std::set<int32_t>> neighbours(n);
+        size_t edges = 0;
+        for (size_t e = 0, m = random() % (3 * n); e < m; ++e) {
+            const size_t i = random() % n, j = random() % n;
+            if (i != j && neighbours[i].insert(int32_t(j)).second) {
+                neighbours[j].insert(int32_t(i));
+                ++edges;
+            }
+        }
+        const Fill fill = predicted(graph_of(neighbours));
+        const double exact = least_fill(neighbours);
+        CHECK(fill.is_whole);
+        CHECK(fill.entries >= double(edges) && fill.entries <= 1.3 * exact + 5);
+        CHECK(fill.operations >= fill.entries || fill.entries == 0);
+    }
+}
+
+void test_wrong_graphs() {
+    Graph graph;
+    graph.offsets = {0, 1, 2};
+    graph.indices = {1, 0};
+    CHECK(predicted(graph).entries == 1);
+    CHECK(!predicted(graph, -1).is_whole);
+    for (const int32_t bad : {-1, 2, 0}) {
+        graph.indices = {bad, 0};
+        CHECK(throws<std::invalid_argument>([&] { predicted(graph); }));
+    }
+    graph.indices = {1, 0};
+    graph.offsets = {0, 2, 1};
+    CHECK(throws<std::invalid_argument>([&] { predicted(graph); }));
+    graph.offsets = {0, 1, 3};
+    CHECK(throws<std::invalid_argument>([&] { predicted(graph); }));
+}
+
+int main() {
+    test_random_graphs();
+    test_wrong_graphs();
+    std::puts("all passed");
+}
