@@ -42,6 +42,14 @@ def _no_solution(program: AnyProgram, honest: Solution) -> Any:
     raise RuntimeError("the solver has crashed")
 
 
+class PanicException(BaseException):
+    """What a failed assertion of a solver in Rust raises: no Exception, so that nothing catches it by accident."""
+
+
+def _panic(program: AnyProgram, honest: Solution) -> Any:
+    raise PanicException("assertion failed")
+
+
 def _zero(program: AnyProgram, honest: Solution) -> Solution:
     """What rows that need not hold would give: no duals on rows, all on bounds."""
     return Solution(
@@ -80,6 +88,7 @@ LIES: dict[str, Lie] = {
     "words": lambda program, honest: replace(honest, x=np.array(["a"] * program.n_variables)),
     "nothing": lambda program, honest: None,
     "exception": _no_solution,
+    "panic": _panic,
 }
 
 

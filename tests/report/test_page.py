@@ -141,7 +141,7 @@ def test_the_command_writes_the_page_and_refuses_other_names(
     assert run(["report", str(tmp_path / "fleet.mps"), "-o", str(page), "--no-solve", "-q"]) == 0
     assert "Answer" not in text_of(page.read_text(encoding="utf-8"))
     assert run(["report", str(tmp_path / "fleet.mps"), "-o", str(tmp_path / "r.pdf")]) == 2
-    assert "the end of the name does not tell a format" in capsys.readouterr().err
+    assert "the file extension is unknown" in capsys.readouterr().err
 
 
 def test_inspect_says_what_is_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,9 +39,9 @@ def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start
     """
     try:
         answer: object = backend.solve(program, settings, warm_start)
-    except (OptionError, MissingPackageError):
+    except (OptionError, MissingPackageError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the backend's failure, and the next one is asked
+    except BaseException as error:  # noqa: BLE001 - whatever it is, even a panic in Rust, it is the backend's failure
         return Solution(Status.FAILURE, backend=backend.name, message=words_of(error))
     if not isinstance(answer, Solution):
         message = f"{backend.name} returned {type(answer).__name__} instead of a Solution"
@@ -54,7 +54,7 @@ def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start
     return replace(answer, backend=answer.backend or backend.name)
 
 
-def words_of(error: Exception) -> str:
+def words_of(error: BaseException) -> str:
     """What an exception says, with its type unless it is one of relift's own."""
     text = " ".join(str(error).split())
     return text if type(error).__module__ == "relift.errors" else f"{type(error).__name__}: {text}".rstrip(": ")

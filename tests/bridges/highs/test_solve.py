@@ -88,8 +88,8 @@ def test_the_program_of_a_model_is_the_program_it_was_made_from(seed: int, row_w
     ("lp", "status", "reason"),
     [
         (([], [], [], [1.0], [2.0]), "kModelEmpty", "the model has no variables"),
-        (([1.0], [2.0], [1.0], [0.0], [1.0]), "kInfeasible", r"lb\[0\] = 2 and ub\[0\] = 1 leave no value"),
-        (([1.0], [0.0], [1.0], [1.0], [0.0]), "kInfeasible", r"l\[0\] = 1 and u\[0\] = 0 leave no value"),
+        (([1.0], [2.0], [1.0], [0.0], [1.0]), "kInfeasible", r"lb\[0\] = 2 and ub\[0\] = 1 are infeasible bounds"),
+        (([1.0], [0.0], [1.0], [1.0], [0.0]), "kInfeasible", r"l\[0\] = 1 and u\[0\] = 0 are infeasible bounds"),
         (([np.inf], [0.0], [1.0], [0.0], [1.0]), "kOptimal", "a cost is infinite"),
     ],
 )

@@ -122,7 +122,7 @@ def test_relift_runs_rules_and_data_files(folder: Path, capsys: pytest.CaptureFi
     assert run(["solve", str(folder / "good.psl"), "--data", str(folder / "good.data")]) == 0
     assert capsys.readouterr().out.splitlines()[0] == first
     assert run(["check", str(folder / "good.psl")]) == 0
-    assert capsys.readouterr().out.startswith(f"{folder / 'good.psl'}: right")
+    assert capsys.readouterr().out.startswith(f"{folder / 'good.psl'}: valid")
     assert run(["ground", str(folder / "good.psl"), "-o", str(folder / "good.mps")]) == 0
     assert relift.solve(relift.read_program(folder / "good.mps")).objective == pytest.approx(2.3484848, abs=1e-6)
 
@@ -217,7 +217,7 @@ def test_arithmetic_of_psl_is_read() -> None:
         ({"predicates": {"P/1": {"observations": [["a", 2]]}}}, DataError, "the value 2 does not lie between 0 and 1"),
         ({"predicates": {"P/1": {"observations": [["a", 1], ["a", 0]]}}}, DataError, "has the values 1 and 0"),
         ({"predicates": {"P/1": {"targets": {"test": []}}}}, FileFormatError, "targets of P/1 have a part 'test'"),
-        ({"predicates": {"P/1": {"evaluations": [3]}}}, FileFormatError, "an evaluation of P/1 is not understood"),
+        ({"predicates": {"P/1": {"evaluations": [3]}}}, FileFormatError, "an evaluation of P/1 is not valid"),
         ({"predicates": {}, "options": {"runtime.learn": True}}, OptionError, "asks for weights to be learned"),
         ({"predicates": {"P/1": {"targets": {"learn": [["a"]]}}}}, OptionError, "asks for weights to be learned"),
         ({"predicates": {"P/1": {}}, "rules": ["1: Q(A)"]}, LanguageError, "Q is not a predicate of the project"),

@@ -147,7 +147,7 @@ def test_wrong_tables_are_refused_with_a_reason(tmp_path: Path) -> None:
     )
     assert "there is no file" in refused("nowhere.csv")
     (tmp_path / "x.xlsx").write_text("x")
-    assert "no kind of file that is known here" in refused(tmp_path / "x.xlsx")
+    assert "has an unknown file extension" in refused(tmp_path / "x.xlsx")
     (tmp_path / "latin.csv").write_bytes("a,b,v\né,1,2\n".encode("latin-1"))
     assert "latin.csv" in refused(tmp_path / "latin.csv")
     (tmp_path / "gap.csv").write_text("a,b,v\nx,1,2\ny,,3\n")
