@@ -6,6 +6,7 @@ stacks, and checking takes twice as long; :class:`SparseMatrix` says what relift
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 import numpy as np
@@ -95,7 +96,7 @@ class SparseLike(Protocol):
         """The same as a dense array."""
 
 
-MatrixLike: TypeAlias = ArrayLike | SparseLike
+MatrixLike: TypeAlias = ArrayLike | Sequence[Sequence[float]] | SparseLike
 """What can be read as a matrix: rows of numbers, an array, a data frame, or a matrix of SciPy."""
 
 

@@ -47,9 +47,10 @@ def dual_value(K: np.ndarray, c: np.ndarray, beta: np.ndarray, epsilon: float) -
 @given(
     st.integers(2, 120), st.integers(1, 5), st.sampled_from([0.1, 1.0, 100.0]), st.sampled_from([0.1, 1.0, 5.0]),
     st.integers(0, 10_000), st.booleans(), st.sampled_from([np.float32, np.float64]), st.sampled_from([1, 1 << 26]),
+    st.booleans(),
 )  # fmt: skip
 def test_the_answer_is_feasible_proved_and_that_of_the_twin(
-    n: int, d: int, C: float, gamma: float, seed: int, regression: bool, dtype: type, cache_bytes: int
+    n: int, d: int, C: float, gamma: float, seed: int, regression: bool, dtype: type, cache_bytes: int, keeps_rows: bool
 ) -> None:
     X, c, lo, hi = machine_data(n, d, C, seed, regression)
     epsilon = 0.1 if regression else 0.0
@@ -57,7 +58,10 @@ def test_the_answer_is_feasible_proved_and_that_of_the_twin(
     K = rbf_kernel(source.points.astype(float), gamma=gamma)
     beta, other = np.zeros(n), np.zeros(n)
     limits = DualLimits(1e-4)
-    outcome, v = machine_of(source, cache_bytes).solve(c, lo, hi, epsilon, beta, None, limits)
+    machine = machine_of(source, cache_bytes, keeps_rows)
+    if keeps_rows:  # rows that another solve has computed, with other prices
+        machine.solve(c, lo / 2, hi / 2, epsilon, np.zeros(n), None, limits)
+    outcome, v = machine.solve(c, lo, hi, epsilon, beta, None, limits)
     found = ReferenceMachine(source).solve(
         c, lo, hi, epsilon, other, c.copy(), True, 1e-4, np.inf, 1e-11, 10**7, np.inf
     )

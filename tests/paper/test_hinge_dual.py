@@ -13,7 +13,7 @@ pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
 import relift
 from relift.errors import OptionError
 from relift.lifting.certificate import certify
-from relift.paper.hinge_dual import HingeForm, solve_by_dual
+from relift.paper.hinge_dual import SignedHinges, solve_by_dual
 
 
 def hinge_program(seed: int, n_points: int, n_weights: int, copies: int) -> relift.Program:
@@ -40,8 +40,8 @@ def test_the_dual_gives_a_certified_optimum_ground_and_lifted(
 ) -> None:
     program = hinge_program(seed, points, weights, copies)
     lifting = relift.lift(program)
-    ground = solve_by_dual(HingeForm.of(program), tolerance=1e-9).solution
-    lifted = lifting.expand(solve_by_dual(HingeForm.of(lifting.small), tolerance=1e-9).solution)
+    ground = solve_by_dual(SignedHinges.of(program), tolerance=1e-9).solution
+    lifted = lifting.expand(solve_by_dual(SignedHinges.of(lifting.small), tolerance=1e-9).solution)
     for solution in (ground, lifted):
         assert certify(program, solution).worst_residual < 1e-6
     expected = relift.solve(program, lift="none").objective
@@ -51,18 +51,32 @@ def test_the_dual_gives_a_certified_optimum_ground_and_lifted(
 
 def test_repeated_points_become_one_of_larger_price() -> None:
     program = hinge_program(3, 6, 4, 5)
-    form = HingeForm.of(relift.lift(program).small)
+    form = SignedHinges.of(relift.lift(program).small).form
     assert len(form.slacks) < program.n_rows
     assert form.program.q[form.slacks].max() > program.q.max()
 
 
+def test_rows_written_the_other_way_round_have_the_same_optimum() -> None:
+    program = hinge_program(2, 8, 3, 2)
+    turn = np.where(np.arange(program.n_rows) % 2 == 0, 1.0, -1.0)
+    inf = np.full(program.n_rows, np.inf)
+    turned = program.replace(
+        A=sparse.diags_array(turn) @ program.A,
+        l=np.where(turn > 0, program.l, -inf),
+        u=np.where(turn > 0, inf, -program.l),
+    )
+    one, other = (solve_by_dual(SignedHinges.of(each), tolerance=1e-9).solution for each in (program, turned))
+    assert other.objective == pytest.approx(one.objective, rel=1e-9)
+    assert certify(turned, other).is_optimal
+
+
 def test_other_prices_and_a_start_lead_to_the_same_optimum() -> None:
     program = hinge_program(1, 12, 4, 0)
-    form = HingeForm.of(program)
+    form = SignedHinges.of(program)
     K = form.kernel()
     first = solve_by_dual(form, K)
     warm = solve_by_dual(form, K, 3.0 * program.q, first.beta, tolerance=1e-9)
-    cold = solve_by_dual(HingeForm.of(program.replace(q=3.0 * program.q)), tolerance=1e-9)
+    cold = solve_by_dual(SignedHinges.of(program.replace(q=3.0 * program.q)), tolerance=1e-9)
     assert warm.solution.objective == pytest.approx(cold.solution.objective, rel=1e-8)
     assert certify(program.replace(q=3.0 * program.q), warm.solution).is_optimal
 
@@ -72,9 +86,10 @@ def test_programs_of_another_form_are_refused() -> None:
     others = [
         relift.Program(q=program.q, A=program.A, l=program.l, lb=program.lb),
         program.replace(u=np.full(program.n_rows, 3.0)),
+        program.replace(q=program.q + np.where(program.lb < 0, 1.0, 0.0)),
         program.replace(lb=np.zeros(program.n_variables)),
         relift.Program(P=np.eye(2), q=np.zeros(2), A=np.ones((1, 2)), l=[1.0]),
     ]
     for other in others:
         with pytest.raises(OptionError, match="not a support vector machine in hinge form"):
-            HingeForm.of(other)
+            SignedHinges.of(other)

@@ -138,7 +138,7 @@ def check_solver(solver: str) -> None:
             get_backend(solver)
         except OptionError as error:
             raise ValueError(
-                f"solver={solver!r} is not known: {', '.join(OWN_SOLVERS)} or a backend. {error}"
+                f"solver={solver!r} is not valid. Expected one of: {', '.join(OWN_SOLVERS)}, or a backend. {error}"
             ) from error
 
 

@@ -24,9 +24,10 @@ from typing import final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Double, Indices, SparseMatrix
+from relift.arrays import Double
 from relift.errors import OptionError
 from relift.ml import compiled
+from relift.ml.hinge_form import HingeForm
 from relift.ml.small_dual import balanced, best_bias
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -34,40 +35,28 @@ from relift.program.solution import Solution, Status
 TOLERANCE = 1e-6
 """Largest violation of optimality between two variables of the dual; margins are 1."""
 
+HINT = "Each row needs one slack of its own and the bias; the weights need a diagonal quadratic term and no linear one."
+
 
 @final
 @dataclass(frozen=True, eq=False)
-class HingeForm:
-    """The parts of a program in hinge form; see the head of this module for the letters.
+class SignedHinges:
+    """A hinge form whose dual has the signed form above; see the head of this module for the letters.
 
     Parameters
     ----------
-    program
-        The program.
-    weights, slacks
-        Numbers of the weights; of the slacks, in the order of their rows.
-    bias
-        Number of the bias.
-    points
-        Z, sparse.
+    form
+        The program and its parts; each row has a side and the weights have no linear term.
     curvature
         The diagonal D.
-    sides, slopes
-        The columns s and e.
     """
 
-    program: Program
-    weights: Indices
-    slacks: Indices
-    bias: int
-    points: SparseMatrix
+    form: HingeForm
     curvature: Double
-    sides: Double
-    slopes: Double
 
     @classmethod
-    def of(cls, program: Program) -> HingeForm:
-        """Read a program as a hinge form.
+    def of(cls, program: Program) -> SignedHinges:
+        """Read a program as a support vector machine.
 
         Parameters
         ----------
@@ -83,59 +72,30 @@ class HingeForm:
         --------
         >>> A = [[2.0, 1.0, 1.0, 0.0], [-1.0, -1.0, 0.0, 1.0]]
         >>> toy = Program(P=np.diag([2.0, 0, 0, 0]), q=[0, 0, 3, 3], A=A, l=[1, 1], lb=[-np.inf, -np.inf, 0, 0])
-        >>> form = HingeForm.of(toy)
+        >>> form = SignedHinges.of(toy).form
         >>> form.weights.tolist(), form.bias, form.slacks.tolist()
         ([0], 1, [2, 3])
         """
-        n, m = program.n_variables, program.n_rows
-        diagonal = np.zeros(n) if program.P is None else program.P.diagonal()
-        is_diagonal = program.P is not None and program.P.nnz == np.count_nonzero(diagonal)
-        A = sparse.csc_array(program.A)
-        is_free = np.isinf(program.lb) & np.isinf(program.ub)
-        weights = np.flatnonzero((diagonal > 0) & is_free & (program.q == 0))
-        biases = np.flatnonzero((diagonal == 0) & is_free & (program.q == 0))
-        is_slack = (diagonal == 0) & (program.lb == 0) & np.isinf(program.ub) & (program.q > 0)
-        slacks = np.flatnonzero(is_slack & (np.diff(A.indptr) == 1))
-        of_row = A[:, slacks]
-        is_hinge = (
-            program.sense == "min"
-            and is_diagonal
-            and len(biases) == 1
-            and len(weights) + 1 + len(slacks) == n
-            and len(slacks) == m
-            and np.array_equal(np.sort(of_row.indices), np.arange(m))
-            and bool((of_row.data > 0).all())
-            and bool(np.isfinite(program.l).all() and np.isinf(program.u).all())
-        )
-        if is_hinge:
-            sides = A[:, biases].toarray().ravel()
-            is_hinge = bool((sides != 0).all())
-        if not is_hinge:
-            raise OptionError(
-                "this program is not a support vector machine in hinge form.",
-                "Each row needs one slack of its own and the bias; the weights need a diagonal quadratic term.",
-            )
-        order = np.argsort(of_row.indices)
-        return cls(
-            program,
-            weights,
-            slacks[order],
-            int(biases[0]),
-            sparse.csr_array(A[:, weights]),
-            diagonal[weights],
-            sides,
-            of_row.data[order],
-        )
+        message = "this program is not a support vector machine in hinge form."
+        try:
+            form = HingeForm.of(program)
+        except OptionError as error:
+            raise OptionError(message, HINT) from error
+        curvature = form.P.diagonal()
+        is_diagonal = form.P.nnz == np.count_nonzero(curvature > 0) == len(form.weights)
+        if not is_diagonal or form.bias < 0 or form.q.any() or not form.sides.all():
+            raise OptionError(message, HINT)
+        return cls(form, curvature)
 
     def kernel(self) -> Double:
         """K of the dual, dense; it does not depend on the prices of the slacks."""
-        scaled = sparse.diags_array(1.0 / self.sides) @ self.points
+        scaled = sparse.diags_array(1.0 / self.form.sides) @ self.form.A
         right = np.ascontiguousarray((scaled @ sparse.diags_array(1.0 / self.curvature)).T.toarray())
         return np.ascontiguousarray(sparse.csr_array(scaled) @ right)
 
     def bounds(self, q: Double) -> tuple[Double, Double]:
         """The box of beta for a linear part q of the program."""
-        ends = self.sides * q[self.slacks] / self.slopes
+        ends = self.form.sides * q[self.form.slacks] / self.form.slopes
         return np.minimum(ends, 0.0), np.maximum(ends, 0.0)
 
 
@@ -147,7 +107,7 @@ class HingeAnswer:
     Parameters
     ----------
     solution
-        Point and multipliers of the program; to be certified by whoever wants to be sure.
+        Point and dual values of the program; to be certified by whoever wants to be sure.
     beta
         The dual point, to start from when the prices change.
     steps
@@ -160,7 +120,7 @@ class HingeAnswer:
 
 
 def solve_by_dual(
-    form: HingeForm,
+    machine: SignedHinges,
     kernel: Double | None = None,
     q: Double | None = None,
     start: Double | None = None,
@@ -170,7 +130,7 @@ def solve_by_dual(
 
     Parameters
     ----------
-    form
+    machine
         The program.
     kernel
         Its kernel, if it is known already.
@@ -185,25 +145,25 @@ def solve_by_dual(
     --------
     >>> A = [[2.0, 1.0, 1.0, 0.0], [-1.0, -1.0, 0.0, 1.0]]
     >>> toy = Program(P=np.diag([2.0, 0, 0, 0]), q=[0, 0, 9, 9], A=A, l=[1, 1], lb=[-np.inf, -np.inf, 0, 0])
-    >>> solve_by_dual(HingeForm.of(toy)).solution.x.round(6).tolist()
+    >>> solve_by_dual(SignedHinges.of(toy)).solution.x.round(6).tolist()
     [2.0, -3.0, 0.0, 0.0]
     """
-    program = form.program
+    form, program = machine.form, machine.form.program
     q = program.q if q is None else q
-    K = form.kernel() if kernel is None else kernel
-    lo, hi = form.bounds(q)
+    K = machine.kernel() if kernel is None else kernel
+    lo, hi = machine.bounds(q)
     beta = np.zeros(len(lo)) if start is None else balanced(np.clip(start, lo, hi))
-    c = program.l / form.sides
+    c = form.bound / form.sides
     v = c - K @ beta if start is not None else c.copy()
     steps, _ = compiled.smo(K, lo, hi, beta, v, tolerance, 10_000_000)
     alpha = beta / form.sides
-    w = (form.points.T @ alpha) / form.curvature
-    left = program.l - form.points @ w
+    w = np.asarray(form.A.T @ alpha) / machine.curvature
+    left = form.left(w)
     bias = best_bias(left / form.sides, lo, hi)
-    x, y, multipliers = np.zeros(program.n_variables), -alpha, np.zeros(program.n_variables)
+    x, y, duals = np.zeros(program.n_variables), -form.turned * alpha, np.zeros(program.n_variables)
     x[form.weights], x[form.bias] = w, bias
     x[form.slacks] = np.maximum(left - form.sides * bias, 0.0) / form.slopes
-    multipliers[form.slacks] = np.minimum(form.slopes * alpha - q[form.slacks], 0.0)
-    value = 0.5 * float(form.curvature @ w**2) + float(q @ x) + program.r
-    solution = Solution(Status.OPTIMAL, x, y, multipliers, value, iterations=steps, backend="dual by SMO")
+    duals[form.slacks] = np.minimum(form.slopes * alpha - q[form.slacks], 0.0)
+    value = 0.5 * float(machine.curvature @ w**2) + float(q @ x) + program.r
+    solution = Solution(Status.OPTIMAL, x, y, duals, value, iterations=steps, backend="dual by SMO")
     return HingeAnswer(solution, beta, steps)

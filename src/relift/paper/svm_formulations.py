@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from relift.arrays import Double
 from relift.paper.framework import Row
-from relift.paper.hinge_dual import HingeForm
+from relift.paper.hinge_dual import SignedHinges
 from relift.paper.svm_learners import TC_QP_SVM, Network, Prices, Task, fit_by_dual, fit_by_solver
 from relift.paper.svm_protocol import Split
 from relift.pipeline import lift
@@ -58,17 +58,16 @@ def _fit(name: str, program: Program, *, lifted: bool) -> tuple[float, float]:
 def _fit_by_libsvm(program: Program, *, lifted: bool) -> tuple[float, float]:
     """Scikit-learn's SVC on the points of the hinge form; what a point stands for is its weight."""
     start = process_time()
-    form = HingeForm.of(lift(program).small if lifted else program)
+    hinges = SignedHinges.of(lift(program).small if lifted else program)
+    form = hinges.form
     sides = np.sign(form.sides)
-    points = sparse.csr_matrix(
-        sparse.diags_array(sides) @ form.points @ sparse.diags_array(1.0 / np.sqrt(form.curvature))
-    )
+    points = sparse.csr_matrix(sparse.diags_array(sides) @ form.A @ sparse.diags_array(1.0 / np.sqrt(hinges.curvature)))
     points.indices, points.indptr = points.indices.astype(np.int32), points.indptr.astype(np.int32)
-    lo, hi = form.bounds(form.program.q)
+    lo, hi = hinges.bounds(form.program.q)
     machine = SVC(C=1.0, kernel="linear", cache_size=500, tol=1e-4)
     machine.fit(points, sides, sample_weight=np.where(sides > 0, hi, -lo))
     seconds = process_time() - start
-    w: Double = np.asarray(machine.coef_.todense()).ravel() / np.sqrt(form.curvature)
-    left = form.program.l - form.points @ w - form.sides * machine.intercept_[0]
+    w: Double = np.asarray(machine.coef_.todense()).ravel() / np.sqrt(hinges.curvature)
+    left = form.left(w) - form.sides * machine.intercept_[0]
     slack = np.maximum(left, 0.0) / form.slopes
-    return seconds, 0.5 * float(form.curvature @ w**2) + float(form.program.q[form.slacks] @ slack)
+    return seconds, 0.5 * float(hinges.curvature @ w**2) + float(form.program.q[form.slacks] @ slack)

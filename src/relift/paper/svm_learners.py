@@ -28,7 +28,7 @@ from relift.language.checks.check_model import check_text
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.modelling.solve_model import ground_model
-from relift.paper.hinge_dual import HingeAnswer, HingeForm, solve_by_dual
+from relift.paper.hinge_dual import HingeAnswer, SignedHinges, solve_by_dual
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.program.solution import Solution
@@ -233,7 +233,7 @@ class DualSearch:
         self.task = task
         start = process_time()
         self.lifting: Lifting | None = lift(task.program) if lifted else None
-        self.form = HingeForm.of(self.lifting.small if self.lifting else task.program)
+        self.form = SignedHinges.of(self.lifting.small if self.lifting else task.program)
         self.lift_seconds = process_time() - start
         self.kernel_seconds, self.solve_seconds = 0.0, 0.0
         self._last: HingeAnswer | None = None
@@ -320,7 +320,7 @@ def fit_by_dual(program: Program, *, lifted: bool) -> Fit:
     lifting = lift(program) if lifted else None
     lift_seconds = process_time() - start
     small = program if lifting is None else lifting.small
-    answer = solve_by_dual(HingeForm.of(small)).solution
+    answer = solve_by_dual(SignedHinges.of(small)).solution
     solution = answer if lifting is None else lifting.expand(answer)
     seconds = process_time() - start
     residual = certify(program, solution).worst_residual

@@ -129,7 +129,7 @@ def get_backend(name: str) -> Backend:
     'clarabel'
     >>> get_backend("clarable")
     Traceback (most recent call last):
-    relift.errors.OptionError: there is no backend 'clarable'. Did you mean 'clarabel'? Known: highs,
+    relift.errors.OptionError: there is no backend 'clarable'. Did you mean 'clarabel'? Expected one of: highs,
     clarabel, osqp, piqp, scs, qpsolvers:<name>, cvxpy:<NAME>.
     """
     text = str(name)

@@ -116,7 +116,7 @@ class Lifted(ConicSolver):
         iteration_limit: int | None = None,
         threads: int | None = None,
         recover: bool = True,
-        backend_options: dict[str, object] | None = None,
+        backend_options: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__()
         self.options = LiftedOptions(
