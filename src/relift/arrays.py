@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ RowNumbers: TypeAlias = NDArray[np.int32]
 
 RowKeys: TypeAlias = NDArray[np.int64]
 """Keys of the rows of a table, each packed into one number."""
+
+Tuples: TypeAlias = NDArray[np.int64]
+"""Tuples of whole numbers, one in each row."""
 
 Integers: TypeAlias = NDArray[np.integer]
 """Whole numbers of any width, such as the indices of a sparse matrix, which SciPy keeps in 32 or 64 bits."""
@@ -96,7 +99,14 @@ class SparseLike(Protocol):
         """The same as a dense array."""
 
 
-MatrixLike: TypeAlias = ArrayLike | Sequence[Sequence[float]] | SparseLike
+class SupportsArray(Protocol):
+    """What NumPy makes an array of: data frames, tensors."""
+
+    def __array__(self) -> Array:
+        """The same as an array."""
+
+
+MatrixLike: TypeAlias = Sequence[Sequence[float] | Array] | Array | SupportsArray | SparseLike
 """What can be read as a matrix: rows of numbers, an array, a data frame, or a matrix of SciPy."""
 
 

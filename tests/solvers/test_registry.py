@@ -11,7 +11,6 @@ import pytest
 
 from relift.errors import MissingPackageError, OptionError
 from relift.program import Program
-from relift.solvers import registry
 from relift.solvers.registry import backend_names, backend_table, backends_to_try, get_backend
 
 HAS_PASS_THROUGHS = all(importlib.util.find_spec(name) for name in ("qpsolvers", "cvxpy"))
@@ -68,9 +67,7 @@ def test_missing_package_is_named_with_its_extra(
     name: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = importlib.util.find_spec
-    monkeypatch.setattr(
-        registry.importlib.util, "find_spec", lambda wanted: None if wanted == package else found(wanted)
-    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda wanted: None if wanted == package else found(wanted))
     with pytest.raises(MissingPackageError) as caught:
         get_backend(name)
     assert str(caught.value) == (

@@ -158,7 +158,7 @@ class AtomIndex:
             for entry in zip(*columns.values(), strict=True):
                 yield atom_name(block.label, entry)
 
-    def number(self, name: str, *entry: str | float | np.generic) -> int:
+    def number(self, name: str, *entry: str | float) -> int:
         """The number of a ground atom.
 
         Raises
