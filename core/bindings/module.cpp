@@ -8,6 +8,7 @@
 #include <string>
 
 #include "relift/factor/fill.hpp"
+#include "relift/likeness.hpp"
 #include "relift/refine.hpp"
 
 namespace {
@@ -114,10 +115,21 @@ PyObject* inverse(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *values_given, *inverses_given;
         if (!PyArg_ParseTuple(arguments, "OO", &values_given, &inverses_given)) return nullptr;
-        const Buffer values(values_given), inverses(inverses_given, true);
+        const Buffer values(values_given), inverses_out(inverses_given, true);
         const u64* from = values.elements<u64>('u', "values", values.size());
-        u64* to = inverses.elements<u64>('u', "out", values.size());
-        for (u64 i = 0; i < values.size(); ++i) to[i] = field_inverse(field_reduce(from[i]));
+        u64* to = inverses_out.elements<u64>('u', "out", values.size());
+        // One inversion for all: to[i] first holds the product of all elements before i that are not 0.
+        u64 product = 1;
+        for (u64 i = 0; i < values.size(); ++i) {
+            to[i] = product;
+            if (const u64 value = field_reduce(from[i])) product = field_multiply(product, value);
+        }
+        u64 reciprocal = field_inverse(product);
+        for (u64 i = values.size(); i-- > 0;) {
+            const u64 value = field_reduce(from[i]);
+            to[i] = value ? field_multiply(to[i], reciprocal) : 0;
+            if (value) reciprocal = field_multiply(reciprocal, value);
+        }
         return none();
     });
 }
@@ -185,6 +197,44 @@ struct RefineArguments {
     int counting, decimal, scale_rows;
     unsigned long long seed;
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
+    PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
+};
+
+// The arrays of multipliers, kept while they are used.
+class MultiplierBuffers {
+public:
+    // n_rows and n_entries are those of A.
+    MultiplierBuffers(const RefineArguments& given, u64 size, u64 n_rows, u64 n_entries) {
+        if (!given.multipliers) return;
+        buffers_.reserve(6);
+        buffers_.emplace_back(given.multipliers, true);
+        buffers_.emplace_back(given.multiplier_images, true);
+        buffers_.emplace_back(given.states, true);
+        arrays.floats = buffers_[0].elements<double>('f', "multipliers", size);
+        arrays.exact = buffers_[1].elements<u64>('u', "multiplier_images", size);
+        arrays.states = buffers_[2].elements<u8>('u', "states", size);
+        for (u64 v = 0; v < size; ++v)
+            if (arrays.exact[v] == 0 || arrays.exact[v] >= modulus)
+                throw std::invalid_argument("a multiplier is no field element, or 0");
+        if (given.links != Py_None) {
+            buffers_.emplace_back(given.links);
+            arrays.links = buffers_.back().elements<i64>('i', "links", n_rows);
+            for (u64 i = 0; i < n_rows; ++i)
+                if (arrays.links[i] >= i64(n_entries)) throw std::invalid_argument("a link is no entry");
+        }
+        if (given.masses == Py_None) return;
+        buffers_.emplace_back(given.masses);
+        arrays.mass_floats = buffers_.back().elements<double>('f', "masses", size);
+        buffers_.emplace_back(given.mass_images);
+        arrays.masses = buffers_.back().elements<u64>('u', "mass_images", size);
+        for (u64 v = 0; v < size; ++v)
+            if (arrays.masses[v] == 0 || arrays.masses[v] >= modulus)
+                throw std::invalid_argument("a mass is no field element, or 0");
+    }
+    MultiplierArrays arrays;
+
+private:
+    std::vector<Buffer> buffers_;
 };
 
 template <class Index>
@@ -199,23 +249,37 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
     problem.n_rows = u32(m);
 
     const std::vector<Buffer> variable_images = buffers_of(given.variable_images);
-    const std::vector<Buffer> row_images = buffers_of(given.row_images), bounds = buffers_of(given.row_bounds);
-    if (row_images.size() < 2 || bounds.size() != 2) throw std::invalid_argument("bounds of the rows are missing");
+    const std::vector<Buffer> row_images = buffers_of(given.row_images);
+    if (row_images.size() < 2) throw std::invalid_argument("bounds of the rows are missing");
     for (const Buffer& words : variable_images)
         problem.variable_images.push_back(words.elements<u64>('u', "variable_images", n));
     for (const Buffer& words : row_images) problem.row_extra.push_back(words.elements<u64>('u', "row_images", m));
     problem.row_lower = problem.row_extra[0];
     problem.row_upper = problem.row_extra[1];
     problem.row_extra.erase(problem.row_extra.begin(), problem.row_extra.begin() + 2);
-    problem.l = bounds[0].elements<double>('f', "l", m);
-    problem.u = bounds[1].elements<double>('f', "u", m);
 
     const Buffer variable_labels(given.variable_labels, true), row_labels(given.row_labels, true);
-    const Buffer row_scales(given.row_scales, true), row_scale_images(given.row_scale_images, true);
-    const Output output{variable_labels.elements<i64>('i', "variable_labels", n),
-                        row_labels.elements<i64>('i', "row_labels", m),
-                        row_scales.elements<double>('f', "row_scales", m),
-                        row_scale_images.elements<u64>('u', "row_scale_images", m)};
+    const MultiplierBuffers multipliers(given, n + m, m, A.values.size());
+    std::vector<Buffer> of_rows;
+    std::vector<double> unit_scales;
+    std::vector<u64> unit_images;
+    Output output{variable_labels.elements<i64>('i', "variable_labels", n),
+                  row_labels.elements<i64>('i', "row_labels", m), nullptr, nullptr};
+    if (given.multipliers) {
+        unit_scales.resize(m);
+        unit_images.resize(m);
+        output.row_scales = unit_scales.data();
+        output.row_scale_images = unit_images.data();
+    } else {
+        of_rows = buffers_of(given.row_bounds);
+        if (of_rows.size() != 2) throw std::invalid_argument("bounds of the rows are missing");
+        of_rows.emplace_back(given.row_scales, true);
+        of_rows.emplace_back(given.row_scale_images, true);
+        problem.l = of_rows[0].elements<double>('f', "l", m);
+        problem.u = of_rows[1].elements<double>('f', "u", m);
+        output.row_scales = of_rows[2].elements<double>('f', "row_scales", m);
+        output.row_scale_images = of_rows[3].elements<u64>('u', "row_scale_images", m);
+    }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
                           given.scale_rows != 0, given.seed};
 
@@ -225,30 +289,224 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         if (P) P->check(problem.P);
         A.check(problem.A);
         PythonMonitor monitor(given.progress, thread);
-        statistics = refine(problem, options, output, monitor);
+        statistics = given.multipliers
+                         ? refine_up_to_multipliers(problem, options, output, multipliers.arrays, monitor)
+                         : refine(problem, options, output, monitor);
     } catch (...) {
         PyEval_RestoreThread(thread);
         throw;
     }
     PyEval_RestoreThread(thread);
-    return Py_BuildValue("KKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
-                         (unsigned long long)statistics.peak_bytes);
+    return Py_BuildValue("KKKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
+                         (unsigned long long)statistics.peak_bytes, (unsigned long long)statistics.rows_without_total);
+}
+
+PyObject* refine_any(const RefineArguments& given) {
+    const MatrixBuffers A = MatrixBuffers::from(given.A);
+    std::unique_ptr<MatrixBuffers> P;
+    if (given.P != Py_None) P.reset(new MatrixBuffers(MatrixBuffers::from(given.P)));
+    return A.offsets.holds('i', 4) ? refine_with<std::int32_t>(given, P.get(), A)
+                                   : refine_with<std::int64_t>(given, P.get(), A);
 }
 
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        RefineArguments given;
+        RefineArguments given{};
         if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKOOOOO", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
                               &given.row_scale_images))
             return nullptr;
-        const MatrixBuffers A = MatrixBuffers::from(given.A);
-        std::unique_ptr<MatrixBuffers> P;
-        if (given.P != Py_None) P.reset(new MatrixBuffers(MatrixBuffers::from(given.P)));
-        return A.offsets.holds('i', 4) ? refine_with<std::int32_t>(given, P.get(), A)
-                                       : refine_with<std::int64_t>(given, P.get(), A);
+        return refine_any(given);
+    });
+}
+
+PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        RefineArguments given{};
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKOOOOOOOOO", &given.P, &given.A, &given.A_is_by_rows,
+                              &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
+                              &given.decimal, &given.seed, &given.progress, &given.variable_labels, &given.row_labels,
+                              &given.multipliers, &given.multiplier_images, &given.states, &given.masses,
+                              &given.mass_images, &given.links))
+            return nullptr;
+        return refine_any(given);
+    });
+}
+
+// The elements of an array that may be None.
+template <class T>
+T* elements_or_null(std::vector<Buffer>& kept, PyObject* given, char kind, const char* name, u64 size, bool writable) {
+    if (given == Py_None) return nullptr;
+    kept.emplace_back(given, writable);
+    return kept.back().elements<T>(kind, name, size);
+}
+
+PyObject* own_scales(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *numbers[8], *results[6];
+        int sizes, signs;
+        if (!PyArg_ParseTuple(arguments, "OOOOOOOOppOOOOOO", &numbers[0], &numbers[1], &numbers[2], &numbers[3],
+                              &numbers[4], &numbers[5], &numbers[6], &numbers[7], &sizes, &signs, &results[0],
+                              &results[1], &results[2], &results[3], &results[4], &results[5]))
+            return nullptr;
+        const u64 size = Buffer(numbers[0]).size();
+        if (size >= most_vertices) throw std::invalid_argument("there are 2^30 variables and rows or more");
+        std::vector<Buffer> kept;
+        kept.reserve(14);
+        const auto floats = [&](int k, const char* name) {
+            return elements_or_null<double>(kept, numbers[k], 'f', name, size, false);
+        };
+        const auto words = [&](int k, const char* name) {
+            return elements_or_null<u64>(kept, numbers[k], 'u', name, size, false);
+        };
+        const OwnNumbers given{floats(0, "low"), floats(1, "high"), floats(2, "cost"), floats(3, "mass"),
+                               words(4, "low_image"), words(5, "high_image"), words(6, "cost_image"),
+                               words(7, "mass_image"), size};
+        const OwnScaleArrays out{elements_or_null<double>(kept, results[0], 'f', "floats", size, true),
+                                 elements_or_null<u64>(kept, results[1], 'u', "images", size, true),
+                                 elements_or_null<u8>(kept, results[2], 'u', "states", size, true),
+                                 elements_or_null<u64>(kept, results[3], 'u', "low_word", size, true),
+                                 elements_or_null<u64>(kept, results[4], 'u', "high_word", size, true),
+                                 elements_or_null<u64>(kept, results[5], 'u', "cost_word", size, true)};
+        const bool is_whole = given.low && given.high && given.low_image && given.high_image && out.floats &&
+                              out.images && out.states && out.low_word && out.high_word;
+        if (!is_whole || (given.cost && !(given.cost_image && out.cost_word)) || (given.mass && !given.mass_image))
+            throw std::invalid_argument("an array is missing");
+        find_own_scales(given, sizes, signs, out);
+        return none();
+    });
+}
+
+PyObject* relative_scales(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *states_given, *floats_given, *images_given;
+        Py_ssize_t n_classes;
+        if (!PyArg_ParseTuple(arguments, "OOnOO", &labels_given, &states_given, &n_classes, &floats_given,
+                              &images_given))
+            return nullptr;
+        const Buffer labels(labels_given), states(states_given), floats(floats_given, true), images(images_given, true);
+        const u64 size = labels.size();
+        const i64* label = labels.elements<i64>('i', "labels", size);
+        for (u64 k = 0; k < size; ++k)
+            if (label[k] < 0 || label[k] >= i64(n_classes)) throw std::invalid_argument("a label is no class");
+        take_relative(label, states.elements<u8>('u', "states", size), size, u64(n_classes),
+                      floats.elements<double>('f', "floats", size), images.elements<u64>('u', "images", size));
+        return none();
+    });
+}
+
+// The numbers of variables, or of rows, as (low, high, cost, low_image, high_image, cost_image), costs None for rows.
+class NumberBuffers {
+public:
+    NumberBuffers(PyObject* tuple, u64 size) {
+        if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 6)
+            throw std::invalid_argument("numbers must be given as a tuple of six arrays");
+        kept_.reserve(6);
+        const auto floats = [&](int k) {
+            return elements_or_null<double>(kept_, PyTuple_GetItem(tuple, k), 'f', "numbers", size, false);
+        };
+        const auto words = [&](int k) {
+            return elements_or_null<u64>(kept_, PyTuple_GetItem(tuple, k), 'u', "images", size, false);
+        };
+        numbers = {floats(0), floats(1), floats(2), nullptr, words(3), words(4), words(5), nullptr, size};
+        if (!numbers.low || !numbers.high || !numbers.low_image || !numbers.high_image ||
+            !numbers.cost != !numbers.cost_image)
+            throw std::invalid_argument("an array is missing");
+    }
+    OwnNumbers numbers;
+
+private:
+    std::vector<Buffer> kept_;
+};
+
+struct LookArguments {
+    PyObject *P, *A;
+    int A_is_by_rows;
+    Py_ssize_t n_variables, n_rows;
+    PyObject *variables, *rows;
+};
+
+// Calls work(problem) with matrices that were checked; the interpreter stays locked, since the work is short.
+template <class Index, class Work>
+PyObject* with_problem(const LookArguments& given, const MatrixBuffers* P, const MatrixBuffers& A, Work&& work) {
+    if (given.n_variables < 0 || given.n_rows < 0) throw std::invalid_argument("a size is negative");
+    const u64 n = u64(given.n_variables), m = u64(given.n_rows);
+    Problem<Index> problem;
+    problem.A_is_by_rows = given.A_is_by_rows;
+    problem.A = given.A_is_by_rows ? A.view<Index>(m, n) : A.view<Index>(n, m);
+    if (P) problem.P = P->view<Index>(n, n);
+    problem.n_variables = u32(n);
+    problem.n_rows = u32(m);
+    if (P) P->check(problem.P);
+    A.check(problem.A);
+    return work(problem);
+}
+
+template <class Work>
+PyObject* with_any_problem(const LookArguments& given, Work&& work) {
+    const MatrixBuffers A = MatrixBuffers::from(given.A);
+    std::unique_ptr<MatrixBuffers> P;
+    if (given.P != Py_None) P.reset(new MatrixBuffers(MatrixBuffers::from(given.P)));
+    return A.offsets.holds('i', 4) ? with_problem<std::int32_t>(given, P.get(), A, work)
+                                   : with_problem<std::int64_t>(given, P.get(), A, work);
+}
+
+PyObject* likeness(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        LookArguments given{};
+        given.P = Py_None;
+        PyObject *labels_given, *row_labels_given;
+        if (!PyArg_ParseTuple(arguments, "OpnnOOO", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
+                              &given.variables, &labels_given, &row_labels_given))
+            return nullptr;
+        return with_any_problem(given, [&](const auto& problem) -> PyObject* {
+            const NumberBuffers variables(given.variables, problem.n_variables);
+            if (!variables.numbers.cost) throw std::invalid_argument("costs are missing");
+            const Buffer labels(labels_given), row_labels(row_labels_given);
+            const Likeness found =
+                look_at_rows(problem, variables.numbers, labels.elements<i64>('i', "labels", problem.n_variables),
+                             row_labels.elements<i64>('i', "row_labels", problem.n_rows));
+            return Py_BuildValue("KKKKO", (unsigned long long)found.row_pairs, (unsigned long long)found.rows_alike,
+                                 (unsigned long long)found.entry_pairs, (unsigned long long)found.entries_alike,
+                                 found.speaks() ? Py_True : Py_False);
+        });
+    });
+}
+
+PyObject* masses(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        LookArguments given{};
+        PyObject *labels_given, *row_labels_given, *floats_given, *images_given, *row_floats_given, *row_images_given;
+        Py_ssize_t n_classes, n_row_classes;
+        int decimal;
+        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO", &given.P, &given.A, &given.A_is_by_rows,
+                              &given.n_variables, &given.n_rows, &decimal, &given.variables, &given.rows, &labels_given,
+                              &row_labels_given, &n_classes, &n_row_classes, &floats_given, &images_given,
+                              &row_floats_given, &row_images_given))
+            return nullptr;
+        return with_any_problem(given, [&](const auto& problem) -> PyObject* {
+            const u64 n = problem.n_variables, m = problem.n_rows;
+            const NumberBuffers variables(given.variables, n), rows(given.rows, m);
+            if (!variables.numbers.cost) throw std::invalid_argument("costs are missing");
+            const Buffer labels(labels_given), row_labels(row_labels_given), floats(floats_given, true);
+            const Buffer images(images_given, true), row_floats(row_floats_given, true);
+            const Buffer row_images(row_images_given, true);
+            const i64* label = labels.elements<i64>('i', "labels", n);
+            const i64* row_label = row_labels.elements<i64>('i', "row_labels", m);
+            const auto check = [](const i64* some, u64 size, Py_ssize_t bound) {
+                for (u64 k = 0; k < size; ++k)
+                    if (some[k] < 0 || some[k] >= i64(bound)) throw std::invalid_argument("a label is no class");
+            };
+            check(label, n, n_classes);
+            check(row_label, m, n_row_classes);
+            find_masses(problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label,
+                        row_label, u64(n_classes), u64(n_row_classes),
+                        {floats.elements<double>('f', "floats", n), images.elements<u64>('u', "images", n)},
+                        {row_floats.elements<double>('f', "row_floats", m), row_images.elements<u64>('u', "row_images", m)});
+            return none();
+        });
     });
 }
 
@@ -279,7 +537,24 @@ PyMethodDef methods[] = {
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
      "scale_rows, seed, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
-     "returns (passes, splitters, extra bytes)."},
+     "returns (passes, splitters, extra bytes, rows without a weighted sum)."},
+    {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
+     "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, "
+     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links): "
+     "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
+     "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
+    {"own_scales", own_scales, METH_VARARGS,
+     "own_scales(low, high, cost, mass, low_image, high_image, cost_image, mass_image, sizes, signs, floats, images, "
+     "states, low_word, high_word, cost_word): sizes and signs that numbers of their own decide; cost and mass may be "
+     "None."},
+    {"relative_scales", relative_scales, METH_VARARGS,
+     "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
+    {"likeness", likeness, METH_VARARGS,
+     "likeness(A, A_is_csr, n_variables, n_rows, variables, labels, row_labels): looks at some rows; returns (pairs of a "
+     "row class and a kind, those too many, the same for entries, whether that speaks for masses)."},
+    {"masses", masses, METH_VARARGS,
+     "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
+     "n_row_classes, floats, images, row_floats, row_images): masses from sizes and prices, equal within classes."},
     {"predicted_fill", predicted_fill, METH_VARARGS,
      "predicted_fill(offsets, indices, most): entries and operations of the factor of a symmetric matrix, whose graph is "
      "given by both ends of each edge, and whether these are all; it gives up after looking at `most` entries of lists."},

@@ -31,7 +31,82 @@ def refine(
     row_scales: _Floats,
     row_scale_images: _Words,
     /,
-) -> tuple[int, int, int]: ...
+) -> tuple[int, int, int, int]: ...
+def refine_up_to_multipliers(
+    P: _Compressed | None,
+    A: _Compressed,
+    A_is_csr: bool,
+    n_variables: int,
+    n_rows: int,
+    variable_words: tuple[_Words, ...],
+    row_words: tuple[_Words, ...],
+    decimal: bool,
+    seed: int,
+    progress: Callable[[str, int, int], object] | None,
+    variable_labels: NDArray[np.int64],
+    row_labels: NDArray[np.int64],
+    multipliers: _Floats,
+    multiplier_images: _Words,
+    states: NDArray[np.uint8],
+    masses: _Floats | None,
+    mass_images: _Words | None,
+    links: NDArray[np.int64] | None,
+    /,
+) -> tuple[int, int, int, int]: ...
+
+_Numbers = tuple[_Floats, _Floats, _Floats | None, _Words, _Words, _Words | None]
+
+def likeness(
+    A: _Compressed,
+    A_is_csr: bool,
+    n_variables: int,
+    n_rows: int,
+    variables: _Numbers,
+    labels: NDArray[np.int64],
+    row_labels: NDArray[np.int64],
+    /,
+) -> tuple[int, int, int, int, bool]: ...
+def masses(
+    P: _Compressed | None,
+    A: _Compressed,
+    A_is_csr: bool,
+    n_variables: int,
+    n_rows: int,
+    decimal: bool,
+    variables: _Numbers,
+    rows: _Numbers,
+    labels: NDArray[np.int64],
+    row_labels: NDArray[np.int64],
+    n_classes: int,
+    n_row_classes: int,
+    floats: _Floats,
+    images: _Words,
+    row_floats: _Floats,
+    row_images: _Words,
+    /,
+) -> None: ...
+def own_scales(
+    low: _Floats,
+    high: _Floats,
+    cost: _Floats | None,
+    mass: _Floats | None,
+    low_image: _Words,
+    high_image: _Words,
+    cost_image: _Words | None,
+    mass_image: _Words | None,
+    sizes: bool,
+    signs: bool,
+    floats: _Floats,
+    images: _Words,
+    states: NDArray[np.uint8],
+    low_word: _Words,
+    high_word: _Words,
+    cost_word: _Words | None,
+    /,
+) -> None: ...
+def relative_scales(
+    labels: NDArray[np.int64], states: NDArray[np.uint8], n_classes: int, floats: _Floats, images: _Words, /
+) -> None: ...
 def predicted_fill(
     offsets: NDArray[np.integer], indices: NDArray[np.int32], most: float, /
 ) -> tuple[float, float, bool]: ...

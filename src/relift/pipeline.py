@@ -61,6 +61,8 @@ class LiftOptions(TypedDict, total=False):
     digits: int | None
     scale_rows: bool
     reduce: bool
+    sizes: bool
+    signs: bool
 
 
 class ApproximateLiftOptions(LiftOptions, total=False):
@@ -96,6 +98,8 @@ def lift(
     digits: int | None = None,
     scale_rows: bool = True,
     reduce: bool = True,
+    sizes: bool = True,
+    signs: bool = True,
     approximate: Approximation | Partition | float | None = None,
     progress: ProgressCallback | None = None,
     method: LiftMethod | None = None,
@@ -117,6 +121,10 @@ def lift(
         Compare rows up to a factor.
     reduce
         Presolve: substitute fixed variables, singleton rows and duplicate rows first.
+    sizes
+        Merge what is equal up to size or unit: x in kW and in MW, batteries of different capacities.
+    signs
+        Merge what is equal up to sign: flows whose direction was chosen at random, differences.
     approximate
         Merge what is nearly equal: a gap to aim at, classes, or an :class:`~relift.Approximation`. The small program is
         then a restriction; :func:`solve` of the lifting proves how good it is, and splits classes where needed.
@@ -136,7 +144,7 @@ def lift(
         lift = method
     if not isinstance(program, Program):
         raise other_model_error("relift.lift", program)
-    settings = LiftSettings(lift, values, digits, scale_rows, reduce)
+    settings = LiftSettings(lift, values, digits, scale_rows, reduce, sizes, signs)
     if approximate is not None:
         return approximation_from(approximate).lift(program, settings, progress)
     return lift_with_settings(program, settings, progress)
@@ -151,6 +159,8 @@ def solve(
     digits: int | None = None,
     scale_rows: bool = True,
     reduce: bool = True,
+    sizes: bool = True,
+    signs: bool = True,
     approximate: Approximation | Partition | float | None = None,
     backend: str = "auto",
     tolerance: float = 1e-6,
@@ -169,7 +179,7 @@ def solve(
     ----------
     program
         The original program, or a lifting of it made before (then the options of lifting are those of that call).
-    lift, values, digits, scale_rows, reduce
+    lift, values, digits, scale_rows, reduce, sizes, signs
         How classes are looked for; see :func:`lift`.
     approximate
         Merge what is nearly equal and stop at a proved gap: a gap such as 1e-3, classes to start from, or an
@@ -217,7 +227,8 @@ def solve(
     settings = SolverSettings(tolerance, time_limit, iteration_limit, threads, verbose, dict(backend_options or {}))
     chosen = None if backend == "auto" else get_backend(backend)
     point = warm_start.solution if isinstance(warm_start, Result) else warm_start
-    how = program.settings if isinstance(program, Lifting) else LiftSettings(lift, values, digits, scale_rows, reduce)
+    how = LiftSettings(lift, values, digits, scale_rows, reduce, sizes, signs)
+    how = program.settings if isinstance(program, Lifting) else how
     original = program.program if isinstance(program, Lifting) else program
     _refuse_what_does_not_fit(original, chosen, vertex=vertex)
 
@@ -235,6 +246,8 @@ def solve(
         )
 
     lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
+    if verbose and lifting.hint is not None:
+        print(f"relift: {lifting.hint}")
     run = CertifiedSolve(lifting, settings, start, progress)
     solution = run.best_answer(chosen, point)
     if vertex and solution.status == Status.OPTIMAL:

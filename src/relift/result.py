@@ -12,6 +12,7 @@ from relift.arrays import Vector
 from relift.certified_solve import Attempt
 from relift.lifting.certificate import Certificate
 from relift.lifting.lifting import Lifting
+from relift.lifting.second_look import RoundingHint
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.versions import versions_for
@@ -77,6 +78,11 @@ class Result:
     def status(self) -> Status:
         """How the solve ended; ``optimal`` only with a certificate that passes."""
         return self.solution.status
+
+    @property
+    def hint(self) -> RoundingHint | None:
+        """What ``digits`` would find, where numbers that differ by rounding alone keep much apart; None otherwise."""
+        return self.lifting.hint
 
     @property
     def x(self) -> Vector | None:

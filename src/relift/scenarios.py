@@ -41,7 +41,7 @@ Change = Mapping[str, ArrayLike | float]
 """What differs in a scenario: any of q, l, u, lb, ub, r, b."""
 
 _PARTS = ("q", "l", "u", "lb", "ub", "r", "b")
-_LIFT_WORDS = ("lift", "values", "digits", "scale_rows", "reduce")
+_LIFT_WORDS = ("lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs")
 
 
 def solve_many(program: Program, scenarios: Iterable[Change], *, jobs: int = 1, **options: Any) -> list[Result]:

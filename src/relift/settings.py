@@ -37,8 +37,8 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 
 
 OWN_OPTIONS = (
-    "lift", "values", "digits", "scale_rows", "reduce", "approximate", "backend", "tolerance", "time_limit",
-    "iteration_limit", "threads", "verbose", "backend_options", "vertex", "warm_start", "progress",
+    "lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs", "approximate", "backend", "tolerance",
+    "time_limit", "iteration_limit", "threads", "verbose", "backend_options", "vertex", "warm_start", "progress",
 )  # fmt: skip
 """The options of :func:`relift.solve`, by the names that they have everywhere: in Python, in bridges and in models."""
 
@@ -79,8 +79,9 @@ def unknown_option(name: str, known: Iterable[str] = OWN_OPTIONS) -> UnknownOpti
     unknown option 'colour'. Expected one of: backend, lift.
     """
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1) or [_ELSEWHERE.get(name, "")]
-    hint = f"Did you mean {near[0]!r}?" if near[0] in names else f"Expected one of: {', '.join(sorted(names))}."
+    elsewhere = _ELSEWHERE.get(name, "")
+    near = [elsewhere] if elsewhere in names else difflib.get_close_matches(name, names, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"Expected one of: {', '.join(sorted(names))}."
     return UnknownOptionError(f"unknown option {name!r}.", hint)
 
 
@@ -132,6 +133,10 @@ class LiftSettings:
         Compare rows up to a factor, so that ``2x <= 2`` equals ``x <= 1``.
     reduce
         Substitute fixed variables, singleton rows and duplicate rows first; symmetry hides behind them.
+    sizes
+        Merge variables and rows that are equal up to their size or their unit (``"equitable"`` only).
+    signs
+        Merge variables and rows that are equal up to their sign (``"equitable"`` only).
     seed
         Seed of the hashes; the classes found do not depend on it.
     """
@@ -141,6 +146,8 @@ class LiftSettings:
     digits: int | None = None
     scale_rows: bool = True
     reduce: bool = True
+    sizes: bool = True
+    signs: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -148,6 +155,11 @@ class LiftSettings:
         check_choice("values", self.values, get_args(Reading))
         if self.digits is not None and not (_is_whole(self.digits) and 1 <= self.digits <= 15):
             raise OptionError(f"digits={self.digits!r} is out of range.", "Give a whole number from 1 to 15.")
+
+    @property
+    def is_up_to_scale(self) -> bool:
+        """Whether members of a class may differ by a factor: their size, or their sign."""
+        return self.lift == "equitable" and (self.sizes or self.signs)
 
 
 @final

@@ -47,5 +47,5 @@ def test_a_limit_and_wrong_options_come_back_from_another_process() -> None:
         solve_apart(program, {"lift": "cunning"})
     with pytest.raises(OptionError, match=r"unknown option 'lifd'\. Did you mean 'lift'"):
         solve_apart(program, {"lifd": "none"})
-    with pytest.raises(OptionError, match="cannot be handed to another process"):
+    with pytest.raises(OptionError, match="cannot be passed to another process"):
         solve_apart(program, {"progress": print})

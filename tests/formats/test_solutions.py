@@ -107,18 +107,28 @@ def test_an_unknown_end_of_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_map_is_enough_to_expand_a_point_by_hand(tmp_path: Path) -> None:
-    # x[0] is fixed and gets substituted; x[1] and x[2] are one class; the second row is twice the first.
-    program = Program(q=[1, 1, 1, 1], A=[[1, 1, 0, 0], [0, 0, 2, 2]], l=[1, 2], lb=[0.25, 0, 0, 0], ub=[0.25, 9, 9, 9])
+    # x[0] is fixed and gets substituted; x[3] is -x[2] in another unit, x[4] rests; the second row is twice the first.
+    program = Program(
+        q=[1, 1, 1, -2, 0], A=[[1, 1, 0, 0, 0], [0, 0, 2, -4, 0]], l=[1, 2],
+        lb=[0.25, 0, 0, -4.5, -1], ub=[0.25, 9, 9, 0, 1],
+    )  # fmt: skip
     lifting = relift.lift(program)
     write_lifting_map(lifting, tmp_path / "map.json")
     document = json.loads((tmp_path / "map.json").read_text())
-    assert (document["format"], document["version"]) == ("relift-map", 1)
+    assert (document["format"], document["version"]) == ("relift-map", 2)
     small = relift.solve(lifting.small, lift="none")
     result = relift.solve(program)
     variables = document["variables"]
-    x = [small.x[c] if c >= 0 else value for c, value in zip(variables["class"], variables["value"], strict=True)]
+    x = [
+        value if c < 0 else offset + scale * small.x[c]
+        for c, value, offset, scale in zip(
+            *(variables[name] for name in ("class", "value", "offset", "scale")), strict=True
+        )
+    ]
     assert np.allclose(x, result.x)
-    assert variables["value"][0] == 0.25
+    assert (variables["value"][0], variables["value"][4]) == (0.25, 0.0)
+    assert variables["scale"] == [0, 1, 1, -0.5, 0]
+    assert variables["class"][2] == variables["class"][3]
 
 
 def test_the_small_model_carries_the_names_of_representatives() -> None:

@@ -52,7 +52,15 @@ def _counts(draft: Draft, verdict: Verdict, found: Found) -> bool:
     """A ray of the objective alone does not show that there is a point; bounds that were left out may stop it."""
     if found.status == "unbounded" and (_has_huge_bounds(draft) or verdict.status == "infeasible"):
         return found.route in {"exact", "highs"} and not _has_huge_bounds(draft)
+    if found.status == "infeasible" and found.route != "exact" and _has_exact_point(draft):
+        return False
     return found.is_decided
+
+
+def _has_exact_point(draft: Draft) -> bool:
+    """Whether rational arithmetic finds a point of a small program with linear rows: two solvers can be wrong alike."""
+    rows = replace(draft, P=None, q=np.zeros(draft.n))
+    return _is_small_and_linear(rows) and exact_optimum(rows).status == "optimal"
 
 
 Claim = Callable[[Found], bool]

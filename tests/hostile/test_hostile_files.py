@@ -303,7 +303,7 @@ def test_a_damaged_zip_is_a_file_error_with_exit_code_2(tmp_path: Path) -> None:
     ):
         path = tmp_path / "m.npz"
         path.write_bytes(case)
-        with pytest.raises(FileFormatError, match="is no NumPy archive, or it is cut off or damaged"):
+        with pytest.raises(FileFormatError, match="is not a NumPy archive, or it is cut off or damaged"):
             read_program(path)
     done = relift_process("solve", str(path))
     assert done.returncode == 2

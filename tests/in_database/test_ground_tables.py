@@ -109,7 +109,7 @@ def test_a_model_solved_in_the_engine_has_the_values_of_the_local_solve() -> Non
         batches = list(answer.batches("charge", rows=7))
         assert [b.n_rows for b in batches] == [7, 7, 7, 7, 7, 1]
         assert answer.store("charge", "kept") == 36
-    with pytest.raises(OptionError, match=r"unknown option 'lift_in_engnie'\. Did you mean 'lift"):
+    with pytest.raises(OptionError, match=r"unknown option 'lift_in_engnie'\. Did you mean 'lift_in_engine'"):
         model.solve(data=data, lift_in_engnie=True)  # type: ignore[call-overload]
 
 

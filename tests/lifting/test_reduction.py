@@ -390,9 +390,10 @@ def test_costs_that_cancel_through_the_quadratic_part_are_equal_too() -> None:
     for i, j, value in [(0, 2, -0.1), (0, 3, -0.1), (0, 4, -0.1), (1, 5, -0.3)]:
         P[i, j] = P[j, i] = value
     program = Program(P, q=[0.3, 0.3, 0, 0, 0, 0], lb=[-5] * 2 + [1] * 4, ub=[5] * 2 + [1] * 4)
-    lifting = relift.lift(program)
+    lifting = relift.lift(program, sizes=False, signs=False)
     assert not lifting.notes
     assert lifting.small.n_variables == 1
+    assert relift.lift(program).small.n_variables == 0  # without a cost and without rows they rest at 0
     assert lifting.reduction.program.q.tolist() == [0.0, 0.0]
 
 

@@ -217,3 +217,10 @@ def test_the_verdict_is_that_of_the_eigenvalues(seed: int, n: int) -> None:
 def test_a_program_assumed_convex_is_still_certified_on_its_own() -> None:
     program = Program(P=np.diag([1.0, -1e-13]), q=[1, 0], lb=-1, ub=1, assume_convex=True)
     assert relift.lift(program).small.n_variables == 2
+
+
+def test_explicit_zeros_do_not_lead_to_variables_without_curvature() -> None:
+    indices = np.array([0, 1, 2, 0, 1, 2, 0, 1, 2])
+    values = np.array([1.0, 2.0, 0.0, 2.0, 4.0, 0.0, 0.0, 0.0, 0.0])  # one component, if zeros count
+    P = sparse.csc_array((values, indices, np.array([0, 3, 6, 9])), shape=(3, 3))
+    assert direction_of_negative_curvature(P) is None

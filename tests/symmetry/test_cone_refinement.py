@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relift.arrays import SparseMatrix
-from relift.lifting.exact_vectors import VectorImages
 from relift.lifting.lifting import lift
 from relift.program import ConicRows, Exponential, Power, PowerND, Program, SecondOrder, Semidefinite
 from relift.program.cone_distance import pushed_into
 from relift.settings import LiftMethod, LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, distance_of_conic_rows
+from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, Symmetry, find_symmetry
 from relift.symmetry.partition import Partition
 from relift.testing.random_conic_programs import symmetric_conic_program
@@ -26,7 +26,7 @@ from relift.testing.random_conic_programs import symmetric_conic_program
 
 def classes_of(program: Program, method: LiftMethod = "equitable", *, scale_rows: bool = False) -> Symmetry:
     images = VectorImages.of(program, "decimal")
-    words = Images((images.q, images.lb, images.ub), images.l, images.u, b=images.b)
+    words = Images(images)
     return find_symmetry(program, words, LiftSettings(lift=method, scale_rows=scale_rows))
 
 

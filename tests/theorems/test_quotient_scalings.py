@@ -27,7 +27,7 @@ SEEDS = st.integers(0, 10**6)
 @given(seed=SEEDS)
 def test_the_quotient_is_built_by_the_formulas(seed: int) -> None:
     program = symmetric_program(seed, quadratic=True, copies=3).program
-    lifting = relift.lift(program, reduce=False, scale_rows=False)
+    lifting = relift.lift(program, reduce=False, scale_rows=False, sizes=False, signs=False)
     S, R = lifting.variables.indicator.toarray(), lifting.rows.indicator.toarray()
     small = lifting.small
     P = np.zeros((S.shape[1],) * 2) if small.P is None else small.P.toarray()
@@ -42,7 +42,7 @@ def test_the_quotient_is_built_by_the_formulas(seed: int) -> None:
 @given(seed=SEEDS)
 def test_the_isometric_form_is_built_by_the_formulas(seed: int) -> None:
     program = symmetric_program(seed, quadratic=True, copies=4).program
-    lifting = relift.lift(program, reduce=False, scale_rows=False)
+    lifting = relift.lift(program, reduce=False, scale_rows=False, sizes=False, signs=False)
     S, R = lifting.variables.indicator.toarray(), lifting.rows.indicator.toarray()
     roots, row_roots = np.sqrt(lifting.variables.class_sizes), np.sqrt(lifting.rows.class_sizes)
     form = lifting.isometric().program
@@ -119,7 +119,7 @@ def osqp_iterate(program: Program, steps: int, tolerance: float = 0.0) -> tuple[
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
 def test_each_iterate_of_osqp_on_the_isometric_form_is_the_ground_programs_own(seed: int) -> None:
     program = symmetric_program(seed, quadratic=True, copies=6).program
-    lifting = relift.lift(program, reduce=False, scale_rows=False)
+    lifting = relift.lift(program, reduce=False, scale_rows=False, sizes=False, signs=False)
     form = lifting.isometric()
     for steps in (1, 5, 40):
         ground, _ = osqp_iterate(program, steps)
@@ -132,7 +132,7 @@ def test_osqp_needs_about_as_many_steps_on_the_isometric_form_as_on_the_ground_p
     counts = []
     for seed in range(8):
         program = symmetric_program(seed, quadratic=True, copies=6).program
-        lifting = relift.lift(program, reduce=False, scale_rows=False)
+        lifting = relift.lift(program, reduce=False, scale_rows=False, sizes=False, signs=False)
         counts.append([osqp_iterate(p, 20_000, 1e-6)[1] for p in (program, lifting.isometric().program, lifting.small)])
     ground, isometric, plain = np.array(counts, float).T
     # Norms in the stopping test are those of the small vectors, so the count may differ a little, not by factors.

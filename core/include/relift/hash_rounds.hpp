@@ -3,10 +3,10 @@
 // A round gives every row the new colour mix(old colour, sum_j colour_j a_ij) and then every variable
 // mix(old colour, sum_i colour_i a_ij + sum_k colour_k P_kj): equal colours mean equal sums into every class, but
 // for collisions. A matrix is used in the orientation in which it is given; sums along its majors are gathered,
-// the others scattered. Rows that are compared up to a factor have their sums, or colours, multiplied by the
-// inverse scale once for each row.
+// the others scattered. Vertices that are compared up to a factor have their sums, and their colours, multiplied by it
+// once for each vertex; those that rest are woken by their first sum that is not 0 (multipliers.hpp).
 //
-// Rounds go on while they multiply the number of classes. They end when
+// Rounds go on while they multiply the number of classes, or wake many vertices. They end when
 //   stable    the (exactly counted) number of classes stays: nothing splits any more;
 //   discrete  all variables have distinct colours: only rows are left to be told apart;
 //   slow      the number of classes grows by less than growth_to_go_on: a worklist does the rest.
@@ -14,6 +14,7 @@
 #include "algebra.hpp"
 #include "distinct_words.hpp"
 #include "monitor.hpp"
+#include "multipliers.hpp"
 #include "problem.hpp"
 #include "weights.hpp"
 
@@ -122,17 +123,24 @@ class HashRounds {
 public:
     enum class Verdict { stable, discrete, slow };
 
-    // inverse_scales is null where rows are compared as they are.
-    HashRounds(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights,
-               const u64* inverse_scales, Monitor& monitor)
-        : problem_(problem), P_weights_(P_weights), A_weights_(A_weights), inverse_scales_(inverse_scales),
-          monitor_(monitor), variables_(problem.n_variables), spare_variables_(problem.n_variables),
-          rows_(problem.n_rows), spare_rows_(problem.n_rows) {}
+    // multipliers is null where nothing rests; factors are then those of the rows alone, or none.
+    HashRounds(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, Factors factors,
+               Multipliers<Index>* multipliers, Monitor& monitor)
+        : problem_(problem), P_weights_(P_weights), A_weights_(A_weights), factors_(factors),
+          multipliers_(multipliers), monitor_(monitor), variables_(problem.n_variables),
+          spare_variables_(problem.n_variables), rows_(problem.n_rows), spare_rows_(problem.n_rows),
+          products_(multipliers && problem.has_P() ? problem.n_variables : 0) {}
 
     // The current colours, to be filled with the initial ones; after a round also those before it.
     Array<u64>& variables() { return variables_; }
     Array<u64>& rows() { return rows_; }
     const Array<u64>& variables_before() const { return spare_variables_; }
+    // Whether the last round woke anything: one sum tells the multiplier of the woken, and nothing else about them.
+    bool has_woken() const { return has_woken_; }
+    // The same colours in other words, so that sums are other ones.
+    void renew_variables() {
+        for (u64& colour : variables_) colour = next_colour(colour, 1);
+    }
 
     // How often all entries were gone through.
     u64 n_passes() const { return n_passes_; }
@@ -146,20 +154,27 @@ public:
     Verdict run(double growth_to_go_on) {
         n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
         n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
+        const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
+            const bool had_woken = has_woken_;
+            has_woken_ = false;
+            n_woken_ = 0;
             if (!(is_first && skips_first_rows_)) colour_rows();
             n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows, !rows_before.is_exact);
-            // The variables are stable under the rows as they were: if those have not changed, all is done.
-            if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_)) return Verdict::stable;
+            // The variables are stable under the rows as they were, unless they woke: if those have not changed, all is
+            // done.
+            if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_) && !has_woken_ && !had_woken)
+                return Verdict::stable;
             colour_variables();
             n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
             const u64 n_classes = n_variable_classes_.number + n_row_classes_.number;
             monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes);
             // The rows are stable under the variables as they were.
-            if (stayed(variables_before, n_variable_classes_)) return Verdict::stable;
-            if (are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
+            if (stayed(variables_before, n_variable_classes_) && !has_woken_) return Verdict::stable;
+            if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
             const bool was_half = is_first && skips_first_rows_;
+            if (n_woken_ > n_vertices / 64) continue;  // a wave goes through: all of it must be compared once more
             if (!was_half && double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
                 return Verdict::slow;
         }
@@ -170,13 +185,14 @@ public:
     void colour_rows() {
         if (problem_.n_rows == 0) return;
         ++n_passes_;
-        const Source source{variables_.data(), is_one_class(n_variable_classes_)};
-        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, source, spare_rows_.data(), false);
-        else scatter<Algebra>(problem_.A, A_weights_, source, spare_rows_.data());
-        for (u32 i = 0; i < problem_.n_rows; ++i) {
-            const u64 sum = inverse_scales_ ? Algebra::multiply(spare_rows_[i], inverse_scales_[i]) : spare_rows_[i];
-            rows_[i] = next_colour(rows_[i], sum);
-        }
+        Source source{variables_.data(), is_one_class(n_variable_classes_)};
+        if (factors_.variable_source)  // the colours before are not needed any more
+            source = multiplied(variables_, factors_.variable_source, spare_variables_);
+        u64* const sums = spare_rows_.data();
+        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, source, sums, false);
+        else scatter<Algebra>(problem_.A, A_weights_, source, sums);
+        multiply_sums(problem_.n_variables, problem_.n_rows, factors_.row_target, sums);
+        for (u32 i = 0; i < problem_.n_rows; ++i) rows_[i] = next_colour(rows_[i], sums[i]);
     }
 
     void colour_variables() {
@@ -185,22 +201,20 @@ public:
         bool has_sums = false;
         if (problem_.n_rows) {
             Source source{rows_.data(), is_one_class(n_row_classes_)};
-            if (inverse_scales_) {
-                for (u32 i = 0; i < problem_.n_rows; ++i)
-                    spare_rows_[i] = Algebra::multiply(rows_[i], inverse_scales_[i]);
-                source = {spare_rows_.data(), false};
-            }
+            if (factors_.row_source) source = multiplied(rows_, factors_.row_source, spare_rows_);
             if (problem_.A_is_by_rows) scatter<Algebra>(problem_.A, A_weights_, source, sums);
             else gather<Algebra>(problem_.A, A_weights_, source, sums, false);
             has_sums = true;
         }
         if (problem_.has_P()) {
-            const Source source{variables_.data(), is_one_class(n_variable_classes_)};
+            Source source{variables_.data(), is_one_class(n_variable_classes_)};
+            if (factors_.variable_source) source = multiplied(variables_, factors_.variable_source, products_);
             gather<Algebra>(problem_.P, P_weights_, source, sums, has_sums);
             has_sums = true;
         }
-        for (u32 j = 0; j < problem_.n_variables; ++j)
-            sums[j] = next_colour(variables_[j], has_sums ? sums[j] : 0);
+        if (!has_sums) std::fill_n(sums, problem_.n_variables, 0);
+        multiply_sums(0, problem_.n_variables, factors_.variable_target, sums);
+        for (u32 j = 0; j < problem_.n_variables; ++j) sums[j] = next_colour(variables_[j], sums[j]);
         variables_.swap(spare_variables_);
     }
 
@@ -218,15 +232,49 @@ private:
         return double(count.number) > 0.95 * double(size) && all_distinct(colours.data(), u32(size));
     }
 
+    static Source multiplied(const Array<u64>& colours, const u64* factors, Array<u64>& products) {
+        for (u32 k = 0; k < colours.size(); ++k) products[k] = Algebra::multiply(colours[k], factors[k]);
+        return {products.data(), false};
+    }
+
+    // Multiplies the sums of a side by their factors, after those that they wake have found theirs.
+    void multiply_sums(u32 first, u32 size, const u64* factors, u64* sums) {
+        woken_.clear();
+        if (!factors) return;
+        if (multipliers_)
+            for (u32 k = 0; k < size; ++k)
+                if (sums[k] && multipliers_->rests_at(first + k)) woken_.push_back(first + k);
+        if (woken_.empty()) {
+            for (u32 k = 0; k < size; ++k) sums[k] = Algebra::multiply(sums[k], factors[k]);
+            return;
+        }
+        const u32 n = problem_.n_variables;
+        u32 next = 0;
+        for (u32 k = 0; k < size; ++k)
+            if (next < woken_.size() && woken_[next] == first + k) ++next;
+            else sums[k] = Algebra::multiply(sums[k], factors[k]);
+        has_woken_ = true;
+        n_woken_ += woken_.size();
+        multipliers_->wake(woken_, [&](u32 v) -> u64& { return sums[v - first]; },
+                           [&](u32 v) { return number_of(v < n ? variables_[v] : rows_[v - n]); });
+    }
+
+    // A colour as a number in [1, 2).
+    static double number_of(u64 colour) { return 1.0 + double(mix(colour) >> 12) * 0x1p-52; }
+
+    bool some_variable_rests() const { return multipliers_ && multipliers_->n_resting_variables(); }
+
     const Problem<Index>& problem_;
     const Weights &P_weights_, &A_weights_;
-    const u64* inverse_scales_;
+    const Factors factors_;
+    Multipliers<Index>* const multipliers_;
     Monitor& monitor_;
     DistinctCounter counter_;
-    Array<u64> variables_, spare_variables_, rows_, spare_rows_;
+    Array<u64> variables_, spare_variables_, rows_, spare_rows_, products_;
+    Array<u32> woken_;
     DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
-    u64 n_passes_ = 0;
-    bool skips_first_rows_ = false;
+    u64 n_passes_ = 0, n_woken_ = 0;
+    bool skips_first_rows_ = false, has_woken_ = false;
 };
 
 }  // namespace relift

@@ -39,6 +39,8 @@ struct Output {
 
 struct Statistics {
     u64 passes = 0, splitters = 0, peak_bytes = 0;  // a pass goes over all entries once; two make a round
+    u64 rows_without_total = 0;                     // rows that were not divided by their weighted sum, or
+                                                    // vertices whose scale was lost in cancellation
 };
 
 // Calls work(row, column, entry) for every stored entry of A.

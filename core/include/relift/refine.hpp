@@ -64,11 +64,11 @@ struct MinorSide {
 template <class Index>
 class BothSides {
 public:
-    BothSides(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, const u64* row_factors)
+    BothSides(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, Factors factors)
         : majors_(problem.A), minors_(problem.A, A_weights) {
         if (problem.has_P()) {
             P_ = std::make_unique<MajorSide<Index>>(problem.P);
-            within = {P_->offsets, P_->indices, &P_weights, 0, 0, nullptr};
+            within = {P_->offsets, P_->indices, &P_weights, 0, 0, factors.variable_source};
         }
         if (problem.n_rows == 0) return;
         const Adjacency of_majors{majors_.offsets, majors_.indices, &A_weights, 0, 0, nullptr};
@@ -76,12 +76,18 @@ public:
         columns = problem.A_is_by_rows ? of_minors : of_majors;
         rows = problem.A_is_by_rows ? of_majors : of_minors;
         columns.first_target = rows.first_source = problem.n_variables;
-        rows.source_factors = row_factors;
+        columns.source_factors = factors.variable_source;
+        rows.source_factors = factors.row_source;
     }
     BothSides(const BothSides&) = delete;
     BothSides& operator=(const BothSides&) = delete;
 
     Adjacency within, columns, rows;  // P; from variables to rows; from rows to variables
+
+    // A is by rows where there are links.
+    void show_columns_to(Multipliers<Index>& multipliers) {
+        multipliers.write_links_to(minors_.offsets.data(), minors_.indices.data(), &minors_.weights);
+    }
 
 private:
     MajorSide<Index> majors_;
@@ -95,10 +101,24 @@ public:
     Refiner(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor)
         : problem_(problem), options_(options), output_(output), monitor_(monitor) {}
 
+    // Multipliers of variables and rows are given, or found on the way; rows are not scaled besides.
+    Statistics run_with(const MultiplierArrays& arrays) {
+        check_size();
+        encode_matrices();
+        multipliers_ = std::make_unique<Multipliers<Index>>(problem_, arrays);
+        if (arrays.links) {
+            if (!problem_.A_is_by_rows) throw std::invalid_argument("links are given, and A is not by rows");
+            take_words(A_weights_);
+            multipliers_->write_links_to(&A_weights_);
+        }
+        refine<FieldAlgebra>();
+        statistics_.rows_without_total = multipliers_->n_lost();
+        statistics_.peak_bytes = memory_count().peak;
+        return statistics_;
+    }
+
     Statistics run() {
-        memory_count() = MemoryCount();
-        if (u64(problem_.n_variables) + problem_.n_rows >= most_vertices)
-            throw std::invalid_argument("there are 2^30 variables and rows or more");
+        check_size();
         encode_matrices();
         if (options_.counting || sums_are_small_integers()) refine<WrappingAlgebra>();
         else refine<FieldAlgebra>();
@@ -107,6 +127,12 @@ public:
     }
 
 private:
+    void check_size() const {
+        memory_count() = MemoryCount();
+        if (u64(problem_.n_variables) + problem_.n_rows >= most_vertices)
+            throw std::invalid_argument("there are 2^30 variables and rows or more");
+    }
+
     // ------------------------------------------------------------------------------------ values
     void encode_matrices() {
         std::fill_n(output_.row_scales, problem_.n_rows, 1.0);
@@ -119,6 +145,7 @@ private:
         if (!options_.scale_rows || problem_.n_rows == 0) return;
 
         find_scales();
+        scales_are_totals_ = statistics_.rows_without_total == 0;
         inverse_scales_ = inverses(output_.row_scale_images, problem_.n_rows);
         const u64* scales = output_.row_scale_images;
         entries_are_scaled_ = std::any_of(scales, scales + problem_.n_rows, [&](u64 s) { return s != scales[0]; });
@@ -170,19 +197,31 @@ private:
         }, word_of);
     }
 
+    // One word for each entry, so that single ones can be changed.
+    void take_words(Weights& weights) const {
+        const u64 n_entries = problem_.A.n_entries();
+        if (weights.kind == WeightKind::words) return;
+        Array<u64> words(n_entries);
+        ValueReader image(options_.reading);
+        for (u64 e = 0; e < n_entries; ++e) words[e] = image(problem_.A.values[e]);
+        weights = Weights();
+        weights.kind = WeightKind::words;
+        weights.words = std::move(words);
+    }
+
     void find_scales() {
         double* const scales = output_.row_scales;
         u64* const exact = output_.row_scale_images;
         ValueReader image(options_.reading);
         const double* const values = problem_.A.values;
         if (options_.counting) {
-            scales_are_totals_ = find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
+            statistics_.rows_without_total = find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
         } else if (A_weights_.kind == WeightKind::unit) {
             const u64 word = problem_.A.n_entries() ? image(values[0]) : 0;
-            scales_are_totals_ = find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
+            statistics_.rows_without_total = find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
         } else {
             with_weight(A_weights_, [&](auto weight) {
-                scales_are_totals_ = find_row_scales(problem_, weight, scales, exact);
+                statistics_.rows_without_total = find_row_scales(problem_, weight, scales, exact);
             });
         }
     }
@@ -209,6 +248,10 @@ private:
     // Multiply the sums of rows, or their colours; null where that is not needed.
     const u64* row_factors() const {
         return !options_.counting && entries_are_scaled_ ? inverse_scales_.data() : nullptr;
+    }
+    Factors factors() const {
+        if (multipliers_) return multipliers_->factors();
+        return {nullptr, nullptr, row_factors(), row_factors()};
     }
 
     // ------------------------------------------------------------------------------------ colours
@@ -248,7 +291,7 @@ private:
     void refine() {
         using Rounds = HashRounds<Index, Algebra>;
         const auto new_rounds = [&] {
-            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, row_factors(), monitor_);
+            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, factors(), multipliers_.get(), monitor_);
         };
         std::unique_ptr<Rounds> rounds = new_rounds();
         colour_initially<Algebra>(rounds->variables(), rounds->rows());
@@ -258,10 +301,12 @@ private:
         rounds.reset();
 
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
-        const BothSides<Index> sides(problem_, P_weights_, A_weights_, row_factors());
+        BothSides<Index> sides(problem_, P_weights_, A_weights_, factors());
+        if (multipliers_) sides.show_columns_to(*multipliers_);
         while (true) {
-            auto worklist = std::make_unique<Worklist<Algebra>>(problem_.n_variables, problem_.n_rows, sides.within,
-                                                                sides.columns, sides.rows, row_factors(), monitor_);
+            auto worklist = std::make_unique<Worklist<Index, Algebra>>(
+                problem_.n_variables, problem_.n_rows, sides.within, sides.columns, sides.rows, factors(),
+                multipliers_.get(), monitor_);
             const u64 n_cells_for_rounds = std::max<u64>(n_vertices / 16, 2 * cells.sizes.size());
             start(*worklist, cells);
             const bool is_done = worklist->run(n_cells_for_rounds);
@@ -288,6 +333,11 @@ private:
         const u32 n = problem_.n_variables, m = problem_.n_rows;
         if (verdict == Rounds::Verdict::discrete) {
             for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
+            if (multipliers_) {  // some rows wake here
+                rounds.colour_rows();
+                rounds.renew_variables();
+                rounds.colour_rows();
+            }
             if (rounds.rows_are_distinct() || (rounds.colour_rows(), rounds.rows_are_distinct()))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
@@ -299,8 +349,10 @@ private:
         Grouping variables = group(rounds.variables().data(), n, rounds.expected_variable_classes(),
                                    output_.variable_labels);
         const Grouping rows = group(rounds.rows().data(), m, rounds.expected_row_classes(), output_.row_labels);
-        if (verdict == Rounds::Verdict::stable || (rows.n_classes() == m && !problem_.has_P())) return true;
-        cells.splitters = new_cells_but_the_largest(variables, rounds.variables_before());
+        const bool none_rests = !multipliers_ || (multipliers_->n_resting() == 0 && !rounds.has_woken());
+        if (verdict == Rounds::Verdict::stable || (rows.n_classes() == m && !problem_.has_P() && none_rests)) return true;
+        cells.splitters = rounds.has_woken() ? cells_awake(variables, rows)
+                                             : new_cells_but_the_largest(variables, rounds.variables_before());
         cells.n_variable_cells = variables.n_classes();
         cells.sizes = std::move(variables.sizes);
         cells.sizes.insert(cells.sizes.end(), rows.sizes.begin(), rows.sizes.end());
@@ -308,7 +360,7 @@ private:
     }
 
     template <class Algebra>
-    void start(Worklist<Algebra>& worklist, Cells& cells) const {
+    void start(Worklist<Index, Algebra>& worklist, Cells& cells) const {
         const i64 *variable_labels = output_.variable_labels, *row_labels = output_.row_labels;
         const u32 n = problem_.n_variables, n_variable_cells = cells.n_variable_cells;
         worklist.start(
@@ -332,8 +384,8 @@ private:
     }
 
     // All classes are stable under the variable classes before the last round: of the parts of each of these all
-    // but the largest may split something.
-    static Array<u32> new_cells_but_the_largest(const Grouping& classes, const Array<u64>& colours_before) {
+    // but the largest may split something; what rests does not.
+    Array<u32> new_cells_but_the_largest(const Grouping& classes, const Array<u64>& colours_before) const {
         Array<u64> before(classes.n_classes());
         for (u32 c = 0; c < classes.n_classes(); ++c) before[c] = colours_before[classes.representatives[c]];
         Array<i64> parent(classes.n_classes());
@@ -343,7 +395,19 @@ private:
             if (classes.sizes[c] > classes.sizes[largest[parent[c]]]) largest[parent[c]] = c;
         Array<u32> splitters;
         for (u32 c = 0; c < classes.n_classes(); ++c)
-            if (largest[parent[c]] != c) splitters.push_back(c);
+            if (largest[parent[c]] != c && !(multipliers_ && multipliers_->rests_at(classes.representatives[c])))
+                splitters.push_back(c);
+        return splitters;
+    }
+
+    // What woke in the last round has been compared with nothing.
+    Array<u32> cells_awake(const Grouping& variables, const Grouping& rows) const {
+        Array<u32> splitters;
+        for (u32 c = 0; c < variables.n_classes(); ++c)
+            if (!multipliers_->rests_at(variables.representatives[c])) splitters.push_back(c);
+        for (u32 c = 0; c < rows.n_classes(); ++c)
+            if (!multipliers_->rests_at(problem_.n_variables + rows.representatives[c]))
+                splitters.push_back(variables.n_classes() + c);
         return splitters;
     }
 
@@ -359,11 +423,19 @@ private:
     Array<u64> diagonal_;        // counting: images of diag(P); empty if all are zero
     Array<u64> inverse_scales_;  // empty if rows are not scaled
     bool entries_are_scaled_ = false, scales_are_totals_ = false;
+    std::unique_ptr<Multipliers<Index>> multipliers_;
 };
 
 template <class Index>
 Statistics refine(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor) {
     return Refiner<Index>(problem, options, output, monitor).run();
+}
+
+// The same up to multipliers of variables and rows, where these are not given they are found.
+template <class Index>
+Statistics refine_up_to_multipliers(const Problem<Index>& problem, const Options& options, const Output& output,
+                                    const MultiplierArrays& multipliers, Monitor& monitor) {
+    return Refiner<Index>(problem, options, output, monitor).run_with(multipliers);
 }
 
 }  // namespace relift

@@ -73,20 +73,20 @@ void sharpen(const Problem<Index>& problem, const Array<u32>& weights, Array<Row
     }
 }
 
-// Writes the scales; returns whether every row is divided by its T.
+// Writes the scales; returns how many rows are not divided by their T.
 template <class Index, class ImageAt>
-bool find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact) {
+u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact) {
     const Array<u32> weights = variable_weights(problem);
     Array<RowTotal> totals = row_totals(problem, weights, image_at);
     sharpen(problem, weights, totals);
-    bool all_are_totals = true;
+    u64 n_without_total = 0;
     for (u32 i = 0; i < problem.n_rows; ++i) {
         exact[i] = field_reduce(totals[i].exact);
         if (exact[i] != 0 && !totals[i].is_cancelled_below(smallest_share)) {
             scales[i] = totals[i].total;
             continue;
         }
-        all_are_totals = false;
+        ++n_without_total;
         scales[i] = 1;
         exact[i] = 1;
         double largest = 0;
@@ -99,7 +99,7 @@ bool find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* 
         offer(problem.u[i], problem.row_upper[i]);
         offer(problem.l[i], problem.row_lower[i]);
     }
-    return all_are_totals;
+    return n_without_total;
 }
 
 // The reciprocals of nonzero field elements: one inversion, three multiplications each.

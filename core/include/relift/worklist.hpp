@@ -5,6 +5,9 @@
 // splitters, or all if the cell was waiting to be one itself. Sums into one cell need no random words: in the
 // field they are exact as they stand.
 //
+// Cells of vertices that rest (multipliers.hpp) are never splitters. A sum that is not 0 wakes a member; what it adds to
+// others is new then, so that all cells of the woken become splitters.
+//
 // What keeps it quick: sum and cell of a vertex lie in one 16-byte record; members of a cell lie in an arena that
 // is only appended to, those that have left are filtered when the cell is next read; cells of one vertex are
 // skipped at the entry; a cell whose touched members all got the same sum is split without sorting.
@@ -12,6 +15,7 @@
 #include "algebra.hpp"
 #include "distinct_words.hpp"
 #include "monitor.hpp"
+#include "multipliers.hpp"
 #include "weights.hpp"
 
 namespace relift {
@@ -21,19 +25,19 @@ struct Adjacency {
     const u32 *offsets = nullptr, *targets = nullptr;
     const Weights* weights = nullptr;
     u32 first_source = 0, first_target = 0;  // vertex numbers of the two sides
-    const u64* source_factors = nullptr;     // multiply the weights: inverse scales of the rows
+    const u64* source_factors = nullptr;     // multiply the weights: multipliers of the sources
     bool exists() const { return offsets != nullptr; }
 };
 
-template <class Algebra>
+template <class Index, class Algebra>
 class Worklist {
 public:
-    // Cells are numbered from 0, those of the variables first. target_factors (null for none) multiplies the sums
-    // that reach the rows.
-    Worklist(u32 n_variables, u32 n_rows, Adjacency P, Adjacency columns, Adjacency rows, const u64* target_factors,
-             Monitor& monitor)
+    // Cells are numbered from 0, those of the variables first. factors multiply the sums; multipliers is null where
+    // nothing rests.
+    Worklist(u32 n_variables, u32 n_rows, Adjacency P, Adjacency columns, Adjacency rows, Factors factors,
+             Multipliers<Index>* multipliers, Monitor& monitor)
         : n_variables_(n_variables), n_vertices_(n_variables + n_rows), P_(P), columns_(columns), rows_(rows),
-          row_factors_(target_factors), monitor_(monitor) {}
+          factors_(factors), multipliers_(multipliers), monitor_(monitor) {}
 
     // Starts from cells and those among them that may split others; frees the arrays that it is given.
     template <class CellOf>
@@ -48,6 +52,10 @@ public:
         }
         for (u32 v = 0; v < n_vertices_; ++v) {
             const u32 cell = cell_of(v);
+            if (multipliers_ && multipliers_->rests_at(v) && !cells_[cell].is_resting) {
+                cells_[cell].is_resting = true;
+                ++n_resting_cells_;
+            }
             arena_[sizes[cell]++] = v;
             vertices_[v] = {0, tagged(cell), 0};
         }
@@ -59,8 +67,8 @@ public:
     // Returns true when all is done; false when there are so many cells, and rounds over all vertices promise to
     // multiply their number: cheaper than going on one splitter at a time.
     bool run(u64 n_cells_for_rounds) {
-        while (cells_.size() < n_vertices_ && !stack_.empty()) {
-            if (cells_.size() >= n_cells_for_rounds) {
+        while ((cells_.size() < n_vertices_ || n_resting_cells_) && !stack_.empty()) {
+            if (cells_.size() >= n_cells_for_rounds && cells_.size() < n_vertices_) {
                 n_cells_for_rounds = 2 * cells_.size();
                 if (would_fall_apart()) return false;
             }
@@ -95,8 +103,8 @@ private:
     struct Cell {
         u32 start, length;  // its part of the arena, with members that have left
         u32 size;
-        u32 n_touched : 30;
-        u32 is_waiting : 1, sums_differ : 1;
+        u32 n_touched : 29;
+        u32 is_waiting : 1, sums_differ : 1, is_resting : 1;
         u64 sum_or_offset;  // the first sum, then the place of its touched members among the pairs
     };
     static constexpr u64 nowhere = ~u64(0);
@@ -125,13 +133,15 @@ private:
 
     // The sums over all cells in one word, as in a round.
     u64 signature(u32 vertex) const {
-        if (vertex >= n_variables_) {
-            const u64 sum = sum_along(rows_, vertex, nullptr);
-            return row_factors_ ? Algebra::multiply(sum, row_factors_[vertex - n_variables_]) : sum;
-        }
-        u64 sum = P_.exists() ? sum_along(P_, vertex, nullptr) : 0;
-        if (columns_.exists()) sum += sum_along(columns_, vertex, row_factors_);
-        return sum;
+        if (vertex >= n_variables_) return multiplied(vertex, sum_along(rows_, vertex, factors_.variable_source));
+        u64 sum = P_.exists() ? sum_along(P_, vertex, factors_.variable_source) : 0;
+        if (columns_.exists()) sum = Algebra::tight(Algebra::loose_add(sum, sum_along(columns_, vertex, factors_.row_source)));
+        return multiplied(vertex, sum);
+    }
+
+    u64 multiplied(u32 vertex, u64 sum) const {
+        const u64* const factors = vertex < n_variables_ ? factors_.variable_target : factors_.row_target;
+        return factors ? Algebra::multiply(sum, factors[vertex < n_variables_ ? vertex : vertex - n_variables_]) : sum;
     }
 
     u64 sum_along(const Adjacency& along, u32 vertex, const u64* target_factors) const {
@@ -148,7 +158,7 @@ private:
     }
 
     u32 cell_of(u32 vertex) const { return vertices_[vertex].cell & cell_bits; }
-    u32 tagged(u32 cell) const { return cells_[cell].size == 1 ? cell | singleton : cell; }
+    u32 tagged(u32 cell) const { return cells_[cell].size == 1 && !cells_[cell].is_resting ? cell | singleton : cell; }
 
     void split_by(u32 splitter) {
         const u32 n_touched = push(splitter);
@@ -162,19 +172,34 @@ private:
         if (cells_[splitter].length != cells_[splitter].size) drop_those_who_left(splitter);
         const u32* members = &arena_[cells_[splitter].start];
         const u32 size = cells_[splitter].size;
-        u32 n_touched = 0;
-        if (members[0] >= n_variables_) return push_along(rows_, members, size, 0);
-        if (P_.exists()) n_touched = push_along(P_, members, size, 0);
-        if (columns_.exists()) {
-            const u32 first = n_touched;
-            n_touched = push_along(columns_, members, size, n_touched);
-            if (row_factors_)
-                for (u32 i = first; i < n_touched; ++i) {
-                    Vertex& row = vertices_[touched_[i]];
-                    row.sum = Algebra::multiply(row.sum, row_factors_[touched_[i] - n_variables_]);
-                }
+        u32 n_variables = 0, n_touched = 0;
+        if (members[0] >= n_variables_) {
+            n_touched = n_variables = push_along(rows_, members, size, 0);
+        } else {
+            if (P_.exists()) n_touched = n_variables = push_along(P_, members, size, 0);
+            if (columns_.exists()) n_touched = push_along(columns_, members, size, n_touched);
         }
+        multiply_sums(0, n_variables, factors_.variable_target, 0);
+        multiply_sums(n_variables, n_touched, factors_.row_target, n_variables_);
+        if (!woken_.empty()) wake(splitter);
         return n_touched;
+    }
+
+    // Multiplies the sums of touched vertices; those that they wake have no factor yet.
+    void multiply_sums(u32 first, u32 last, const u64* factors, u32 first_vertex) {
+        if (!factors) return;
+        for (u32 i = first; i < last; ++i) {
+            const u32 v = touched_[i];
+            u64& sum = vertices_[v].sum;
+            if (multipliers_ && sum && multipliers_->rests_at(v)) woken_.push_back(v);
+            else sum = Algebra::multiply(sum, factors[v - first_vertex]);
+        }
+    }
+
+    void wake(u32 splitter) {
+        multipliers_->wake(woken_, [&](u32 v) -> u64& { return vertices_[v].sum; },
+                           [&](u32 v) { return cell_of(v) == splitter ? 1.0 : 0.0; });
+        woken_.clear();
     }
 
     u32 push_along(const Adjacency& along, const u32* members, u32 size, u32 n_touched) {
@@ -248,7 +273,8 @@ private:
         splitting_.clear();
         for (u32 number : touched_cells_) {
             Cell& cell = cells[number];
-            const bool splits = cell.sums_differ || (cell.n_touched < cell.size && cell.sum_or_offset != 0);
+            const bool splits = cell.sums_differ ||
+                                ((cell.n_touched < cell.size || cell.is_resting) && cell.sum_or_offset != 0);
             cell.sum_or_offset = splits ? n_pairs : nowhere;
             if (splits) {
                 n_pairs += cell.n_touched;
@@ -282,8 +308,9 @@ private:
     void split(u32 number, Pair* pairs, u32 n_pairs, bool sums_differ) {
         group_by_sum(pairs, n_pairs, sums_differ);
         const u32 n_groups = u32(group_sizes_.size()), size = cells_[number].size;
+        const bool has_rested = cells_[number].is_resting;
         u32 rest = size - n_pairs, zero_group = none;
-        if (rest) {  // members whose weights cancelled stay with the untouched ones
+        if (rest || has_rested) {  // members whose weights cancelled stay with the untouched ones
             for (u32 g = 0, at = 0; g < n_groups; at += group_sizes_[g++])
                 if (pairs[at].sum == 0) {
                     zero_group = g;
@@ -306,11 +333,13 @@ private:
                 arena_used_ += group_sizes_[g];
             }
             cells_[number].size = rest;
-            if (rest == 1) {
+            if (rest == 1 && !has_rested) {
                 drop_those_who_left(number);
                 vertices_[arena_[cells_[number].start]].cell |= singleton;
             }
         } else {  // all were touched: the parts share the place of the whole, the largest keeps its number
+            if (has_rested) --n_resting_cells_;
+            cells_[number].is_resting = false;
             u32 keeper = 0;
             for (u32 g = 1; g < n_groups; ++g)
                 if (group_sizes_[g] > group_sizes_[keeper]) keeper = g;
@@ -327,7 +356,8 @@ private:
                 start += group_sizes_[g];
             }
         }
-        enqueue(number, first_new, largest);
+        if (has_rested) enqueue_woken(number, first_new);
+        else enqueue(number, first_new, largest);
     }
 
     // Sorts the pairs so that equal sums lie together, and lists the sizes of the groups.
@@ -384,7 +414,7 @@ private:
     void append_cell(u32 start, u32 size) {
         if (cells_.size() == cells_.capacity())
             cells_.reserve(std::min<u64>(n_vertices_, cells_.size() + cells_.size() / 2 + 64));
-        cells_.push_back({start, size, size, 0, false, false, 0});
+        cells_.push_back({start, size, size, 0, false, false, false, 0});
     }
 
     void place(u32 number, const Pair* pairs, u32 size) {
@@ -402,6 +432,12 @@ private:
         else if (largest != number) wait(number);
         for (u32 cell = first_new; cell < n_cells(); ++cell)
             if (cell != largest) wait(cell);
+    }
+
+    // Members who wake have not split anything yet, whatever their number.
+    void enqueue_woken(u32 number, u32 first_new) {
+        if (!cells_[number].is_resting) wait(number);
+        for (u32 cell = first_new; cell < n_cells(); ++cell) wait(cell);
     }
 
     void wait(u32 cell) {
@@ -441,13 +477,15 @@ private:
 
     const u32 n_variables_, n_vertices_;
     const Adjacency P_, columns_, rows_;
-    const u64* const row_factors_;
+    const Factors factors_;
+    Multipliers<Index>* const multipliers_;
     Monitor& monitor_;
     Array<Vertex> vertices_;
     Array<Cell> cells_;
-    Array<u32> arena_, touched_, stack_, touched_cells_, splitting_, group_sizes_, group_starts_, slots_;
+    Array<u32> arena_, touched_, stack_, touched_cells_, splitting_, group_sizes_, group_starts_, slots_, woken_;
     Array<Pair> pairs_, sorted_;
     u64 arena_used_ = 0, n_splitters_ = 0, work_ = 0;
+    u32 n_resting_cells_ = 0;
 };
 
 }  // namespace relift

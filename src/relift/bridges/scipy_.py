@@ -66,6 +66,8 @@ def linprog(
     digits: int | None = None,
     scale_rows: bool = True,
     reduce: bool = True,
+    sizes: bool = True,
+    signs: bool = True,
     approximate: Approximation | Partition | float | None = None,
     backend: str = "auto",
 ) -> OptimizeResult:
@@ -94,7 +96,7 @@ def linprog(
         Not used, as with SciPy's HiGHS methods.
     integrality
         Must be zero: relift solves continuous programs.
-    lift, values, digits, scale_rows, reduce
+    lift, values, digits, scale_rows, reduce, sizes, signs
         How symmetry is looked for, as in :func:`relift.solve`; ``lift="none"`` switches it off.
     approximate
         Merge what is nearly equal and stop at a proved gap, as in :func:`relift.solve`; ``result.relift.gap`` says
@@ -154,8 +156,8 @@ def linprog(
     from relift.pipeline import solve
 
     result = solve(
-        program, lift=lift, values=values, digits=digits, scale_rows=scale_rows, reduce=reduce, approximate=approximate,
-        backend=backend, backend_options=given or None, **settings,
+        program, lift=lift, values=values, digits=digits, scale_rows=scale_rows, reduce=reduce, sizes=sizes,
+        signs=signs, approximate=approximate, backend=backend, backend_options=given or None, **settings,
     )  # fmt: skip
     return _scipy_result(result.status, result.message, program, result, n_inequalities)
 

@@ -14,6 +14,8 @@ from relift.cli.options import (
     NoApproximateOption,
     NoReduceOption,
     NoScaleRowsOption,
+    NoSignsOption,
+    NoSizesOption,
     RelaxOption,
     ValuesChoice,
     ValuesOption,
@@ -28,6 +30,8 @@ def inspect_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
     approximate: NoApproximateOption = None,
@@ -41,7 +45,7 @@ def inspect_command(
 
     refuse_approximate("inspect", approximate)
     program, read_seconds = read_model(model, relax, as_json, max_bytes)
-    document = inspection(program, values, digits, no_reduce, no_scale_rows, as_json, nearest)
+    document = inspection(program, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs, as_json, nearest)
     document["timings"]["read"] = read_seconds
     if as_json:
         print_json(document)

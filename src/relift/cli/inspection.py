@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from relift.lifting.lifting import Lifting
+    from relift.pipeline import LiftOptions
     from relift.program.program import Program
+    from relift.settings import LiftMethod
+
+METHODS: dict[LiftChoice, LiftMethod] = {
+    LiftChoice.equitable: "equitable", LiftChoice.counting: "counting", LiftChoice.orbits: "orbits",
+}  # fmt: skip
+"""What is looked for, in this order."""
 
 ORBITS_LIMIT = 20_000
 """Orbits are only looked for unasked up to this many variables and rows."""
@@ -90,6 +97,8 @@ def inspection(
     digits: int | None,
     no_reduce: bool,
     no_scale_rows: bool,
+    no_sizes: bool,
+    no_signs: bool,
     quiet: bool,
     nearest: bool = False,
 ) -> Inspection:
@@ -99,7 +108,7 @@ def inspection(
     ----------
     program
         The model.
-    values, digits, no_reduce, no_scale_rows
+    values, digits, no_reduce, no_scale_rows, no_sizes, no_signs
         How classes are looked for.
     quiet
         Show no progress.
@@ -125,12 +134,15 @@ def inspection(
         if sizes.size:
             ranges[name] = [float(sizes.min()), float(sizes.max())]
     classes: dict[str, FoundClasses] = {}
+    by_default = lift_options(
+        LiftChoice.equitable, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs
+    )  # fmt: skip
     largest: dict[str, list[LargeClass]] = {"variables": [], "rows": []}
-    for method in (LiftChoice.equitable, LiftChoice.counting, LiftChoice.orbits):
+    for method in METHODS:
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
             continue
-        words = lift_options(method, values, digits, no_reduce, no_scale_rows)
+        words: LiftOptions = {**by_default, "lift": METHODS[method]}
         start = time.perf_counter()
         try:
             lifting = lift_model(program, words, quiet)
@@ -147,7 +159,7 @@ def inspection(
             largest = _largest_classes(program, lifting)
     misses: Misses = {}
     if nearest:
-        misses["nearest"] = _nearest(program, values, digits, no_reduce, no_scale_rows, quiet)
+        misses["nearest"] = _nearest(program, by_default, quiet)
     return {
         "format": "relift-inspect",
         "version": 1,
@@ -175,13 +187,11 @@ def inspection(
     }
 
 
-def _nearest(
-    program: Program, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool, quiet: bool
-) -> Nearest:
+def _nearest(program: Program, words: LiftOptions, quiet: bool) -> Nearest:
     from relift.report.nearest_misses import nearest_misses
     from relift.settings import LiftSettings
 
-    settings = LiftSettings(**lift_options(LiftChoice.equitable, values, digits, no_reduce, no_scale_rows))
+    settings = LiftSettings(**words)
     found = run_beside(lambda _: nearest_misses(program, settings), quiet, "looking for what keeps variables apart")
     return {
         "verdict": found.verdict,
@@ -208,8 +218,8 @@ def _largest_classes(
 ) -> dict[str, list[LargeClass]]:
     found: dict[str, list[LargeClass]] = {}
     for thing, partition, kept, name_of in (
-        ("variables", lifting.variables, lifting.reduction.variables, program.name_of_variable),
-        ("rows", lifting.rows, lifting.reduction.rows, program.name_of_row),
+        ("variables", lifting.variables, lifting.kept_variables, program.name_of_variable),
+        ("rows", lifting.rows, lifting.kept_rows, program.name_of_row),
     ):
         sizes = partition.class_sizes
         order = np.argsort(-sizes, kind="stable")[:n_classes]

@@ -19,6 +19,8 @@ from relift.cli.options import (
     NoApproximateOption,
     NoReduceOption,
     NoScaleRowsOption,
+    NoSignsOption,
+    NoSizesOption,
     OutputOption,
     QuietOption,
     RelaxOption,
@@ -54,6 +56,8 @@ def lift_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
     approximate: NoApproximateOption = None,
@@ -69,7 +73,9 @@ def lift_command(
     if output is not None:
         check_output(output, SUFFIXES)
     program, read_seconds = read_model(model, relax, quiet, max_bytes)
-    lifting = lift_model(program, lift_options(lift, values, digits, no_reduce, no_scale_rows), quiet)
+    lifting = lift_model(
+        program, lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs), quiet
+    )
     notes = list(lifting.notes)
     if output is not None:
         notes += write_program(named_small_program(lifting), output)
@@ -118,6 +124,8 @@ def expand_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
@@ -142,7 +150,7 @@ def expand_command(
     check_style(solution_style, output)
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
-    words = lift_options(lift, values, digits, no_reduce, no_scale_rows)
+    words = lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
     lifting_map = read_lifting_map(model) if model.suffix.lower() == ".json" else None
     if lifting_map is not None:
         if lifting_map.model is None:

@@ -63,6 +63,8 @@ DigitsOption = Annotated[
 ]
 NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Skip presolve (exact substitutions).")]
 NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
+NoSizesOption = Annotated[bool, typer.Option("--no-sizes", help="Do not merge what is equal up to size or unit.")]
+NoSignsOption = Annotated[bool, typer.Option("--no-signs", help="Do not merge what is equal up to sign.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
 ToleranceOption = Annotated[
@@ -110,14 +112,29 @@ def refuse_approximate(command: str, given: str | None) -> None:
 
 
 def lift_options(
-    lift: LiftChoice, values: ValuesChoice, digits: int | None, no_reduce: bool, no_scale_rows: bool
+    lift: LiftChoice,
+    values: ValuesChoice,
+    digits: int | None,
+    no_reduce: bool,
+    no_scale_rows: bool,
+    no_sizes: bool,
+    no_signs: bool,
 ) -> LiftOptions:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
     from relift.settings import LiftMethod, LiftSettings, Reading
 
     methods: dict[str, LiftMethod] = {word: word for word in get_args(LiftMethod)}
     readings: dict[str, Reading] = {word: word for word in get_args(Reading)}
-    return words_of(LiftSettings(methods[lift], readings[values], digits, not no_scale_rows, not no_reduce))
+    settings = LiftSettings(
+        methods[lift],
+        readings[values],
+        digits,
+        not no_scale_rows,
+        not no_reduce,
+        not no_sizes,
+        not no_signs,
+    )
+    return words_of(settings)
 
 
 def words_of(settings: LiftSettings) -> LiftOptions:
@@ -128,6 +145,8 @@ def words_of(settings: LiftSettings) -> LiftOptions:
         "digits": settings.digits,
         "reduce": settings.reduce,
         "scale_rows": settings.scale_rows,
+        "sizes": settings.sizes,
+        "signs": settings.signs,
     }
 
 

@@ -15,6 +15,8 @@ from relift.cli.options import (
     ModelArgument,
     NoReduceOption,
     NoScaleRowsOption,
+    NoSignsOption,
+    NoSizesOption,
     QuietOption,
     RelaxOption,
     ToleranceOption,
@@ -36,6 +38,8 @@ def report_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     no_solve: Annotated[bool, typer.Option("--no-solve", help="Only look for classes; do not solve.")] = False,
     backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
     tol: ToleranceOption = 1e-6,
@@ -49,7 +53,9 @@ def report_command(
 
     check_output(output, (".html", ".htm"))
     program, _ = read_model(model, relax, quiet, max_bytes)
-    lifting = lift_model(program, lift_options(lift, values, digits, no_reduce, no_scale_rows), quiet)
+    lifting = lift_model(
+        program, lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs), quiet
+    )
     with prints_on_stderr():
         found = (
             lifting

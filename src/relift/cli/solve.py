@@ -37,6 +37,8 @@ from relift.cli.options import (
     ModelArgument,
     NoReduceOption,
     NoScaleRowsOption,
+    NoSignsOption,
+    NoSizesOption,
     OutputOption,
     QuietOption,
     RelaxOption,
@@ -85,6 +87,8 @@ def solve_command(
     digits: DigitsOption = None,
     no_reduce: NoReduceOption = False,
     no_scale_rows: NoScaleRowsOption = False,
+    no_sizes: NoSizesOption = False,
+    no_signs: NoSignsOption = False,
     backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
     backend_option: Annotated[
         list[str] | None,
@@ -134,7 +138,7 @@ def solve_command(
     SolverSettings(tol, time_limit, iteration_limit, threads)  # wrong options are told before a large file is read
     if output is not None:
         check_output(output, (".json", ".txt", ".sol"))
-    how = lift_options(lift, values, digits, no_reduce, no_scale_rows)
+    how = lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
     in_engine = EngineArguments(lift_in_engine, memory_limit, spill_limit, database, resume, verify)
     if models.is_relational(model):
         if relax or compare:

@@ -16,18 +16,19 @@ from relift.atomic import write_atomically
 from relift.errors import FileFormatError, OptionError
 from relift.formats.names import names_for_lp, names_for_mps
 from relift.formats.solutions import names_for_json, read_solution, sizes_of, with_bound_duals
-from relift.lifting.quotient import shares
 from relift.program.program import Program
-from relift.program.solution import Solution
+from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
 from relift.settings import LiftSettings
 
 if TYPE_CHECKING:
     from relift.lifting.lifting import Lifting
 
-VERSION = 1
-SETTINGS = ("lift", "values", "digits", "scale_rows", "reduce")
+VERSION = 2
 """Version of the layout of maps."""
+
+SETTINGS = ("lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs")
+"""What a map remembers of how classes were looked for."""
 
 
 @final
@@ -111,7 +112,7 @@ def _settings(stored: dict[str, Any]) -> LiftSettings:
     known = [field.name for field in fields(LiftSettings)]
     if unknown := [name for name in given if name not in known]:
         raise ValueError(f"'settings' has an unknown entry {unknown[0]!r}")
-    for name, kind in (("scale_rows", bool), ("reduce", bool), ("seed", int)):
+    for name, kind in (("scale_rows", bool), ("reduce", bool), ("sizes", bool), ("signs", bool), ("seed", int)):
         if name in given:
             _entry(given, name, kind)
     try:
@@ -134,8 +135,8 @@ def write_lifting_map(
 
     ``variables.class[j]`` is the number of original variable j in the small model, or -1 where it was
     substituted, and then ``variables.value[j]`` is its value, else null. With z the point of the small
-    model, ``x[j] = z[class[j]]``. The dual value of a row of the small model is shared: ``y[i] =
-    y_small[class[i]] * rows.share[i]``, and in the same way ``w[j] = w_small[class[j]] *
+    model, ``x[j] = offset[j] + scale[j] * z[class[j]]``. The dual value of a row of the small model is
+    shared: ``y[i] = y_small[class[i]] * rows.share[i]``, and in the same way ``w[j] = w_small[class[j]] *
     variables.share[j]``. Dual values of what was substituted follow from stationarity; ``relift expand``
     finds them.
 
@@ -152,11 +153,15 @@ def write_lifting_map(
     """
     import relift
 
-    program, reduction, symmetry = lifting.program, lifting.reduction, lifting.symmetry
+    program, symmetry = lifting.program, lifting.symmetry
     class_of_variable, class_of_row = lifting.class_of_variable, lifting.class_of_row
     kept = class_of_variable >= 0
     row_share, variable_share = np.zeros(program.n_rows), np.zeros(program.n_variables)
-    row_share[reduction.rows], variable_share[reduction.variables] = shares(symmetry)
+    row_share[lifting.kept_rows], variable_share[lifting.kept_variables] = symmetry.row_shares, symmetry.variable_shares
+    scale = np.zeros(program.n_variables)
+    scale[lifting.kept_variables] = symmetry.w
+    offset = lifting.expand(Solution(Status.FAILURE, np.zeros(lifting.small.n_variables))).x
+    assert offset is not None
     settings = lifting.settings
     document = {
         "format": "relift-map",
@@ -170,7 +175,9 @@ def write_lifting_map(
             "names": names_for_json(program.variable_names),
             "class": class_of_variable.tolist(),
             "share": variable_share.tolist(),
-            "value": [None if k else value for k, value in zip(kept.tolist(), reduction.values.tolist(), strict=True)],
+            "scale": scale.tolist(),
+            "offset": np.where(kept, offset, 0.0).tolist(),
+            "value": [None if k else value for k, value in zip(kept.tolist(), offset.tolist(), strict=True)],
         },
         "rows": {
             "names": names_for_json(program.row_names),
@@ -184,14 +191,14 @@ def write_lifting_map(
 
 def named_small_program(lifting: Lifting) -> Program:
     """Name small variables and rows after the first member of their class, where there are names."""
-    program, small, reduction = lifting.program, lifting.small, lifting.reduction
+    program, small = lifting.program, lifting.small
 
     def names(given: Sequence[str] | None, kept: Indices, representatives: Indices) -> list[str] | None:
         return None if given is None else [given[k] for k in kept[representatives].tolist()]
 
     return small.replace(
-        variable_names=names(program.variable_names, reduction.variables, lifting.variables.representatives),
-        row_names=names(program.row_names, reduction.rows, lifting.rows.representatives),
+        variable_names=names(program.variable_names, lifting.kept_variables, lifting.variables.representatives),
+        row_names=names(program.row_names, lifting.kept_rows, lifting.rows.representatives),
     )
 
 

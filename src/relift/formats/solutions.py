@@ -17,6 +17,7 @@ Solution as JSON, version 1. Keys are only ever added; a version with other mean
     timings          seconds by stage
     versions         {"relift", "python", "numpy", "scipy", and the package of the solver}
     attempts         [{"backend", "status", "seconds", "residual", "message"}]
+    hint             {"digits", "text"}: only where numbers that differ by rounding keep much apart
     variable_names, row_names   lists of names, or null
     x, y, w          point, dual values of the rows, dual values of the variable bounds: lists of numbers,
     or null ray_x, ray_y, ray_w         the proof of unboundedness or of infeasibility, or null
@@ -141,6 +142,8 @@ def json_from_result(result: Result, vectors: bool = True, timings: Mapping[str,
             for attempt in result.attempts
         ],
     }
+    if result.hint is not None:
+        document["hint"] = {"digits": result.hint.digits, "text": str(result.hint)}
     if vectors:
         document["variable_names"] = names_for_json(program.variable_names)
         document["row_names"] = names_for_json(program.row_names)

@@ -15,6 +15,11 @@ shared by the :math:`m n_r` rows of its class:
 
 .. math:: v_i = \hat v_r\, \frac{f_r}{m n_r}.
 
+Cones that are :math:`\omega_k` times the representative of their class, with rows of signs :math:`\tau_i` and masses
+:math:`M_k`, have :math:`v_i = \hat v_r f_r M_k / (\tau_i \omega_k n_r \sum_k M_k)`: the vector of each is that of equal
+cones, multiplied by a positive number, and turned where the cone does not see it. In the isometric form the rows of a
+lifted cone are multiplied by :math:`\sqrt{\sum_k \omega_k^2}`.
+
 Then :math:`C^\top v` adds up to what :math:`\hat C^\top \hat v` was. v is in the dual cones: for second order
 :math:`\sum_i v_i^2 = \sum_r n_r (\hat v_r / (m\sqrt{n_r}))^2 = \|\hat v\|^2 / m^2`; for power cones
 :math:`\prod_r (v_r/\alpha_r)^{n_r\alpha_r} = \tfrac1m \prod_r (\hat v_r / (n_r \alpha_r))^{n_r\alpha_r}`, the
@@ -31,6 +36,7 @@ import numpy as np
 from relift.arrays import Indices, Vector
 from relift.program.cones import Cone, Power, PowerND, SecondOrder
 from relift.program.conic_rows import ConicRows, exponents_of
+from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
 
@@ -48,8 +54,8 @@ class ConicQuotient:
     share
         For each original row, its part of the dual value of its class.
     length
-        For each class of conic rows, the root of the number of cones in the class of its cone: by this all rows of a
-        cone are multiplied in the isometric form.
+        For each class of conic rows, the root of the number of cones in the class of its cone, or of the sum of their
+        squared sizes: by this all rows of a cone are multiplied in the isometric form.
     """
 
     cones: tuple[Cone, ...]
@@ -58,8 +64,9 @@ class ConicQuotient:
     length: Vector
 
     @classmethod
-    def of(cls, rows: ConicRows, conic_rows: Partition, cones: Partition) -> ConicQuotient:
+    def of(cls, rows: ConicRows, symmetry: Symmetry) -> ConicQuotient:
         """Lift the cones of some rows, given classes that keep the conditions."""
+        conic_rows, cones = symmetry.conic_rows, symmetry.cones
         # Rows of a cone stand together and every cone of a class has rows of each of its row classes: the smallest
         # member of a row class stands in the smallest cone, and classes are in the order of cones and rows.
         chosen = conic_rows.representatives
@@ -69,8 +76,10 @@ class ConicQuotient:
         is_tail = np.zeros(rows.n_rows, bool)
         is_tail[rows.layout.tails] = True
         factor = np.where(is_tail[chosen], np.sqrt(count), 1.0)
-        share = (factor / conic_rows.class_sizes)[conic_rows.labels]
-        return cls(_lifted_cones(rows, cones, chosen, count), factor, share, np.sqrt(n_cones.astype(np.float64)))
+        share = factor[conic_rows.labels] * symmetry.conic_shares
+        squares = np.bincount(cones.labels, symmetry.conic_v[rows.starts] ** 2, cones.n_classes)
+        length = np.sqrt(squares)[cones.labels[owner]] if owner.size else np.zeros(0)
+        return cls(_lifted_cones(rows, cones, chosen, count), factor, share, length)
 
 
 def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Indices) -> tuple[Cone, ...]:

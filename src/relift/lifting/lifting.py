@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from relift.errors import PartitionError, ShapeError
 from relift.lifting.quotient import IsometricForm, Quotient
 from relift.lifting.reduction import Reduction
+from relift.lifting.second_look import RoundingHint
+from relift.lifting.settling import Settled
 from relift.lifting.stages import LIFTING, LiftWork, find_classes, has_same_cones, merge, presolve
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -53,6 +55,10 @@ class Lifting:
         Anything out of the ordinary, in sentences.
     approximation
         How classes that are not equitable were found, and how good the answer must be; None for exact lifting.
+    settled
+        What is at rest by symmetry, and left out; None for approximate lifting.
+    hint
+        What ``digits`` would find, where numbers that differ by rounding alone keep much apart; None otherwise.
     """
 
     program: Program
@@ -63,23 +69,25 @@ class Lifting:
     snapped: SnapReport | None = None
     notes: tuple[str, ...] = ()
     approximation: Approximation | None = None
+    settled: Settled | None = None
+    hint: RoundingHint | None = None
 
     @classmethod
     def of(cls, work: LiftWork, clock: Clock) -> Lifting:
         """Collect what the stages of lifting have made."""
         report = None if work.snapped is None else work.snapped.report
-        notes = tuple(work.notes)
-        return cls(work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes)
-
-    @property
-    def _kept_quotient(self) -> Quotient:
-        assert isinstance(self.quotient, Quotient), "approximate classes are looked for anew"
-        return self.quotient
+        notes = (*work.notes, *([] if work.hint is None else [str(work.hint)]))
+        return cls(
+            work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes,
+            settled=work.settled, hint=work.hint,
+        )  # fmt: skip
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """From the original program to the small one; answers are carried back last step first."""
-        return (self.reduction, self.quotient)
+        return (
+            (self.reduction, self.quotient) if self.settled is None else (self.reduction, self.settled, self.quotient)
+        )
 
     @property
     def small(self) -> Program:
@@ -88,17 +96,17 @@ class Lifting:
 
     @property
     def symmetry(self) -> Symmetry:
-        """The classes of the reduced program."""
+        """The classes of the variables and rows that presolve and symmetry left over."""
         return self.quotient.symmetry
 
     @property
     def variables(self) -> Partition:
-        """Classes of the variables that were not substituted (``reduction.variables`` names them)."""
+        """Classes of the variables that were not substituted (:attr:`kept_variables` names them)."""
         return self.symmetry.variables
 
     @property
     def rows(self) -> Partition:
-        """Classes of the rows that were not substituted (``reduction.rows`` names them)."""
+        """Classes of the rows that were not substituted (:attr:`kept_rows` names them)."""
         return self.symmetry.rows
 
     @property
@@ -112,21 +120,43 @@ class Lifting:
         return self.symmetry.cones
 
     @property
+    def kept_variables(self) -> NDArray[np.int64]:
+        """The original variables that were neither substituted by presolve nor are at rest."""
+        kept = self.reduction.variables
+        return kept if self.settled is None else kept[self.settled.variables]
+
+    @property
+    def kept_rows(self) -> NDArray[np.int64]:
+        """The original rows that were neither substituted by presolve nor hold by symmetry."""
+        kept = self.reduction.rows
+        return kept if self.settled is None else kept[self.settled.rows]
+
+    @property
+    def at_rest(self) -> NDArray[np.bool_]:
+        """Which original variables stay where they are by symmetry: at 0, or in the middle of their bounds."""
+        at_rest = np.zeros(self.program.n_variables, bool)
+        if self.settled is not None:
+            at_rest[self.reduction.variables] = True
+            at_rest[self.kept_variables] = False
+        return at_rest
+
+    @property
     def class_of_variable(self) -> NDArray[np.int64]:
         """For each original variable its class, which is its number in the small program; -1 where substituted."""
         labels = self.variables.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_variable
-        return _ground_labels(self.program.n_variables, self.reduction.variables, labels)
+        return _ground_labels(self.program.n_variables, self.kept_variables, labels)
 
     @property
     def class_of_row(self) -> NDArray[np.int64]:
         """For each original row its class, which is its number in the small program; -1 where substituted."""
         labels = self.rows.labels if isinstance(self.quotient, Quotient) else self.quotient.class_of_row
-        return _ground_labels(self.program.n_rows, self.reduction.rows, labels)
+        return _ground_labels(self.program.n_rows, self.kept_rows, labels)
 
     @property
     def is_trivial(self) -> bool:
         """Whether the small program is as large as the original program."""
-        return self.reduction.is_trivial and self.symmetry.is_discrete
+        is_settled = self.settled is None or self.settled.is_trivial
+        return self.reduction.is_trivial and is_settled and self.symmetry.is_discrete
 
     def isometric(self) -> IsometricForm:
         """The small program in the coordinates that first-order solvers should get."""
@@ -204,7 +234,7 @@ class Lifting:
         )
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
-        return _lifted(LiftWork(changed, self.settings, progress, (self.reduction, self._kept_quotient)), progress)
+        return _lifted(LiftWork(changed, self.settings, progress, self._earlier()), progress)
 
     def with_values_of(self, program: Program) -> Lifting | None:
         """The same classes for another program of the same shape, or None if they do not hold there.
@@ -227,7 +257,7 @@ class Lifting:
         """
         if self.approximation is not None or self.snapped is not None:
             return None
-        clock, work = Clock(), LiftWork(program, self.settings, earlier=(self.reduction, self._kept_quotient))
+        clock, work = Clock(), LiftWork(program, self.settings, earlier=self._earlier())
         run_stages((presolve,), work, clock)
         if work.kept is None or not has_same_cones(work.reduction, self.reduction):
             return None
@@ -236,6 +266,11 @@ class Lifting:
             return None
         run_stages((merge,), work, clock)
         return Lifting.of(work, clock)
+
+    def _earlier(self) -> tuple[Reduction, Settled, Quotient]:
+        assert self.settled is not None, "approximate lifting is updated in its own way"
+        assert isinstance(self.quotient, Quotient), "approximate classes are looked for anew"
+        return self.reduction, self.settled, self.quotient
 
 
 def lift(program: Program, settings: LiftSettings | None = None, progress: ProgressCallback | None = None) -> Lifting:

@@ -1,18 +1,20 @@
 r"""From a program and its classes to the smaller program, and back.
 
-With S and R the 0/1 indicators of the variable and row classes, :math:`D_S = S^\top S`, and row i of a class being
-:math:`d_i / d_r` times its representative r (row scales d, all 1 without scaling):
+Let variable j be :math:`w_j` times the representative of its class and row i :math:`v_i` times its own (all 1 unless
+classes were looked for up to scale), and let S have the entry :math:`w_j` in row j and the column of its class:
 
 .. math:: \hat P = S^\top P S,\quad \hat q = S^\top q,\quad \hat A_r = (A S)_r,\quad \hat l, \hat u, \hat{lb}, \hat{ub}
    \text{ those of the representatives}
 
-.. math:: x = S z, \qquad y_i = \hat y_r \, \frac{d_r}{d_i\,|class(i)|}, \qquad w_j = \frac{\hat w}{|class(j)|}
+.. math:: x = S z, \qquad y_i = \hat y_r \, \frac{\mu_i}{v_i \sum_k \mu_k}, \qquad
+   \omega_j = \hat\omega \, \frac{m_j}{w_j \sum_k m_k}
 
-Cones are lifted by their own rules (:mod:`~relift.lifting.conic_quotient`). These solve the original program if z and
-its dual values solve the quotient (Theorem 1 of Mladenov, Kleinhans, Kersting, 2016, with dual values shared, not
-copied). First-order solvers get the *isometric* form, in which lengths are those of the original program: variables
-:math:`\sqrt{|class|}\, z`, rows of :math:`\hat A` multiplied by :math:`\sqrt{\sum_i (d_i/d_r)^2}`, which is
-:math:`\sqrt{|class|}` where rows are equal.
+with sums over the class, and masses :math:`m, \mu` that are 1 unless members count differently. Cones are lifted by
+their own rules (:mod:`~relift.lifting.conic_quotient`). These solve the original program if z and its dual values solve
+the quotient (``docs/mathematics.md``; with w = v = 1 it is Theorem 1 of Mladenov, Kleinhans, Kersting, 2016, with dual
+values shared, not copied). First-order solvers get the *isometric* form, in which lengths are those of the
+original program: variables :math:`\sqrt{\sum_j w_j^2}\, z`, rows of :math:`\hat A` multiplied by
+:math:`\sqrt{\sum_i v_i^2}`, which are :math:`\sqrt{|class|}` where members are equal.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from scipy import sparse
 from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
-from relift.program import formulas
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -37,6 +38,9 @@ from relift.symmetry.partition import Partition
 
 CANCELLED = 1e-14
 """A sum this small against its terms is a zero that rounding left over."""
+
+CANCELLED_WITH_SCALES = 1e-12
+"""The same where terms were multiplied by scales, which are rounded themselves."""
 
 
 @final
@@ -61,22 +65,19 @@ class Quotient:
     @cached_property
     def cones(self) -> ConicQuotient:
         """The lifted cones, and how their dual values are shared."""
-        return ConicQuotient.of(self.ground.conic, self.symmetry.conic_rows, self.symmetry.cones)
-
-    @cached_property
-    def _shares(self) -> tuple[Vector, Vector]:
-        """What part of a class's dual value each row and each variable gets."""
-        return shares(self.symmetry)
+        return ConicQuotient.of(self.ground.conic, self.symmetry)
 
     def expand(self, solution: Solution) -> Solution:
         """From an answer for the small program to one for the program it came from."""
         if self.symmetry.is_discrete:
             return solution
-        row_share, variable_share = self._shares
-        rows, variables = self.symmetry.rows.labels, self.symmetry.variables.labels
+        row_share, variable_share = self.symmetry.row_shares, self.symmetry.variable_shares
+        rows, variables, w = self.symmetry.rows.labels, self.symmetry.variables.labels, self.symmetry.variable_scales
 
         def spread(point: Vector | None) -> Vector | None:
-            return None if point is None else point[variables]
+            if point is None:
+                return None
+            return point[variables] if w is None else point[variables] * self.symmetry.w
 
         def share_rows(duals: Vector | None) -> Vector | None:
             return None if duals is None else duals[rows] * row_share
@@ -109,32 +110,21 @@ class Quotient:
         """From a point of the original program to one of the small program, by class averages: for a warm start."""
         if self.symmetry.is_discrete:
             return solution
-        row_share, _ = self._shares
-        rows, variables = self.symmetry.rows, self.symmetry.variables
+        symmetry, variables = self.symmetry, self.symmetry.variables
 
         def mean(point: Vector | None) -> Vector | None:
-            if point is None:
-                return None
-            return _class_sums(point, variables) / variables.class_sizes
+            return None if point is None else _class_sums(point * symmetry.variable_shares, variables)
 
         def total(duals: Vector | None) -> Vector | None:
-            return None if duals is None else _class_sums(duals, variables)
+            return None if duals is None else _class_sums(duals * symmetry.w, variables)
 
         y = solution.y
         if y is not None:
-            y = _class_sums(y / (row_share * rows.class_sizes[rows.labels]), rows)
+            y = _class_sums(y * symmetry.v, symmetry.rows)
         v = solution.v
         if v is not None:
-            v = _class_sums(v, self.symmetry.conic_rows) / self.cones.factor
+            v = _class_sums(v * symmetry.conic_v, symmetry.conic_rows) / self.cones.factor
         return replace(solution, x=mean(solution.x), y=y, w=total(solution.w), v=v)
-
-
-def shares(symmetry: Symmetry) -> tuple[Vector, Vector]:
-    """What part of a class's dual value each row, and each variable, of the class gets."""
-    rows, variables, scales = symmetry.rows, symmetry.variables, symmetry.row_scales
-    leader = scales[rows.representatives][rows.labels]
-    row_share = formulas.row_share(scales, leader, rows.class_sizes[rows.labels].astype(np.float64))
-    return row_share, formulas.variable_share(variables.class_sizes[variables.labels].astype(np.float64))
 
 
 def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) -> Quotient:
@@ -178,9 +168,11 @@ def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) 
         return Quotient(program, symmetry, program)
     j, i = variables.representatives, rows.representatives
     small = Program.trusted(
-        old.program.P if old is not None else None if program.P is None else _quotient_of_P(program.P, variables),
-        program.q[j] * variables.class_sizes,
-        old.program.A if old is not None else _quotient_of_A(program.A, rows, variables),
+        old.program.P if old is not None else None if program.P is None else _quotient_of_P(program.P, symmetry),
+        program.q[j] * symmetry.class_masses,
+        old.program.A
+        if old is not None
+        else _quotient_of_A(program.A, rows, variables, None if symmetry.variable_scales is None else symmetry.w),
         program.l[i],
         program.u[i],
         program.lb[j],
@@ -194,10 +186,14 @@ def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) 
 
 def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
     """The representatives' rows, multiplied by their factors, in the lifted cones."""
-    lifted = ConicQuotient.of(rows, symmetry.conic_rows, symmetry.cones)
-    A = _quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables).tocsr()
-    b = rows.b[symmetry.conic_rows.representatives] * lifted.factor
-    return ConicRows.trusted((sparse.diags_array(lifted.factor) @ A).tocsr(), b, lifted.cones)
+    lifted = ConicQuotient.of(rows, symmetry)
+    w = None if symmetry.variable_scales is None else symmetry.w
+    A = _quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w).tocsr()
+    chosen = symmetry.conic_rows.representatives
+    factor = np.where(symmetry.conic_v[chosen] == 0, 0.0, lifted.factor)  # a row at rest is 0, but for rounding
+    A = (sparse.diags_array(factor) @ A).tocsr()
+    A.eliminate_zeros()
+    return ConicRows.trusted(A, rows.b[chosen] * factor, lifted.cones)
 
 
 def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, variables: Partition) -> QuadraticRows:
@@ -231,29 +227,36 @@ def _class_sums(vector: Vector, partition: Partition) -> Vector:
     return np.asarray(np.bincount(partition.labels, vector, partition.n_classes), dtype=np.float64)
 
 
-def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition) -> SparseMatrix:
+def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Vector | None = None) -> SparseMatrix:
     """The representatives' rows, with entries of one variable class added."""
     chosen = rows.representatives
+    shape = (chosen.size, variables.n_classes)
     if A.format == "csr":
         part = A if rows.is_discrete else A[chosen]
         owner = np.repeat(np.arange(chosen.size), np.diff(part.indptr))
-        return _summed(owner, variables.labels[part.indices], part.data, (chosen.size, variables.n_classes))
+        data = part.data if w is None else part.data * w[part.indices]
+        return _summed(owner, variables.labels[part.indices], data, shape, _cancelled(w))
     position = np.full(A.shape[0], -1, np.int64)
     position[chosen] = np.arange(chosen.size)
     row = position[A.indices]
     column = np.repeat(variables.labels, np.diff(A.indptr))
+    data = A.data if w is None else A.data * np.repeat(w, np.diff(A.indptr))
     if not rows.is_discrete:
         wanted = row >= 0
-        return _summed(row[wanted], column[wanted], A.data[wanted], (chosen.size, variables.n_classes))
-    return _summed(row, column, A.data, (chosen.size, variables.n_classes))
+        return _summed(row[wanted], column[wanted], data[wanted], shape, _cancelled(w))
+    return _summed(row, column, data, shape, _cancelled(w))
 
 
-def _quotient_of_P(P: SparseMatrix, variables: Partition) -> SparseMatrix | None:
-    """S'PS from the representatives' columns alone: the sum over a class is its size times any member's column."""
+def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:
+    """S'PS from the representatives' columns alone: the sum over a class is its mass times any member's column."""
+    variables, w = symmetry.variables, symmetry.variable_scales
     part = P[:, variables.representatives]
     column = np.repeat(np.arange(variables.n_classes), np.diff(part.indptr))
-    data = part.data * variables.class_sizes[column].astype(np.float64)
-    summed = _summed(variables.labels[part.indices], column, data, (variables.n_classes, variables.n_classes))
+    data = part.data * symmetry.class_masses[column]
+    if w is not None:
+        data = data * symmetry.w[part.indices]
+    shape = (variables.n_classes, variables.n_classes)
+    summed = _summed(variables.labels[part.indices], column, data, shape, _cancelled(w))
     if summed.nnz == 0:
         return None
     symmetric = ((summed + summed.T) * 0.5).tocsc()  # equal up to rounding already
@@ -261,12 +264,18 @@ def _quotient_of_P(P: SparseMatrix, variables: Partition) -> SparseMatrix | None
     return symmetric
 
 
-def _summed(row: Integers, column: Integers, data: Vector, shape: tuple[int, int]) -> SparseMatrix:
+def _cancelled(w: Vector | None) -> float:
+    return CANCELLED if w is None else CANCELLED_WITH_SCALES
+
+
+def _summed(
+    row: Integers, column: Integers, data: Vector, shape: tuple[int, int], cancelled: float = CANCELLED
+) -> SparseMatrix:
     """CSC matrix of the sums of equal positions, without sums that cancelled to rounding."""
     total: SparseMatrix = sparse.coo_array((data, (row, column)), shape=shape).tocsc()
     if data.size and data.min() < 0 < data.max():
         terms = sparse.coo_array((np.abs(data), (row, column)), shape=shape).tocsc()
-        total.data[np.abs(total.data) <= CANCELLED * terms.data] = 0.0
+        total.data[np.abs(total.data) <= cancelled * terms.data] = 0.0
     total.eliminate_zeros()
     return total
 
@@ -291,11 +300,10 @@ class IsometricForm:
 
     @classmethod
     def of(cls, quotient_: Quotient) -> IsometricForm:
-        """Scale variables by √|class| and rows by the length of their scales."""
+        """Scale variables and rows by the length of their scales: √|class| where all are equal."""
         symmetry, small = quotient_.symmetry, quotient_.program
-        length = np.sqrt(symmetry.variables.class_sizes.astype(np.float64))
-        scales, rows = symmetry.row_scales, symmetry.rows
-        row_length = np.sqrt(_class_sums(scales**2, rows)) / np.abs(scales[rows.representatives])
+        length = np.sqrt(_class_sums(symmetry.w**2, symmetry.variables))
+        row_length = np.sqrt(_class_sums(symmetry.v**2, symmetry.rows))
         shrink = sparse.diags_array(1.0 / length)
         conic, conic_length = small.conic, quotient_.cones.length
         curved = small.quadratic

@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates, row_counts, rows_of_csc
-from relift.lifting.exact_vectors import VectorImages
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
+from relift.symmetry.exact_vectors import VectorImages
 
 MAX_PASSES = 16
 """Chains of substitutions longer than this are left to the backend's presolve."""

@@ -2,11 +2,14 @@
 
 ::
 
-    snap ─▶ presolve ─▶ find classes ─▶ verify ─▶ quotient
+    snap ─▶ presolve ─▶ find classes ─▶ verify ─▶ quotient ─▶ second look
+
+Finding classes also finds what is at rest: variables that stay where they are by symmetry, and rows that hold then
+(:mod:`~relift.lifting.settling`).
 
 A partition that fails the independent check of ``verify`` is never used: hashes of 61 bits can collide in principle,
-and a number can be a multiple of the modulus. Then another seed is tried, then counting, which compares values by other
-hashes; then nothing is merged.
+and a number can be a multiple of the modulus. Then another seed is tried, then equal scales, then counting, which
+compares values by other hashes; then nothing is merged.
 """
 
 from __future__ import annotations
@@ -17,19 +20,29 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import SparseMatrix
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
 from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
+from relift.lifting.second_look import DIGITS, MUCH_SMALLER, RoundingHint, has_nearly_equal_numbers
+from relift.lifting.settling import AtRest, Settled, settle
 from relift.program.program import Program
-from relift.settings import LiftSettings, ProgressCallback
+from relift.settings import LiftSettings, ProgressCallback, Reading
 from relift.stages import Stage, stage
+from relift.symmetry import finite_field as field_
+from relift.symmetry.centres import centres_of
 from relift.symmetry.equitable import (
     TOLERANCE,
     distance_from_equitable,
+    distance_of_conic_rest,
     distance_of_conic_rows,
     distance_of_quadratic_rows,
+    distance_of_rest,
+    is_constant_on_classes,
 )
-from relift.symmetry.find import Images, Symmetry, find_symmetry, no_symmetry
+from relift.symmetry.find import Images, ScaleImages, Symmetry, find_symmetry, no_symmetry
+from relift.symmetry.own_scales import Intervals
+from relift.symmetry.partition import Partition
+from relift.symmetry.scaled_search import Found, find_up_to_scale
 from relift.symmetry.snapping import Snapped
 from relift.symmetry.snapping import snap as snap_numbers
 
@@ -48,17 +61,20 @@ class LiftWork:
     progress
         Progress callback, called once per round of refinement.
     earlier
-        Presolve and quotient of an earlier lifting of the same matrices, to be kept where they still hold.
+        Presolve, what was at rest, and quotient of an earlier lifting of the same matrices, to be kept where they still
+        hold.
     """
 
     program: Program
     settings: LiftSettings
     progress: ProgressCallback | None = None
-    earlier: tuple[Reduction, Quotient] | None = None
+    earlier: tuple[Reduction, Settled, Quotient] | None = None
     snapped: Snapped | None = None
     notes: list[str] = field(default_factory=list)
     is_verified: bool = False
+    hint: RoundingHint | None = None
     _reduction: Reduction | None = None
+    _settled: Settled | None = None
     _symmetry: Symmetry | None = None
     _quotient: Quotient | None = None
 
@@ -67,6 +83,12 @@ class LiftWork:
         """The program after presolve."""
         assert self._reduction is not None, "presolve comes first"
         return self._reduction
+
+    @property
+    def settled(self) -> Settled:
+        """The program without what is at rest."""
+        assert self._settled is not None, "classes are found first"
+        return self._settled
 
     @property
     def symmetry(self) -> Symmetry:
@@ -81,11 +103,11 @@ class LiftWork:
         return self._quotient
 
     @property
-    def kept(self) -> Symmetry | None:
-        """The classes of the earlier lifting, if presolve left the same variables and rows."""
+    def kept(self) -> tuple[Settled, Symmetry] | None:
+        """What was at rest, and the classes, of the earlier lifting, if presolve left the same variables and rows."""
         if self.earlier is None or not has_same_reduction(self.reduction, self.earlier[0]):
             return None
-        return self.earlier[1].symmetry
+        return self.earlier[1], self.earlier[2].symmetry
 
     @property
     def has_old_matrices(self) -> bool:
@@ -115,10 +137,12 @@ def presolve(work: LiftWork) -> None:
 @stage("find classes")
 def find_classes(work: LiftWork) -> None:
     """Find the equivalent variables, rows and cones; keep those of an earlier lifting where they still hold."""
-    if work.kept is not None and classes_hold(work.reduction, work.kept, is_known=work.has_old_matrices):
-        work._symmetry, work.is_verified = work.kept, True
-    else:
-        work._symmetry = _find(work, work.settings, 0)
+    if work.kept is not None:
+        settled, symmetry = settled_alike(work.reduction, work.kept[0], work.settings.values), work.kept[1]
+        if classes_hold(settled, symmetry, is_known=work.has_old_matrices):
+            work._settled, work._symmetry, work.is_verified = settled, symmetry, True
+            return
+    _find(work, work.settings, 0)
 
 
 def _is_open(work: LiftWork) -> bool:
@@ -130,15 +154,16 @@ def verify(work: LiftWork) -> None:
     """Check the classes on the floats, by code that shares nothing with the search; try others if they fail."""
     for attempt, how in _ways(work.settings):
         if attempt:
-            work._symmetry = _find(work, how, attempt)
-        if work.symmetry.is_discrete:
+            _find(work, how, attempt)
+        if work.symmetry.is_discrete and work.settled.is_trivial:
             return
-        distance = distance_of(work.reduction.program, work.symmetry)
+        distance = distance_of(work.settled, work.symmetry)
         if distance <= TOLERANCE:
             return
         seed = work.settings.seed + attempt
         work.notes.append(f"classes found by {how.lift} with seed {seed} failed their check ({distance:.1g}).")
     work.notes.append("no classes passed their check: the program is solved directly.")
+    work._settled = settle(work.reduction.program, work.reduction.images, AtRest())
     work._symmetry = no_symmetry(work.reduction.program)
 
 
@@ -146,46 +171,132 @@ def verify(work: LiftWork) -> None:
 def merge(work: LiftWork) -> None:
     """Merge each class into one variable, row or cone."""
     old = None
-    if work.earlier is not None and work.symmetry is work.earlier[1].symmetry and work.has_old_matrices:
-        old = work.earlier[1]
-    work._quotient = quotient(work.reduction.program, work.symmetry, old)
+    if work.earlier is not None and work.symmetry is work.earlier[2].symmetry and work.has_old_matrices:
+        old = work.earlier[2]
+    work._quotient = quotient(work.settled.program, work.symmetry, old)
 
 
-LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge)
+def _may_be_rounded(work: LiftWork) -> bool:
+    if work.settings.digits is not None or work.settings.lift != "equitable" or work.earlier is not None:
+        return False
+    return sum(_small_size(work)) > 2 and has_nearly_equal_numbers(work.program)
+
+
+@stage("second look", applies=_may_be_rounded)
+def look_again(work: LiftWork) -> None:
+    """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
+    other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
+    for step in (snap, presolve, find_classes):
+        step.run(other)
+    variables, rows = other.symmetry.variables.n_classes, other.symmetry.rows.n_classes
+    conic = other.symmetry.conic_rows.n_classes
+    if variables + rows + conic <= MUCH_SMALLER * sum(_small_size(work)):
+        work.hint = RoundingHint(DIGITS, variables, rows)
+
+
+def _small_size(work: LiftWork) -> tuple[int, int, int]:
+    small = work.quotient.program
+    return small.n_variables, small.n_rows, small.conic.n_rows
+
+
+LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge, look_again)
 """From the original program to the small one."""
 
 
 def _ways(settings: LiftSettings) -> Iterator[tuple[int, LiftSettings]]:
-    """The search as asked for, with another seed, and by counting."""
+    """The search as asked for, with another seed, with equal scales, and by counting."""
+    plain = replace(settings, sizes=False, signs=False)
     counting = replace(settings, lift="counting") if settings.lift == "equitable" else settings
-    yield from enumerate((settings, settings, counting))
+    yield from enumerate((settings, settings, plain, counting) if plain != settings else (settings, settings, counting))
 
 
-def _find(work: LiftWork, how: LiftSettings, attempt: int) -> Symmetry:
+def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
     seed = work.settings.seed + attempt
-    images = _images(work.reduction, work.kept)
-    return find_symmetry(work.reduction.program, images, how, seed=seed, progress=work.progress)
+    program, images = work.reduction.program, _images(work.reduction, work.kept)
+    if how.is_up_to_scale:
+        found = find_up_to_scale(program, images, how, seed=seed, progress=work.progress)
+    else:
+        found = Found(find_symmetry(program, images, how, seed=seed, progress=work.progress))
+    work._symmetry = found.symmetry
+    rest = AtRest(found.variables, found.rows, found.conic_rows, found.cones, found.centres)
+    work._settled = settle(program, work.reduction.images, rest, how.values)
 
 
-def _images(reduction: Reduction, old: Symmetry | None) -> Images:
+def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Images:
     """What tells things apart from the start: the vectors, and the classes of an earlier lifting."""
-    images = reduction.images
-    of_variables = (images.q, images.lb, images.ub)
-    if old is None:
-        return Images(of_variables, images.l, images.u, b=images.b)
-    variables, rows, conic_rows, cones = (
-        classes.labels.astype(np.uint64) for classes in (old.variables, old.rows, old.conic_rows, old.cones)
-    )
-    return Images((*of_variables, variables), images.l, images.u, (rows,), images.b, (conic_rows,), (cones,))
+    if kept is None:
+        return Images(reduction.images)
+    settled, old = kept
+    variables = _labels_with_rest(old.variables, settled.variables, reduction.program.n_variables)
+    rows = _labels_with_rest(old.rows, settled.rows, reduction.program.n_rows)
+    conic = reduction.program.conic
+    conic_rows = _labels_with_rest(old.conic_rows, settled.conic_rows, conic.n_rows)
+    cones = _labels_with_rest(old.cones, settled.cones, len(conic))
+    return Images(reduction.images, (variables,), (rows,), (conic_rows,), (cones,))
 
 
-def distance_of(program: Program, symmetry: Symmetry) -> float:
-    """How far the classes are from the conditions of lifting."""
-    return max(
-        distance_from_equitable(program, symmetry.variables, symmetry.rows, symmetry.row_scales),
+def _labels_with_rest(classes: Partition, kept: Indices, size: int) -> FieldElements:
+    """Labels of all members, where one more class is at rest."""
+    labels = np.full(size, classes.n_classes, np.uint64)
+    labels[kept] = classes.labels
+    return labels
+
+
+def distance_of(settled: Settled, symmetry: Symmetry) -> float:
+    """How far the classes, and what is at rest, are from the conditions of lifting."""
+    program = settled.program
+    distance = max(
+        distance_from_equitable(
+            program, symmetry.variables, symmetry.rows, symmetry.row_scales, symmetry.variable_scales,
+            symmetry.variable_masses, symmetry.row_masses,
+        ),
         distance_of_quadratic_rows(program.quadratic, symmetry.variables, symmetry.quadratic),
-        distance_of_conic_rows(program.conic, symmetry.variables, symmetry.conic_rows, symmetry.cones),
+        distance_of_conic_rows(
+            program.conic, symmetry.variables, symmetry.conic_rows, symmetry.cones, symmetry.variable_scales,
+            symmetry.variable_masses, symmetry.conic_scales, symmetry.conic_masses,
+        ),
+    )  # fmt: skip
+    whole = settled.centred
+    if program is whole:
+        return distance
+    conic = whole.conic
+    w, price, conic_price = np.zeros(whole.n_variables), np.zeros(whole.n_rows), np.zeros(conic.n_rows)
+    w[settled.variables], price[settled.rows] = symmetry.w, symmetry.row_shares
+    conic_price[settled.conic_rows] = symmetry.conic_shares
+    classes = (
+        _labels_with_rest(symmetry.variables, settled.variables, w.size),
+        _labels_with_rest(symmetry.rows, settled.rows, price.size),
+        _labels_with_rest(symmetry.conic_rows, settled.conic_rows, conic.n_rows),
     )
+    variables, rows, conic_rows = (Partition.from_labels(labels) for labels in classes)
+    linear = distance_of_rest(whole, w, price, variables, rows)
+    held = np.ones(conic.n_rows, bool)
+    held[settled.conic_rows] = symmetry.conic_v == 0
+    return max(distance, linear, distance_of_conic_rest(conic, w, conic_price, held, variables, conic_rows))
+
+
+def settled_alike(reduction: Reduction, old: Settled, reading: Reading) -> Settled:
+    """The reduced program without what was at rest earlier, measured from the centres of its own bounds."""
+    program = reduction.program
+    conic = program.conic
+    sizes = (program.n_variables, program.n_rows, conic.n_rows, len(conic))
+    kept = (old.variables, old.rows, old.conic_rows, old.cones)
+    centres, was_centred = None, old.centre != 0
+    if was_centred.any():
+        bounds = Intervals(program.lb, program.ub, reduction.images.lb, reduction.images.ub)
+        centres = centres_of(program, bounds)
+        if centres is not None:
+            centres = centres.only(was_centred)
+    variables, rows, conic_rows, cones = (_mask_without(where, size) for where, size in zip(kept, sizes, strict=True))
+    return settle(program, reduction.images, AtRest(variables, rows, conic_rows, cones, centres), reading)
+
+
+def _mask_without(where: Indices, size: int) -> Flags | None:
+    if where.size == size:
+        return None
+    mask = np.ones(size, bool)
+    mask[where] = False
+    return mask
 
 
 def has_same_reduction(new: Reduction, old: Reduction) -> bool:
@@ -213,35 +324,43 @@ def _is_same(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
     return one.format == other.format and all(np.array_equal(getattr(one, p), getattr(other, p)) for p in parts)
 
 
-def classes_hold(reduction: Reduction, symmetry: Symmetry, *, is_known: bool = False) -> bool:
-    """Whether classes of an earlier program hold for the numbers of this one.
+def classes_hold(settled: Settled, symmetry: Symmetry, *, is_known: bool = False) -> bool:
+    """Whether classes of an earlier program, and what was at rest there, hold for the numbers of this one.
 
     Parameters
     ----------
-    reduction
-        The program after presolve.
+    settled
+        The program without what was at rest.
     symmetry
         The classes.
     is_known
         Whether they are known to hold for its matrices, so that only its vectors are to be looked at.
     """
-    if symmetry.method == "none" or symmetry.is_discrete:
+    if symmetry.method == "none" or (symmetry.is_discrete and settled.is_trivial):
         return True
-    if not is_known and distance_of(reduction.program, symmetry) > TOLERANCE:
+    if not (is_known and settled.is_trivial) and distance_of(settled, symmetry) > TOLERANCE:
         return False
-    return _is_exactly_constant(reduction, symmetry)
+    return _is_exactly_constant(settled, symmetry)
 
 
-def _is_exactly_constant(reduction: Reduction, symmetry: Symmetry) -> bool:
-    """Whether images are constant on classes; rows of one class with different scales count as not constant."""
-    images, variables, rows = reduction.images, symmetry.variables, symmetry.rows
+def _is_exactly_constant(settled: Settled, symmetry: Symmetry) -> bool:
+    """Whether images, divided by the scales, are constant on classes, and those of costs at rest are 0."""
+    images, variables, rows = settled.images, symmetry.variables, symmetry.rows
+    exact = symmetry.scale_images
+    if exact is None:  # rows were scaled by floats alone: where scales differ, nothing is known exactly
+        if not is_constant_on_classes(symmetry.row_scales, rows):
+            return False
+        sizes = (variables.size, rows.size, symmetry.conic_rows.size)
+        exact = ScaleImages(*(np.ones(size, np.uint64) for size in sizes))
+    of_variables = Intervals(settled.program.lb, settled.program.ub, images.lb, images.ub)
+    of_rows = Intervals(settled.program.l, settled.program.u, images.l, images.u)
+    cost = field_.multiply(images.q, exact.variables)
+    if exact.variable_masses is not None:
+        cost = field_.multiply(cost, field_.inverse(exact.variable_masses))
     vectors = (
-        (images.q, variables),
-        (images.lb, variables),
-        (images.ub, variables),
-        (images.l, rows),
-        (images.u, rows),
-        (images.b, symmetry.conic_rows),
+        (cost, variables),
+        *((words, variables) for words in of_variables.divided(symmetry.w, exact.variables)),
+        *((words, rows) for words in of_rows.divided(symmetry.v, exact.rows)),
+        (field_.multiply(images.b, field_.inverse(exact.conic_rows)), symmetry.conic_rows),
     )
-    vectors += ((symmetry.row_scales, rows),)  # type: ignore[assignment]
-    return all(np.array_equal(v, v[classes.representatives][classes.labels]) for v, classes in vectors)
+    return all(is_constant_on_classes(vector, classes) for vector, classes in vectors)

@@ -89,14 +89,16 @@ def settings_from(options: EngineSolveOptions) -> EngineLiftSettings:
         "digits": options.pop("digits", None),
         "approximate": options.pop("approximate", None),
         "vertex": options.pop("vertex", False),
-        "reduce": options.pop("reduce", True),
     }
     for name, value in not_here.items():
-        if value not in (None, False) and not (name == "reduce" and value):
+        if value not in (None, False):
             raise OptionError(
                 f"{name} cannot be combined with lift_in_engine, which lifts exactly, inside the database.",
                 f"Remove lift_in_engine to use {name}: the program is then fetched and lifted here.",
             )
+    options.pop("reduce", None)  # these are not done here
+    options.pop("sizes", None)
+    options.pop("signs", None)
     return EngineLiftSettings(
         method,
         options.pop("values", "decimal"),

@@ -74,7 +74,8 @@ class EngineModelOptions(EngineSolveOptions, GroundOptions, total=False):
 
 
 _SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
-_LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "approximate"})
+_DATA_OPTIONS = frozenset({"data", "params", "engine", "folder", "limit", "progress", "lift_in_engine"})
+_LIFT_OPTIONS = frozenset({"lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs", "approximate"})
 
 
 def solve_model(
@@ -278,7 +279,7 @@ def check_options(options: Mapping[str, object]) -> None:
     """
     for name in options:
         if name not in _SOLVE_OPTIONS:
-            raise unknown_option(name, _SOLVE_OPTIONS)
+            raise unknown_option(name, _SOLVE_OPTIONS | _DATA_OPTIONS)
 
 
 def _updated(before: Result, program: Program) -> Lifting | None:

@@ -89,6 +89,7 @@ def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] |
     if empty.size:
         return _direction_through_zero_diagonal(P, diagonal, int(empty[0]))
     doubtful = _components_of(P, np.flatnonzero(diagonal < beside * (1 - 1e-14)))
+    doubtful = doubtful[diagonal[doubtful] > 0]  # explicit zeros may have led to variables without any curvature
     if doubtful.size == 0:
         return None
     scale = 1.0 / np.sqrt(diagonal[doubtful])

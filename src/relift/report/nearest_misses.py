@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import final
 
@@ -288,9 +288,7 @@ class _Search:
         for tried in range(digits, max(1, digits - 3), -1):
             if self._is_late():
                 return None
-            settings = LiftSettings(
-                self.settings.lift, self.settings.values, tried, self.settings.scale_rows, self.settings.reduce
-            )
+            settings = replace(self.settings, digits=tried)
             if sum(_size(lift(self.original, settings))) <= sum(_size(merged)) / SMALLER:
                 return tried
         return None
@@ -323,9 +321,7 @@ class _Search:
         for digits in DIGITS:
             if self._is_late() or (self.settings.digits is not None and digits >= self.settings.digits):
                 continue
-            settings = LiftSettings(
-                self.settings.lift, self.settings.values, digits, self.settings.scale_rows, self.settings.reduce
-            )
+            settings = replace(self.settings, digits=digits)
             size = _size(lift(self.original, settings))
             if size[0] < SMALLER * last[0] or size[1] < SMALLER * last[1]:
                 found[digits] = last = size

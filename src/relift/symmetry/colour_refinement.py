@@ -74,6 +74,9 @@ class RefinementStatistics:
         0 when not measured.
     seconds
         Wall-clock time.
+    rows_without_scale
+        Rows whose weighted sum vanishes, or is lost in cancellation, so that a bound, or 1, is their scale; up to scale
+        the variables and rows of which the scale was lost in cancellation.
     """
 
     engine: str
@@ -81,6 +84,7 @@ class RefinementStatistics:
     splitters: int
     extra_bytes: int
     seconds: float
+    rows_without_scale: int = 0
 
 
 @final
@@ -173,7 +177,7 @@ def refine(
         The m x n matrix of the rows; CSC and CSR are used as they are, other formats are converted. Double
         entries count as so many entries: they add up in equitable mode.
     variable_images
-        Words of length n; the initial colour of a variable is the tuple of its words (images of q, lb, ub).
+        FieldElements of length n; the initial colour of a variable is the tuple of its words (images of q, lb, ub).
     row_lower_image, row_upper_image
         Images of l and u, see :func:`relift.symmetry.finite_field.images`.
     l, u
@@ -234,20 +238,20 @@ def refine(
         variables, rows, scales, scale_images = (
             slow.variable_labels, slow.row_labels, slow.row_scales, slow.row_scale_images,
         )  # fmt: skip
-        statistics = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start)
+        statistics = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start, slow.rows_without_scale)
     else:
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
-        index_type = _index_type(A, P)
-        n_passes, n_splitters, extra_bytes = _core.refine(
-            None if P is None else _core_arrays(P, index_type), _core_arrays(A, index_type),
+        index_type = index_type_of(A, P)
+        n_passes, n_splitters, extra_bytes, n_unscaled = _core.refine(
+            None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, progress,
             variables, rows, scales, scale_images,
         )  # fmt: skip
         statistics = RefinementStatistics(
-            "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start
+            "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
         )
     for array in (variables, rows, scales, scale_images):
         array.flags.writeable = False
@@ -505,15 +509,14 @@ def _compressed(name: str, matrix: SparseLike) -> SparseMatrix:
     return matrix if field.CORE_IS_COMPILED and is_compressed(matrix) else checked_sparse(name, matrix)
 
 
-def _index_type(*matrices: SparseMatrix | None) -> type[np.int32] | type[np.int64]:
+def index_type_of(*matrices: SparseMatrix | None) -> type[np.int32] | type[np.int64]:
+    """The type of indices in which the core is given some matrices."""
     given = [matrix for matrix in matrices if matrix is not None]
     is_narrow = all(matrix.indices.dtype == matrix.indptr.dtype == np.int32 for matrix in given)
     return np.int32 if is_narrow else np.int64
 
 
-def _core_arrays(
-    matrix: SparseMatrix, index_type: type[np.int32] | type[np.int64]
-) -> tuple[Integers, Integers, Vector]:
+def core_arrays(matrix: SparseMatrix, index_type: type[np.int32] | type[np.int64]) -> tuple[Integers, Integers, Vector]:
     """Offsets, indices and values as the core takes them: no copies unless the types are unusual."""
     return (
         np.ascontiguousarray(matrix.indptr, dtype=index_type),

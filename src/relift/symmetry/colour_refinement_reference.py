@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Array, FieldElements, Labels, SparseMatrix
+from relift.arrays import Array, FieldElements, Labels, SparseMatrix, Vector
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 
@@ -43,14 +43,16 @@ class ReferenceResult:
     row_scales: NDArray[np.float64]
     row_scale_images: FieldElements
     rounds: int
+    rows_without_scale: int
 
 
 class Entries(NamedTuple):
-    """The entries of a sparse matrix, one by one: where, and the word that is added up."""
+    """The entries of a sparse matrix, one by one: where, the word that is added up, and the float."""
 
     row: Labels
     column: Labels
     word: FieldElements
+    value: Vector
 
 
 class Scales(NamedTuple):
@@ -58,6 +60,7 @@ class Scales(NamedTuple):
 
     floats: NDArray[np.float64]
     images: FieldElements
+    n_without: int = 0
 
 
 def refine_slowly(
@@ -81,7 +84,7 @@ def refine_slowly(
     The arguments are those of :func:`relift.symmetry.colour_refinement.refine`.
     """
     n_rows, n_variables = A.shape
-    entries_A, entries_P = _entries(A, reading), None if P is None else _entries(P, reading)
+    entries_A, entries_P = entries_of(A, reading), None if P is None else entries_of(P, reading)
     scales = _no_scales(n_rows)
     if scale_rows:
         scales = _scales_of_rows(A, entries_A, variable_images, row_upper_image, row_lower_image, l, u)
@@ -97,14 +100,14 @@ def refine_slowly(
             variable_colours.append(field.grouped_sums(loops.row, loops.word, n_variables))
             entries_P = _words_for_values(Entries(*(part[~on_diagonal] for part in entries_P)), random)
 
-    variables = _classes(n_variables, variable_colours)
-    rows = _classes(n_rows, row_colours)
+    variables = classes_of(n_variables, variable_colours)
+    rows = classes_of(n_rows, row_colours)
     rounds = 0
     while True:
         rounds += 1
-        n_before = _n_classes(variables) + _n_classes(rows)
-        word_of_variable = _random_words(random, _n_classes(variables))[variables]
-        word_of_row = _random_words(random, _n_classes(rows))[rows]
+        n_before = n_classes_of(variables) + n_classes_of(rows)
+        word_of_variable = _random_words(random, n_classes_of(variables))[variables]
+        word_of_row = _random_words(random, n_classes_of(rows))[rows]
         into_rows = field.grouped_sums(
             entries_A.row, field.multiply(word_of_variable[entries_A.column], entries_A.word), n_rows
         )
@@ -118,13 +121,13 @@ def refine_slowly(
                     entries_P.row, field.multiply(word_of_variable[entries_P.column], entries_P.word), n_variables
                 )
             )
-        variables, rows = _classes(n_variables, signatures), _classes(n_rows, [rows, into_rows])
-        n_after = _n_classes(variables) + _n_classes(rows)
+        variables, rows = classes_of(n_variables, signatures), classes_of(n_rows, [rows, into_rows])
+        n_after = n_classes_of(variables) + n_classes_of(rows)
         if progress is not None:
             progress("rounds", rounds, n_after)
         if n_after == n_before:
             break
-    return ReferenceResult(variables, rows, scales.floats, scales.images, rounds)
+    return ReferenceResult(variables, rows, scales.floats, scales.images, rounds, scales.n_without)
 
 
 def variable_weights(n_variables: int, variable_images: Sequence[FieldElements]) -> Labels:
@@ -143,7 +146,7 @@ def variable_weights(n_variables: int, variable_images: Sequence[FieldElements])
     return (mixed >> np.uint64(44)).astype(np.int64) + 1
 
 
-def _entries(matrix: SparseMatrix, reading: Reading) -> Entries:
+def entries_of(matrix: SparseMatrix, reading: Reading) -> Entries:
     """List the nonzero entries with the images of their values."""
     listed = matrix.tocoo()
     nonzero = listed.data != 0
@@ -151,6 +154,7 @@ def _entries(matrix: SparseMatrix, reading: Reading) -> Entries:
         listed.row[nonzero].astype(np.int64),
         listed.col[nonzero].astype(np.int64),
         field.images(listed.data[nonzero], reading),
+        listed.data[nonzero],
     )
 
 
@@ -192,7 +196,8 @@ def _scales_of_rows(
         usable = np.isfinite(bound) & (image != 0) & (np.abs(bound) > largest)
         floats, images = np.where(usable, bound, floats), np.where(usable, image, images)
         largest = np.where(usable, np.abs(bound), largest)
-    return Scales(np.where(by_total, total.astype(np.float64), floats), np.where(by_total, exact, images))
+    floats, images = np.where(by_total, total.astype(np.float64), floats), np.where(by_total, exact, images)
+    return Scales(floats, images, int(np.count_nonzero(~by_total)))
 
 
 def scaled_bounds(lower: FieldElements, upper: FieldElements, scales: Scales) -> tuple[FieldElements, FieldElements]:
@@ -218,7 +223,7 @@ def _random_words(random: np.random.Generator, size: int) -> FieldElements:
     return random.integers(1, field.MODULUS, size=size, dtype=np.uint64)
 
 
-def _classes(size: int, columns: Sequence[Array]) -> Labels:
+def classes_of(size: int, columns: Sequence[Array]) -> Labels:
     """Label equal tuples, numbered by smallest member."""
     labels = np.zeros(size, dtype=np.int64)
     for column in columns:
@@ -231,5 +236,6 @@ def _classes(size: int, columns: Sequence[Array]) -> Labels:
     return labels
 
 
-def _n_classes(labels: Labels) -> int:
+def n_classes_of(labels: Labels) -> int:
+    """How many classes labels name that are numbered from 0."""
     return int(labels.max()) + 1 if labels.size else 0

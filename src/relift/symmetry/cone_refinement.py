@@ -95,7 +95,7 @@ class StackedCones:
     def words_of_columns(
         self, of_variables: Sequence[FieldElements], of_cones: Sequence[FieldElements] = ()
     ) -> list[FieldElements]:
-        """Words of variables, zero for cones; then the kinds; then words of cones, zero for variables."""
+        """FieldElements of variables, zero for cones; then the kinds; then words of cones, zero for variables."""
         n_cones = self.kind_of_column.size - self.n_variables
         return [
             *(np.concatenate([words, np.zeros(n_cones, np.uint64)]) for words in of_variables),
@@ -106,7 +106,7 @@ class StackedCones:
     def words_of_rows(
         self, of_rows: Sequence[FieldElements], of_conic_rows: Sequence[FieldElements] = ()
     ) -> list[FieldElements]:
-        """Words of ordinary rows, zero for conic ones; then kinds and positions; then words of conic rows."""
+        """FieldElements of ordinary rows, zero for conic ones; then kinds and positions; then words of conic rows."""
         n_conic = self.kind_of_row.size - self.n_rows
         return [
             *(np.concatenate([words, np.zeros(n_conic, np.uint64)]) for words in of_rows),

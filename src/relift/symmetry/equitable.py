@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relift.arrays import Array, SparseMatrix, Vector
+from relift.arrays import Array, Flags, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -25,8 +25,19 @@ TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
 
 
-def distance_from_equitable(program: Program, variables: Partition, rows: Partition, row_scales: Vector) -> float:
+def distance_from_equitable(
+    program: Program,
+    variables: Partition,
+    rows: Partition,
+    row_scales: Vector,
+    variable_scales: Vector | None = None,
+    variable_masses: Vector | None = None,
+    row_masses: Vector | None = None,
+) -> float:
     """The largest relative difference inside a class, over all conditions; rounding only, if the pair is equitable.
+
+    With scales w of variables, v of rows, and masses m, the conditions are those of
+    :mod:`relift.symmetry.scaled_refinement`.
 
     Examples
     --------
@@ -35,25 +46,88 @@ def distance_from_equitable(program: Program, variables: Partition, rows: Partit
     0.0
     """
     distance = 0.0
-    for vector in (program.q, program.lb, program.ub):
+    w = np.ones(variables.size) if variable_scales is None else variable_scales
+    share = w if variable_masses is None else w / variable_masses  # 1/p of the mathematics
+    price = 1.0 / row_scales if row_masses is None else row_masses / row_scales
+    cost = program.q * share
+    for vector in (cost, *_divided(program.lb, program.ub, w)):
         distance = max(distance, _spread(vector, np.abs(vector), variables))
-    lower = np.where(row_scales > 0, program.l, program.u) / row_scales
-    upper = np.where(row_scales > 0, program.u, program.l) / row_scales
-    for vector in (lower, upper):
+    for vector in _divided(program.l, program.u, row_scales):
         distance = max(distance, _spread(vector, np.abs(vector), rows))
+    g, h = _random_weights(variables, rows)
+    g, h = g * w, h * price
+    if program.P is not None:
+        sums, sizes = (program.P @ g) * share, (abs(program.P) @ np.abs(g)) * np.abs(share)
+        distance = max(distance, _spread(sums, sizes, variables))
+    if program.A.nnz:
+        absolute = abs(program.A)
+        from_variables = (program.A @ g) / row_scales
+        distance = max(distance, _spread(from_variables, (absolute @ np.abs(g)) / np.abs(row_scales), rows))
+        from_rows = (program.A.T @ h) * share
+        distance = max(distance, _spread(from_rows, (absolute.T @ np.abs(h)) * np.abs(share), variables))
+    return distance
+
+
+def distance_of_rest(program: Program, w: Vector, price: Vector, variables: Partition, rows: Partition) -> float:
+    """How far sums of what is at rest are from 0, relative to what was added; infinite where 0 breaks a bound.
+
+    Parameters
+    ----------
+    program
+        The program, variables measured from their centres.
+    w, price
+        Scales of the variables and mu/v of the rows, 0 for what is at rest.
+    variables, rows
+        Classes of all, in which all that is at rest is one class.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1, 0], A=[[1, -1, 1]], l=[-1], u=[1])
+    >>> classes = Partition.from_labels([0, 0, 1])
+    >>> distance_of_rest(program, np.array([1.0, 1, 0]), np.zeros(1), classes, Partition.one_class(1))
+    0.0
+    >>> distance_of_rest(program, np.array([1.0, 0.5, 0]), np.zeros(1), classes, Partition.one_class(1)) > 0.1
+    True
+    """
+    still, held = w == 0, price == 0
+    if _lies_outside(program.lb[still], program.ub[still]) or _lies_outside(program.l[held], program.u[held]):
+        return np.inf
+    g, h = _random_weights(variables, rows)
+    g, h = g * w, h * price
+    sums, sizes = program.A @ g, abs(program.A) @ np.abs(g)
+    distance = _distance_from_zero(sums[held], sizes[held])
+    slope, sizes = program.A.T @ h, abs(program.A).T @ np.abs(h)
+    distance = max(distance, _distance_from_zero(slope[still], sizes[still]))
+    if program.P is not None:
+        slope, sizes = program.P @ g, abs(program.P) @ np.abs(g)
+        distance = max(distance, _distance_from_zero(slope[still], sizes[still]))
+    largest = float(np.abs(program.q).max(initial=0.0))
+    return max(distance, _distance_from_zero(program.q[still], np.full(int(still.sum()), largest)))
+
+
+def _lies_outside(low: Vector, high: Vector) -> bool:
+    """Whether some interval does not hold 0, by more than rounding."""
+    slack = 1e-9 * (1.0 + np.where(np.isfinite(low), np.abs(low), 0.0) + np.where(np.isfinite(high), np.abs(high), 0.0))
+    return bool(np.any(low > slack) or np.any(high < -slack))
+
+
+def _distance_from_zero(vector: Vector, sizes: Vector) -> float:
+    worst = np.divide(np.abs(vector), sizes, out=np.where(vector != 0, np.inf, 0.0), where=sizes > 0)
+    return float(worst.max(initial=0.0))
+
+
+def _divided(low: Vector, high: Vector, scales: Vector) -> tuple[Vector, Vector]:
+    """Intervals divided by scales."""
+    return np.where(scales > 0, low, high) / scales, np.where(scales > 0, high, low) / scales
+
+
+def _random_weights(variables: Partition, rows: Partition) -> tuple[Vector, Vector]:
+    """A random number for each class of variables and of rows, given to its members."""
     random = np.random.default_rng(20160613)
     g, h = random.uniform(1.0, 2.0, variables.n_classes), random.uniform(1.0, 2.0, rows.n_classes)
     g *= random.choice([-1.0, 1.0], g.size)
     h *= random.choice([-1.0, 1.0], h.size)
-    if program.P is not None:
-        distance = max(distance, _spread(program.P @ g[variables.labels], _row_sizes(program.P, 0), variables))
-    if program.A.nnz:
-        from_variables = (program.A @ g[variables.labels]) / row_scales
-        distance = max(distance, _spread(from_variables, _row_sizes(program.A, 1) / np.abs(row_scales), rows))
-        from_rows = program.A.T @ (h[rows.labels] / row_scales)
-        sizes = abs(program.A).T @ (1.0 / np.abs(row_scales))
-        distance = max(distance, _spread(from_rows, sizes, variables))
-    return distance
+    return g[variables.labels], h[rows.labels]
 
 
 def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constraints: Partition) -> float:
@@ -73,8 +147,20 @@ def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constr
     )
 
 
-def distance_of_conic_rows(rows: ConicRows, variables: Partition, conic_rows: Partition, cones: Partition) -> float:
+def distance_of_conic_rows(
+    rows: ConicRows,
+    variables: Partition,
+    conic_rows: Partition,
+    cones: Partition,
+    variable_scales: Vector | None = None,
+    variable_masses: Vector | None = None,
+    conic_scales: Vector | None = None,
+    conic_masses: Vector | None = None,
+) -> float:
     """The same for conic rows; infinite if positions or counts of rows in the cones of a class differ.
+
+    With scales, all rows of a cone must have one size, relative to the cone of their representatives, and be turned
+    only where the cone does not see it; what has the scale 0 is left to :func:`distance_of_conic_rest`.
 
     Examples
     --------
@@ -93,14 +179,67 @@ def distance_of_conic_rows(rows: ConicRows, variables: Partition, conic_rows: Pa
         return 0.0
     if not _cones_fit(rows, conic_rows, cones):
         return np.inf
-    random = np.random.default_rng(20160615)
-    g = random.uniform(1.0, 2.0, variables.n_classes) * random.choice([-1.0, 1.0], variables.n_classes)
-    h = random.uniform(1.0, 2.0, conic_rows.n_classes) * random.choice([-1.0, 1.0], conic_rows.n_classes)
+    w = np.ones(variables.size) if variable_scales is None else variable_scales
+    share = w if variable_masses is None else w / variable_masses
+    v = np.ones(rows.n_rows) if conic_scales is None else conic_scales
+    first = v[conic_rows.representatives][conic_rows.labels]
+    v = np.divide(v, first, out=np.zeros(v.size), where=first != 0)
+    mass = np.ones(rows.n_rows) if conic_masses is None else conic_masses
+    is_awake = v != 0
+    inverse = np.divide(1.0, v, out=np.zeros(v.size), where=is_awake)
+    fits = _distance_in_cones(rows, v, mass)
+    g, h = _random_weights(variables, conic_rows)
+    g, h = g * w, h * mass * inverse
+    sizes = abs(rows.A)
     return max(
-        _spread(rows.b, np.abs(rows.b), conic_rows),
-        _spread(rows.A @ g[variables.labels], 2.0 * _row_sizes(rows.A, 1), conic_rows),
-        _spread(rows.A.T @ h[conic_rows.labels], 2.0 * _row_sizes(rows.A, 0), variables),
+        fits,
+        _spread(rows.b * inverse, np.abs(rows.b * inverse), conic_rows),
+        _spread((rows.A @ g) * inverse, (sizes @ np.abs(g)) * np.abs(inverse), conic_rows),
+        _spread((rows.A.T @ h) * share, (sizes.T @ np.abs(h)) * np.abs(share), variables),
     )
+
+
+def distance_of_conic_rest(
+    rows: ConicRows, w: Vector, price: Vector, held: Flags, variables: Partition, conic_rows: Partition
+) -> float:
+    """How far conic rows at rest, and sums of conic rows into variables at rest, are from 0; relative as above.
+
+    Parameters
+    ----------
+    rows
+        The conic rows, variables measured from their centres.
+    w, price
+        Scales of the variables and mu/v of the conic rows, 0 for what is at rest.
+    held
+        Which conic rows are at rest.
+    variables, conic_rows
+        Classes of all, in which all that is at rest is one class.
+    """
+    if len(rows) == 0:
+        return 0.0
+    if np.any(rows.b[held] != 0):
+        return np.inf
+    g, h = _random_weights(variables, conic_rows)
+    g, h = g * w, h * price
+    still, sizes = w == 0, abs(rows.A)
+    along, across = sizes @ np.abs(g), sizes.T @ np.abs(h)
+    return max(
+        _distance_from_zero((rows.A @ g)[held], along[held]),
+        _distance_from_zero((rows.A.T @ h)[still], across[still]),
+    )
+
+
+def _distance_in_cones(rows: ConicRows, v: Vector, mass: Vector) -> float:
+    """How far the sizes, and masses, of the rows of a cone differ; infinite where a row is turned that must not be."""
+    first = rows.starts[rows.cone_of_row]
+    layout = rows.layout
+    may_turn = np.zeros(rows.n_rows, bool)
+    may_turn[layout.tails] = may_turn[layout.products] = True
+    if np.any((v < 0) & ~may_turn) or np.any((v == 0) & ~may_turn):
+        return np.inf
+    is_awake = v != 0
+    sizes = np.abs(np.abs(v) / v[first] - 1.0)[is_awake]
+    return float(max(sizes.max(initial=0.0), np.abs(mass / mass[first] - 1.0).max(initial=0.0)))
 
 
 def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool:
@@ -131,11 +270,6 @@ def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool
 def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
     """Whether all members of each class have the same entry, exactly."""
     return bool(np.array_equal(vector, vector[partition.representatives][partition.labels]))
-
-
-def _row_sizes(matrix: SparseMatrix, axis: int) -> Vector:
-    """Sums of absolute entries: of each column (axis 0) or row (axis 1)."""
-    return np.asarray(abs(matrix).sum(axis=axis), dtype=np.float64)
 
 
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import FieldElements
+from relift.arrays import FieldElements, Vector
 from relift.errors import OptionError
+from relift.program import formulas
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
-from relift.symmetry.colour_refinement import Refinement, refine
+from relift.symmetry.colour_refinement import Progress as Teller
+from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.cone_refinement import StackedCones
+from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.orbits import orbits
 from relift.symmetry.partition import Partition
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
@@ -33,6 +36,15 @@ class Symmetry:
         Row i divided by ``row_scales[i]`` equals the other rows of its class, in sum.
     method
         How they were found.
+    variable_scales
+        Variable j stands for ``variable_scales[j]`` times the representative of its class, with its bounds; None if all
+        are 1. Negative scales exchange bounds.
+    variable_masses, row_masses
+        How much each member counts in its class; None if all count equally much.
+    conic_scales, conic_masses
+        The same for conic rows; 0 is the scale of a row of a power cone that is at rest.
+    scale_images
+        The scales and masses exactly, where they are not 1; see :class:`ScaleImages`.
     quadratic
         Classes of the quadratic constraints.
     conic_rows, cones
@@ -43,18 +55,90 @@ class Symmetry:
 
     variables: Partition
     rows: Partition
-    row_scales: NDArray[np.float64]
+    row_scales: Vector
     method: str
     quadratic: Partition = field(default_factory=lambda: Partition.discrete(0))
     conic_rows: Partition = field(default_factory=lambda: Partition.discrete(0))
     cones: Partition = field(default_factory=lambda: Partition.discrete(0))
     statistics: dict[str, object] = field(default_factory=dict)
+    variable_scales: Vector | None = None
+    variable_masses: Vector | None = None
+    row_masses: Vector | None = None
+    conic_scales: Vector | None = None
+    conic_masses: Vector | None = None
+    scale_images: ScaleImages | None = None
+
+    @cached_property
+    def w(self) -> Vector:
+        """What part of its class each variable is, relative to the representative: 1 unless scales differ."""
+        return _relative(self.variable_scales, self.variables)
+
+    @cached_property
+    def v(self) -> Vector:
+        """By which factor each row exceeds the representative of its class."""
+        return _relative(self.row_scales, self.rows)
+
+    @cached_property
+    def variable_shares(self) -> Vector:
+        """What part of the dual value of its class's bounds each variable gets: m / (w sum of m)."""
+        return _shares(self.variable_masses, self.variables) / self.w
+
+    @cached_property
+    def row_shares(self) -> Vector:
+        """What part of the dual value of its class each row gets: m / (v sum of m)."""
+        if self.row_masses is None:
+            sizes = self.rows.class_sizes[self.rows.labels].astype(np.float64)
+            return formulas.row_share(self.v, np.ones(sizes.size), sizes)
+        return _shares(self.row_masses, self.rows) / self.v
+
+    @cached_property
+    def conic_v(self) -> Vector:
+        """By which factor each conic row exceeds the representative of its class; 0 at rest."""
+        scales = np.ones(self.conic_rows.size) if self.conic_scales is None else self.conic_scales
+        first = scales[self.conic_rows.representatives][self.conic_rows.labels]
+        return np.divide(scales, first, out=np.zeros(scales.size), where=first != 0)
+
+    @cached_property
+    def conic_shares(self) -> Vector:
+        """What part of the dual value of its class each conic row gets; nothing at rest."""
+        shares, v = _shares(self.conic_masses, self.conic_rows), self.conic_v
+        return np.divide(shares, v, out=np.zeros(v.size), where=v != 0)
+
+    @cached_property
+    def class_masses(self) -> Vector:
+        """How often the representative of each class of variables would have to be there to count as much."""
+        if self.variable_masses is None:
+            return self.variables.class_sizes.astype(np.float64)
+        total = np.bincount(self.variables.labels, self.variable_masses, self.variables.n_classes)
+        return np.asarray(total / self.variable_masses[self.variables.representatives], np.float64)
 
     @property
     def is_discrete(self) -> bool:
         """Whether no two variables and no two rows are equivalent."""
         every = (self.variables, self.rows, self.quadratic, self.conic_rows, self.cones)
         return all(classes.is_discrete for classes in every)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScaleImages:
+    """Scales of variables and rows as field elements, relative to the representatives of their classes, and masses."""
+
+    variables: FieldElements
+    rows: FieldElements
+    conic_rows: FieldElements
+    variable_masses: FieldElements | None = None
+
+
+def _relative(scales: Vector | None, classes: Partition) -> Vector:
+    return np.ones(classes.size) if scales is None else scales / scales[classes.representatives][classes.labels]
+
+
+def _shares(masses: Vector | None, classes: Partition) -> Vector:
+    if masses is None:
+        return formulas.variable_share(classes.class_sizes[classes.labels].astype(np.float64))
+    total = np.bincount(classes.labels, masses, classes.n_classes)
+    return np.asarray(masses / total[classes.labels], np.float64)
 
 
 def no_symmetry(program: Program) -> Symmetry:
@@ -78,23 +162,15 @@ class Images:
 
     Parameters
     ----------
-    variables
-        Images of q, lb and ub, and further words.
-    l, u
-        Images of the bounds of the rows.
-    rows
-        Further words of the rows.
-    b
-        Images of the right-hand sides of the conic rows.
-    conic_rows, cones
-        Further words of conic rows and of cones.
+    vectors
+        Images of the vectors.
+    variables, rows, conic_rows, cones
+        Further words of each.
     """
 
-    variables: Sequence[FieldElements]
-    l: FieldElements
-    u: FieldElements
+    vectors: VectorImages
+    variables: Sequence[FieldElements] = ()
     rows: Sequence[FieldElements] = ()
-    b: FieldElements = field(default_factory=lambda: np.zeros(0, np.uint64))
     conic_rows: Sequence[FieldElements] = ()
     cones: Sequence[FieldElements] = ()
 
@@ -124,19 +200,16 @@ def find_symmetry(
     """
     if settings.lift == "none":
         return no_symmetry(program)
-    tell = None
-    if progress is not None:
-
-        def tell(phase: str, rounds: int, classes: int) -> None:
-            progress(Progress("find classes", phase, rounds, classes))
-
+    tell = teller(progress)
+    vectors = images.vectors
+    of_variables = (vectors.q, vectors.lb, vectors.ub, *images.variables)
     if len(program.conic) == 0:
-        stacked, whole, l, u = None, program, images.l, images.u
-        variable_words, row_words = list(images.variables), list(images.rows)
+        stacked, whole, l, u = None, program, vectors.l, vectors.u
+        variable_words, row_words = list(of_variables), list(images.rows)
     else:
         stacked = StackedCones.of(program, settings.values)
-        whole, l, u = stacked.program, np.concatenate([images.l, images.b]), np.concatenate([images.u, images.b])
-        variable_words = stacked.words_of_columns(images.variables, images.cones)
+        whole, l, u = stacked.program, np.concatenate([vectors.l, vectors.b]), np.concatenate([vectors.u, vectors.b])
+        variable_words = stacked.words_of_columns(of_variables, images.cones)
         row_words = stacked.words_of_rows(images.rows, images.conic_rows)
 
     def refine_all(extra: Sequence[FieldElements] = ()) -> Refinement:
@@ -159,13 +232,7 @@ def find_symmetry(
             is_counting=settings.lift == "counting",
             seed=seed,
         )
-    cost = found.statistics
-    statistics = {
-        "engine": cost.engine,
-        "rounds": cost.rounds,
-        "splitters": cost.splitters,
-        "extra_bytes": cost.extra_bytes,
-    }
+    statistics = costs_of(found.statistics)
     columns, rows, scales = found.variables, found.rows, found.row_scales
     if settings.lift == "orbits":
         columns, rows = orbits(whole, found, settings.values)
@@ -182,3 +249,25 @@ def find_symmetry(
         Partition.from_labels(columns.labels[n:]),
         statistics,
     )
+
+
+def teller(progress: ProgressCallback | None) -> Teller | None:
+    """Wrap a progress callback for the kernels."""
+    if progress is None:
+        return None
+
+    def tell(phase: str, rounds: int, classes: int) -> None:
+        progress(Progress("find classes", phase, rounds, classes))
+
+    return tell
+
+
+def costs_of(cost: RefinementStatistics) -> dict[str, object]:
+    """What a refinement cost, by name."""
+    return {
+        "engine": cost.engine,
+        "rounds": cost.rounds,
+        "splitters": cost.splitters,
+        "extra_bytes": cost.extra_bytes,
+        "rows_without_scale": cost.rows_without_scale,
+    }

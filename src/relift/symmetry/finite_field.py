@@ -18,6 +18,7 @@ The compiled core does this work when it is installed; the same functions in Num
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -175,6 +176,44 @@ def grouped_sums(target: Integers, terms: FieldElements, size: int) -> FieldElem
         sums.append((running[starts[1:]] - running[starts[:-1]]) % _P)
     low, high = sums
     return add(low, multiply(high, np.full(size, 1 << 31, np.uint64)))
+
+
+def product(matrix: Any, words: FieldElements, reading: Reading = "decimal") -> FieldElements:
+    """Multiply a matrix of floats, read exactly, by a vector of field elements.
+
+    Parameters
+    ----------
+    matrix
+        CSR or CSC array.
+    words
+        Field elements, one for each column.
+    reading
+        How the entries are read.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> product(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), np.array([5, 7], np.uint64)).tolist()
+    [19, 21]
+    """
+    listed = matrix.tocoo()
+    used = words[listed.coords[1]] != 0  # mostly few
+    terms = multiply(images(listed.data[used], reading), words[listed.coords[1][used]])
+    return grouped_sums(listed.coords[0][used].astype(np.int64), terms, matrix.shape[0])
+
+
+def mixed(words: FieldElements) -> FieldElements:
+    """FieldElements that look random, by the finaliser of splitmix64; different words stay different.
+
+    Examples
+    --------
+    >>> mixed(np.array([1, 2], np.uint64)).tolist()
+    [10451216379200822465, 10905525725756348110]
+    """
+    result = words + np.uint64(0x9E3779B97F4A7C15)
+    result = (result ^ (result >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    result = (result ^ (result >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return result ^ (result >> np.uint64(31))
 
 
 def _words(values: ArrayLike) -> FieldElements:

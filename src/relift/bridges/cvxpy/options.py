@@ -27,7 +27,7 @@ class LiftedOptions:
 
     Parameters
     ----------
-    lift, values, digits, scale_rows, reduce
+    lift, values, digits, scale_rows, reduce, sizes, signs
         How classes are looked for; see :func:`relift.lift`.
     approximate
         Merge what is nearly equal and stop at a proved gap; see :func:`relift.solve`.
@@ -49,6 +49,8 @@ class LiftedOptions:
     digits: int | None = None
     scale_rows: bool = True
     reduce: bool = True
+    sizes: bool = True
+    signs: bool = True
     backend: str = "auto"
     tolerance: float | None = None
     time_limit: float | None = None
@@ -62,7 +64,7 @@ class LiftedOptions:
         object.__setattr__(self, "backend_options", dict(self.backend_options))
         if not isinstance(self.backend, str):
             raise OptionError(f"backend={self.backend!r} is not a name.", "Give 'auto' or the name of a solver.")
-        for name in ("scale_rows", "reduce", "recover"):
+        for name in ("scale_rows", "reduce", "sizes", "signs", "recover"):
             check_choice(name, getattr(self, name), (True, False))  # type: ignore[arg-type]
         self.lift_settings()
         if self.approximate is not None:
@@ -88,7 +90,9 @@ class LiftedOptions:
 
     def lift_settings(self) -> LiftSettings:
         """How classes are looked for, as the lower layers take it."""
-        return LiftSettings(self.lift, self.values, self.digits, self.scale_rows, self.reduce)
+        return LiftSettings(
+            self.lift, self.values, self.digits, self.scale_rows, self.reduce, self.sizes, self.signs
+        )  # fmt: skip
 
     def with_solve_options(self, given: Mapping[str, Any]) -> LiftedOptions:
         """These options for one solve: relift's own options replace, all others are the backend's.

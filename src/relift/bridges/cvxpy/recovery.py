@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from relift.arrays import Labels
 from relift.bridges.cvxpy.hidden_means import HiddenMeans, find_means
 from relift.bridges.cvxpy.hidden_norms import HiddenNorms, find_norms, norm_candidates
@@ -62,7 +64,7 @@ class Recovered:
         lifting
             Of this program, or of its source.
         """
-        labels = lifting.class_of_variable
+        labels = np.where(lifting.at_rest, lifting.program.n_variables, lifting.class_of_variable)
         if lifting.program.n_variables != self.program.n_variables:
             labels = labels_after(self.steps, labels)
         return count_classes(labels)

@@ -69,6 +69,7 @@ def report(
         ],
         "message": result.message,
         "backend_stats": result.solution.statistics.get("extra_stats"),
+        "hint": None if lifting.hint is None else {"digits": lifting.hint.digits, "text": str(lifting.hint)},
         "notes": list(lifting.notes),
     }
 

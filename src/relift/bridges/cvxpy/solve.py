@@ -123,7 +123,8 @@ class _Run:
         settings = self.options.lift_settings()
         result = self._solve(
             self.compiled.program, self.last, lift=settings.lift, values=settings.values, digits=settings.digits,
-            scale_rows=settings.scale_rows, reduce=settings.reduce, approximate=self.options.approximate,
+            scale_rows=settings.scale_rows, reduce=settings.reduce, sizes=settings.sizes, signs=settings.signs,
+            approximate=self.options.approximate,
         )  # fmt: skip
         return self._outcome(result, result.solution, result.certificate, "approximate", Memory())
 

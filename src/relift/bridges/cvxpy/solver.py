@@ -55,7 +55,7 @@ class Lifted(ConicSolver):
     backend
         ``"auto"``, a backend of relift such as ``"clarabel"``, or any solver that CVXPY has installed, such as
         ``"SCS"``.
-    values, digits, scale_rows, reduce
+    values, digits, scale_rows, reduce, sizes, signs
         How numbers are compared; see :func:`relift.lift`.
     approximate
         Merge what is nearly equal and stop at a proved gap, as in :func:`relift.solve`: for problems without cones.
@@ -110,6 +110,8 @@ class Lifted(ConicSolver):
         digits: int | None = None,
         scale_rows: bool = True,
         reduce: bool = True,
+        sizes: bool = True,
+        signs: bool = True,
         approximate: Approximation | Partition | float | None = None,
         tolerance: float | None = None,
         time_limit: float | None = None,
@@ -120,8 +122,8 @@ class Lifted(ConicSolver):
     ) -> None:
         super().__init__()
         self.options = LiftedOptions(
-            lift, values, digits, scale_rows, reduce, backend, tolerance, time_limit, iteration_limit, threads, recover,
-            approximate, backend_options or {},
+            lift, values, digits, scale_rows, reduce, sizes, signs, backend, tolerance, time_limit, iteration_limit,
+            threads, recover, approximate, backend_options or {},
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:

@@ -1,0 +1,127 @@
+// A look at some rows: do things of one kind and many sizes stand in different classes?
+//
+// Of each entry two numbers are independent of units and signs: |a| / |q| and |a| times the size of the bounds; divided
+// by the largest of the row they are independent of its factor too. Rows that are equal in these, and stand in different
+// classes, speak for masses that differ, and so do entries of one row that are equal in the first. It is a look, not a
+// proof, in either direction.
+#pragma once
+#include "distinct_words.hpp"
+#include "masses.hpp"
+
+namespace relift {
+
+constexpr u32 most_rows_looked_at = 512;
+constexpr u64 most_entries_looked_at = 16384;
+constexpr double share_that_speaks = 0.08;
+
+// How many pairs of a class and a kind were seen, and how many of them would go if classes were kinds.
+struct Likeness {
+    u64 row_pairs = 0, rows_alike = 0, entry_pairs = 0, entries_alike = 0;
+    bool speaks() const {
+        return double(rows_alike) > share_that_speaks * double(row_pairs) ||
+               double(entries_alike) > share_that_speaks * double(entry_pairs);
+    }
+};
+
+struct SampledEntry {
+    u32 row, column;
+    double value;
+};
+
+struct SampledRows {
+    Array<u32> rows;
+    Array<SampledEntry> entries;  // row by row; rows are numbered as in `rows`
+};
+
+// Rows that are evenly spread, fewer of them if they are long.
+template <class Index>
+SampledRows sampled_rows(const Problem<Index>& problem) {
+    const auto& A = problem.A;
+    const u32 m = problem.n_rows;
+    SampledRows sample;
+    if (m == 0) return sample;
+    const u64 length = std::max<u64>(1, A.n_entries() / m);
+    const u32 n_chosen = u32(std::min<u64>({m, most_rows_looked_at, std::max<u64>(2, most_entries_looked_at / length)}));
+    for (u32 k = 0; k < n_chosen; ++k) sample.rows.push_back(u32(u64(k) * m / n_chosen));
+    auto& entries = sample.entries;
+    if (problem.A_is_by_rows) {
+        for (u32 k = 0; k < n_chosen; ++k)
+            for (u64 e = u64(A.offsets[sample.rows[k]]), end = u64(A.offsets[sample.rows[k] + 1]); e < end; ++e)
+                if (A.values[e] != 0) entries.push_back({k, u32(A.indices[e]), A.values[e]});
+        return sample;
+    }
+    constexpr u32 none = ~u32(0);
+    Array<u32> place(m, none);
+    for (u32 k = 0; k < n_chosen; ++k) place[sample.rows[k]] = k;
+    for (u32 j = 0; j < A.n_major; ++j)
+        for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e)
+            if (place[A.indices[e]] != none && A.values[e] != 0) entries.push_back({place[A.indices[e]], j, A.values[e]});
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const SampledEntry& a, const SampledEntry& b) { return a.row < b.row; });
+    return sample;
+}
+
+struct KindAndClass {
+    u64 kind;
+    i64 class_;
+    bool operator<(const KindAndClass& other) const {
+        return kind != other.kind ? kind < other.kind : class_ < other.class_;
+    }
+};
+
+// Adds the number of distinct pairs, and by how many they exceed the distinct kinds.
+inline void count_pairs(Array<KindAndClass>& seen, u64& pairs, u64& alike) {
+    std::sort(seen.begin(), seen.end());
+    for (u64 k = 0; k < seen.size(); ++k) {
+        const bool is_new = k == 0 || seen[k].kind != seen[k - 1].kind;
+        if (!is_new && seen[k].class_ == seen[k - 1].class_) continue;
+        ++pairs;
+        alike += !is_new;
+    }
+}
+
+template <class Index>
+Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables, const i64* variable_class,
+                      const i64* row_class) {
+    constexpr u64 without_cost = ~u64(0);
+    const auto quantised = [](double value) { return u64(std::llround(std::min(value, 1.0) * 1e10)); };
+    const SampledRows sample = sampled_rows(problem);
+    const auto& entries = sample.entries;
+    Array<KindAndClass> of_entries, of_rows;
+    Likeness found;
+    for (u64 first = 0, last = 0; first < entries.size(); first = last) {
+        double most_dear = 0, largest = 0;
+        const auto numbers = [&](const SampledEntry& entry, double& dear, double& large) {
+            const u32 j = entry.column;
+            double size = 0;
+            u64 ignored = 0;
+            size_of_interval(variables.low[j], variables.high[j], variables.low_image[j], variables.high_image[j], size,
+                             ignored);
+            dear = variables.cost_image[j] ? std::fabs(entry.value / variables.cost[j]) : 0.0;
+            large = std::fabs(entry.value) * size;
+        };
+        for (; last < entries.size() && entries[last].row == entries[first].row; ++last) {
+            double dear, large;
+            numbers(entries[last], dear, large);
+            most_dear = std::max(most_dear, dear);
+            largest = std::max(largest, large);
+        }
+        u64 kind = 0;
+        of_entries.clear();
+        for (u64 e = first; e < last; ++e) {
+            double dear, large;
+            numbers(entries[e], dear, large);
+            const u64 by_cost = dear > 0 ? quantised(dear / most_dear) : without_cost;
+            const u64 by_size = large > 0 ? quantised(large / largest) + 1 : 0;
+            kind += mix(by_cost ^ mix(by_size));
+            // Entries that have neither a price nor a size say nothing.
+            if (dear > 0 || large > 0) of_entries.push_back({by_cost, variable_class[entries[e].column]});
+        }
+        count_pairs(of_entries, found.entry_pairs, found.entries_alike);
+        of_rows.push_back({kind, row_class[sample.rows[entries[first].row]]});
+    }
+    count_pairs(of_rows, found.row_pairs, found.rows_alike);
+    return found;
+}
+
+}  // namespace relift

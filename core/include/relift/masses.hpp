@@ -1,0 +1,145 @@
+// Masses of variables and rows: products of sizes and prices that their own numbers, or their neighbours, tell; the twin
+// of relift/symmetry/masses.py, which says what is meant.
+#pragma once
+#include "own_scales.hpp"
+
+namespace relift {
+
+constexpr u32 most_steps_of_masses = 32;
+
+// Positive numbers of some of many things, floats and exact; 0 where not known.
+struct Known {
+    Array<double> floats;
+    Array<u64> images;
+    explicit Known(u64 size) : floats(size, 0.0), images(size, 0) {}
+};
+
+// The best offer that reaches a thing: from a neighbour through an entry.
+struct Offer {
+    double value = 0;
+    u32 neighbour = 0;
+    u64 entry = none;
+    static constexpr u64 none = ~u64(0);
+    void take(double other, u32 from, u64 through, bool least) {
+        if (entry != none && (least ? other >= value : other <= value)) return;
+        value = other;
+        neighbour = from;
+        entry = through;
+    }
+};
+
+// Takes offers over; returns whether there were any. values holds those of the entries.
+inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, const double* values, ValueReader& image,
+                  Known& to) {
+    Array<u64> places, sizes;
+    for (u64 k = 0; k < offers.size(); ++k)
+        if (offers[k].entry != Offer::none && offers[k].value > 0 && std::isfinite(offers[k].value)) {
+            places.push_back(k);
+            sizes.push_back(image(std::fabs(values[offers[k].entry])));
+        }
+    if (places.empty()) return false;
+    const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : sizes;
+    for (u64 k = 0; k < places.size(); ++k) {
+        const Offer& offer = offers[places[k]];
+        to.floats[places[k]] = offer.value;
+        to.images[places[k]] = field_multiply(of.images[offer.neighbour], factors[k]);
+    }
+    return true;
+}
+
+// Lets sizes, or prices, spread over the matrix until nothing new is learnt.
+template <class Index>
+void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, Known& variables, Known& rows) {
+    const auto is_open = [](const Known& known) {
+        return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
+    };
+    for (u32 step = 0; step < most_steps_of_masses && (is_open(variables) || is_open(rows)); ++step) {
+        Array<Offer> to_variables(problem.n_variables, Offer()), to_rows(problem.n_rows, Offer());
+        for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
+            const double size = std::fabs(problem.A.values[entry]), here = variables.floats[column];
+            const double there = rows.floats[row];
+            if (size == 0 || (here == 0) == (there == 0)) return;
+            if (there == 0) to_rows[row].take(is_price ? here / size : here * size, column, entry, is_price);
+            else to_variables[column].take(is_price ? there * size : there / size, row, entry, !is_price);
+        });
+        const bool rows_learn = learn(to_rows, variables, is_price, problem.A.values, image, rows);
+        if (!learn(to_variables, rows, !is_price, problem.A.values, image, variables) && !rows_learn) return;
+    }
+}
+
+struct MassArrays {
+    double* floats;
+    u64* images;
+};
+
+// Size times price, the least of each class for all its members.
+inline void multiply_within_classes(const Known& sizes, const Known& prices, const i64* labels, u64 n_classes,
+                                    const MassArrays& out) {
+    constexpr u64 nobody = ~u64(0);
+    Array<u64> least(n_classes, nobody);
+    for (u64 k = 0; k < sizes.floats.size(); ++k) {
+        const double mass = sizes.floats[k] * prices.floats[k];
+        const bool is_known = mass > 0 && std::isfinite(mass);
+        out.floats[k] = is_known ? mass : 1.0;
+        out.images[k] = is_known ? field_multiply(sizes.images[k], prices.images[k]) : 1;
+        u64& first = least[u64(labels[k])];
+        if (first == nobody || out.floats[k] < out.floats[first]) first = k;
+    }
+    Array<double> floats(n_classes);
+    Array<u64> images(n_classes);
+    for (u64 c = 0; c < n_classes; ++c) {
+        floats[c] = least[c] == nobody ? 1.0 : out.floats[least[c]];
+        images[c] = least[c] == nobody ? 1 : out.images[least[c]];
+    }
+    for (u64 k = 0; k < sizes.floats.size(); ++k) {
+        out.floats[k] = floats[u64(labels[k])];
+        out.images[k] = images[u64(labels[k])];
+    }
+}
+
+// The longer side of an interval, if it is finite and not 0.
+inline void size_of_interval(double low, double high, u64 low_image, u64 high_image, double& size, u64& image) {
+    const bool low_counts = low_image < modulus && low_image != 0, high_counts = high_image < modulus && high_image != 0;
+    if (!low_counts && !high_counts) return;
+    const bool takes_low = low_counts && (!high_counts || std::fabs(low) > std::fabs(high));
+    const double bound = takes_low ? low : high;
+    image = takes_low ? low_image : high_image;
+    if (bound < 0) image = field_negate(image);
+    size = std::fabs(bound);
+}
+
+// Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.
+template <class Index>
+void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
+                 const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes, const MassArrays& out,
+                 const MassArrays& row_out) {
+    ValueReader image(reading);
+    Known sizes(problem.n_variables), row_sizes(problem.n_rows);
+    Known prices(problem.n_variables), row_prices(problem.n_rows);
+    for (u32 j = 0; j < problem.n_variables; ++j) {
+        size_of_interval(variables.low[j], variables.high[j], variables.low_image[j], variables.high_image[j],
+                         sizes.floats[j], sizes.images[j]);
+        if (variables.cost_image[j] == 0) continue;
+        prices.floats[j] = std::fabs(variables.cost[j]);
+        prices.images[j] = variables.cost[j] < 0 ? field_negate(variables.cost_image[j]) : variables.cost_image[j];
+    }
+    for (u32 i = 0; i < problem.n_rows; ++i)
+        size_of_interval(rows.low[i], rows.high[i], rows.low_image[i], rows.high_image[i], row_sizes.floats[i],
+                         row_sizes.images[i]);
+    hand_on(problem, false, image, sizes, row_sizes);
+    if (problem.has_P()) {
+        Array<Offer> offers(problem.n_variables, Offer());
+        for (u32 j = 0; j < problem.n_variables; ++j)
+            for (u64 e = u64(problem.P.offsets[j]), end = u64(problem.P.offsets[j + 1]); e < end; ++e) {
+                const u32 k = u32(problem.P.indices[e]);
+                if (prices.floats[k] != 0 || sizes.floats[j] == 0 || problem.P.values[e] == 0) continue;
+                offers[k].take(std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
+            }
+        learn(offers, sizes, false, problem.P.values, image, prices);
+    }
+    hand_on(problem, true, image, prices, row_prices);
+    multiply_within_classes(sizes, prices, labels, n_classes, out);
+    multiply_within_classes(row_sizes, row_prices, row_labels, n_row_classes, row_out);
+}
+
+}  // namespace relift

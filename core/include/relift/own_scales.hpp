@@ -1,0 +1,110 @@
+// What the bounds and costs of variables, or the bounds of rows, tell about their sizes and signs; the twin of
+// relift/symmetry/own_scales.py, which says what is meant.
+#pragma once
+#include <cmath>
+
+#include "counted_memory.hpp"
+#include "multipliers.hpp"
+
+namespace relift {
+
+// Arrays of one length. Costs are null for rows, masses where all are 1.
+struct OwnNumbers {
+    const double *low, *high, *cost, *mass;
+    const u64 *low_image, *high_image, *cost_image, *mass_image;
+    u64 size;
+};
+
+struct OwnScaleArrays {
+    double* floats;
+    u64* images;
+    u8* states;
+    u64 *low_word, *high_word, *cost_word;  // bounds and costs divided by the scales; the last is null for rows
+};
+
+inline u64 negated_bound(u64 image) {
+    return image == plus_infinity ? minus_infinity : image == minus_infinity ? plus_infinity : field_negate(image);
+}
+
+inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, const OwnScaleArrays& out) {
+    Array<u8> is_inverse_size(given.size);  // whether a cost told the size, so that the image is that of its inverse
+    for (u64 k = 0; k < given.size; ++k) {
+        const u64 low_image = given.low_image[k], high_image = given.high_image[k];
+        const double low = given.low[k], high = given.high[k];
+        const bool low_counts = low_image < modulus && low_image != 0;
+        const bool high_counts = high_image < modulus && high_image != 0;
+        const bool has_cost = given.cost && given.cost_image[k] != 0;
+        const double cost = has_cost ? given.cost[k] : 0.0;
+        const bool is_even = high_image == negated_bound(low_image);
+        // The image is that of the size, or of its inverse where a cost tells it.
+        double size = 1;
+        u64 image = 1;
+        bool is_inverse = false, is_known = true;
+        if (sizes && (low_counts || high_counts)) {
+            const bool takes_low = low_counts && (!high_counts || std::fabs(low) > std::fabs(high));
+            const double bound = takes_low ? low : high;
+            size = std::fabs(bound);
+            image = takes_low ? low_image : high_image;
+            if (bound < 0) image = field_negate(image);
+        } else if (sizes && has_cost) {
+            size = (given.mass ? given.mass[k] : 1.0) / std::fabs(cost);
+            image = cost < 0 ? field_negate(given.cost_image[k]) : given.cost_image[k];
+            is_inverse = true;
+        } else if (sizes) {
+            is_known = false;
+        }
+        const bool is_negative = signs && (is_even ? cost < 0 : high < -low);
+        out.floats[k] = is_negative ? -size : size;
+        out.images[k] = is_negative ? field_negate(image) : image;
+        const bool admits_zero = (low_image == 0 || low < 0) && (high_image == 0 || high > 0);
+        u8 state = !has_cost && admits_zero ? rests : 0;
+        if (state && !is_known) state |= has_open_size;
+        if (state && signs && is_even) state |= has_open_sign;
+        out.states[k] = state;
+        is_inverse_size[k] = is_inverse;
+    }
+    const Array<u64> reciprocal = inverses(out.images, u32(given.size));
+    const Array<u64> inverse_mass = given.mass ? inverses(given.mass_image, u32(given.size)) : Array<u64>();
+    for (u64 k = 0; k < given.size; ++k) {
+        u64 &image = out.images[k], divisor = reciprocal[k];
+        if (is_inverse_size[k]) {
+            std::swap(image, divisor);
+            if (given.mass) {
+                image = field_multiply(image, given.mass_image[k]);
+                divisor = field_multiply(divisor, inverse_mass[k]);
+            }
+        }
+        const bool is_negative = out.floats[k] < 0;
+        const ScaledBounds bounds = scaled_bounds(given.low_image[k], given.high_image[k], divisor, is_negative);
+        out.low_word[k] = bounds.lower;
+        out.high_word[k] = bounds.upper;
+        if (!given.cost) continue;
+        u64 cost = field_multiply(given.cost_image[k], image);
+        if (given.mass) cost = field_multiply(cost, inverse_mass[k]);
+        out.cost_word[k] = cost;
+    }
+}
+
+// The scales of members relative to the first member of their class; what rests has the scale 0.
+inline void take_relative(const i64* labels, const u8* states, u64 size, u64 n_classes, double* floats, u64* images) {
+    Array<u64> first(n_classes), inverse(n_classes);
+    Array<double> unit(n_classes);
+    u64 n_seen = 0;
+    for (u64 k = 0; k < size; ++k)  // labels are numbered by first member
+        if (u64(labels[k]) == n_seen) {
+            first[n_seen] = images[k];
+            unit[n_seen++] = floats[k];
+        }
+    if (n_seen != n_classes) throw std::invalid_argument("labels are not numbered by first member");
+    inverse = inverses(first.data(), u32(n_classes));
+    for (u64 k = 0; k < size; ++k) {
+        const bool is_at_rest = states[k] & rests;
+        images[k] = is_at_rest ? 0 : field_multiply(images[k], inverse[labels[k]]);
+        floats[k] = is_at_rest                 ? 0.0
+                    : images[k] == 1           ? 1.0
+                    : images[k] == modulus - 1 ? -1.0
+                                               : floats[k] / unit[labels[k]];
+    }
+}
+
+}  // namespace relift

@@ -1,0 +1,87 @@
+r"""A cheap second look after an exact lifting, whether classes would be much fewer if rounding did not count.
+
+Data that passed through a computation often has numbers that are meant to be equal and differ in the last bits. Whether
+there are any is found by comparing bits, without those of the last digits, for a part of the numbers; only if so the
+classes are looked for again, with numbers that agree to :data:`DIGITS` digits made equal. Nothing is changed by this:
+the answer is that of the exact classes, and a note says which option to type.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from relift.arrays import Vector
+from relift.program.program import Program
+from relift.symmetry import finite_field as field
+
+DIGITS = 11
+"""Numbers closer than 10^-DIGITS, relatively, are made equal for the second look."""
+
+MUCH_SMALLER = 0.8
+"""A small program is told of if it has at most this part of the variables and rows."""
+
+_LAST_BITS = 16
+"""Bits of a float that differences of 10^-11 are made of."""
+
+_SAMPLE, _SLICE = 65_536, 4096
+"""Of so many numbers of an array, at most, those with about so many different values are compared."""
+
+
+@final
+@dataclass(frozen=True)
+class RoundingHint:
+    """What ``digits`` would find.
+
+    Parameters
+    ----------
+    digits
+        The option to type.
+    variables, rows
+        How large the small program would be.
+    """
+
+    digits: int
+    variables: int
+    rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"numbers that differ only by rounding keep variables apart: digits={self.digits} (--digits {self.digits}) "
+            f"would leave {self.variables:,} variables and {self.rows:,} rows."
+        )
+
+
+def has_nearly_equal_numbers(program: Program) -> bool:
+    """Whether numbers of one array differ in their last bits only; in large arrays some of them are looked at.
+
+    Parameters
+    ----------
+    program
+        Any program.
+
+    Examples
+    --------
+    >>> has_nearly_equal_numbers(Program(q=[0.3, 0.1 + 0.2], lb=0)), has_nearly_equal_numbers(Program(q=[0.3, 0.4]))
+    (True, False)
+    """
+    matrices = (program.A, program.P, program.conic.A)
+    arrays = [matrix.data for matrix in matrices if matrix is not None]
+    bounds = (np.concatenate([program.l, program.u]), np.concatenate([program.lb, program.ub]))
+    return any(_has_near_misses(values) for values in (*arrays, program.q, *bounds, program.conic.b))
+
+
+def _has_near_misses(values: Vector) -> bool:
+    if values.size < 2:
+        return False
+    if values.size > _SAMPLE:  # at random: what is nearly equal may lie at regular distances
+        values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
+    bits = np.abs(values).view(np.int64)
+    # Numbers on the two sides of an edge are not compared: one pair that is found is enough.
+    key = (bits + (1 << (_LAST_BITS - 1))) >> _LAST_BITS
+    if key.size > 2 * _SLICE:  # all numbers of one key are chosen, or none of them
+        chosen = field.mixed(key.view(np.uint64)) % np.uint64(key.size // _SLICE) == 0
+        bits, key = bits[chosen], key[chosen]
+    return bool(np.unique(bits).size > np.unique(key).size)

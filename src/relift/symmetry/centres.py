@@ -1,0 +1,178 @@
+r"""Variables measured from the middle of their bounds, so that :math:`x \mapsto lb + ub - x` is a change of sign.
+
+Right-hand sides then shift by A c. Whether that makes more equal or less depends on the program: rows that a reflection
+exchanges, such as :math:`y \le x_1 + x_2` and :math:`y \le 2 - x_1 - x_2`, get equal right-hand sides, others lose a 0.
+So a cheap look at the floats comes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from relift.arrays import FieldElements, Flags, Indices, Vector
+from relift.program.conic_rows import ConicRows
+from relift.program.program import Program
+from relift.settings import Reading
+from relift.symmetry import finite_field as field
+from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.own_scales import Intervals
+from relift.symmetry.partition import Partition
+
+SAMPLE = 512
+"""Variables and rows of which bounds are compared."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """Where variables are measured from: floats, and exactly."""
+
+    floats: Vector
+    images: FieldElements
+
+    def only(self, where: Flags) -> Centres:
+        """The same for some variables, 0 for the others."""
+        return Centres(np.where(where, self.floats, 0.0), np.where(where, self.images, np.uint64(0)))
+
+
+def centres_of(program: Program, bounds: Intervals) -> Centres | None:
+    """The middles of bounds on both sides, 0 where there are none; None if all are 0.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1], lb=[0, 0], ub=[1, np.inf])
+    >>> bounds = Intervals(program.lb, program.ub, field.images(program.lb), field.images(program.ub))
+    >>> centres_of(program, bounds).floats.tolist()
+    [0.5, 0.0]
+    """
+    is_boxed = (bounds.low_image < field.MODULUS) & (bounds.high_image < field.MODULUS) & ~bounds.is_symmetric
+    is_boxed[program.quadratic.variables] = False  # their constraints would change
+    if not is_boxed.any():
+        return None
+    floats, images = np.zeros(is_boxed.size), np.zeros(is_boxed.size, np.uint64)
+    floats[is_boxed] = 0.5 * (bounds.low[is_boxed] + bounds.high[is_boxed])
+    both = field.add(bounds.low_image[is_boxed], bounds.high_image[is_boxed])
+    images[is_boxed] = field.multiply(both, field.inverse(2))
+    return Centres(floats, images)
+
+
+def may_be_equal_up_to_reflection(program: Program, centres: Centres) -> bool:
+    """Whether right-hand sides, or costs, that differ now would be equal up to sign; a sample of rows is compared.
+
+    Parameters
+    ----------
+    program
+        A linear or quadratic program.
+    centres
+        Where its variables would be measured from.
+
+    Examples
+    --------
+    >>> program = Program(q=[0, 0, -1], A=[[1, 1, -1], [-1, -1, -1]], l=[0, -2], lb=0, ub=1)
+    >>> bounds = Intervals(program.lb, program.ub, field.images(program.lb), field.images(program.ub))
+    >>> may_be_equal_up_to_reflection(program, centres_of(program, bounds))
+    True
+    """
+    some = _sample(program.n_variables)
+    lb, ub, middle, q = program.lb[some], program.ub[some], centres.floats[some], program.q[some]
+    # P is symmetric: its columns are quickly to be had.
+    slope = 0.0 if program.P is None else program.P[:, some].T @ centres.floats
+    if _n_shapes(lb - middle, ub - middle, q + slope) < _n_shapes(lb, ub, q):
+        return True
+    some, A = _sample(program.n_rows), program.A
+    shift = A[some] @ centres.floats if A.format == "csr" else (A @ centres.floats)[some]
+    l, u = program.l[some], program.u[some]
+    nothing = np.zeros(l.size)
+    return _n_shapes(l - shift, u - shift, nothing) < _n_shapes(l, u, nothing)
+
+
+def _sample(size: int) -> Indices:
+    return np.arange(size) if size <= SAMPLE else np.linspace(0, size - 1, SAMPLE).astype(np.int64)
+
+
+def uncentred(centres: Centres, classes: Partition, scales: FieldElements) -> Centres | None:
+    """Centres only where they are needed: members of a class whose centres are in the ratio of their scales move back.
+
+    Parameters
+    ----------
+    centres
+        Where variables were measured from.
+    classes, scales
+        Classes that were found so, and exact scales of the members, 0 at rest.
+    """
+    first = centres.images[classes.representatives][classes.labels]
+    fits = (scales != 0) & (field.multiply(scales, first) == centres.images)
+    is_whole = np.ones(classes.n_classes, bool)
+    np.logical_and.at(is_whole, classes.labels, fits)
+    stays = ~is_whole[classes.labels] & (centres.images != 0)
+    if not stays.any():
+        return None
+    return centres.only(stays)
+
+
+def _n_shapes(low: Vector, high: Vector, cost: Vector) -> int:
+    """How many intervals with costs there are up to a factor of either sign; those that are even count half."""
+    size = np.maximum(np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0))
+    by_cost = (size <= 1e-9) & (cost != 0)
+    size = np.where(size > 1e-9, size, 1.0)
+    size[by_cost] = 1.0 / np.abs(cost[by_cost])
+    with np.errstate(invalid="ignore"):  # of infinities that have no sum only the signs are compared
+        is_even = np.where(np.isfinite(low), np.abs(low + high) <= 1e-9 * size, low == -high)
+    turn = np.where(np.where(is_even, cost < 0, high < -low), -1.0, 1.0)
+    first, second = np.where(turn < 0, -high, low) / size, np.where(turn < 0, -low, high) / size
+    words = np.zeros(low.size, np.uint64)
+    for part in (first, second, cost * turn * size):
+        words = field.mixed(words ^ (_rounded(part) + 0.0).view(np.uint64))  # -0.0 is 0.0
+    distinct, chosen = np.unique(words, return_index=True)
+    return 2 * distinct.size - int(np.count_nonzero((is_even & (cost == 0))[chosen]))
+
+
+def _rounded(values: Vector) -> Vector:
+    is_finite = np.isfinite(values)
+    return np.where(is_finite, np.round(np.where(is_finite, values, 0.0), 9), np.sign(values) * 1e300)
+
+
+def centred_program(
+    program: Program, vectors: VectorImages, centres: Centres, reading: Reading
+) -> tuple[Program, VectorImages]:
+    """The program with variables measured from their centres, and the exact images of its vectors.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1], A=[[1, 1]], u=[1], lb=0, ub=[1, 2])
+    >>> centres = Centres(np.array([0.5, 1.0]), field.images([0.5, 1.0]))
+    >>> moved, _ = centred_program(program, VectorImages.of(program, "decimal"), centres, "decimal")
+    >>> moved.u.tolist(), moved.lb.tolist(), moved.ub.tolist(), moved.r
+    ([-0.5], [-0.5, -1.0], [0.5, 1.0], 1.5)
+    """
+    centre, exact = centres.floats, centres.images
+    along_rows, shift = np.asarray(program.A @ centre), field.product(program.A, exact, reading)
+    slope, slope_images = np.zeros(program.n_variables), np.zeros(program.n_variables, np.uint64)
+    if program.P is not None:
+        slope, slope_images = np.asarray(program.P @ centre), field.product(program.P, exact, reading)
+    conic, b_images = program.conic, vectors.b
+    if len(conic):
+        b_images = field.subtract(vectors.b, field.product(conic.A, exact, reading))
+        b = np.where(b_images == 0, 0.0, conic.b - conic.A @ centre)
+        conic = ConicRows.trusted(conic.A, b, conic.cones)
+    l, l_image = _moved(program.l, vectors.l, along_rows, shift)
+    u, u_image = _moved(program.u, vectors.u, along_rows, shift)
+    lb, lb_image = _moved(program.lb, vectors.lb, centre, exact)
+    ub, ub_image = _moved(program.ub, vectors.ub, centre, exact)
+    q_image = field.add(vectors.q, slope_images)
+    moved = Program.trusted(
+        program.P, np.where(q_image == 0, 0.0, program.q + slope), program.A, l, u, lb, ub,
+        program.r + float(program.q @ centre) + 0.5 * float(slope @ centre),
+        quadratic=program.quadratic, conic=conic,
+    )  # fmt: skip
+    return moved, VectorImages(q_image, l_image, u_image, lb_image, ub_image, b_images)
+
+
+def _moved(bounds: Vector, images: FieldElements, by: Vector, by_images: FieldElements) -> tuple[Vector, FieldElements]:
+    """Bounds less something, exactly too: what is exactly 0 is 0."""
+    is_finite = images < field.MODULUS
+    moved = np.where(is_finite, field.subtract(np.where(is_finite, images, np.uint64(0)), by_images), images)
+    return np.where(moved == 0, 0.0, bounds - by), moved

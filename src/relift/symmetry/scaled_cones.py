@@ -1,0 +1,163 @@
+r"""Cones in the search for classes up to scale.
+
+Rows :math:`s = b - Cx` of cone k may be :math:`\tau_i \omega_k` times those of the representative of their class,
+with one size :math:`\omega_k > 0` for all rows of a cone: a cone holds the multiples of its members. The sign
+:math:`\tau_i` is 1, but for rows whose sign the cone does not see: tails of second-order cones and the last rows of
+power cones. Such a row may also be at rest, :math:`s_i = 0`. A cone at rest holds the vector 0.
+
+As in :mod:`~relift.symmetry.cone_refinement` each cone is a column, joined to its rows by entries 1; its scale is
+:math:`\omega_k`. Equal sums along these entries are what makes all sizes in a cone agree. Entries of rows whose sign is
+open are *links*: they count once the row is awake, with its sign. All rows of a cone have the mass of the cone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from relift.arrays import FieldElements, Flags, Indices
+from relift.program.program import Program
+from relift.settings import LiftSettings
+from relift.symmetry import finite_field as field
+from relift.symmetry.cone_refinement import StackedCones
+from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, Masses, OwnScales
+from relift.symmetry.partition import Partition
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScaledCones:
+    """The columns and rows that cones add to a program, with what is known of their scales.
+
+    Parameters
+    ----------
+    stacked
+        The program with these columns and rows.
+    cones, rows
+        Scales of the columns and of the rows that were added.
+    links
+        For each row of the stacked program its link, or -1.
+    cone_of_row
+        The cone of each conic row.
+    """
+
+    stacked: StackedCones
+    cones: OwnScales
+    rows: OwnScales
+    links: Indices
+    cone_of_row: Indices
+
+    @classmethod
+    def of(cls, program: Program, vectors: VectorImages, settings: LiftSettings) -> ScaledCones:
+        """Stack the cones of a program."""
+        stacked, conic = StackedCones.of(program, settings.values), program.conic
+        has_open_sign = np.zeros(conic.n_rows, bool)
+        if settings.signs:
+            has_open_sign[conic.layout.tails] = has_open_sign[conic.layout.products] = True
+        rests = vectors.b == 0
+        size, size_image = np.ones(conic.n_rows), np.ones(conic.n_rows, np.uint64)
+        if settings.sizes:
+            size = np.where(rests, 1.0, np.abs(conic.b))
+            size_image = np.where(rests, np.uint64(1), np.where(conic.b < 0, field.negate(vectors.b), vectors.b))
+        is_turned = has_open_sign & (conic.b < 0)
+        floats = np.where(is_turned, -size, size)
+        images = np.where(is_turned, field.negate(size_image), size_image)
+        states = RESTS + OPEN_SIGN * has_open_sign.astype(np.uint8) + (OPEN_SIZE if settings.sizes else 0)
+        word = field.multiply(vectors.b, field.inverse(images))
+        rows = OwnScales(floats, images, np.where(rests, states, 0).astype(np.uint8), (word, word))
+        n_cones = len(conic)
+        state = RESTS + (OPEN_SIZE if settings.sizes else 0)
+        nothing = np.zeros(n_cones, np.uint64)
+        cones = OwnScales(
+            np.ones(n_cones), np.ones(n_cones, np.uint64), np.full(n_cones, state, np.uint8), (nothing,) * 3
+        )
+        links = np.full(stacked.program.n_rows, -1, np.int64)
+        last = stacked.program.A.indptr[1:].astype(np.int64) - 1  # columns of cones come last
+        links[program.n_rows :] = np.where(has_open_sign, last[program.n_rows :], -1)
+        return cls(stacked, cones, rows, links, conic.cone_of_row)
+
+    def vectors(self, vectors: VectorImages) -> VectorImages:
+        """Images of the vectors of the stacked program: cones have no cost and no bounds."""
+        n_cones = self.cones.floats.size
+        nothing, free = np.zeros(n_cones, np.uint64), np.full(n_cones, field.PLUS_INFINITY, np.uint64)
+        return VectorImages(
+            np.concatenate([vectors.q, nothing]),
+            np.concatenate([vectors.l, vectors.b]),
+            np.concatenate([vectors.u, vectors.b]),
+            np.concatenate([vectors.lb, field.negate(free)]),
+            np.concatenate([vectors.ub, free]),
+            vectors.b,
+        )
+
+    def with_cones(self, of_variables: OwnScales) -> OwnScales:
+        """Scales of variables, then of cones."""
+        return _joined(of_variables, self.cones)
+
+    def with_rows(self, of_rows: OwnScales) -> OwnScales:
+        """Scales of rows, then of conic rows."""
+        return _joined(of_rows, self.rows)
+
+    def equalised(self, masses: Masses, cones: Partition) -> Masses:
+        """One mass for each cone and all its rows: the least of its class.
+
+        Parameters
+        ----------
+        masses
+            Of the stacked program.
+        cones
+            Classes inside which cones must have equal masses.
+        """
+        first_row, first_cone = self.stacked.n_rows, self.stacked.n_variables
+        label = cones.labels[self.cone_of_row]
+        order = np.lexsort((masses.rows[first_row:], label))
+        least = order[np.r_[True, np.diff(label[order]) != 0]] + first_row  # every cone has rows
+        floats, images = masses.rows[least], masses.row_images[least]
+        return Masses(
+            np.concatenate([masses.variables[:first_cone], floats[cones.labels]]),
+            np.concatenate([masses.variable_images[:first_cone], images[cones.labels]]),
+            np.concatenate([masses.rows[:first_row], floats[label]]),
+            np.concatenate([masses.row_images[:first_row], images[label]]),
+        )
+
+
+def _joined(first: OwnScales, second: OwnScales) -> OwnScales:
+    words = tuple(np.concatenate(pair) for pair in zip(first.words, second.words, strict=True))
+    return OwnScales(
+        np.concatenate([first.floats, second.floats]),
+        np.concatenate([first.images, second.images]),
+        np.concatenate([first.states, second.states]),
+        words,
+    )
+
+
+def rigid(own: OwnScales, which: Flags, original: tuple[FieldElements, ...]) -> OwnScales:
+    """Scales in which some variables are compared as they are given, and never rest.
+
+    Parameters
+    ----------
+    own
+        Scales.
+    which
+        Which variables.
+    original
+        The words that tell these apart: images of bounds and costs as they are.
+    """
+    words = tuple(np.where(which, given, word) for given, word in zip(original, own.words, strict=True))
+    return replace(
+        own,
+        floats=np.where(which, 1.0, own.floats),
+        images=np.where(which, np.uint64(1), own.images),
+        states=np.where(which, 0, own.states).astype(np.uint8),
+        words=words,
+    )
+
+
+def intervals_of(program: Program, vectors: VectorImages) -> tuple[Intervals, Intervals]:
+    """Bounds of variables and of rows, floats and exact."""
+    return (
+        Intervals(program.lb, program.ub, vectors.lb, vectors.ub),
+        Intervals(program.l, program.u, vectors.l, vectors.u),
+    )

@@ -1,0 +1,102 @@
+"""After an exact lifting, numbers that differ by rounding alone are told of where they keep much apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import relift
+import relift.cvxpy
+from relift.cli.commands import app
+from relift.formats.program_files import write_program
+from relift.lifting.second_look import has_nearly_equal_numbers
+from relift.program.program import Program
+
+
+def kernel_on_a_circle(n: int = 40) -> Program:
+    angle = 2 * np.pi * np.arange(n) / n
+    points = np.c_[np.cos(angle), np.sin(angle)]
+    kernel = np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2))
+    return Program(P=kernel + 0.01 * np.eye(n), q=-np.ones(n), A=np.ones((1, n)), l=[1], u=[1], lb=0)
+
+
+def even_costs(n: int = 400) -> Program:
+    z = np.linspace(-1, 1, n)
+    return Program(q=np.abs(z), A=np.stack([np.ones(n), z**2]), l=[1, 0.1], u=[1, 1], lb=0)
+
+
+def test_a_kernel_of_points_on_a_circle_is_one_class_with_the_digits_of_the_hint() -> None:
+    result = relift.solve(kernel_on_a_circle())
+    assert result.lifting.small.n_variables == 40
+    assert result.hint is not None
+    assert (result.hint.digits, result.hint.variables, result.hint.rows) == (11, 1, 1)
+    assert relift.lift(kernel_on_a_circle(), digits=result.hint.digits).small.n_variables == 1
+
+
+def test_costs_that_are_even_but_for_rounding_are_told_of() -> None:
+    lifting = relift.lift(even_costs())
+    assert lifting.small.n_variables > 200
+    assert lifting.hint is not None
+    assert lifting.hint.variables == relift.lift(even_costs(), digits=11).small.n_variables == 200
+    assert lifting.notes == (
+        "numbers that differ only by rounding keep variables apart: digits=11 (--digits 11) would leave 200 variables "
+        "and 2 rows.",
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_data_without_near_misses_get_no_hint_and_no_second_look(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    program = Program(q=random.random(300), A=random.random((40, 300)), l=1, lb=0)
+    assert not has_nearly_equal_numbers(program)
+    lifting = relift.lift(program)
+    assert lifting.hint is None
+    assert "second look" not in lifting.timings
+
+
+def test_large_arrays_are_sampled_and_near_misses_are_still_seen() -> None:
+    values = np.repeat(np.random.default_rng(0).random(100_000), 2)
+    assert not has_nearly_equal_numbers(Program(q=values, lb=0))
+    values[1::2] *= 1 + 2e-15
+    assert has_nearly_equal_numbers(Program(q=values, lb=0))
+
+
+def test_near_misses_that_keep_nothing_apart_get_no_hint() -> None:
+    program = Program(q=[0.3, 0.1 + 0.2, 5, 7], A=[[1, 2, 3, 4], [4, 7, 2, 1]], l=[1, 2], lb=0)
+    assert has_nearly_equal_numbers(program)
+    assert relift.lift(program).hint is None
+
+
+@pytest.mark.parametrize("options", [{"digits": 12}, {"lift": "counting"}, {"lift": "none"}])
+def test_only_exact_equitable_lifting_takes_a_second_look(options: dict[str, Any]) -> None:
+    assert relift.lift(kernel_on_a_circle(), **options).hint is None
+
+
+def test_the_hint_is_printed_when_asked_for_words(capsys: pytest.CaptureFixture[str]) -> None:
+    relift.solve(even_costs(), verbose=True)
+    assert "relift: numbers that differ only by rounding" in capsys.readouterr().out
+    relift.solve(even_costs())
+    assert capsys.readouterr().out == ""
+
+
+def test_the_command_line_shows_the_hint(tmp_path: Path) -> None:
+    write_program(even_costs(), tmp_path / "even.npz")
+    shown = CliRunner().invoke(app, ["solve", str(tmp_path / "even.npz")])
+    assert "--digits 11" in " ".join(shown.output.split())
+    document = json.loads(CliRunner().invoke(app, ["solve", str(tmp_path / "even.npz"), "--json"]).stdout)
+    assert document["hint"]["digits"] == 11
+
+
+def test_cvxpy_shows_the_hint_in_its_statistics() -> None:
+    program = even_costs()
+    x = cp.Variable(400, nonneg=True)
+    sums = program.A @ x
+    problem = cp.Problem(cp.Minimize(program.q @ x), [sums[0] == 1, sums[1] >= 0.1, sums[1] <= 1])
+    problem.solve(solver=relift.cvxpy.Lifted())
+    assert problem.solver_stats.extra_stats["hint"]["digits"] == 11

@@ -1,0 +1,125 @@
+"""Classes up to size, unit and sign: against fractions, against the NumPy twin, and what must not change them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relift.program.program import Program
+from relift.settings import Reading
+from relift.symmetry import finite_field as field
+from relift.symmetry.colour_refinement import Refinement, refine
+from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.own_scales import Intervals, Masses, scales_of_rows, scales_of_variables
+from relift.symmetry.partition import Partition
+from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
+from relift.testing.scaled_classes import classes_up_to_scale
+from relift.testing.scaled_programs import open_program, rescaled
+
+SEEDS = st.integers(0, 2**31)
+SIZES = {"n": st.integers(1, 7), "m": st.integers(1, 7), "copies": st.integers(1, 3)}
+
+
+def scaled_classes(
+    program: Program,
+    *,
+    sizes: bool = True,
+    signs: bool = True,
+    masses: Masses | None = None,
+    reading: Reading = "decimal",
+    seed: int = 0,
+) -> ScaledRefinement:
+    images = VectorImages.of(program, reading)
+    bounds = Intervals(program.lb, program.ub, images.lb, images.ub)
+    rows = Intervals(program.l, program.u, images.l, images.u)
+    return refine_up_to_scale(
+        program.P, program.A, scales_of_variables(bounds, program.q, images.q, sizes=sizes, signs=signs, masses=masses),
+        scales_of_rows(rows, sizes=sizes, signs=signs), masses=masses, reading=reading, seed=seed,
+    )  # fmt: skip
+
+
+def plain_classes(program: Program, reading: Reading = "decimal") -> Refinement:
+    images = VectorImages.of(program, reading)
+    words = [images.q, images.lb, images.ub]
+    return refine(program.P, program.A, words, images.l, images.u, program.l, program.u, reading=reading)
+
+
+def random_masses(random: np.random.Generator, program: Program) -> Masses:
+    variables, rows = (random.choice([1.0, 2.0, 3.0], size) for size in (program.n_variables, program.n_rows))
+    return Masses(variables, field.images(variables), rows, field.images(rows))
+
+
+def assert_same(found: ScaledRefinement, other: ScaledRefinement) -> None:
+    for ours, theirs in ((found.variables, other.variables), (found.rows, other.rows)):
+        assert ours.classes == theirs.classes
+        np.testing.assert_array_equal(ours.images, theirs.images)
+        np.testing.assert_allclose(ours.floats, theirs.floats, rtol=1e-9)
+
+
+@settings(max_examples=250, deadline=None)
+@given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans(), has_masses=st.booleans(), **SIZES)
+def test_classes_and_scales_are_those_of_the_definition_in_fractions(
+    seed: int, n: int, m: int, copies: int, sizes: bool, signs: bool, has_masses: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    program = open_program(random, n, m, copies)
+    masses = random_masses(random, program) if has_masses else None
+    given_masses = None if masses is None else (masses.variables.tolist(), masses.rows.tolist())
+    found = scaled_classes(program, sizes=sizes, signs=signs, masses=masses, seed=seed)
+    slow = classes_up_to_scale(program, sizes=sizes, signs=signs, masses=given_masses)
+    for ours, labels, scales in (
+        (found.variables, slow.variables, slow.variable_scales),
+        (found.rows, slow.rows, slow.row_scales),
+    ):
+        assert ours.classes == Partition.from_labels(labels)
+        np.testing.assert_allclose(ours.floats, [float(scale) for scale in scales], rtol=1e-9)
+        exact = [scale.numerator * pow(scale.denominator, -1, field.MODULUS) % field.MODULUS for scale in scales]
+        np.testing.assert_array_equal(ours.images, np.array(exact, np.uint64))
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=SEEDS, has_masses=st.booleans(), **SIZES)
+def test_the_compiled_kernel_and_its_twin_agree(seed: int, n: int, m: int, copies: int, has_masses: bool) -> None:
+    random = np.random.default_rng(seed)
+    program = open_program(random, n, m, copies)
+    masses = random_masses(random, program) if has_masses else None
+    compiled = scaled_classes(program, masses=masses, seed=seed)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(field, "CORE_IS_COMPILED", False)
+        slow = scaled_classes(program, masses=masses, seed=seed + 1)
+    assert slow.statistics.engine == "numpy"
+    assert_same(compiled, slow)
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=SEEDS, reading=st.sampled_from(["decimal", "bits"]), **SIZES)
+def test_classes_are_never_more_than_the_equitable_ones(
+    seed: int, n: int, m: int, copies: int, reading: Reading
+) -> None:
+    program = open_program(np.random.default_rng(seed), n, m, copies)
+    found, plain = scaled_classes(program, reading=reading), plain_classes(program, reading)
+    assert plain.variables.refines(found.variables.classes)
+    assert plain.rows.refines(found.rows.classes)
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, signs=st.booleans(), **SIZES)
+def test_classes_are_the_same_in_other_units_signs_and_orders(
+    seed: int, n: int, m: int, copies: int, signs: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    program = open_program(random, n, m, copies)
+    other = rescaled(random, program, signs=signs)
+    here, there = (scaled_classes(p, signs=signs, reading="bits") for p in (program, other.program))
+    for ours, theirs, order, factors in (
+        (here.variables, there.variables, other.columns, 1.0 / other.column_factors),
+        (here.rows, there.rows, other.rows, other.row_factors),
+    ):
+        assert Partition.from_labels(ours.classes.labels[order]) == theirs.classes
+        expected = ours.floats[order] * factors
+        expected = (
+            expected / np.where(expected == 0, 1.0, expected)[theirs.classes.representatives][theirs.classes.labels]
+        )
+        np.testing.assert_allclose(theirs.floats, expected, rtol=1e-9)
