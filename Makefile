@@ -8,7 +8,7 @@ SOURCES := pyproject.toml setup.py $(wildcard core/include/relift/*.hpp) $(wildc
 JOBS ?= 2
 MINUTES ?= 5
 
-.PHONY: demo test test-random test-minimal test-lowest test-python mutants sanitize fuzz check docs benchmark cvxpy-suite clean
+.PHONY: demo test test-random test-minimal test-lowest test-python mutants sanitize fuzz check docs site coverage wheels try-wheels benchmark cvxpy-suite clean
 
 demo: $(VENV)/.relift
 	$(RUN)/python examples/charging_fleet.py
@@ -49,6 +49,24 @@ check: $(VENV)/.dev
 	$(RUN)/lint-imports
 	$(RUN)/python docs/generate.py --check
 
+# How much of the mathematics the tests run; some minutes.
+coverage: $(VENV)/.dev
+	$(RUN)/python -m pytest -n $(JOBS) --dist worksteal --cov=relift.program --cov=relift.symmetry --cov=relift.lifting \
+		--cov-branch --cov-report=term:skip-covered --cov-report=html:build/coverage tests
+
+# The documentation as a site, in build/site: no warning, no broken link inside it.
+site: $(VENV)/.site
+	$(RUN)/python -m sphinx -W --keep-going -q -b html docs build/site
+	$(RUN)/python docs/check_site.py build/site
+
+# Source distribution and wheels for Linux in dist, by Zig's compiler; and each tried in clean environments.
+PYTHONS ?= $(PYTHON)
+wheels: $(VENV)/.release
+	$(RUN)/python -m release.wheels
+
+try-wheels: $(VENV)/.release
+	$(RUN)/python -m release.try_wheels --python $(PYTHONS)
+
 docs: $(VENV)/.dev
 	$(RUN)/python docs/generate.py
 
@@ -77,5 +95,13 @@ $(VENV)/.dev: $(VENV)/bin/python $(SOURCES)
 	$(RUN)/python -m pip install --quiet --editable ".[dev]"
 	@touch $@ $(VENV)/.relift
 
+$(VENV)/.site: $(VENV)/.dev
+	$(RUN)/python -m pip install --quiet --editable ".[site]"
+	@touch $@
+
+$(VENV)/.release: $(VENV)/bin/python
+	$(RUN)/python -m pip install --quiet "build>=1.2" "setuptools>=77" "ziglang>=0.13" "auditwheel>=6.1" "abi3audit>=0.0.20"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build results spark-warehouse src/relift/*.so src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist results spark-warehouse src/relift/*.so src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -47,7 +47,9 @@ def main() -> None:
                  "relift without", "relift", "agrees"):  # fmt: skip
         table.add_column(name, justify="left" if name == "program" else "right")
     for name, program in programs:
-        table.add_row(name, *measured(program, arguments.repeats, arguments.time_limit))
+        line = measured(program, arguments.repeats, arguments.time_limit)
+        print(name, *line, sep=" | ", flush=True)  # the whole takes minutes
+        table.add_row(name, *line)
     console.print(table)
 
 

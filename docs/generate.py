@@ -18,10 +18,11 @@ from typing import Any
 
 from grounding_page import GROUNDING_BLOCKS
 from paper_page import PAPER_BLOCKS
+from reference_page import REFERENCE_BLOCKS
 from reliability_page import RELIABILITY_BLOCKS
 from svm_page import SVM_BLOCKS
 
-from relift.language.functions import FUNCTIONS
+from relift.language.functions import DATA_FUNCTIONS, FUNCTIONS
 from relift.solvers.registry import backend_lines
 
 ROOT = Path(__file__).parent.parent
@@ -166,6 +167,32 @@ def repeated_rows() -> str:
     return table(json.loads((ROOT / "docs" / "repeated_rows.json").read_text(encoding="utf-8")))
 
 
+def fixed_costs() -> str:
+    """The table of docs/fixed_costs.json, which ``python -m benchmarks.fixed_costs --out`` renews."""
+    found = json.loads((ROOT / "docs" / "fixed_costs.json").read_text(encoding="utf-8"))
+    before = {m["case"]: m for m in found["before"]}
+    lines = ["| problem | direct ms | relift ms | more ms | more ms before |", "|---|---|---|---|---|"]
+    for m in found["measurements"]:
+        old = before.get(m["case"])
+        was = "–" if old is None else f"{old['over_ms']:+.2f}"
+        lines.append(f"| {m['case']} | {m['direct_ms']:.2f} | {m['relift_ms']:.2f} | {m['over_ms']:+.2f} | {was} |")
+    return "\n".join(lines)
+
+
+def pairs() -> str:
+    """The table of docs/pairs.json, which ``python -m benchmarks.pairs --out`` renews; figures before in brackets."""
+    found = json.loads((ROOT / "docs" / "pairs.json").read_text(encoding="utf-8"))
+    before = {(m["family"], m["n_nonzeros"]): m for m in found["before"]}
+    parts = list(found["measurements"][0]["pairs"])
+    lines = [f"| family | nonzeros | variables | {' | '.join(parts)} |", "|---|---|---|" + "---|" * len(parts)]
+    for m in found["measurements"]:
+        old = before.get((m["family"], m["n_nonzeros"]))
+        cells = [f"{m['pairs'][p]:.1f}" + (f" ({old['pairs'][p]:.1f})" if old else "") for p in parts]
+        variables = f"{m['n_variables']:,} → {m['small_variables']:,}"
+        lines.append(f"| {m['family']} | {m['n_nonzeros']:,} | {variables} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def gpu() -> str:
     """The table of docs/gpu.json, which ``python -m benchmarks.gpu_orbits --out`` writes on a machine with a GPU."""
     found = json.loads((ROOT / "docs" / "gpu.json").read_text(encoding="utf-8"))
@@ -195,6 +222,12 @@ def functions() -> str:
     return "\n".join(lines)
 
 
+def data_functions() -> str:
+    """The functions of data, from their table."""
+    lines = [f"| `{function.written}` | {function.meaning} |" for function in DATA_FUNCTIONS.values()]
+    return "\n".join(["| written | means |", "|---|---|", *lines])
+
+
 TABLES = {
     "all_benchmarks": all_benchmarks,
     "approximate": approximate,
@@ -202,12 +235,16 @@ TABLES = {
     "backends": backends,
     "benchmarks": benchmarks,
     "first_figures": first_figures,
+    "fixed_costs": fixed_costs,
     "functions": functions,
+    "data_functions": data_functions,
     "gpu": gpu,
     "layers": layers,
+    "pairs": pairs,
     "repeated_rows": repeated_rows,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
+    **REFERENCE_BLOCKS,
     **RELIABILITY_BLOCKS,
     **SVM_BLOCKS,
 }

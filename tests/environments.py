@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "build" / "environments"
 TOOLS = ("pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100")
 KINDS = ("minimal", "lowest", "lowest-extras", "lowest-linopy", "full")
-UNTRIED = ("all", "dev", "ortools")
+UNTRIED = ("all", "dev", "ortools", "site")
 """Extras that only collect others, are for developers, or cannot share a process with highspy."""
 
 

@@ -17,7 +17,7 @@ from relift.cli.run import run
 from relift.errors import OptionError, UnknownOptionError
 from relift.settings import OWN_OPTIONS
 
-LIFTING = ("lift", "values", "digits", "scale_rows", "reduce", "approximate")
+LIFTING = ("lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs", "approximate")
 """The options that say how a program is lifted; they are the same in every door."""
 N = 12
 COSTS = 1.0 + 1e-4 * np.arange(N)

@@ -370,9 +370,8 @@ def test_coefficients_are_added_as_exact_rationals_and_nothing_is_rounded_unless
 
 def test_wrong_classes_of_a_broken_kernel_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     from relift.lifting import stages
-    from relift.symmetry.find import find_symmetry
 
-    honest = find_symmetry
+    honest, honest_up_to_scale = stages.find_symmetry, stages.find_up_to_scale  # type: ignore[attr-defined]
 
     def everything_is_alike(program: Program, *rest: Any, **more: Any) -> Any:
         found = honest(program, *rest, **more)
@@ -382,7 +381,11 @@ def test_wrong_classes_of_a_broken_kernel_are_not_used(monkeypatch: pytest.Monke
             rows=Partition(np.zeros(program.n_rows, np.int64)),
         )
 
+    def everything_is_alike_up_to_scale(program: Program, *rest: Any, **more: Any) -> Any:
+        return replace(honest_up_to_scale(program, *rest, **more), symmetry=everything_is_alike(program, *rest, **more))
+
     monkeypatch.setattr(stages, "find_symmetry", everything_is_alike)
+    monkeypatch.setattr(stages, "find_up_to_scale", everything_is_alike_up_to_scale)
     result = solve(Program(q=COSTS, A=ROWS, l=[1, 1], lb=0))
     assert result.lifting.is_trivial
     assert "no classes passed their check" in result.lifting.notes[-1]

@@ -20,6 +20,7 @@ from relift.errors import (
     ShapeError,
 )
 from relift.lifting.lifting import Lifting, lift
+from relift.lifting.quotient import quotient
 from relift.testing.random_programs import random_program, symmetric_program
 
 RING = Program(q=np.ones(12), A=np.eye(12) + np.roll(np.eye(12), 1, axis=1), l=np.ones(12), lb=0, ub=5)
@@ -60,6 +61,20 @@ def test_each_scenario_has_the_answer_that_it_has_alone(seed: int, quadratic: bo
         if result.status == Status.OPTIMAL:
             assert result.objective == pytest.approx(alone.objective, rel=1e-5, abs=1e-5)
             assert relift.certify(here, result.solution).is_optimal
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), quadratic=st.booleans())
+def test_the_small_program_of_an_update_is_the_one_made_from_its_classes(seed: int, quadratic: bool) -> None:
+    symmetric = symmetric_program(seed, quadratic=quadratic, scaled_rows=bool(seed % 2))
+    lifting = relift.lift(symmetric.program)
+    for change in random_changes(symmetric.program, seed, 3, (symmetric.variable_labels, symmetric.row_labels)):
+        updated = lifting.update(**change)
+        assert updated.small == quotient(updated.reduction.program, updated.symmetry).program
+    matrix = updated.program.A * 2.0
+    doubled = lifting.with_values_of(lifting.program.replace(A=matrix))
+    if doubled is not None:
+        assert doubled.small == quotient(doubled.reduction.program, doubled.symmetry).program
 
 
 def test_classes_are_found_once_and_hold_for_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -458,19 +458,19 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
         LookArguments given{};
         given.P = Py_None;
         PyObject *labels_given, *row_labels_given;
-        if (!PyArg_ParseTuple(arguments, "OpnnOOO", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
-                              &given.variables, &labels_given, &row_labels_given))
+        if (!PyArg_ParseTuple(arguments, "OpnnOOOO", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
+                              &given.variables, &given.rows, &labels_given, &row_labels_given))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
-            const NumberBuffers variables(given.variables, problem.n_variables);
+            const NumberBuffers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
             if (!variables.numbers.cost) throw std::invalid_argument("costs are missing");
             const Buffer labels(labels_given), row_labels(row_labels_given);
             const Likeness found =
-                look_at_rows(problem, variables.numbers, labels.elements<i64>('i', "labels", problem.n_variables),
+                look_at_rows(problem, variables.numbers, rows.numbers,
+                             labels.elements<i64>('i', "labels", problem.n_variables),
                              row_labels.elements<i64>('i', "row_labels", problem.n_rows));
-            return Py_BuildValue("KKKKO", (unsigned long long)found.row_pairs, (unsigned long long)found.rows_alike,
-                                 (unsigned long long)found.entry_pairs, (unsigned long long)found.entries_alike,
-                                 found.speaks() ? Py_True : Py_False);
+            return Py_BuildValue("OO", found.speaks() ? Py_True : Py_False,
+                                 found.speaks_in_proportion() ? Py_True : Py_False);
         });
     });
 }
@@ -550,8 +550,8 @@ PyMethodDef methods[] = {
     {"relative_scales", relative_scales, METH_VARARGS,
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"likeness", likeness, METH_VARARGS,
-     "likeness(A, A_is_csr, n_variables, n_rows, variables, labels, row_labels): looks at some rows; returns (pairs of a "
-     "row class and a kind, those too many, the same for entries, whether that speaks for masses)."},
+     "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels): looks at some rows; returns "
+     "whether they speak for masses, and whether right-hand sides in proportion do, to ten digits."},
     {"masses", masses, METH_VARARGS,
      "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
      "n_row_classes, floats, images, row_floats, row_images): masses from sizes and prices, equal within classes."},

@@ -257,6 +257,28 @@ void test_cancelled_sums_split_nothing() {
     CHECK(classes_of(program, options) == slow_classes(program, options));
 }
 
+// The two words that stand for 128 bits where the compiler has none, against the compiler's own.
+void test_two_words() {
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 Own;
+    const auto of = [](Own x) { return TwoWords(u64(x), u64(x >> 64)); };
+    std::mt19937_64 random(2);
+    for (int trial = 0; trial < 20000; ++trial) {
+        const auto word = [&] { return trial % 3 ? random() : random() >> (random() % 64); };
+        const u64 a0 = word(), a1 = trial % 2 ? word() : ~u64(0), b0 = word(), b1 = trial % 5 ? word() : 0;
+        const Own a = Own(a1) << 64 | a0, b = Own(b1) << 64 | b0;
+        const TwoWords x = of(a), y = of(b);
+        const int by = int(random() % 128);
+        CHECK(TwoWords::product(a0, b0) == of(Own(a0) * b0));
+        CHECK(x + y == of(a + b) && x - y == of(a - b) && x * y == of(a * b));
+        CHECK((x & y) == of(a & b) && ~x == of(~a));
+        CHECK((x << by) == of(a << by) && (x >> by) == of(a >> by));
+        CHECK((x > y) == (a > b) && (x == y) == (a == b));
+    }
+    for (double power = 1; power < 1e35; power *= 10) CHECK(TwoWords::of(power) == of(Own(power)));
+#endif
+}
+
 void test_field() {
     CHECK(field_multiply(field_inverse(10), 10) == 1);
     CHECK(field_inverse(0) == 0);
@@ -391,6 +413,7 @@ void test_malformed_matrices() {
 }
 
 int main() {
+    test_two_words();
     test_field();
     test_random_programs<std::int32_t>();
     test_random_programs<std::int64_t>();

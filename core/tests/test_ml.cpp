@@ -266,7 +266,21 @@ void test_labels_by_signature() {
     }
 }
 
+// What the processor says of itself is what the compiler's own question gives.
+void test_processor() {
+#if defined(RELIFT_ML_HAS_TARGETS) && !defined(__clang__)
+    const bool has_512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    const bool has_2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    const relift::ml::Processor expected = has_512 ? relift::ml::Processor::avx512
+                                           : has_2 ? relift::ml::Processor::avx2
+                                                   : relift::ml::Processor::plain;
+    CHECK(relift::ml::ask_processor() == expected);
+#endif
+}
+
 int main() {
+    test_processor();
     test_kernels();
     test_nearest_centres();
     test_smo();

@@ -62,10 +62,11 @@ def likeness(
     n_variables: int,
     n_rows: int,
     variables: _Numbers,
+    rows: _Numbers,
     labels: NDArray[np.int64],
     row_labels: NDArray[np.int64],
     /,
-) -> tuple[int, int, int, int, bool]: ...
+) -> tuple[bool, bool]: ...
 def masses(
     P: _Compressed | None,
     A: _Compressed,

@@ -16,7 +16,7 @@ Of a time limit the first backend gets half, as long as there are others to turn
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import final
@@ -200,7 +200,7 @@ class CertifiedSolve:
                 break
             if self.attempts and self.settings.interrupt is not None and self.settings.interrupt():
                 break
-            work.settings = replace(work.settings, time_limit=_least(left, work.settings.time_limit))
+            work.settings = _limited(work.settings, left)
             work.start_point = start_point
             run_stages(ANSWERING, work, self.clock)
             answer, certificate = work.answer, work.certificate
@@ -230,11 +230,14 @@ class CertifiedSolve:
         """
         if chosen is None and (first := self._first_order()) is not None:
             yield first
-        backends = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
+        backends: Iterable[Backend] = [chosen] if chosen is not None else backends_to_try(self.lifting.small)
+        if self.settings.time_limit is not None:  # it is shared, so that it matters how many there are
+            backends = list(backends)
         for position, backend in enumerate(backends):
             settings = self.settings
             left = self._time_left()
-            share = None if left is None or position + 1 == len(backends) else perf_counter() + 0.5 * left
+            is_last = isinstance(backends, list) and position + 1 == len(backends)
+            share = None if left is None or is_last else perf_counter() + 0.5 * left
             if position:
                 if settings.time_limit is not None and not backend.has_time_limit:
                     continue
@@ -245,7 +248,7 @@ class CertifiedSolve:
                 of_share = None if share is None else share - perf_counter()
                 if of_share is not None and of_share <= 0:
                     break
-                work.settings = replace(work.settings, time_limit=_least(of_share, work.settings.time_limit))
+                work.settings = _limited(work.settings, of_share)
                 yield work
                 if self.attempts[-1].status == Status.TIME_LIMIT:
                     break
@@ -389,6 +392,11 @@ def _is_better(answer: Solution, certificate: Certificate, best: Solution, best_
         np.nan_to_num(certificate.worst_residual, nan=np.inf)
         < np.nan_to_num(best_certificate.worst_residual, nan=np.inf)
     )
+
+
+def _limited(settings: SolverSettings, limit: float | None) -> SolverSettings:
+    """The settings with no more time than that."""
+    return settings if limit is None else replace(settings, time_limit=_least(limit, settings.time_limit))
 
 
 def _least(*limits: float | None) -> float | None:

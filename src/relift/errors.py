@@ -305,6 +305,11 @@ class FileWarning(ReliftWarning):
 
 
 @final
+class SlowReferenceWarning(ReliftWarning):
+    """relift was installed without its compiled core; the NumPy reference runs instead, many times slower."""
+
+
+@final
 class MissingPackageError(ReliftError, ImportError):
     """An optional package is needed and not installed."""
 

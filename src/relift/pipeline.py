@@ -28,10 +28,8 @@ import logging
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from relift.approximate.options import Approximation, approximation_from
-from relift.approximate_solve import ApproximateSolve
 from relift.certified_solve import ANSWERING, AnswerWork, CertifiedSolve
 from relift.errors import OptionError
 from relift.lifting.lifting import Lifting
@@ -46,6 +44,9 @@ from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
 from relift.symmetry.partition import Partition
+
+if TYPE_CHECKING:
+    from relift.approximate.options import Approximation
 
 _log = logging.getLogger("relift")
 
@@ -146,6 +147,8 @@ def lift(
         raise other_model_error("relift.lift", program)
     settings = LiftSettings(lift, values, digits, scale_rows, reduce, sizes, signs)
     if approximate is not None:
+        from relift.approximate.options import approximation_from
+
         return approximation_from(approximate).lift(program, settings, progress)
     return lift_with_settings(program, settings, progress)
 
@@ -232,12 +235,18 @@ def solve(
     original = program.program if isinstance(program, Lifting) else program
     _refuse_what_does_not_fit(original, chosen, vertex=vertex)
 
-    approximation = None if approximate is None else approximation_from(approximate)
+    approximation = None
+    if approximate is not None:
+        from relift.approximate.options import approximation_from
+
+        approximation = approximation_from(approximate)
     if isinstance(program, Lifting):
         approximation = program.approximation
     if approximation is not None:
         if vertex:
             raise OptionError("vertex=True cannot be combined with approximate lifting.", "Remove one of them.")
+        from relift.approximate_solve import ApproximateSolve
+
         found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
         return _logged(
             Result(

@@ -61,7 +61,7 @@ class Result:
 
     @property
     def gap(self) -> float:
-        """The distance of the two bounds, relative to max(1, |objective|); NaN otherwise."""
+        """The distance of the two bounds, relative to ``max(1, |objective|)``; NaN otherwise."""
         return float("nan") if self.approximation is None else self.approximation.gap
 
     @property

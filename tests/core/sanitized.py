@@ -1,4 +1,4 @@
-"""The three extensions with sanitizers: built into a temporary folder, and the tests of their kernels run with them.
+"""The extensions with sanitizers: built into a temporary folder, and the tests of their kernels run with them.
 
 ``python -m tests.core.sanitized [TEST ...]`` runs all of them, or those named. No step outside an array, no overflow of
 a signed number, no wrong shift or cast passes unseen; leaks are looked for in the tests of the core without Python
@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
     "_core": "module.cpp",
+    "_passes_core": "passes_module.cpp",
     "_tables_core": "tables_module.cpp",
     "_ml_core": "ml_module.cpp",
     "_linear_core": "linear_module.cpp",
@@ -26,6 +27,8 @@ MODULES = {
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FLAGS = ("-std=c++17", "-g1", *SANITIZERS, "-fPIC", "-shared", "-DPy_LIMITED_API=0x030B0000", "-Wall", "-Wextra")
 KERNEL_TESTS = (
+    "tests/lifting/test_point_residuals.py",
+    "tests/program/test_passes.py",
     "tests/symmetry/test_colour_refinement.py",
     "tests/symmetry/test_cone_refinement.py",
     "tests/symmetry/test_equitable.py",
@@ -118,7 +121,8 @@ def run_tests(folder: Path, tests: tuple[str, ...], chosen: str = LEFT_OUT) -> s
         Which of them, in the words of pytest's ``-k``.
     """
     around = environment(folder)
-    where = "import relift._core, relift._tables_core, relift._linear_core, relift._ml_core as m; print(m.__file__)"
+    modules = ", ".join(f"relift.{name}" for name in MODULES)
+    where = f"import {modules}, relift._ml_core as m; print(m.__file__)"
     found = subprocess.run([sys.executable, "-c", where], env=around, capture_output=True, text=True, cwd=folder)
     if Path(found.stdout.strip()).parent != folder / "relift":
         raise RuntimeError(f"the sanitised extensions are not used: {found.stdout}{found.stderr}")

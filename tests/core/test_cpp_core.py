@@ -13,11 +13,19 @@ CORE = Path(__file__).resolve().parents[2] / "core"
 COMPILER = shutil.which("g++")
 
 
+SOURCES = sorted((CORE / "tests").glob("test_*.cpp"))
+
+
 @pytest.mark.skipif(COMPILER is None, reason="no g++ on this machine")
-@pytest.mark.parametrize("source", sorted((CORE / "tests").glob("test_*.cpp")), ids=lambda path: path.stem)
-def test_core_passes_its_tests_under_sanitizers(source: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("source", "own"),
+    [*((source, "") for source in SOURCES), (CORE / "tests" / "test_core.cpp", "-DRELIFT_OWN_128_BITS")],
+    ids=[*(source.stem for source in SOURCES), "test_core_without_int128"],
+)
+def test_core_passes_its_tests_under_sanitizers(source: Path, own: str, tmp_path: Path) -> None:
     program = tmp_path / source.stem
     flags = ["-std=c++17", "-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    flags += [own] if own else []
     built = subprocess.run(
         [str(COMPILER), *flags, "-Wall", "-Wextra", f"-I{CORE / 'include'}", str(source), "-o", str(program)],
         capture_output=True,

@@ -30,6 +30,13 @@ def has_constant_in_row(text: str) -> bool:
     )
 
 
+def has_repeated_cost(text: str) -> bool:
+    """Whether a variable stands twice in the objective of an LP file: relift adds its numbers, HiGHS keeps one."""
+    objective = re.split(r"subject to", re.sub(r"\\.*", "", text), maxsplit=1, flags=re.IGNORECASE)[0]
+    words = [token for token in _TOKENS.findall(objective) if not _NUMBER.match(token) and re.match(r"[^\W\d]", token)]
+    return len(set(words)) < len(words)
+
+
 def _before_signs(tokens: list[str], k: int) -> str:
     """The token before a number and its signs."""
     while tokens[k - 1] in {"+", "-"}:
@@ -41,7 +48,8 @@ def difference_from_highs(path: Path, program: Program) -> str:
     """The first thing that HiGHS reads in another way, or an empty text; also where HiGHS reads nothing, or warns."""
     import highspy
 
-    if path.suffix == ".lp" and has_constant_in_row(path.read_text(encoding="utf-8", errors="replace")):
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".lp" and (has_constant_in_row(text) or has_repeated_cost(text)):
         return ""
     highs = highspy.Highs()
     for name, value in (("output_flag", False), ("small_matrix_value", 1e-12), ("large_matrix_value", 1e300)):
@@ -60,8 +68,7 @@ def difference_from_highs(path: Path, program: Program) -> str:
     for name, theirs in (("q", lp.col_cost_), ("lb", lp.col_lower_), ("ub", lp.col_upper_),
                          ("l", lp.row_lower_), ("u", lp.row_upper_)):  # fmt: skip
         ours = getattr(program, name)
-        theirs = _bounds(theirs) if name != "q" else np.asarray(theirs)
-        ours = _bounds(ours) if name != "q" else ours
+        theirs, ours = _bounds(theirs), _bounds(ours)  # costs from 1e20 on are infinite to HiGHS too
         if not np.array_equal(ours, theirs):
             at = int(np.flatnonzero(ours != theirs)[0])
             return f"{name}[{at}] is {theirs[at]!r} for HiGHS, {ours[at]!r} for relift"

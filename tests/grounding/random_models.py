@@ -49,6 +49,8 @@ class Writer:
         if kind == "t":
             return self.pick([*known, "u", '"it\'s"'])
         computed = [f"{name}+1" for name in known] + [f"3-{name}" for name in known] if allow_computed else []
+        if computed and self.draw(st.integers(0, 3)) == 0:
+            computed = [self.pick([f"prev({name})", f"next({name})", f"mod({name}, 2)"]) for name in known]
         return self.pick([*known, *known, *computed, "1", "2"])
 
     def atom(self, bound: dict[str, str], new: dict[str, str], negated: bool = False) -> str:
@@ -70,11 +72,19 @@ class Writer:
     def binding(self, bound: dict[str, str], new: str, kind: str, depth: int) -> str:
         choices = ["atom", "atom", "atom"]
         numbers = [name for name, found in bound.items() if found == "n"]
-        if kind == "n" and numbers:
-            choices.append("equation")
+        if kind == "n":
+            choices += ["range", *(["equation", "whole"] if numbers else [])]
         if depth:
             choices += ["or", "existential"]
         choice = self.pick(choices)
+        if choice == "range":
+            ends = [self.pick(["0", "1", *numbers]), self.pick(["2", "3", *(f"{name}+1" for name in numbers)])]
+            return f"{new} in {ends[0]}..{ends[1]}"
+        if choice == "whole":
+            name = self.pick(numbers)
+            return (
+                f"{new} = {self.pick([f'floor({name}/2)', f'ceil({name}/2)', f'mod(1-{name}, 3)', f'round({name}/2)'])}"
+            )
         if choice == "equation":
             return f"{new} = {self.pick(numbers)} {self.pick(['+', '-', '*'])} {self.pick(['1', '2', *numbers])}"
         if choice == "or":
@@ -88,9 +98,13 @@ class Writer:
 
     def test(self, bound: dict[str, str], depth: int) -> str:
         choices = ["compare", "not", "not"]
+        numbers = [name for name, found in bound.items() if found == "n"]
+        choices += ["in range"] if numbers else []
         if depth:
             choices += ["not formula", "or", "count", "indicator"]
         choice = self.pick(choices)
+        if choice == "in range":
+            return f"{self.pick(['', '!'])}({self.pick(numbers)} in {self.pick(['0', '1'])}..{self.pick(['1', '2'])})"
         if choice == "not":
             return f"!{self.atom(bound, {}, negated=True)}"
         if choice == "not formula":
@@ -165,7 +179,7 @@ class Writer:
 def models(draw: Any) -> str:
     writer = Writer(draw)
     lines = [
-        "relation p/1, q/2, r/3, s/2;",
+        "relation p/1 ordered, q/2, r/3, s/2;",
         "param a/1, b/2, d/2 default 0.5;",
         "var x/1, y/2, z;",
     ]

@@ -18,8 +18,21 @@ class NoValue(Exception):  # noqa: N818
     """A value is missing, or arithmetic has no answer."""
 
 
+class Border(NoValue):
+    """Nothing stands before the first value, or behind the last."""
+
+
 def number(value: Any) -> Any:
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value) if isinstance(value, int) else value
+
+
+FUNCTIONS: dict[str, Any] = {
+    "abs": abs,
+    "min": lambda *parts: min(parts),
+    "max": lambda *parts: max(parts),
+    "floor": lambda value: Fraction(math.floor(value)),
+    "mod": lambda a, b: a - b * math.floor(a / b),
+}
 
 
 class SlowEvaluator:
@@ -59,6 +72,8 @@ class SlowEvaluator:
                 yield {**env, formula.binds: self.value(formula.right, env)}
             elif compare(formula.op, self.value(formula.left, env), self.value(formula.right, env)):
                 yield env
+        elif isinstance(formula, c.InRange):
+            yield from self.in_range(formula, env)
         elif isinstance(formula, c.Not):
             if not list(self.solutions(formula.part, env)):
                 yield env
@@ -67,6 +82,16 @@ class SlowEvaluator:
         else:
             for part in formula.parts:
                 yield from self.solutions(part, env)
+
+    def in_range(self, formula: c.InRange, env: Env) -> Iterator[Env]:
+        first, last = self.value(formula.first, env), self.value(formula.last, env)
+        if first.denominator != 1 or last.denominator != 1:
+            raise NoValue("an end of a range")
+        numbers = [Fraction(k) for k in range(int(first), int(last) + 1)]
+        if isinstance(formula.value, c.LogicVariable) and formula.value.name not in env:
+            yield from ({**env, formula.value.name: k} for k in numbers)
+        elif self.value(formula.value, env) in numbers:
+            yield env
 
     def all_parts(self, parts: tuple[c.Formula, ...], env: Env) -> Iterator[Env]:
         if not parts:
@@ -86,7 +111,11 @@ class SlowEvaluator:
                     continue
                 if isinstance(argument, c.LogicVariable) and argument.name not in found:
                     found[argument.name] = value
-                elif self.value(argument, found) != value:
+                    continue
+                try:
+                    if self.value(argument, found) != value:
+                        break
+                except Border:
                     break
             else:
                 yield found
@@ -116,7 +145,14 @@ class SlowEvaluator:
             return arithmetic(e.op, self.value(e.left, env), self.value(e.right, env))
         if isinstance(e, c.Function):
             parts = [self.value(a, env) for a in e.arguments]
-            return {"abs": lambda: abs(parts[0]), "min": lambda: min(parts), "max": lambda: max(parts)}[e.name]()
+            return FUNCTIONS[e.name](*parts)
+        if isinstance(e, c.Neighbour):
+            values = sorted(value for (value,) in self.relations[e.relation])
+            here = self.value(e.argument, env)
+            place = values.index(here) + e.step if here in values else -1
+            if not 0 <= place < len(values):
+                raise Border(f"{e.relation} {here}")
+            return values[place]
         if isinstance(e, c.Indicator):
             return Fraction(any(True for _ in self.solutions(e.formula, env)))
         answers = self.answers(e.variables, e.formula, env)

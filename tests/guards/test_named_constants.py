@@ -29,7 +29,8 @@ def circulant(*first_row: float) -> np.ndarray:
 def quotient_of_a_circle(*first_row: float) -> Program:
     """One class of variables and one of rows: the only entry is the sum of a row."""
     n = len(first_row)
-    lifting = relift.lift(Program(q=np.ones(n), A=circulant(*first_row), l=-1.0, lb=0.0, ub=2.0), reduce=False)
+    program = Program(q=np.ones(n), A=circulant(*first_row), l=-1.0, lb=0.0, ub=2.0)
+    lifting = relift.lift(program, reduce=False, sizes=False, signs=False)  # else such a row is left out
     assert (lifting.small.n_variables, lifting.small.n_rows) == (1, 1)
     return lifting.small
 

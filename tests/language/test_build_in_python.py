@@ -274,7 +274,7 @@ P, C, X1, Y0, K = M.relation("p", 1), M.param("c", 1), M.var("x", arity=1), M.va
     ("wrong", "message"),
     [
         (lambda: P(I) and P(J), "p(I) has no truth value in Python. Join formulas with &, | and ~ instead of and, or "
-         "and not; write between(a, e, b) for a <= e <= b."),
+         "and not; write between(a, e, b) for a <= e <= b, "),
         (lambda: 0 <= X1(I) <= 1, "x(I) >= 0 has no truth value in Python."),
         (lambda: not P(I), "p(I) has no truth value in Python."),
         (lambda: P(I) & I < 3, "I is not a formula, and & needs one. Comparisons between & and | need parentheses: "

@@ -268,3 +268,9 @@ def test_digits_refuses_chains_that_are_too_wide() -> None:
     assert result.snapped is not None
     assert result.snapped.n_chains_refused == 1
     assert result.small.n_variables == 5
+
+
+def test_a_lifting_says_its_sizes_in_one_line() -> None:
+    program = Program(q=np.ones(6), A=np.ones((2, 6)), l=[3.0, 1.0], lb=0)
+    assert repr(lift(program)) == "Lifting(LP, 6 -> 1 variables, 2 -> 1 rows, equitable)"
+    assert "approximate" not in repr(relift.lift(program, lift="none"))

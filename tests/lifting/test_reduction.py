@@ -461,3 +461,24 @@ def test_a_bound_too_large_for_a_float_stays_a_row() -> None:
 def test_an_empty_program_reduces_to_itself(format: str) -> None:
     program = Program(q=[], A=sparse.csr_array((0, 0)).asformat(format))
     assert reduce(program).is_trivial
+
+
+@given(SEEDS)
+def test_what_an_earlier_reduction_knows_changes_nothing(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    first, _ = reducible_program(seed, quadratic=bool(seed % 2))
+    changes: dict[str, object] = {}
+    if random.random() < 0.5:
+        changes["q"] = random.integers(-2, 3, first.n_variables).astype(float)
+    if random.random() < 0.5:
+        changes["lb"] = np.where(random.random(first.n_variables) < 0.3, first.ub, first.lb)
+    if random.random() < 0.3:
+        changes["A"] = first.A * 2.0
+    second = first.replace(**changes)  # type: ignore[arg-type]
+    again, anew = reduce(second, "decimal", reduce(first)), reduce(second)
+    assert again.program == anew.program
+    for part in ("q", "l", "u", "lb", "ub", "b"):
+        np.testing.assert_array_equal(getattr(again.images, part), getattr(anew.images, part))
+    np.testing.assert_array_equal(again.rows, anew.rows)
+    np.testing.assert_array_equal(again.variables, anew.variables)
+    np.testing.assert_array_equal(again.values, anew.values)

@@ -306,3 +306,68 @@ def test_every_backend_answers_up_to_scale(backend: str) -> None:
     direct = relift.solve(planted.program, lift="none", reduce=False)
     assert result.lifting.small.n_variables < made.program.n_variables // 2
     assert result.objective == pytest.approx(direct.objective, rel=1e-4, abs=1e-4)
+
+
+# --- Rounding, presolve ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sizes_and_profiles_of_all_digits_are_found_with_digits(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size, profile, price = random.uniform(20, 100, 60), random.uniform(0.2, 1, 24), random.uniform(1, 2, 24)
+    needs, feeder = np.kron(np.eye(60), np.ones((1, 24))), np.kron(np.ones((1, 60)), np.eye(24))
+    program = Program(
+        q=np.tile(price, 60), A=np.vstack([needs, feeder]), lb=0, ub=np.kron(size, profile),
+        l=np.append(2.4 * size, np.full(24, -np.inf)), u=np.append(np.full(60, np.inf), np.full(24, 0.4 * size.sum())),
+    )  # fmt: skip
+    exact = relift.solve(program)
+    assert exact.hint is not None
+    assert exact.hint.variables == 24
+    result = relift.solve(program, digits=exact.hint.digits)
+    assert result.lifting.small.n_variables == 24
+    assert not result.lifting.notes
+    assert result.certificate.is_optimal
+    assert result.objective == pytest.approx(exact.objective, rel=1e-9)
+    again = relift.solve(result.lifting.update(q=np.tile(price[::-1], 60)))
+    assert again.certificate.is_optimal
+
+
+def test_digits_that_are_too_few_for_the_data_change_no_verdict() -> None:
+    random = np.random.default_rng(0)
+    size = np.arange(10.0, 22.0) * (1 + 1e-7 * random.standard_normal(12))
+    program = Program(
+        q=np.ones(12), A=np.vstack([np.eye(12), np.ones((1, 12))]), l=np.append(0.5 * size, 100.0), lb=0, ub=size
+    )
+    for digits in (4, 6, 9, 12):
+        result = relift.solve(program, digits=digits)
+        assert result.objective == pytest.approx(100.0, rel=1e-5)
+
+
+@settings(max_examples=100, deadline=None)
+@given(seed=SEEDS, n=st.integers(2, 6), copies=st.integers(2, 3), factor=st.sampled_from([1.0, 2.0, 0.5]))
+def test_opposite_rows_are_joined_without_loss_whatever_the_program(
+    seed: int, n: int, copies: int, factor: float
+) -> None:
+    random = np.random.default_rng(seed)
+    program = open_program(random, n, 2, copies)
+    rows = program.A.toarray()
+    z = np.tile(random.choice([-1.0, 0.0, 1.0, 2.0], n), copies)[: program.n_variables]
+    both = Program(
+        P=program.P, q=program.q, A=np.vstack([rows, z, -factor * z]),
+        l=np.append(program.l, [-np.inf, -np.inf]), u=np.append(program.u, [0.0, 0.0]),
+        lb=program.lb, ub=program.ub,
+    )  # fmt: skip
+    with_presolve, without = (relift.lift(both, reduce=reduce).small for reduce in (True, False))
+    assert with_presolve.n_variables <= without.n_variables
+    assert with_presolve.n_rows <= without.n_rows
+
+
+def test_maximum_entropy_with_an_antisymmetric_moment_has_the_symmetry_of_the_reflection() -> None:
+    cp = pytest.importorskip("cvxpy")
+    import relift.cvxpy
+
+    half = np.arange(1, 201) / 200
+    z, p = np.concatenate([-half[::-1], half]), cp.Variable(400)
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1, z @ p == 0])
+    assert problem.solve(solver=relift.cvxpy.Lifted()) == pytest.approx(np.log(400), rel=1e-6)
+    assert problem.solver_stats.extra_stats["small"]["variables"] <= 200

@@ -128,6 +128,21 @@ def test_the_best_bias_is_best(n: int, seed: int) -> None:
         assert least <= gap_terms(v, bias, zero, lo, hi).sum() + 1e-9
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+def test_the_gap_terms_add_up_to_primal_minus_dual_value(epsilon: float) -> None:
+    random = np.random.default_rng(4)
+    n = 12
+    Z = random.standard_normal((n, 3))
+    K, c = Z @ Z.T, random.standard_normal(n)
+    lo, hi = -random.uniform(0.1, 2.0, n), random.uniform(0.1, 2.0, n)
+    beta = balanced(random.uniform(lo, hi))
+    bias, v = 0.4, c - K @ beta
+    loss = np.maximum(np.maximum(hi * (v - bias - epsilon), lo * (v - bias + epsilon)), 0.0 if epsilon else -np.inf)
+    primal = 0.5 * beta @ K @ beta + loss.sum()
+    dual_value = c @ beta - epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta
+    assert gap_terms(v, bias, beta, lo, hi, epsilon).sum() == pytest.approx(primal - dual_value, rel=1e-12)
+
+
 def test_the_best_bias_of_many_is_that_of_a_full_sort(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(0)
     v, sign = random.standard_normal(20_000), random.integers(0, 2, 20_000)
@@ -170,6 +185,20 @@ def test_exact_classes_are_the_orbits_of_a_symmetric_set() -> None:
     assert answer.labels.max() == 1
     assert answer.gap < 1e-5
     check_answer(ring, answer)
+
+
+def test_exact_classes_tell_examples_apart_that_are_nearly_alike() -> None:
+    angles = np.arange(8) * np.pi / 4
+    X = np.concatenate([np.column_stack([np.cos(angles), np.sin(angles)])] * 2)
+    X[8:] *= 2.0
+    X[0] *= 1.001  # moves kernels in the third digit
+    y = np.repeat([1.0, -1.0], 8)
+    source = FunctionKernel(X, dense_function("rbf", 0.5, 0.0, 3))
+    nearly = DualProblem(source, y, np.minimum(y, 0), np.maximum(y, 0), None)
+    answer = solve_exact(nearly, LiftOptions(tolerance=1e-6))
+    assert np.count_nonzero(answer.labels == answer.labels[0]) == 1
+    assert answer.labels.max() + 1 == 10  # mirror images are still alike
+    check_answer(nearly, answer)
 
 
 def test_exact_mode_of_many_examples_solves_every_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,9 @@ def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_unknown_names_are_refused_with_the_nearest_one() -> None:
     answer = relift.solve_model(p.MAX_FLOW + p.MAX_FLOW_FACTS)
-    with pytest.raises(OptionError, match=r"there is no variable 'flw'\. Did you mean 'flow'\?"):
+    with pytest.raises(
+        OptionError, match=r"there is no variable, definition or constraint 'flw'\. Did you mean 'flow'\?"
+    ):
         answer["flw"]
     with pytest.raises(OptionError, match=r"there is no constraint 'x'\. Expected one of: balance\."):
         answer.duals("x")

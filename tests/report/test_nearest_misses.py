@@ -94,11 +94,16 @@ def test_data_that_differ_by_much_are_left_to_the_reader() -> None:
 
 def test_two_causes_are_only_named_together() -> None:
     random = np.random.default_rng(1)
-    program = machines(5 + random.random(50), ub=1 + random.random(50))
+    program = machines(5 + random.random(50), P=np.diag(1 + random.random(50)), ub=1)
     found = nearest_misses(program)
-    assert found.misses[0].cause == "costs of machine and upper bounds of machine"
+    assert found.misses[0].cause == "costs of machine and quadratic costs of machine with machine"
     assert found.misses[0].variables == 1
-    assert found.verdict.startswith("Costs of machine and upper bounds of machine keep variables apart: 50 would be 1")
+
+
+def test_bounds_are_no_cause_where_members_are_equal_up_to_size() -> None:
+    random = np.random.default_rng(1)
+    program = machines(5 + random.random(50), ub=1 + random.random(50))
+    assert nearest_misses(program).misses[0].cause == "costs of machine"
 
 
 def test_a_pattern_that_does_not_repeat_is_said_to_be_the_cause() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import relift
 from relift.program.program import Program
 from relift.program.solution import Solution
-from relift.solvers.forms import Conic, Stacked
+from relift.solvers.forms import Conic, Stacked, is_recession_direction
 from relift.solvers.second_order import SecondOrderCones
 from relift.testing.random_programs import symmetric_program
 
@@ -53,3 +53,12 @@ def test_the_dual_value_of_a_quadratic_constraint_is_the_sum_of_the_first_two_of
     cones = SecondOrderCones.from_program(program)
     assert cones.sizes == (4, 4)
     assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -3.0, 0, 0])).tolist() == [1.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("cost", "is_proof"), [(-1.0, True), (-1e-3, True), (-1e-6, False), (0.0, False), (1.0, False)]
+)
+def test_a_direction_proves_unboundedness_only_if_the_objective_falls_along_it(cost: float, is_proof: bool) -> None:
+    program = Program(q=[cost, 0.0], A=[[1.0, -1.0]], l=[0.0], u=[0.0], lb=0)
+    assert is_recession_direction(program, np.array([1.0, 1.0]), 1e-7) is is_proof
+    assert not is_recession_direction(program, np.array([1.0, -1.0]), 1e-7)

@@ -11,6 +11,7 @@ import pytest
 
 from relift.errors import MissingPackageError, OptionError
 from relift.program import Program
+from relift.solvers import registry
 from relift.solvers.registry import backend_names, backend_table, backends_to_try, get_backend
 
 HAS_PASS_THROUGHS = all(importlib.util.find_spec(name) for name in ("qpsolvers", "cvxpy"))
@@ -29,8 +30,8 @@ def test_backend_answers_to_its_name(name: str) -> None:
 
 
 def test_default_is_highs_for_linear_and_clarabel_for_quadratic_programs() -> None:
-    assert backends_to_try(Program(q=[1.0], lb=0))[0].name == "highs"
-    assert backends_to_try(Program(P=[[1.0]]))[0].name == "clarabel"
+    assert next(backends_to_try(Program(q=[1.0], lb=0))).name == "highs"
+    assert next(backends_to_try(Program(P=[[1.0]]))).name == "clarabel"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,7 @@ def test_missing_package_is_named_with_its_extra(
     name: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = importlib.util.find_spec
+    monkeypatch.setattr(registry, "_FOUND", set())
     monkeypatch.setattr(importlib.util, "find_spec", lambda wanted: None if wanted == package else found(wanted))
     with pytest.raises(MissingPackageError) as caught:
         get_backend(name)

@@ -12,7 +12,7 @@ struct FieldAlgebra {
     using Accumulator = u128;                    // holds 64 products below 2^122
     static constexpr u32 products_between_folds = 32;
     static void add(Accumulator& sum, u64 word) { sum += word; }
-    static void add_product(Accumulator& sum, u64 word, u64 weight) { sum += u128(word) * weight; }
+    static void add_product(Accumulator& sum, u64 word, u64 weight) { sum += wide_product(word, weight); }
     static void fold(Accumulator& sum) { sum = (sum & modulus) + (sum >> 61); }
     static u64 value(Accumulator sum) { return field_reduce(sum); }
 
@@ -21,7 +21,7 @@ struct FieldAlgebra {
         return (loose & modulus) + (loose >> 61);
     }
     static u64 loose_add_product(u64 loose, u64 word, u64 weight) {
-        const u128 product = u128(word) * weight;
+        const u128 product = wide_product(word, weight);
         return loose_add(loose, (u64(product) & modulus) + u64(product >> 61));
     }
     static u64 tight(u64 loose) { return field_reduce(loose); }

@@ -1,6 +1,7 @@
 // How many distinct words an array holds, whether all are distinct, and which are equal.
 #pragma once
 #include "counted_memory.hpp"
+#include "portable.hpp"
 
 namespace relift {
 
@@ -32,7 +33,7 @@ public:
 private:
     bool count_exactly(const u64* words, u32 size, u64& number) {
         const u32 capacity = power_of_two_above(2 * std::min<u64>(size, most_exact));
-        const int shift = 64 - __builtin_ctz(capacity);
+        const int shift = 64 - trailing_zeros(capacity);
         table_.assign(capacity, 0);
         bool zero_seen = false;
         u64 last = size ? ~words[0] : 0;
@@ -137,7 +138,7 @@ inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
     Grouping grouping;
     for (u32 capacity = power_of_two_above(2 * expected + 16);; capacity *= 4) {
         Array<Slot> table(capacity, Slot{0, none});
-        const int shift = 64 - __builtin_ctz(capacity);
+        const int shift = 64 - trailing_zeros(capacity);
         const bool prefetch = u64(capacity) * sizeof(Slot) > (u64(1) << 19);
         grouping.sizes.clear();
         grouping.representatives.clear();
@@ -145,7 +146,7 @@ inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
         u32 label = 0, i = 0;
         for (; i < size; ++i) {
             const u64 word = words[i];
-            if (prefetch && i + 12 < size) __builtin_prefetch(&table[spread(words[i + 12]) >> shift], 1);
+            if (prefetch && i + 12 < size) RELIFT_PREFETCH_TO_WRITE(&table[spread(words[i + 12]) >> shift]);
             if (word != last) {
                 last = word;
                 u64 at = spread(word) >> shift;

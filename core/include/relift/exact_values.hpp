@@ -82,9 +82,11 @@ inline u64 magnitude_by_printing(double x) {
 // With k such that x 10^k has 17 or 18 digits, the shortest decimal is the multiple n 10^j of the largest power of ten
 // among the integers in 10^k times that interval, and of several the one nearest to x.
 inline bool magnitude_by_integers(double x, u64& magnitude) {
-    static const u128 powers[] = {1u, 10u, 100u, 1000u, 10000u, 100000u, 1000000u, 10000000u, 100000000u, 1000000000u,
-                                  u128(1e10), u128(1e11), u128(1e12), u128(1e13), u128(1e14), u128(1e15), u128(1e16),
-                                  u128(1e17), u128(1e18), u128(1e19), u128(1e20), u128(1e21), u128(1e22)};
+    static const u128 powers[] = {u128(1u), u128(10u), u128(100u), u128(1000u), u128(10000u), u128(100000u),
+                                  u128(1000000u), u128(10000000u), u128(100000000u), u128(1000000000u),
+                                  wide_of(1e10), wide_of(1e11), wide_of(1e12), wide_of(1e13), wide_of(1e14),
+                                  wide_of(1e15), wide_of(1e16), wide_of(1e17), wide_of(1e18), wide_of(1e19),
+                                  wide_of(1e20), wide_of(1e21), wide_of(1e22)};
     const u64 word = bits_of(x);
     const int biased = int(word >> 52 & 2047);
     const u64 fraction = word & ((u64(1) << 52) - 1), m = fraction | u64(1) << 52;

@@ -5,13 +5,14 @@
 #pragma once
 #include <cstdint>
 
+#include "wide.hpp"
+
 namespace relift {
 
 using u8 = std::uint8_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
-__extension__ typedef unsigned __int128 u128;
 
 constexpr u64 modulus = (u64(1) << 61) - 1;
 
@@ -39,7 +40,7 @@ inline u64 field_add(u64 a, u64 b) {
 inline u64 field_negate(u64 a) { return a ? modulus - a : 0; }
 
 inline u64 field_multiply(u64 a, u64 b) {
-    const u128 product = u128(a) * b;
+    const u128 product = wide_product(a, b);
     const u64 sum = (u64(product) & modulus) + u64(product >> 61);
     return sum >= modulus ? sum - modulus : sum;
 }

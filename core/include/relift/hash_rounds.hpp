@@ -15,6 +15,7 @@
 #include "distinct_words.hpp"
 #include "monitor.hpp"
 #include "multipliers.hpp"
+#include "portable.hpp"
 #include "problem.hpp"
 #include "weights.hpp"
 
@@ -45,7 +46,7 @@ void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* s
     const u64 last = matrix.n_entries() - 1;
     const auto add_entries = [&](typename Algebra::Accumulator& sum, u64 e, u64 end) {
         for (; e < end; ++e) {
-            if (Pass::prefetch) __builtin_prefetch(&source[indices[std::min(e + prefetch_distance, last)]]);
+            if (Pass::prefetch) RELIFT_PREFETCH(&source[indices[std::min(e + prefetch_distance, last)]]);
             if constexpr (Pass::uniform) Algebra::add(sum, weight(e));
             else if constexpr (Weight::is_unit) Algebra::add(sum, source[indices[e]]);
             else Algebra::add_product(sum, source[indices[e]], weight(e));
@@ -80,7 +81,7 @@ void scatter_entries(const SparseView<Index>& matrix, Weight weight, const u64* 
     for (u32 major = 0; major < matrix.n_major; ++major) {
         const u64 word = Pass::uniform ? 1 : source[major];
         for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
-            if (Pass::prefetch) __builtin_prefetch(&sums[indices[std::min(e + prefetch_distance, last)]], 1);
+            if (Pass::prefetch) RELIFT_PREFETCH_TO_WRITE(&sums[indices[std::min(e + prefetch_distance, last)]]);
             u64& sum = sums[indices[e]];
             if constexpr (Pass::uniform) sum = Algebra::loose_add(sum, weight(e));
             else if constexpr (Weight::is_unit) sum = Algebra::loose_add(sum, word);

@@ -1,9 +1,9 @@
 // A look at some rows: do things of one kind and many sizes stand in different classes?
 //
 // Of each entry two numbers are independent of units and signs: |a| / |q| and |a| times the size of the bounds; divided
-// by the largest of the row they are independent of its factor too. Rows that are equal in these, and stand in different
-// classes, speak for masses that differ, and so do entries of one row that are equal in the first. It is a look, not a
-// proof, in either direction.
+// by the largest of the row they are independent of its factor too, and so are right-hand sides. Rows that are equal in
+// these, and stand in different classes, speak for masses that differ, and so do entries of one row that are equal in the
+// first. It is a look, not a proof, in either direction.
 #pragma once
 #include "distinct_words.hpp"
 #include "masses.hpp"
@@ -17,6 +17,8 @@ constexpr double share_that_speaks = 0.08;
 // How many pairs of a class and a kind were seen, and how many of them would go if classes were kinds.
 struct Likeness {
     u64 row_pairs = 0, rows_alike = 0, entry_pairs = 0, entries_alike = 0;
+    u64 sided_pairs = 0, sided_alike = 0;  // of rows with sizes and a right-hand side that is not 0
+    bool speaks_in_proportion() const { return double(sided_alike) > share_that_speaks * double(sided_pairs); }
     bool speaks() const {
         return double(rows_alike) > share_that_speaks * double(row_pairs) ||
                double(entries_alike) > share_that_speaks * double(entry_pairs);
@@ -81,13 +83,19 @@ inline void count_pairs(Array<KindAndClass>& seen, u64& pairs, u64& alike) {
 }
 
 template <class Index>
-Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables, const i64* variable_class,
-                      const i64* row_class) {
+Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables, const OwnNumbers& rows,
+                      const i64* variable_class, const i64* row_class) {
     constexpr u64 without_cost = ~u64(0);
     const auto quantised = [](double value) { return u64(std::llround(std::min(value, 1.0) * 1e10)); };
+    const auto side_word = [](double side, double largest) {  // to ten digits, whatever its size
+        if (!std::isfinite(side)) return side > 0 ? ~u64(1) : ~u64(2);
+        int exponent = 0;
+        const double fraction = std::frexp(std::fabs(side) / largest, &exponent);
+        return side == 0 ? u64(0) : mix(u64(std::llround(fraction * 1e10)) ^ mix(u64(i64(exponent))));
+    };
     const SampledRows sample = sampled_rows(problem);
     const auto& entries = sample.entries;
-    Array<KindAndClass> of_entries, of_rows;
+    Array<KindAndClass> of_entries, of_rows, of_sided_rows;
     Likeness found;
     for (u64 first = 0, last = 0; first < entries.size(); first = last) {
         double most_dear = 0, largest = 0;
@@ -118,9 +126,14 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
             if (dear > 0 || large > 0) of_entries.push_back({by_cost, variable_class[entries[e].column]});
         }
         count_pairs(of_entries, found.entry_pairs, found.entries_alike);
-        of_rows.push_back({kind, row_class[sample.rows[entries[first].row]]});
+        const u32 i = sample.rows[entries[first].row];
+        of_rows.push_back({kind, row_class[i]});
+        const double low = rows.low[i], high = rows.high[i];
+        if (largest > 0 && ((std::isfinite(low) && low != 0) || (std::isfinite(high) && high != 0)))
+            of_sided_rows.push_back({kind + side_word(low, largest) + side_word(high, largest), row_class[i]});
     }
     count_pairs(of_rows, found.row_pairs, found.rows_alike);
+    count_pairs(of_sided_rows, found.sided_pairs, found.sided_alike);
     return found;
 }
 

@@ -99,7 +99,7 @@ inline void multiply_within_classes(const Known& sizes, const Known& prices, con
 
 // The longer side of an interval, if it is finite and not 0.
 inline void size_of_interval(double low, double high, u64 low_image, u64 high_image, double& size, u64& image) {
-    const bool low_counts = low_image < modulus && low_image != 0, high_counts = high_image < modulus && high_image != 0;
+    const bool low_counts = is_size(low, low_image), high_counts = is_size(high, high_image);
     if (!low_counts && !high_counts) return;
     const bool takes_low = low_counts && (!high_counts || std::fabs(low) > std::fabs(high));
     const double bound = takes_low ? low : high;

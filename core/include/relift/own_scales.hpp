@@ -26,13 +26,17 @@ inline u64 negated_bound(u64 image) {
     return image == plus_infinity ? minus_infinity : image == minus_infinity ? plus_infinity : field_negate(image);
 }
 
+// Whether a number tells a size. Differences that presolve or centring took may be 0 in floats though not exactly.
+inline bool is_size(double value, u64 image) {
+    return image < modulus && image != 0 && std::fabs(value) > 1e-300;
+}
+
 inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, const OwnScaleArrays& out) {
     Array<u8> is_inverse_size(given.size);  // whether a cost told the size, so that the image is that of its inverse
     for (u64 k = 0; k < given.size; ++k) {
         const u64 low_image = given.low_image[k], high_image = given.high_image[k];
         const double low = given.low[k], high = given.high[k];
-        const bool low_counts = low_image < modulus && low_image != 0;
-        const bool high_counts = high_image < modulus && high_image != 0;
+        const bool low_counts = is_size(low, low_image), high_counts = is_size(high, high_image);
         const bool has_cost = given.cost && given.cost_image[k] != 0;
         const double cost = has_cost ? given.cost[k] : 0.0;
         const bool is_even = high_image == negated_bound(low_image);
@@ -46,7 +50,7 @@ inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, con
             size = std::fabs(bound);
             image = takes_low ? low_image : high_image;
             if (bound < 0) image = field_negate(image);
-        } else if (sizes && has_cost) {
+        } else if (sizes && has_cost && is_size(cost, given.cost_image[k])) {
             size = (given.mass ? given.mass[k] : 1.0) / std::fabs(cost);
             image = cost < 0 ? field_negate(given.cost_image[k]) : given.cost_image[k];
             is_inverse = true;

@@ -5,6 +5,7 @@
 // bits. The word 0 stands for an entry that counts as absent: an explicit zero, say.
 #pragma once
 #include "counted_memory.hpp"
+#include "portable.hpp"
 
 namespace relift {
 
@@ -59,7 +60,7 @@ public:
 
 private:
     struct Slot { u64 key; u32 number; };
-    __attribute__((noinline)) u32 number_beyond(u32 at, u64 key) {
+    RELIFT_NOINLINE u32 number_beyond(u32 at, u64 key) {
         while (slots_[at].key != no_key && slots_[at].key != key) at = (at + 1) & 1023;
         if (slots_[at].key == no_key) {
             if (size_ == 256) return none;

@@ -16,6 +16,7 @@
 #include "distinct_words.hpp"
 #include "monitor.hpp"
 #include "multipliers.hpp"
+#include "portable.hpp"
 #include "weights.hpp"
 
 namespace relift {
@@ -240,13 +241,13 @@ private:
     }
 
     void prefetch_members(const Adjacency& along, const u32* members, u32 i, u32 size) const {
-        if (i + 16 < size) __builtin_prefetch(&along.offsets[members[i + 16] - along.first_source]);
-        if (i + 8 < size) __builtin_prefetch(&along.targets[along.offsets[members[i + 8] - along.first_source]]);
+        if (i + 16 < size) RELIFT_PREFETCH(&along.offsets[members[i + 16] - along.first_source]);
+        if (i + 8 < size) RELIFT_PREFETCH(&along.targets[along.offsets[members[i + 8] - along.first_source]]);
         if (i + 3 < size) {
             const u32 ahead = members[i + 3] - along.first_source;
             u32 e = along.offsets[ahead];
             const u32 end = std::min(along.offsets[ahead + 1], e + 8);
-            for (; e < end; ++e) __builtin_prefetch(&vertices_[along.first_target + along.targets[e]], 1);
+            for (; e < end; ++e) RELIFT_PREFETCH_TO_WRITE(&vertices_[along.first_target + along.targets[e]]);
         }
     }
 
@@ -257,8 +258,8 @@ private:
         const u32* const list = touched_.data();
         touched_cells_.clear();
         for (u32 i = 0; i < n_touched; ++i) {
-            if (i + 8 < n_touched) __builtin_prefetch(&vertices[list[i + 8]]);
-            if (i + 4 < n_touched) __builtin_prefetch(&cells[vertices[list[i + 4]].cell & cell_bits]);
+            if (i + 8 < n_touched) RELIFT_PREFETCH(&vertices[list[i + 8]]);
+            if (i + 4 < n_touched) RELIFT_PREFETCH(&cells[vertices[list[i + 4]].cell & cell_bits]);
             const Vertex& vertex = vertices[list[i]];
             const u32 number = vertex.cell & cell_bits;
             Cell& cell = cells[number];
@@ -383,7 +384,7 @@ private:
 
     void group_by_hashing(Pair* pairs, u32 n_pairs) {
         const u32 capacity = power_of_two_above(2 * u64(n_pairs));
-        const int shift = 64 - __builtin_ctz(capacity);
+        const int shift = 64 - trailing_zeros(capacity);
         slots_.assign(capacity, none);
         for (u32 i = 0; i < n_pairs; ++i) {
             u64 at = spread(pairs[i].sum) >> shift;

@@ -35,7 +35,7 @@ class Approximation:
     Parameters
     ----------
     gap
-        The proved gap at which to stop: (upper - lower) / max(1, |upper|).
+        The proved gap at which to stop: (upper - lower) / ``max(1, |upper|)``.
     tolerance
         Numbers that differ by no more than this, relatively, count as equal in the search for the first classes; None
         for ten times ``gap``, and more where that finds little.

@@ -36,6 +36,7 @@ except ImportError:
     raise MissingPackageError("relift.linopy needs linopy 0.8.", "Install it: pip install 'relift[linopy]'.") from None
 
 NAME = "relift"
+"""What linopy calls the solver."""
 _MEMBER = "Relift"
 
 

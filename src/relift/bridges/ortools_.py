@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Integers = Literal["refuse", "pass"]
+"""What becomes of a model with integer variables: an error, or a solve of the whole model, without lifting."""
 
 
 def solve(model: Any, *, integers: Integers = "refuse", **options: Any) -> Any:

@@ -35,6 +35,7 @@ except ImportError:
     raise MissingPackageError("relift.pyomo needs Pyomo 6.10.", "Install it: pip install 'relift[pyomo]'.") from None
 
 NAME = "relift"
+"""What Pyomo calls the solver."""
 
 
 class Relift(Highs):  # type: ignore[misc]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import qpsolvers
 
 NAME = "relift"
+"""What qpsolvers calls the solver."""
 
 
 def relift_solve_problem(

@@ -68,7 +68,13 @@ def info_command(as_json: JsonOption = False) -> None:
         "adbc-driver-postgresql",
         "pyspark",
     )
-    parts = {"_core": "symmetry", "_tables_core": "grounding", "_ml_core": "machine learning"}
+    parts = {
+        "_core": "symmetry",
+        "_passes_core": "certificates",
+        "_tables_core": "grounding",
+        "_ml_core": "machine learning",
+        "_linear_core": "linear machines",
+    }
     is_built = {part: util.find_spec(f"relift.{part}") is not None for part in parts}
     document = {
         "format": "relift-info",

@@ -64,9 +64,10 @@ class EngineArguments:
     verify: str = "exact"
 
     def __post_init__(self) -> None:
-        from relift.in_database.verify import check_verify
+        if self.is_wanted or self.verify != "exact":
+            from relift.in_database.verify import check_verify
 
-        check_verify(self.verify)
+            check_verify(self.verify)
         if self.is_wanted:
             return
         for name in ("memory_limit", "spill_limit", "database", "resume"):

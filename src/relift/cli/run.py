@@ -26,6 +26,7 @@ from relift.errors import (
     LanguageError,
     OptionError,
     ReliftError,
+    SlowReferenceWarning,
 )
 from relift.redaction import redacted
 
@@ -122,7 +123,7 @@ def _print_warnings() -> None:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        if issubclass(category, FileWarning):
+        if issubclass(category, FileWarning | SlowReferenceWarning):
             _say(f"note: {message}")
         else:
             show(message, category, filename, lineno, file, line)

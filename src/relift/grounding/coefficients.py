@@ -138,6 +138,8 @@ def decimals_of(work: Workspace, queries: Queries, e: DataExpression) -> int | N
         found = [decimals_of(work, queries, argument) for argument in e.arguments]
         known = [scale for scale in found if scale is not None]
         return max(known) if len(known) == len(found) else None
+    if isinstance(e, Function) and e.name in {"floor", "length", "year", "month", "day", "weekday", "hour", "minute"}:
+        return 0
     if isinstance(e, DataAggregate):
         return 0 if e.body is None else decimals_of(work, queries, e.body)
     return 0 if isinstance(e, Indicator) else None

@@ -42,12 +42,17 @@ def derive(work: Workspace, stratum: Stratum) -> None:
     """Compute and store the predicates of one stratum."""
     if not stratum.is_recursive:
         for name, arity in stratum.predicates.items():
-            rules = [rule for rule in stratum.rules if rule.head == name]
+            rules = [rule for rule in stratum.rules if rule.head == name and not _is_replaced(work, rule)]
             queries = work.queries()
             parts = [_head(queries, rule, rule.body) for rule in rules]
             _store(work, name, arity, parts, queries)
         return
     _derive_recursively(work, stratum)
+
+
+def _is_replaced(work: Workspace, rule: Rule) -> bool:
+    """Whether a rule is a range of the model whose place other data have taken."""
+    return rule.is_data and rule.head in work.replaced
 
 
 def _head(queries: Queries, rule: Rule, body: Formula) -> Plan:
@@ -76,9 +81,7 @@ def _store(work: Workspace, name: str, arity: int, parts: list[Plan], queries: Q
     work.joins.forget(statement)
     rows = work.create(engine_name, plan, queries, statement, is_last=False)
     types = tuple(plan.columns[f"c{k}"] if rows else Type.NOTHING for k in range(arity))
-    work.tables[name] = work.store(StoredTable(engine_name, types, rows))
-    if given is not None:
-        work.drop(given)
+    work.tables[name] = work.store(StoredTable(engine_name, types, rows))  # what is given stays, for grounding again
     work.engine.tell("ground", f"{name}: {rows:,} tuples")
     for part in parts:
         work.joins.look(work, part, statement, work.joins.is_worth_a_look(part) and not work.engine.count(part, 1))
@@ -92,7 +95,7 @@ def _span_of(work: Workspace, name: str) -> Span:
 
 def _derive_recursively(work: Workspace, stratum: Stratum) -> None:
     names = stratum.predicates
-    first = [rule for rule in stratum.rules if not _recursive_atoms(rule.body, names)]
+    first = [rule for rule in stratum.rules if not _recursive_atoms(rule.body, names) and not _is_replaced(work, rule)]
     later = [rule for rule in stratum.rules if _recursive_atoms(rule.body, names)]
     types = _types(work, stratum)
     for name, arity in names.items():

@@ -329,10 +329,24 @@ class Grounding:
                 self.work.tables.pop(name, None)
             load_data.load(self.work, name, self.data, self.state.folder)
             self.dirty.add(name)
+            if name in self.data:
+                self.work.replaced.add(name)
+            self.note_if_empty(name)
             if derived:
                 self.state.given[name] = self.work.tables[name]
             if name in self.work.tables:
                 self.work.engine.tell("ground", f"{name}: {self.work.tables[name].rows:,} tuples read")
+
+    def note_if_empty(self, name: str) -> None:
+        """Note a table from outside of the model that has no rows, and no default in their place."""
+        notes, what = self.work.joins.notes, f"the table of {name!r}"
+        notes.pop(what, None)
+        declared = self.rewritten.parameters.get(name) or self.rewritten.relations.get(name)
+        is_outside = name in self.data or (declared is not None and declared.source is not None)
+        has_default = name in self.rewritten.parameters and self.rewritten.parameters[name].default is not None
+        table = self.work.tables.get(name)
+        if is_outside and not has_default and table is not None and not table.rows:
+            notes[what] = (f"{what} is empty.",)
 
     def check_truth_values(self) -> None:
         """Refuse truth values of rules that do not lie between 0 and 1."""

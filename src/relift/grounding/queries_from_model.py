@@ -6,6 +6,7 @@ A plan here stands for a set of assignments: each logic variable is a column of 
 =====================  ==========================================================================================
 ``p(X, Y)``            natural join with the table of p; a semi join if all its variables are known already
 ``X = data``           a computed column, where it binds X
+``X in a .. b``        a series of whole numbers, where it binds X
 comparison             filter
 ``f & g``              one after the other (the checker has put them in an order in which that works)
 ``f | g``              union of what both give, made distinct
@@ -40,8 +41,10 @@ from relift.language.checked_model import (
     Function,
     Holds,
     Indicator,
+    InRange,
     LogicVariable,
     Negative,
+    Neighbour,
     Not,
     Or,
     Parameter,
@@ -59,10 +62,12 @@ from relift.tables.algebra import (
     Filter,
     Join,
     Literal,
+    Number,
     Operation,
     Plan,
     Project,
     Scalar,
+    Series,
     Type,
     TypeClashError,
     Union,
@@ -230,6 +235,8 @@ class Queries:
             return self._holds(plan, formula)
         if isinstance(formula, Comparison):
             return self._compare(plan, formula)
+        if isinstance(formula, InRange):
+            return self._in_range(plan, formula)
         if isinstance(formula, Not):
             return self._not(plan, formula.part)
         return self._or(plan, formula)
@@ -243,7 +250,7 @@ class Queries:
             value = None if value in plan.columns else value
         known = plan.columns.keys()
         with self.blame(atom.predicate, atom.span):
-            plan, partner = self._partner(plan, table, atom.arguments, value)
+            plan, partner, _ = self._partner(plan, table, atom.arguments, value)
             if kind == "anti":
                 joined: Plan = Join(plan, partner, "anti")
             elif partner.columns.keys() <= plan.columns.keys():
@@ -258,32 +265,38 @@ class Queries:
         table: StoredTable,
         arguments: Sequence[Argument],
         value: str | None,
-    ) -> tuple[Plan, Plan]:
-        """The plan with a column for each computed argument, and the table with columns named to be joined with it."""
+    ) -> tuple[Plan, Plan, list[Scalar]]:
+        """The plan with a column for each computed argument, the table to be joined with it, and the arguments."""
         names: list[str | None] = []
+        shown: list[Scalar] = []
         fixed: list[Scalar] = []
         dropped: set[str] = set()
         for argument in arguments:
             name: str | None = None
             if isinstance(argument, LogicVariable):
                 name = self.column(argument.name)
+                shown.append(Column(name))
                 if name in names:
                     dropped.add(again := self._temporary())
                     fixed.append(call("=", Column(again), Column(name)))
                     name = again
             elif isinstance(argument, Constant):
                 dropped.add(name := self._temporary())
+                shown.append(literal(argument.value))
                 fixed.append(call("=", Column(name), literal(argument.value)))
             elif not isinstance(argument, Anonymous):
                 plan, scalar = self.value(plan, argument)
                 name = self._temporary()
                 plan = extend(plan, {name: scalar})
+                shown.append(Column(name))
+            else:
+                shown.append(literal("_"))
             names.append(name)
         partner: Plan = table.scan(names, value)
         if fixed:
             partner = Filter(partner, all_of(fixed))
             partner = project(partner, *(c for c in partner.columns if c not in dropped))
-        return plan, partner
+        return plan, partner, shown
 
     def _compare(self, plan: Plan, formula: Comparison) -> Plan:
         known = plan.columns.keys()
@@ -295,6 +308,27 @@ class Queries:
             plan, left = self.value(plan, formula.left)
             plan, right = self.value(plan, formula.right)
             return _without_temporaries(Filter(plan, call(formula.op, left, right)), known)
+
+    def _in_range(self, plan: Plan, formula: InRange) -> Plan:
+        known = plan.columns.keys()
+        with self.blame("", formula.span):
+            plan, first = self.value(plan, formula.first)
+            plan, last = self.value(plan, formula.last)
+            for end in (first, last):
+                if type_of(end, plan.columns) == Type.REAL:
+                    what = "an end of a range is {}, which is not a whole number."
+                    is_broken = call("not", call("is whole", end))
+                    self._demand(plan, is_broken, what, [end], "Write floor(..) or ceil(..).", formula.span)
+            value = formula.value
+            if isinstance(value, LogicVariable) and self.column(value.name) not in plan.columns:
+                name = self.column(value.name)
+                plan = Series(plan, name, call("integer", first), call("integer", last))
+                return _without_temporaries(plan, {*known, name})
+            plan, number = self.value(plan, value)
+            tests = [call(">=", number, first), call("<=", number, last)]
+            if type_of(number, plan.columns) == Type.REAL:
+                tests.append(call("is whole", number))
+            return _without_temporaries(Filter(plan, all_of(tests)), known)
 
     def _not(self, plan: Plan, part: Formula) -> Plan:
         if isinstance(part, Not):
@@ -356,7 +390,33 @@ class Queries:
             self._depth -= 1
             plan = Join(plan, extend(found, {flag: literal(1)}), "left")
             return plan, call("coalesce", Column(flag), literal(0))
+        if isinstance(expression, Neighbour):
+            return self._neighbour(plan, expression)
         return self._aggregate(plan, expression)
+
+    def _neighbour(self, plan: Plan, expression: Neighbour) -> tuple[Plan, Scalar]:
+        """What stands before or behind a value in an ordered relation; NULL at the border."""
+        plan, value = self.value(plan, expression.argument)
+        asked, found, place = self._temporary(), self._temporary(), self._temporary()
+        with self.blame(expression.relation, expression.span):
+            table = self.tables[expression.relation]
+            here = Number(distinct(table.scan([asked])), place, (asked,))
+            there = Number(distinct(table.scan([found])), place, (found,))
+            moved = Project(there, {found: Column(found), place: call("-", Column(place), literal(expression.step))})
+            pairs = project(Join(here, moved), asked, found)
+            plan = Join(extend(plan, {asked: value}), pairs, "left")
+        if not self._depth:
+            side, word = ("first", "prev") if expression.step < 0 else ("last", "next")
+            self._demand(
+                plan,
+                call("is null", Column(found)),
+                f"{word}{{}} does not exist: that is the {side} of {expression.relation!r}, or not in it.",
+                [Column(asked)],
+                f"Leave it out of the query: {expression.relation}({word}(T)) is true for all others.",
+                expression.span,
+                expression.relation,
+            )
+        return plan, Column(found)
 
     def _parameter(self, plan: Plan, expression: ParameterValue) -> tuple[Plan, Scalar]:
         name = expression.name
@@ -379,14 +439,13 @@ class Queries:
         column = self._temporary()
         known = plan.columns.keys()
         with self.blame(name, expression.span):
-            plan, partner = self._partner(plan, self.tables[name], expression.arguments, column)
+            plan, partner, shown = self._partner(plan, self.tables[name], expression.arguments, column)
             shown_plan = plan = Join(plan, partner, "left")
         plan = _without_temporaries(plan, known, column)
         if default is not None:
             if shown_plan.on and expression.default is None:
                 self.lookups.append(shown_plan)
             return plan, call("coalesce", Column(column), literal(default))
-        shown = [self._shown(shown_plan, a) for a in expression.arguments]
         self._demand(
             shown_plan,
             call("is null", Column(column)),
@@ -398,14 +457,15 @@ class Queries:
         )
         return plan, Column(column)
 
-    def _shown(self, plan: Plan, argument: Argument) -> Scalar:
-        if isinstance(argument, LogicVariable):
-            return Column(self.column(argument.name))
-        if isinstance(argument, Constant):
-            return literal(argument.value)
-        return literal("...")
-
     def _arithmetic(self, plan: Plan, expression: Arithmetic, left: Scalar, right: Scalar) -> tuple[Plan, Scalar]:
+        kinds = [type_of(side, plan.columns) for side in (left, right)]
+        if Type.TEXT in kinds and expression.op in {"+", "-"}:
+            raise self.error(
+                "text meets a number in a sum.",
+                "Dates are shifted by T + days(1) or T - hours(3), neighbours of an ordered relation are prev(T) and "
+                "next(T); numbers in quotes are text.",
+                expression.span,
+            )
         scalar = self._call(expression.op, (left, right), plan, expression.span)
         is_safe = expression.op in {"+", "-", "*"} or (
             isinstance(expression.right, Constant)
@@ -436,6 +496,11 @@ class Queries:
             some_missing = missing[0] if len(missing) == 1 else Call("or", tuple(missing))
             return plan, call("if", some_missing, nothing, scalar)
         scalar = self._call(expression.name, tuple(parts), plan, expression.span)
+        if expression.name in _WITHOUT_VALUE:
+            what, hint = _WITHOUT_VALUE[expression.name]
+            present = [call("not", call("is null", part)) for part in parts if not isinstance(part, Literal)]
+            is_broken = all_of([call("is null", scalar), *present])
+            self._demand(plan, is_broken, what, parts[:1], hint, expression.span)
         if expression.name in {"sqrt", "log"}:
             what = (
                 "the root of a negative number" if expression.name == "sqrt" else "the logarithm of no positive number"
@@ -483,9 +548,8 @@ class Queries:
         known = plan.columns.keys()
         column = self._temporary()
         with self.blame(unknown.name, unknown.span):
-            plan, partner = self._partner(plan, self.unknowns[unknown.name], unknown.arguments, column)
+            plan, partner, shown = self._partner(plan, self.unknowns[unknown.name], unknown.arguments, column)
             plan = shown_plan = Join(plan, partner, "left")
-        shown = [self._shown(shown_plan, a) for a in unknown.arguments]
         self._demand(
             shown_plan,
             call("is null", Column(column)),
@@ -559,6 +623,16 @@ class _Blame:
         ) from error
 
 
+_NO_DATE = ("{} is not a date or a timestamp.", "Dates are written 2026-01-31, timestamps 2026-01-31 18:30:00.")
+_WITHOUT_VALUE = {
+    "floor": ("floor{} is not a whole number of 64 bits.", ""),
+    "mod": ("mod(a, b) of a = {} is a division by zero.", ""),
+    "substring": ("substring of {} begins before its first character, or has a negative length.", ""),
+    **dict.fromkeys(("shift", "year", "month", "day", "weekday", "hour", "minute"), _NO_DATE),
+}
+"""What is wrong where a function has no value, and what to do."""
+
+
 def _join(left: Plan, right: Plan) -> Plan:
     if isinstance(left, Unit):
         return right
@@ -606,6 +680,10 @@ def variables_of(item: Formula | Argument) -> set[str]:
         return variables_of(item.left) | variables_of(item.right)
     if isinstance(item, Not | Negative):
         return variables_of(item.part)
+    if isinstance(item, InRange):
+        return variables_of(item.value) | variables_of(item.first) | variables_of(item.last)
+    if isinstance(item, Neighbour):
+        return variables_of(item.argument)
     if isinstance(item, Indicator):
         return variables_of(item.formula) - set(item.existential)
     if isinstance(item, DataAggregate):
@@ -623,6 +701,11 @@ def requirements(formula: Formula) -> tuple[set[str], set[str]]:
         if formula.binds is not None:
             return {formula.binds}, variables_of(formula.right)
         return set(), variables_of(formula)
+    if isinstance(formula, InRange):
+        ends = variables_of(formula.first) | variables_of(formula.last)
+        if isinstance(formula.value, LogicVariable):
+            return {formula.value.name}, ends
+        return set(), ends | variables_of(formula.value)
     if isinstance(formula, Not):
         return set(), variables_of(formula.part)
     if isinstance(formula, And):

@@ -19,6 +19,7 @@ from relift.language.checked_model import (
     Holds,
     LinearTerm,
     Negative,
+    Neighbour,
     ParameterValue,
     ProductTerm,
     Scope,
@@ -130,6 +131,8 @@ def names_in(*parts: Part) -> set[str]:
             found.add(part.predicate)
         elif isinstance(part, ParameterValue):
             found.add(part.name)
+        elif isinstance(part, Neighbour):
+            found.add(part.relation)
         stack.extend(children(part))
     return found
 

@@ -44,6 +44,8 @@ class Workspace:
         Names of new tables begin so; empty in an engine that forgets them with the session.
     joins
         What was told of joins that find nothing.
+    replaced
+        Names whose data in the model have been replaced by others.
     """
 
     engine: Engine
@@ -56,6 +58,7 @@ class Workspace:
     scales: dict[str, int | None] = field(default_factory=dict)
     prefix: str = ""
     joins: EmptyJoins = field(default_factory=EmptyJoins)
+    replaced: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.engine.most_work = self.limit * WORK_FACTOR

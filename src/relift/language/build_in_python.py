@@ -85,7 +85,7 @@ from relift.language.syntax.printer import print_model
 from relift.language.syntax.syntax_errors import RESERVED
 from relift.read_bytes import read_bytes
 
-Rows: TypeAlias = Iterable[object] | Mapping[Any, float]
+Rows: TypeAlias = Iterable[object] | Mapping[Any, float] | Expression
 """Facts: tuples (or single constants) for a relation, a mapping from them to numbers for a param."""
 
 
@@ -208,6 +208,9 @@ class Model:
     def _declare(self, name: str, arity: int, kind: Kind, what: str) -> Predicate | Expression:
         if not isinstance(name, str) or not re.fullmatch(r"[a-z]\w*", name):
             hint = "Names begin with a lower-case letter."
+            if isinstance(name, str) and re.fullmatch(r"[a-z]\w*\(.*\)", name):
+                plain = name.partition("(")[0]
+                hint = f"Give the arguments apart: {_DECLARED[what].format(plain)}."
             raise ModelBuildingError(f"{name!r} cannot be the name of a {what}.", hint)
         if name in RESERVED:
             raise ModelBuildingError(f"{name!r} is a reserved word.", "Choose another name.")
@@ -218,7 +221,15 @@ class Model:
         self._predicates[name] = Predicate(name, arity, kind)
         return _usable(self._predicates[name])
 
-    def relation(self, name: str, arity: int, *, source: str | None = None, header: bool | None = None) -> Predicate:
+    def relation(
+        self,
+        name: str,
+        arity: int,
+        *,
+        source: str | None = None,
+        header: bool | None = None,
+        ordered: bool = False,
+    ) -> Predicate:
         """Declare a relation, given by data.
 
         Parameters
@@ -229,9 +240,13 @@ class Model:
             The name of a file.
         header
             Whether a CSV file begins with a line of column names; None to find out.
+        ordered
+            Whether :func:`relift.prev` and :func:`relift.next_` may look into it.
         """
+        if ordered and arity != 1:
+            raise ModelBuildingError(f"{name} has {counted(arity)}, and only a relation of 1 argument can be ordered.")
         self._declare(name, arity, "formula", "relation")
-        self._statements.append(n.Relations((n.RelationItem(name, arity, _file_source(source, header)),)))
+        self._statements.append(n.Relations((n.RelationItem(name, arity, _file_source(source, header), ordered),)))
         return self._predicates[name]
 
     @overload
@@ -390,7 +405,7 @@ class Model:
             A relation, a derived predicate or a param.
         rows
             For a relation tuples, or single constants; for a param a mapping from these to numbers. A range is kept as
-            a range.
+            a range, and ``in_range(I, 1, n)`` may have params as its ends.
 
         Examples
         --------
@@ -408,6 +423,16 @@ class Model:
             if not isinstance(rows, (int, float)):
                 raise ModelBuildingError(f"{name} has no arguments, so its fact is one number.")
             self._statements.append(n.Definition(n.Atom(name), number_node(rows, "facts")))
+            return
+        if isinstance(rows, Expression):
+            if not isinstance(rows.node, n.Range) or predicate.arity != 1:
+                raise ModelBuildingError(
+                    f"{rows} is not a range.", "Give in_range(I, 1, n) to a relation of 1 argument."
+                )
+            body = Expression(rows.node, "formula")
+            self._statements.append(
+                n.RuleStatement(n.Atom(predicate.name, (cast("n.Node", rows.node.variable),)), body.node)
+            )
             return
         if isinstance(rows, range) and rows.step == 1 and len(rows) > 1:
             entries = [n.Entry((signed_number(rows[0]),), None, signed_number(rows[-1]))]
@@ -515,6 +540,15 @@ class Model:
                 raise UnknownNameError(f"{name} is not declared.", did_you_mean(name, self._predicates))
         self.tables.update(tables)
         return self
+
+
+_DECLARED = {
+    "variable": "var({!r}, I, where=p(I))",
+    "param": "param({!r}, 1)",
+    "relation": "relation({!r}, 1)",
+    "predicate": "derive({!r}, I, where=p(I))",
+    "definition": "define({!r}, I, body=...)",
+}
 
 
 def _file_source(source: str | None, header: bool | None) -> str | FileSource | None:

@@ -51,8 +51,11 @@ Value: TypeAlias = str | int | float
 
 ComparisonSign: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 ArithmeticSign: TypeAlias = Literal["+", "-", "*", "/", "**"]
-FunctionName: TypeAlias = Literal["abs", "exp", "sqrt", "log", "min", "max"]
-"""Functions of data; all others are made of these."""
+FunctionName: TypeAlias = Literal[
+    "abs", "exp", "sqrt", "log", "min", "max", "floor", "mod", "length", "lower", "upper", "substring", "concat",
+    "shift", "year", "month", "day", "weekday", "hour", "minute",
+]  # fmt: skip
+"""Functions of data; all others are made of these. ``shift`` is (date or timestamp, seconds)."""
 AggregateKind: TypeAlias = Literal["sum", "min", "max", "count"]
 Sign: TypeAlias = Literal["nonnegative", "nonpositive"]
 Bend: TypeAlias = Literal["affine", "convex", "concave"]
@@ -117,7 +120,7 @@ class Negative:
 @final
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of data. ``abs exp sqrt log`` have one argument; ``min`` and ``max`` two or more."""
+    """A function of data; see :mod:`relift.language.functions` for their arguments."""
 
     name: FunctionName
     arguments: tuple[DataExpression, ...]
@@ -163,8 +166,22 @@ class DataAggregate:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The value before (step -1) or after (1) another in an ordered relation of one argument.
+
+    At the border there is none: in a formula no atom holds for it, elsewhere it is an error of the data.
+    """
+
+    relation: str
+    argument: DataExpression
+    step: Literal[-1, 1]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
 DataExpression: TypeAlias = (
-    Constant | LogicVariable | ParameterValue | Arithmetic | Negative | Function | Indicator | DataAggregate
+    Constant | LogicVariable | ParameterValue | Arithmetic | Negative | Function | Indicator | DataAggregate | Neighbour
 )
 """An expression whose value the data decide, for given values of its logic variables."""
 
@@ -211,6 +228,17 @@ class Comparison:
 
 @final
 @dataclass(frozen=True, slots=True)
+class InRange:
+    """``value in first .. last``: a whole number from first to last; it binds a logic variable that has no value."""
+
+    value: DataExpression
+    first: DataExpression
+    last: DataExpression
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Not:
     """Negation as failure. All variables of `part` are bound outside; ``_`` in it means "for no value"."""
 
@@ -233,7 +261,7 @@ class Or:
     parts: tuple[Formula, ...]
 
 
-Formula: TypeAlias = TrueFormula | Holds | Comparison | Not | And | Or
+Formula: TypeAlias = TrueFormula | Holds | Comparison | InRange | Not | And | Or
 
 # --- expressions in the unknowns -------------------------------------------------------------------------------------
 
@@ -501,7 +529,10 @@ class Variable:
 @final
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``head(arguments) if body``. Arguments are variables, constants, or computed from variables of the body."""
+    """``head(arguments) if body``. Arguments are variables, constants, or computed from variables of the body.
+
+    `is_data` marks the range ``1..n`` of a table: data that are given for the predicate take its place.
+    """
 
     head: str
     arguments: tuple[DataExpression, ...]
@@ -509,6 +540,7 @@ class Rule:
     existential: tuple[str, ...] = ()
     reads: frozenset[str] = frozenset()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    is_data: bool = False
 
 
 @final
@@ -697,6 +729,8 @@ class CheckedModel:
         Empty until grounding has put cones in place of functions.
     unit_params
         Params that are truth values of rules: their values lie between 0 and 1.
+    written
+        The nodes of the text (`relift.language.syntax.nodes.ModelText`), for expressions that are read back.
     """
 
     relations: Mapping[str, Relation]
@@ -709,3 +743,4 @@ class CheckedModel:
     source: Source = field(compare=False, repr=False)
     cones: tuple[ConeConstraint, ...] = ()
     unit_params: frozenset[str] = frozenset()
+    written: object = field(default=None, compare=False, repr=False)

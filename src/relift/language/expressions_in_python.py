@@ -58,7 +58,8 @@ class Expression:
     def __bool__(self) -> NoReturn:
         raise ModelBuildingError(
             f"{self} has no truth value in Python.",
-            "Join formulas with &, | and ~ instead of and, or and not; write between(a, e, b) for a <= e <= b.",
+            "Join formulas with &, | and ~ instead of and, or and not; write between(a, e, b) for a <= e <= b, "
+            "maximum(a, b) and minimum(a, b) for max and min, and indicator(..)*a for a if ..",
         )
 
     def __iter__(self) -> NoReturn:
@@ -345,52 +346,52 @@ def norm(*values: Term) -> Expression:
     >>> norm(m.var("x"), m.var("y") - 1)
     <norm(x, y - 1)>
     """
-    return _function("norm", *values)
+    return function("norm", *values)
 
 
 def norm1(*values: Term) -> Expression:
     """``norm1(a, b, ...)``: the sum of absolute values."""
-    return _function("norm1", *values)
+    return function("norm1", *values)
 
 
 def norminf(*values: Term) -> Expression:
     """``norminf(a, b, ...)``: the largest absolute value."""
-    return _function("norminf", *values)
+    return function("norminf", *values)
 
 
 def log_sum_exp(*values: Term) -> Expression:
     """``log_sum_exp(a, b, ...)``: the logarithm of a sum of exponentials."""
-    return _function("log_sum_exp", *values)
+    return function("log_sum_exp", *values)
 
 
 def geo_mean(*values: Term) -> Expression:
     """``geo_mean(a, b, ...)``: the geometric mean; of unknowns it is concave."""
-    return _function("geo_mean", *values)
+    return function("geo_mean", *values)
 
 
 def quad_over_lin(*values_and_divisor: Term) -> Expression:
     """``quad_over_lin(a, b, ..., t)``: the sum of squares of all but the last, divided by the last."""
-    return _function("quad_over_lin", *values_and_divisor)
+    return function("quad_over_lin", *values_and_divisor)
 
 
 def huber(value: Term, threshold: Term) -> Expression:
     r"""``huber(e, d)``: e² up to \|e\| = d, a line from there on."""
-    return _function("huber", value, threshold)
+    return function("huber", value, threshold)
 
 
 def inv(value: Term) -> Expression:
     """``inv(e)``: 1/e of a positive number; of unknowns it is convex."""
-    return _function("inv", value)
+    return function("inv", value)
 
 
 def entropy(value: Term) -> Expression:
     """``entropy(e)``: -e log e; of unknowns it is concave."""
-    return _function("entropy", value)
+    return function("entropy", value)
 
 
 def kl(first: Term, second: Term) -> Expression:
     """``kl(e, f)``: e log(e/f) - e + f, the relative entropy; of unknowns it is convex."""
-    return _function("kl", first, second)
+    return function("kl", first, second)
 
 
 def indicator(formula: Expression) -> Expression:
@@ -535,10 +536,10 @@ def _indexed(kind: str, body: object, over: Indices, where: Expression, *others:
     return Expression(n.Indexed(kind, index_node(over, where), number_node(body, f"{kind}_"), more), "number")
 
 
-def _function(name: str, *arguments: object) -> Expression:
+def function(name: str, *arguments: object) -> Expression:
     """A function whose name is not reserved, as the text is read: an atom, in which a bare name is a constant."""
     if not arguments:
         raise ModelBuildingError(f"{name}() has no arguments.", "Give at least one number.")
-    nodes = [number_node(argument, name) for argument in arguments]
+    nodes = [n.Text(a) if isinstance(a, str) else number_node(a, name) for a in arguments]
     plain = (n.Text(node.name) if isinstance(node, n.Atom) and not node.arguments else node for node in nodes)
     return Expression(n.Atom(name, tuple(plain)), "number")

@@ -121,6 +121,65 @@ RESERVED_FUNCTIONS = frozenset({"abs", "exp", "sqrt", "log", "min", "max"})
 """Those whose names are reserved; a predicate that has the name of another one takes its place."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class DataFunction:
+    """A function that applies to data only; no name is reserved.
+
+    Parameters
+    ----------
+    name
+        As it is written.
+    fewest, most
+        How many arguments it has; no limit if `most` is None.
+    written, meaning
+        For tables and messages.
+    takes_text
+        Whether a bare name as an argument is a constant, and not the name of a param.
+    """
+
+    name: str
+    fewest: int
+    most: int | None
+    written: str
+    meaning: str
+    takes_text: bool = False
+
+
+_DATA = (
+    DataFunction("mod", 2, 2, "mod(a, b)", "remainder of a divided by b, with the sign of b"),
+    DataFunction("floor", 1, 1, "floor(a)", "the next whole number below"),
+    DataFunction("ceil", 1, 1, "ceil(a)", "the next whole number above"),
+    DataFunction("round", 1, 1, "round(a)", "the nearest whole number; halves go up"),
+    DataFunction("length", 1, 1, "length(s)", "how many characters a text has", True),
+    DataFunction("lower", 1, 1, "lower(s)", "a text with a-z in place of A-Z", True),
+    DataFunction("upper", 1, 1, "upper(s)", "a text with A-Z in place of a-z", True),
+    DataFunction("substring", 3, 3, "substring(s, first, count)", "a part of a text; the first character is 1", True),
+    DataFunction("concat", 2, None, "concat(a, b, ...)", "texts and whole numbers, joined to one text", True),
+    DataFunction("year", 1, 1, "year(t)", "of a date or timestamp", True),
+    DataFunction("month", 1, 1, "month(t)", "1 to 12", True),
+    DataFunction("day", 1, 1, "day(t)", "of the month, 1 to 31", True),
+    DataFunction("weekday", 1, 1, "weekday(t)", "1 (Monday) to 7 (Sunday)", True),
+    DataFunction("hour", 1, 1, "hour(t)", "0 to 23; of a date 0", True),
+    DataFunction("minute", 1, 1, "minute(t)", "0 to 59; of a date 0", True),
+    DataFunction("days", 1, 1, "t + days(a)", "so many days later; t - days(a) earlier"),
+    DataFunction("hours", 1, 1, "t + hours(a)", "so many hours later"),
+    DataFunction("minutes", 1, 1, "t + minutes(a)", "so many minutes later"),
+    DataFunction("seconds", 1, 1, "t + seconds(a)", "so many seconds later"),
+    DataFunction("prev", 1, 2, "prev(t), prev(t, p)", "the value before t in the ordered relation p"),
+    DataFunction("next", 1, 2, "next(t), next(t, p)", "the value after t in the ordered relation p"),
+)
+
+DATA_FUNCTIONS: dict[str, DataFunction] = {function.name: function for function in _DATA}
+"""All of them by name, in the order of the documentation."""
+
+SECONDS_OF: dict[str, int] = {"days": 86400, "hours": 3600, "minutes": 60, "seconds": 1}
+"""Durations, which are added to dates and timestamps."""
+
+NEIGHBOURS: dict[str, Literal[-1, 1]] = {"prev": -1, "next": 1}
+"""Functions that look into an ordered relation."""
+
+
 def power(exponent: float) -> ConvexFunction | None:
     """The line of ``e**exponent``; None for 0 and 1, which are no functions of their own.
 

@@ -23,7 +23,8 @@ relative to the largest product or right-hand side of each row; the dual values 
 themselves, or to S over those products. The gap counts :math:`|v^\top s|` of each cone, and the price of both pushes,
 :math:`|v|^\top|\Delta s| + |s|^\top|\Delta v|`, since a slack outside its cone could make the product look small.
 
-Rays that prove infeasibility or unboundedness are measured by :mod:`~relift.lifting.ray_residuals`.
+The residuals of a point are computed by :mod:`~relift.lifting.point_residuals`, those of rays that prove infeasibility
+or unboundedness by :mod:`~relift.lifting.ray_residuals`.
 """
 
 from __future__ import annotations
@@ -35,17 +36,11 @@ import numpy as np
 
 from relift.arrays import Vector
 from relift.errors import OptionError, ShapeError
+from relift.lifting.point_residuals import Duals, point_residuals
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
-from relift.program import formulas
 from relift.program.arrays import as_floats
-from relift.program.cone_distance import largest_of_cones, pushed_into
-from relift.program.formulas import ARRAYS
-from relift.program.held import held
-from relift.program.implied_bounds import implied_bounds
-from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
-from relift.program.units import Units, units
 
 
 @final
@@ -90,7 +85,8 @@ class Certificate:
     @property
     def worst_residual(self) -> float:
         """The largest of the three residuals of a point; NaN if one is missing."""
-        return float(np.max([self.primal_residual, self.dual_residual, self.duality_gap]))
+        residuals = (self.primal_residual, self.dual_residual, self.duality_gap)
+        return float("nan") if any(residual != residual for residual in residuals) else max(residuals)
 
 
 def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Certificate:
@@ -129,7 +125,7 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
         return Certificate(tolerance, ray_residual=residual)
     with np.errstate(all="ignore"):
         if solution.status == Status.UNBOUNDED:
-            primal = float("nan") if solution.x is None else _Point(minimisation, solution.x).primal_residual()
+            primal = float("nan") if solution.x is None else point_residuals(minimisation, solution.x).primal
             return Certificate(tolerance, primal, ray_residual=unboundedness_residual(minimisation, solution.ray_x))
         if solution.x is None:
             return Certificate(tolerance)
@@ -137,11 +133,9 @@ def certify(program: Program, solution: Solution, tolerance: float = 1e-6) -> Ce
         z = np.zeros(0) if len(program.quadratic) == 0 else solution.z
         v = np.zeros(0) if len(program.conic) == 0 else solution.v
         if solution.y is None or solution.w is None or z is None or v is None:
-            return Certificate(tolerance, _Point(minimisation, solution.x).primal_residual(), objective=objective)
-        duals = _Duals(solution.y, solution.w, z, v)
-        point = _Point(minimisation, solution.x, duals)
-        dual, gap = point.dual_residual_and_gap(duals)
-        return Certificate(tolerance, point.primal_residual(), dual, gap, objective=objective)
+            return Certificate(tolerance, point_residuals(minimisation, solution.x).primal, objective=objective)
+        found = point_residuals(minimisation, solution.x, Duals(solution.y, solution.w, z, v))
+        return Certificate(tolerance, found.primal, found.dual, found.gap, objective=objective)
 
 
 def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
@@ -174,159 +168,3 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
         ray_z=fitting("ray_z", n_quadratic),
         ray_v=fitting("ray_v", n_conic),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Duals:
-    """Dual values of rows, bounds, quadratic constraints and conic rows."""
-
-    y: Vector
-    w: Vector
-    z: Vector
-    v: Vector
-
-    @property
-    def are_finite(self) -> bool:
-        return all(bool(np.isfinite(part).all()) for part in (self.y, self.w, self.z, self.v))
-
-
-class _Point:
-    """A point of a minimisation, with all that its residuals are relative to.
-
-    Parameters
-    ----------
-    program
-        The minimisation.
-    x
-        The point.
-    duals
-        If given, their reduced costs say how much of a variable costs S.
-    """
-
-    def __init__(self, program: Program, x: Vector, duals: _Duals | None = None) -> None:
-        self.program, self.x = program, x
-        self.Ax = program.A @ x
-        self.Px = np.zeros_like(x) if program.P is None else program.P @ x
-        self.units: Units = units(program)
-        self.is_finite = bool(np.isfinite(x).all() and np.isfinite(self.Ax).all() and np.isfinite(self.Px).all())
-        self.scale = self._scale_of_objective()
-        own = self.units.of_variables
-        if duals is not None:
-            own = formulas.affordable_unit(ARRAYS, own, np.nan_to_num(duals.w), self.scale)
-        self.sizes: Vector = formulas.size(ARRAYS, x, own)
-
-    def _scale_of_objective(self) -> float:
-        """S. What fixed variables add to the objective is a constant too."""
-        program, x = self.program, self.x
-        is_fixed = program.lb == program.ub
-        fixed = np.where(is_fixed, x, 0.0)
-        of_fixed = np.zeros_like(x) if program.P is None else program.P @ fixed
-        constant = float(fixed @ (0.5 * of_fixed + program.q))
-        value = float(x @ (0.5 * self.Px + program.q)) - constant
-        gradient = np.maximum(np.abs(program.q), np.abs(self.Px))
-        if (
-            program.P is not None
-        ):  # where the gradient vanishes, as for least squares that fit, curvature gives the scale
-            gradient = np.maximum(gradient, largest_of_rows(program.P, self.units.of_variables))
-        terms = np.where(is_fixed, 0.0, gradient * formulas.size(ARRAYS, x, self.units.of_variables))
-        return formulas.scale_of_objective(value, constant + program.r, float(terms.max(initial=0.0)))
-
-    def primal_residual(self) -> float:
-        if not self.is_finite:
-            return float("inf")
-        program = self.program
-        products = self._or_common(largest_of_rows(program.A, self.sizes))
-        of_rows = formulas.violation(ARRAYS, self.Ax, program.l, program.u, products)
-        of_bounds = formulas.violation(ARRAYS, self.x, program.lb, program.ub, self.sizes)
-        push, _ = pushed_into(program.conic, program.conic.slack(self.x), self.rooms_of_slack)
-        return max(_worst(of_rows), _worst(of_bounds), self._excess_of_quadratic_rows(), _worst(push))
-
-    def _or_common(self, largest_products: Vector) -> Vector:
-        """The largest product of each row; the common unit for rows without entries."""
-        return np.where(largest_products > 0, largest_products, self.units.common)
-
-    def _excess_of_quadratic_rows(self) -> float:
-        rows = self.program.quadratic
-        if not len(rows):
-            return 0.0
-        products = 0.5 * np.abs(rows.values) * self.sizes[rows.first] * self.sizes[rows.second]
-        curved = largest_by_group(rows.owner, products, len(rows))
-        sizes = self._or_common(np.maximum(largest_of_rows(rows.q, self.sizes), curved))
-        excess = np.maximum(rows.values_at(self.x) - rows.r, 0.0)
-        return _worst(excess / np.maximum(sizes, np.abs(rows.r)))
-
-    @property
-    def rooms_of_slack(self) -> Vector:
-        """The largest product or right-hand side of each conic row; of its cone where the row has none."""
-        rows = self.program.conic
-        own = np.maximum(np.abs(rows.b), largest_of_rows(rows.A, self.sizes))
-        of_cone = largest_of_cones(rows, own)[rows.cone_of_row]
-        return np.where(own > 0, own, np.where(of_cone > 0, of_cone, self.units.common))
-
-    def dual_residual_and_gap(self, given: _Duals) -> tuple[float, float]:
-        program, x = self.program, self.x
-        if not (self.is_finite and given.are_finite):
-            return float("inf"), float("inf")
-        y = formulas.admissible(ARRAYS, given.y, program.l, program.u)
-        w = formulas.admissible(ARRAYS, given.w, program.lb, program.ub)
-        z = np.maximum(given.z, 0.0)
-        terms = self._largest_terms(y, w, z, given.v)
-        w = formulas.unless_rounding(ARRAYS, w, terms)
-        rho = self.Px + program.q + program.A.T @ y + w
-        rho = rho + program.quadratic.gradient(x, z) + program.conic.A.T @ given.v
-        if not (np.isfinite(rho).all() and np.isfinite(terms).all()):
-            return float("inf"), float("inf")
-        dual = _worst(formulas.stationarity(ARRAYS, rho, terms, self.sizes, self.scale))
-        off_cones, gap = self._dual_residual_and_gap_of_cones(given.v)
-        lower, upper, without_end = self._reachable(rho, terms)
-        gap += _sum(formulas.possible_fall(ARRAYS, rho, terms, x, lower, upper, self.sizes, without_end))
-        gap += _sum(formulas.slackness(ARRAYS, y, self.Ax, program.l, program.u))
-        gap += _sum(formulas.slackness(ARRAYS, w, x, program.lb, program.ub))
-        gap += _sum(np.abs(z * (program.quadratic.values_at(x) - program.quadratic.r)))
-        return max(dual, off_cones), gap / self.scale
-
-    def _largest_terms(self, y: Vector, w: Vector, z: Vector, v: Vector) -> Vector:
-        """The largest product that stands in each entry of the gradient."""
-        program, rows = self.program, self.program.quadratic
-        terms = np.maximum(np.abs(program.q), np.abs(w))
-        terms = np.maximum(terms, largest_of_columns(program.A, np.abs(y)))
-        terms = np.maximum(terms, largest_of_columns(program.conic.A, np.abs(v)))
-        if program.P is not None:
-            terms = np.maximum(terms, largest_of_rows(program.P, np.abs(self.x)))
-        if len(rows):
-            terms = np.maximum(terms, largest_of_columns(rows.q, z))
-            curved = np.abs(z[rows.owner] * rows.values * self.x[rows.second])
-            terms = np.maximum(terms, largest_by_group(rows.first, curved, self.x.size))
-        return terms
-
-    def _reachable(self, rho: Vector, terms: Vector) -> tuple[Vector, Vector, Vector]:
-        """The bounds up to which each variable may go; implied ones only where a gradient asks for them.
-
-        And 1 for variables that nothing holds while their cost falls.
-        """
-        program = self.program
-        end = np.where(rho > 0, program.lb, program.ub)
-        asks = np.isinf(end) & (np.abs(rho) > formulas.ROUNDED * terms)
-        if not asks.any():
-            return program.lb, program.ub, np.zeros(rho.size)
-        below, above = (flags.astype(float) for flags in held(program))
-        return *implied_bounds(program, asks), formulas.falls_without_end(ARRAYS, program.q, below, above)
-
-    def _dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
-        """How far v is from the dual cones; what cones add to the gap."""
-        rows = self.program.conic
-        slack, rooms = rows.slack(self.x), self.rooms_of_slack
-        _, kept = pushed_into(rows, slack, rooms)
-        push, paid = pushed_into(rows, v, np.maximum(np.abs(v), self.scale / rooms), dual=True)
-        products = np.bincount(rows.cone_of_row, v * slack, len(rows))
-        gap = np.abs(products).sum() + (np.abs(v) * np.abs(kept - slack) + np.abs(slack) * np.abs(paid - v)).sum()
-        return _worst(push), float(gap)
-
-
-def _worst(residuals: Vector) -> float:
-    """The largest; infinite if one is not a number."""
-    return float(np.nan_to_num(residuals, nan=np.inf, posinf=np.inf).max(initial=0.0))
-
-
-def _sum(terms: Vector) -> float:
-    return float(np.nan_to_num(terms, nan=np.inf, posinf=np.inf).sum())

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, FieldElements, Indices, SparseMatrix, Vector
+from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.program.passes import scan_rows, submatrix
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
 
@@ -28,7 +29,7 @@ class Duplicates:
     ratio_image: FieldElements
 
 
-def find_duplicates(A: SparseMatrix, reading: Reading) -> Duplicates | None:
+def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | None = None) -> Duplicates | None:
     """Rows that are exact multiples of an earlier row.
 
     Each row is divided, in the field, by its entry in its first column; equal rows then have equal words
@@ -41,6 +42,8 @@ def find_duplicates(A: SparseMatrix, reading: Reading) -> Duplicates | None:
         CSC or CSR array.
     reading
         How floats are read.
+    candidates
+        Rows among which all multiples are, ascending (:func:`relift.program.passes.scan_rows`); None to look for them.
 
     Examples
     --------
@@ -48,30 +51,21 @@ def find_duplicates(A: SparseMatrix, reading: Reading) -> Duplicates | None:
     >>> found.member.tolist(), found.leader.tolist(), found.ratio.tolist()
     ([2], [0], [-2.0])
     """
-    m, n = A.shape
-    if m < 2 or A.nnz == 0:
-        return None
-    random_words = np.random.default_rng(0x5EED).integers(1, 1 << 63, n, dtype=np.uint64) | np.uint64(1)
-    make = sparse.csr_array if A.format == "csr" else sparse.csc_array
-    pattern = make((np.ones(A.nnz, np.uint64), A.indices, A.indptr), shape=A.shape)
-    candidates = _repeated(pattern @ random_words, row_counts(A) > 0)
     if candidates is None:
+        candidates = scan_rows(A)[1]
+    if candidates.size < 2:
         return None
-    part = A[candidates] if A.format == "csr" else rows_of_csc(A, candidates).tocsr()
-    if np.any(part.data == 0):
+    part = submatrix(A, candidates, None).tocsr()
+    if part is A or np.any(part.data == 0):
         part = part.copy()
         part.eliminate_zeros()
     part.sort_indices()
-    occupied = np.flatnonzero(np.diff(part.indptr))
-    part, candidates = part[occupied], candidates[occupied]
-    if candidates.size < 2:
-        return None
     first = part.indptr[:-1]
     words = exact.images(part.data, reading)
     row_of = np.repeat(np.arange(candidates.size), np.diff(part.indptr))
     words = exact.multiply(words, exact.inverse(words[first])[row_of])
     scaled = sparse.csr_array((words, part.indices, part.indptr), shape=part.shape)
-    keys = scaled @ random_words
+    keys = scaled @ np.random.default_rng(0x5EED).integers(1, 1 << 63, A.shape[1], dtype=np.uint64)
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.r_[True, keys[order][1:] != keys[order][:-1]])
     leader = np.empty(candidates.size, np.int64)
@@ -92,20 +86,6 @@ def find_duplicates(A: SparseMatrix, reading: Reading) -> Duplicates | None:
     original = exact.images(part.data[first], reading)
     ratio_image = exact.multiply(original[member], exact.inverse(original[lead]))
     return Duplicates(candidates[member], candidates[lead], ratio, ratio_image)
-
-
-def _repeated(keys: FieldElements, eligible: NDArray[np.bool_]) -> Indices | None:
-    """The eligible rows whose key occurs more than once."""
-    rows = np.flatnonzero(eligible)
-    in_order = np.sort(keys[rows])  # much quicker than an argsort, and mostly all that is needed
-    if not np.any(in_order[1:] == in_order[:-1]):
-        return None
-    order = rows[np.argsort(keys[rows], kind="stable")]
-    same = keys[order][1:] == keys[order][:-1]
-    repeated = np.zeros(order.size, bool)
-    repeated[1:] |= same
-    repeated[:-1] |= same
-    return np.sort(order[repeated])
 
 
 def _rows_equal(rows: SparseMatrix, first: Indices, second: Indices) -> NDArray[np.bool_]:
@@ -135,23 +115,3 @@ def _paired_entries(rows: SparseMatrix, first: Indices, second: Indices) -> tupl
     owner = np.repeat(np.arange(first.size), count)
     offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     return owner, rows.indptr[first][owner] + offset, rows.indptr[second][owner] + offset
-
-
-def row_counts(A: SparseMatrix) -> Indices:
-    """Number of nonzero entries of each row."""
-    if A.format == "csr" and not np.any(A.data == 0):
-        return np.asarray(np.diff(A.indptr), np.int64)
-    rows = A.indices if A.format == "csc" else A.tocoo().coords[0]
-    zero = A.data == 0
-    return np.bincount(rows[~zero] if zero.any() else rows, minlength=A.shape[0])
-
-
-def rows_of_csc(A: SparseMatrix, rows: Indices) -> CoordinateMatrix:
-    """Some rows of a CSC matrix as COO, without building the transpose of all of it."""
-    position = np.full(A.shape[0], -1, np.int64)
-    position[rows] = np.arange(rows.size)
-    wanted = np.flatnonzero(position[A.indices] >= 0)
-    column = np.searchsorted(A.indptr, wanted, side="right") - 1
-    entries = A.data[wanted], (position[A.indices[wanted]], column)
-    chosen: CoordinateMatrix = sparse.coo_array(entries, shape=(rows.size, A.shape[1]))
-    return chosen

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lifting:
     """A program together with its quotient, and the expansion of answers.
 
@@ -81,6 +81,13 @@ class Lifting:
             work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes,
             settled=work.settled, hint=work.hint,
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        program, small = self.program, self.small
+        sizes = f"{program.n_variables} -> {small.n_variables} variables, {program.n_rows} -> {small.n_rows} rows"
+        if len(program.conic):
+            sizes += f", {len(program.conic)} -> {len(small.conic)} cones"
+        return f"Lifting({program.kind}, {sizes}, {'approximate' if self.approximation else self.settings.lift})"
 
     @property
     def steps(self) -> tuple[Step, ...]:

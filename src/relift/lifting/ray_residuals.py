@@ -20,7 +20,6 @@ without its dust, too.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import linalg as sparse_linalg
 
 from relift.arrays import Vector
 from relift.program import formulas
@@ -91,6 +90,8 @@ def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector |
         largest_of_columns(program.conic.A, 1.0 / of_cones) * _largest(v * of_cones),
     )
     if np.any(z > 0):
+        from scipy.sparse import linalg as sparse_linalg
+
         M = program.quadratic.hessian(z)
         slope = slope + program.quadratic.q.T @ z
         point = sparse_linalg.lsqr(M, -(slope + (0.0 if ray_w is None else ray_w)), atol=1e-14, btol=1e-14)[0]

@@ -18,14 +18,16 @@ Expansion of dual values: with :math:`\rho = Px + q + A^\top y + w`, a dual valu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, SparseMatrix, Vector
-from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates, row_counts, rows_of_csc
+from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
+from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
+from relift.program.passes import scan_rows, submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.settings import Reading
@@ -50,6 +52,34 @@ class FixedVariables:
     indices: Indices
     lower_source: Indices
     upper_source: Indices
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What presolve reads of a program first: exact vectors, entries of each row, rows that may be multiples."""
+
+    reading: Reading
+    images: VectorImages
+    counts: Indices
+    alike: Indices
+
+    @classmethod
+    def of(cls, program: Program, reading: Reading, earlier: Reduction | None = None) -> Scan:
+        """Read a program, but not what the earlier one has in common with it."""
+        old = None if earlier is None else earlier.scan
+        if old is None or earlier is None or old.reading != reading:
+            # Singletons become bounds.
+            return cls(reading, VectorImages.of(program, reading), *scan_rows(program.A, least=2))
+        images = VectorImages.of(program, reading, (earlier.ground, old.images))
+        if _is_same_matrix(program.A, earlier.ground.A):
+            return cls(reading, images, old.counts, old.alike)
+        return cls(reading, images, *scan_rows(program.A, least=2))
+
+
+def _is_same_matrix(A: SparseMatrix, B: SparseMatrix) -> bool:
+    pairs = ((A.indptr, B.indptr), (A.indices, B.indices), (A.data, B.data))
+    return A.format == B.format and all(one is other or np.array_equal(one, other) for one, other in pairs)
 
 
 @final
@@ -79,6 +109,8 @@ class Reduction:
         For each kept row, the original row that its lower and its upper bound came from.
     duplicate_factor
         For each original row, its multiple of the kept row that stands for it.
+    scan
+        What was found out about the original program, for the next one of the same matrix.
     """
 
     ground: Program
@@ -94,6 +126,7 @@ class Reduction:
     duplicate_lower: Indices = field(default_factory=lambda: np.empty(0, np.int64))
     duplicate_upper: Indices = field(default_factory=lambda: np.empty(0, np.int64))
     duplicate_factor: Vector = field(default_factory=lambda: np.empty(0))
+    scan: Scan | None = None
 
     @property
     def is_trivial(self) -> bool:
@@ -161,7 +194,7 @@ class Reduction:
         w[j] = 0.0
 
 
-def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
+def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | None = None) -> Reduction:
     """Substitute fixed variables, singleton rows, empty rows and duplicate rows, in O(nnz) a pass.
 
     Parameters
@@ -170,6 +203,8 @@ def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
         A minimisation.
     reading
         How floats are read, see :mod:`relift.symmetry.finite_field`.
+    earlier
+        A reduction of a program with the same matrix, or the same vectors: what is equal is not read again.
 
     Examples
     --------
@@ -180,29 +215,30 @@ def reduce(program: Program, reading: Reading = "decimal") -> Reduction:
     >>> reduction.program, reduction.program.ub.tolist(), reduction.values.tolist()
     (Program(LP, min, 1 variables, 0 rows, 0 nonzeros), [3.0], [2.0, 0.0])
     """
-    work = _Work(program, reading)
+    work = _Work(program, Scan.of(program, reading, earlier))
     work.substitute()
     return work.finish()
 
 
-def unreduced(program: Program, reading: Reading = "decimal") -> Reduction:
-    """A reduction that changes nothing."""
+def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction | None = None) -> Reduction:
+    """A reduction that changes nothing; nothing of an earlier one is of use to it."""
     return _trivial(program, VectorImages.of(program, reading))
 
 
-def _trivial(program: Program, images: VectorImages) -> Reduction:
+def _trivial(program: Program, images: VectorImages, scan: Scan | None = None) -> Reduction:
     n, m = program.n_variables, program.n_rows
     own = np.full(n, NO_ROW, np.int64)
-    return Reduction(program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m))
+    return Reduction(
+        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan
+    )
 
 
 class _Work:
     """The bounds while passes tighten them; matrices are not touched until the end."""
 
-    def __init__(self, program: Program, reading: Reading) -> None:
-        self.program, self.reading = program, reading
-        images = VectorImages.of(program, reading)
-        self.images = images
+    def __init__(self, program: Program, scan: Scan) -> None:
+        self.program, self.scan, self.reading = program, scan, scan.reading
+        self.images = images = scan.images
         self.q, self.l, self.u, self.lb, self.ub = program.q, program.l, program.u, program.lb, program.ub
         self.q_image, self.l_image, self.u_image = images.q, images.l, images.u
         self.lb_image, self.ub_image = images.lb, images.ub
@@ -217,7 +253,7 @@ class _Work:
         self.lower_source = self.upper_source = np.empty(0, np.int64)
         self.values = np.zeros(n)
         self.fixed: list[FixedVariables] = []
-        self.counts = row_counts(program.A)
+        self.counts, self.alike = scan.counts, scan.alike
         self.left_alone = np.zeros(m, bool)
 
     def copy_vectors(self) -> None:
@@ -276,7 +312,7 @@ class _Work:
         crossed[columns[bounds.is_lost]] = True
         keep = ~crossed[columns]
         self.left_alone[rows[~keep]] = True
-        j = np.unique(columns[keep])
+        j = _distinct(columns[keep], self.program.n_variables)
         for tight, values, images, sources in (
             (lower, self.lb, self.lb_image, self.lower_source),
             (upper, self.ub, self.ub_image, self.upper_source),
@@ -289,11 +325,7 @@ class _Work:
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
         """Column, value and image of the one entry that each of these rows still has."""
-        part = (
-            self.program.A.tocsr()[rows].tocoo()
-            if self.program.A.format == "csr"
-            else rows_of_csc(self.program.A, rows)
-        )
+        part = submatrix(self.program.A, rows, None).tocoo()
         row, column = part.coords
         alive = self.variable_alive[column] & (part.data != 0)
         row, column, entry = row[alive], column[alive], part.data[alive]
@@ -308,10 +340,10 @@ class _Work:
         self.values[variables] = value
         self.variable_alive[variables] = False
         self.r += float(self.q[variables] @ value)
-        columns = program.A.tocsc()[:, variables].tocoo()
+        columns = submatrix(program.A, None, variables).tocoo()
         shift, shift_image, size = self.products(columns, value, value_image, program.n_rows)
         self.row_terms += size
-        touched = np.unique(columns.coords[0])
+        touched = _distinct(columns.coords[0], program.n_rows)
         for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
             moved = touched[np.isfinite(bound[touched])]
             bound[moved] -= shift[moved]
@@ -322,20 +354,20 @@ class _Work:
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[touched[self.counts[touched] == 0]] = False
         if len(program.conic):
-            columns = program.conic.A.tocsc()[:, variables].tocoo()
+            columns = submatrix(program.conic.A, None, variables).tocoo()
             shift, shift_image, size = self.products(columns, value, value_image, program.conic.n_rows)
             self.conic_terms += size
             self.b -= shift
             self.b_image = exact.subtract(self.b_image, shift_image)
-            self.settle(self.b, self.b_image, np.unique(columns.coords[0]), self.conic_terms)
+            self.settle(self.b, self.b_image, _distinct(columns.coords[0], program.conic.n_rows), self.conic_terms)
         if program.P is not None:
-            columns = program.P[:, variables].tocoo()
+            columns = submatrix(program.P, None, variables).tocoo()
             shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
             self.variable_terms += size
             self.r += 0.5 * float(shift[variables] @ value)
             self.q += shift
             self.q_image = exact.add(self.q_image, shift_image)
-            self.settle(self.q, self.q_image, np.unique(columns.coords[0]), self.variable_terms)
+            self.settle(self.q, self.q_image, _distinct(columns.coords[0], program.n_variables), self.variable_terms)
 
     def products(
         self, columns: CoordinateMatrix, value: Vector, value_image: FieldElements, size: int
@@ -369,44 +401,49 @@ class _Work:
     def finish(self) -> Reduction:
         program = self.program
         variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
-        A = _submatrix(program.A, rows, variables)
-        duplicates = find_duplicates(A, self.reading)
+        A = submatrix(program.A, rows, variables)
+        # Where variables were substituted, or rows of one entry stay, others may be multiples too.
+        candidates, stays_short = None, np.any(self.row_alive & (self.counts == 1))
+        if variables.size == program.n_variables and not stays_short:
+            candidates = np.flatnonzero(_mask(self.alike, program.n_rows)[rows])
+        duplicates = find_duplicates(A, self.reading, candidates)
         if not self.has_changed and duplicates is None:
-            return _trivial(program, self.images)
+            return _trivial(program, self.images, self.scan)
         self.copy_vectors()
         factor = np.ones(program.n_rows)
         lower_row = upper_row = rows
         if duplicates is not None:
             stays, lower_row, upper_row = self.merge(rows, duplicates, factor)
-            A, rows = _submatrix(A, stays, None), rows[stays]
+            A, rows = submatrix(A, stays, None), rows[stays]
         P = program.P
         if P is not None and variables.size < program.n_variables:
-            P = P[variables][:, variables].tocsc()
+            P = submatrix(P, variables, variables)
             P = None if P.nnz == 0 else P
+        of_variables, of_rows = _taker(variables, program.n_variables), _taker(rows, program.n_rows)
         reduced = Program.trusted(
             P,
-            self.q[variables],
+            of_variables(self.q),
             A,
-            self.l[rows],
-            self.u[rows],
-            self.lb[variables],
-            self.ub[variables],
+            of_rows(self.l),
+            of_rows(self.u),
+            of_variables(self.lb),
+            of_variables(self.ub),
             self.r,
             quadratic=program.quadratic.on_variables(variables),
             conic=program.conic.on_variables(variables, self.b),
         )
         images = VectorImages(
-            self.q_image[variables],
-            self.l_image[rows],
-            self.u_image[rows],
-            self.lb_image[variables],
-            self.ub_image[variables],
+            of_variables(self.q_image),
+            of_rows(self.l_image),
+            of_rows(self.u_image),
+            of_variables(self.lb_image),
+            of_variables(self.ub_image),
             self.b_image,
         )
         return Reduction(
             program, reduced, images, variables, rows, self.values,
-            self.lower_source[variables], self.upper_source[variables], self.source_entry,
-            tuple(self.fixed), lower_row, upper_row, factor,
+            of_variables(self.lower_source), of_variables(self.upper_source), self.source_entry,
+            tuple(self.fixed), lower_row, upper_row, factor, self.scan,
         )  # fmt: skip
 
     def merge(self, rows: Indices, duplicates: Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
@@ -421,22 +458,26 @@ class _Work:
             ratio,
             exact.inverse(duplicates.ratio_image),
         )
-        lower = _tightest(self.l[rows], self.l_image[rows], bounds.low, bounds.low_image, leader, np.maximum)
-        upper = _tightest(self.u[rows], self.u_image[rows], bounds.high, bounds.high_image, leader, np.minimum)
+        heads = _distinct(leader, rows.size)
+        position = np.empty(rows.size, np.int64)
+        position[heads] = np.arange(heads.size)
+        at, h = position[leader], rows[heads]
+        lower = _tightest(self.l[h], self.l_image[h], bounds.low, bounds.low_image, at, np.maximum)
+        upper = _tightest(self.u[h], self.u_image[h], bounds.high, bounds.high_image, at, np.minimum)
         apart = _leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
-        apart[leader[bounds.is_lost]] = True
-        merged = ~apart[leader]
+        apart[at[bounds.is_lost]] = True
+        merged = ~apart[at]
         stays_mask = np.ones(rows.size, bool)
         stays_mask[member[merged]] = False
-        heads = np.unique(leader[merged])
+        together = _distinct(at[merged], heads.size)
         lower_row, upper_row = rows.copy(), rows.copy()
         for tight, values, images, source in (
             (lower, self.l, self.l_image, lower_row),
             (upper, self.u, self.u_image, upper_row),
         ):
-            values[rows[heads]], images[rows[heads]] = tight.values[heads], tight.images[heads]
-            won = heads[tight.winner[heads] >= 0]
-            source[won] = i[tight.winner[won]]
+            values[h[together]], images[h[together]] = tight.values[together], tight.images[together]
+            won = together[tight.winner[together] >= 0]
+            source[heads[won]] = i[tight.winner[won]]
         factor[i[merged]] = ratio[merged]
         stays = np.flatnonzero(stays_mask)
         return stays, lower_row[stays], upper_row[stays]
@@ -447,12 +488,20 @@ def _gradient(program: Program, x: Vector | None) -> Vector:
     return program.q if program.P is None else program.P @ x + program.q
 
 
-def _submatrix(A: SparseMatrix, rows: Indices, columns: Indices | None) -> SparseMatrix:
-    if rows.size < A.shape[0]:
-        A = A[rows] if A.format == "csr" else rows_of_csc(A, rows).tocsc()
-    if columns is not None and columns.size < A.shape[1]:
-        A = A[:, columns]
-    return A
+def _taker(kept: Indices, size: int) -> Callable[[NDArray[ScalarT]], NDArray[ScalarT]]:
+    """What takes the kept entries of a vector: the vector itself where all are kept."""
+    return (lambda vector: vector) if kept.size == size else (lambda vector: vector[kept])
+
+
+def _mask(places: Integers, size: int) -> NDArray[np.bool_]:
+    mask = np.zeros(size, bool)
+    mask[places] = True
+    return mask
+
+
+def _distinct(places: Integers, size: int) -> Indices:
+    """Distinct numbers below a size, ascending, without sorting them."""
+    return np.flatnonzero(_mask(places, size))
 
 
 @dataclass(frozen=True, eq=False)

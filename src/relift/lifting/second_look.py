@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Vector
+from relift.arrays import Indices, Vector
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 
@@ -22,6 +22,12 @@ DIGITS = 11
 
 MUCH_SMALLER = 0.8
 """A small program is told of if it has at most this part of the variables and rows."""
+
+LITTLE = 0.1
+"""Where exact classes leave at most this part of variables and rows, there is no second look."""
+
+_FEWEST = 0.01
+"""The share of the numbers of an array that must be nearly equal to others."""
 
 _LAST_BITS = 16
 """Bits of a float that differences of 10^-11 are made of."""
@@ -79,9 +85,15 @@ def _has_near_misses(values: Vector) -> bool:
     if values.size > _SAMPLE:  # at random: what is nearly equal may lie at regular distances
         values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
     bits = np.abs(values).view(np.int64)
-    # Numbers on the two sides of an edge are not compared: one pair that is found is enough.
-    key = (bits + (1 << (_LAST_BITS - 1))) >> _LAST_BITS
-    if key.size > 2 * _SLICE:  # all numbers of one key are chosen, or none of them
-        chosen = field.mixed(key.view(np.uint64)) % np.uint64(key.size // _SLICE) == 0
-        bits, key = bits[chosen], key[chosen]
-    return bool(np.unique(bits).size > np.unique(key).size)
+    if bits.size > 2 * _SLICE:  # all numbers of one key are chosen, or none of them
+        chosen = field.mixed(_keys(bits).view(np.uint64)) % np.uint64(bits.size // _SLICE) == 0
+        bits = bits[chosen]
+    bits = np.sort(bits)  # and so are the keys
+    key = _keys(bits)
+    n_numbers, n_keys = (1 + np.count_nonzero(np.diff(each)) for each in (bits, key))
+    return bool(n_numbers > (1.0 + _FEWEST) * n_keys)
+
+
+def _keys(bits: Indices) -> Indices:
+    """Bits without the last. Numbers on the two sides of an edge are not compared: one pair that is found is enough."""
+    return (bits + (1 << (_LAST_BITS - 1))) >> _LAST_BITS

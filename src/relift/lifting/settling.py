@@ -16,10 +16,10 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Flags, Indices, SparseMatrix, Vector
-from relift.lifting.duplicate_rows import rows_of_csc
+from relift.arrays import Flags, Indices, Vector
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
+from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.settings import Reading
@@ -144,13 +144,9 @@ def settle(program: Program, images: VectorImages, rest: AtRest, reading: Readin
     conic_rows, cones = _others(rest.conic_rows, program.conic.n_rows), _others(rest.cones, len(program.conic))
     if kept.size == n and left.size == m and conic_rows.size == program.conic.n_rows:
         return Settled(program, centred, centred, images, kept, left, conic_rows, cones, origin)
-    A: SparseMatrix = centred.A
-    if left.size < m:
-        A = A[left] if A.format == "csr" else rows_of_csc(A, left).tocsc()
-    A = A if kept.size == n else A[:, kept]
-    P = centred.P
+    A, P = submatrix(centred.A, left, kept), centred.P
     if P is not None and kept.size < n:
-        P = P[kept][:, kept].tocsc()
+        P = submatrix(P, kept, kept)
         P = None if P.nnz == 0 else P
     conic = _conic_without(centred.conic, conic_rows)
     small = Program.trusted(

@@ -23,7 +23,7 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
 from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
-from relift.lifting.second_look import DIGITS, MUCH_SMALLER, RoundingHint, has_nearly_equal_numbers
+from relift.lifting.second_look import DIGITS, LITTLE, MUCH_SMALLER, RoundingHint, has_nearly_equal_numbers
 from relift.lifting.settling import AtRest, Settled, settle
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, Reading
@@ -40,6 +40,7 @@ from relift.symmetry.equitable import (
     is_constant_on_classes,
 )
 from relift.symmetry.find import Images, ScaleImages, Symmetry, find_symmetry, no_symmetry
+from relift.symmetry.likeness import is_nearly_in_proportion
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_search import Found, find_up_to_scale
@@ -131,7 +132,8 @@ def presolve(work: LiftWork) -> None:
     """Substitute fixed variables, singleton rows, empty rows and duplicate rows, exactly."""
     program = work.program.minimisation() if work.snapped is None else work.snapped.program
     is_wanted = work.settings.reduce and work.settings.lift != "none"
-    work._reduction = (reduce if is_wanted else unreduced)(program, work.settings.values)
+    earlier = None if work.earlier is None else work.earlier[0]
+    work._reduction = (reduce if is_wanted else unreduced)(program, work.settings.values, earlier)
 
 
 @stage("find classes")
@@ -143,6 +145,11 @@ def find_classes(work: LiftWork) -> None:
             work._settled, work._symmetry, work.is_verified = settled, symmetry, True
             return
     _find(work, work.settings, 0)
+
+
+def _tolerance(settings: LiftSettings) -> float:
+    """The largest difference inside a class that passes as rounding: with digits, that of numbers in proportion."""
+    return TOLERANCE if settings.digits is None else max(TOLERANCE, 100.0 * 10.0**-settings.digits)
 
 
 def _is_open(work: LiftWork) -> bool:
@@ -158,7 +165,7 @@ def verify(work: LiftWork) -> None:
         if work.symmetry.is_discrete and work.settled.is_trivial:
             return
         distance = distance_of(work.settled, work.symmetry)
-        if distance <= TOLERANCE:
+        if distance <= _tolerance(work.settings):
             return
         seed = work.settings.seed + attempt
         work.notes.append(f"classes found by {how.lift} with seed {seed} failed their check ({distance:.1g}).")
@@ -179,15 +186,32 @@ def merge(work: LiftWork) -> None:
 def _may_be_rounded(work: LiftWork) -> bool:
     if work.settings.digits is not None or work.settings.lift != "equitable" or work.earlier is not None:
         return False
-    return sum(_small_size(work)) > 2 and has_nearly_equal_numbers(work.program)
+    program, size = work.reduction.program, sum(_small_size(work))
+    if size <= max(2, LITTLE * (program.n_variables + program.n_rows + program.conic.n_rows)):
+        return False
+    return has_nearly_equal_numbers(work.program) or _is_nearly_in_proportion(work)
+
+
+def _is_nearly_in_proportion(work: LiftWork) -> bool:
+    program, settled, symmetry = work.reduction.program, work.settled, work.symmetry
+    if not work.settings.sizes or len(program.conic) or len(program.quadratic):
+        return False
+    variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
+    rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)
+    classes = (Partition.from_labels(labels) for labels in (variables, rows))
+    return is_nearly_in_proportion(program, work.reduction.images, *classes)
 
 
 @stage("second look", applies=_may_be_rounded)
 def look_again(work: LiftWork) -> None:
     """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
-    other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
-    for step in (snap, presolve, find_classes):
-        step.run(other)
+    if _is_nearly_in_proportion(work):
+        other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
+        snap.run(other)
+    else:  # equal numbers are enough: sums need not be compared up to rounding, which takes longer
+        other = LiftWork(snap_numbers(work.program.minimisation(), DIGITS).program, work.settings)
+    presolve.run(other)
+    find_classes.run(other)
     variables, rows = other.symmetry.variables.n_classes, other.symmetry.rows.n_classes
     conic = other.symmetry.conic_rows.n_classes
     if variables + rows + conic <= MUCH_SMALLER * sum(_small_size(work)):
@@ -321,7 +345,8 @@ def _is_same(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
     if one is None or other is None:
         return one is other
     parts = ("indptr", "indices", "data")
-    return one.format == other.format and all(np.array_equal(getattr(one, p), getattr(other, p)) for p in parts)
+    pairs = ((getattr(one, part), getattr(other, part)) for part in parts)
+    return one.format == other.format and all(here is there or np.array_equal(here, there) for here, there in pairs)
 
 
 def classes_hold(settled: Settled, symmetry: Symmetry, *, is_known: bool = False) -> bool:
@@ -348,13 +373,13 @@ def _is_exactly_constant(settled: Settled, symmetry: Symmetry) -> bool:
     images, variables, rows = settled.images, symmetry.variables, symmetry.rows
     exact = symmetry.scale_images
     if exact is None:  # rows were scaled by floats alone: where scales differ, nothing is known exactly
-        if not is_constant_on_classes(symmetry.row_scales, rows):
+        if symmetry.variable_scales is not None or not is_constant_on_classes(symmetry.row_scales, rows):
             return False
         sizes = (variables.size, rows.size, symmetry.conic_rows.size)
         exact = ScaleImages(*(np.ones(size, np.uint64) for size in sizes))
     of_variables = Intervals(settled.program.lb, settled.program.ub, images.lb, images.ub)
     of_rows = Intervals(settled.program.l, settled.program.u, images.l, images.u)
-    cost = field_.multiply(images.q, exact.variables)
+    cost = images.q if np.all(exact.variables == 1) else field_.multiply(images.q, exact.variables)
     if exact.variable_masses is not None:
         cost = field_.multiply(cost, field_.inverse(exact.variable_masses))
     vectors = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import SparseMatrix, Vector
-from relift.modelling.result_table import aligned
+from relift.modelling.result_table import aligned, html_table
 from relift.program.solution import Status
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Explanation:
                 return line
         raise KeyError(f"there is no statement {name!r}; there are {', '.join(s.name for s in self.statements)}")
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[list[str]]:
         heads = ["statement", "kind", "rows", "nonzeros", "classes", "known", "active", "largest dual", "seconds"]
         lines = [heads]
         for s in self.statements:
@@ -131,7 +132,16 @@ class Explanation:
             elif s.kind == "variable":
                 numbers[1] = "-"
             lines.append([s.name, s.kind, *numbers, dual, "taken over" if s.is_reused else f"{s.seconds:.4f}"])
-        parts = [self.headline, aligned(lines, 2)]
+        return lines
+
+    def _repr_html_(self) -> str:
+        rest = [f"presolve: {self.presolve}"] if self.presolve else []
+        rest += [*map(str, self.conflict), *(f"note: {note}" for note in self.notes)]
+        below = "".join(f"<p>{escape(line)}</p>" for line in rest)
+        return f"<p>{escape(self.headline)}</p>{html_table(self._lines())}{below}"
+
+    def __str__(self) -> str:
+        parts = [self.headline, aligned(self._lines(), 2)]
         if self.presolve:
             parts.append(f"presolve: {self.presolve}")
         if self.conflict:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
-from typing import Any, Literal, Self, Unpack, final, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, final, overload
 
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
-from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult
-from relift.modelling.solve_model import (
-    DataLike,
-    EngineModelOptions,
-    GroundOptions,
-    ModelOptions,
-    ground_model,
-    solve_model,
-    solve_model_in_engine,
-)
+from relift.modelling.options import EngineModelOptions, GroundOptions, ModelOptions
+from relift.modelling.solve_model import DataLike, ground_model, solve_model, solve_model_in_engine
+
+if TYPE_CHECKING:
+    from relift.modelling.engine_model_result import EngineModelResult
 
 
 @final
@@ -51,6 +47,9 @@ class Model(LanguageModel):
         model = super().from_file(path)
         model.folder = Path(path).parent
         return model
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def ground(
         self,

@@ -5,20 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from relift.errors import OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
-from relift.in_database.ground_tables import GroundTables
-from relift.in_database.lift_tables import EngineResult
 from relift.lifting.certificate import Certificate
 from relift.modelling.result_table import ResultTable
 from relift.program.solution import Status
 from relift.result import Result
 from relift.tables.engine import Arrays
+
+if TYPE_CHECKING:
+    from relift.in_database.ground_tables import GroundTables
+    from relift.in_database.lift_tables import EngineResult
 
 Own = TypeVar("Own", bound="ModelAnswer")
 
@@ -107,11 +109,14 @@ class ModelAnswer(ABC):
     def _variable(self, name: str) -> Block:
         """The block of a variable that has values."""
         block = block_of(self.grounded.atoms, name, "variable")[0]
+        self._check_values()
+        return block
+
+    def _check_values(self) -> None:
         if not self.has_values:
             raise OptionError(
                 f"there are no values: the model is {str(self.status).replace('_', ' ')}.", self.hint_without_values
             )
-        return block
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.status}, {self.objective_name}={self.objective:.9g}, {self._sizes()})"

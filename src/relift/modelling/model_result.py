@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Unpack, final
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, Unpack, final, overload
 
 import numpy as np
 
 from relift.arrays import Vector
+from relift.errors import OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
 from relift.modelling.model_answer import ModelAnswer, block_of, is_helper, stacked
@@ -20,6 +23,8 @@ from relift.tables.sources.table import TableLike
 
 if TYPE_CHECKING:
     from relift.modelling.explain import Conflict, Explanation
+    from relift.modelling.ranging import Ranging
+    from relift.modelling.read_back import Reader
 
 
 class KeptOptions(SolveOptions, total=False):
@@ -104,28 +109,68 @@ class ModelResult(ModelAnswer):
         return self.result.x is not None
 
     def values(self, name: str) -> ResultTable:
-        """The values of a variable: its key columns, then ``value``.
+        """The values of a variable, a definition, the objective or the body of a constraint: keys, then ``value``.
 
         Raises
         ------
         OptionError
-            If there is no such variable, or the solve gave no point.
+            If there is no such name, or the solve gave no point.
         """
+        if not self._is_variable(name):
+            return self._reader.table(name)
         block = self._variable(name)
         assert self.result.x is not None
         return self._table(self.grounded.atoms, [block], {"value": self.result.x})
 
     def value(self, name: str, *entry: str | float) -> float:
-        """The value of one unknown.
+        """One value of a variable, a definition, the objective or the body of a constraint.
 
         Raises
         ------
         OptionError
-            If there is no such unknown, or no point.
+            If there is no such name or tuple, or no point.
         """
+        if not self._is_variable(name):
+            return self._reader.at(name, entry)
         self._variable(name)
         assert self.result.x is not None
         return float(self.result.x[self.grounded.atoms.number(name, *entry)])
+
+    def eval(self, expression: str) -> Any:
+        """The value of an expression in the words of the model, at this answer.
+
+        Parameters
+        ----------
+        expression
+            For example ``"sum{I in item(I)} x(I)**2"``, which gives a number, or with a query in front
+            ``"{I in item(I)} x(I)/cap(I)"``, which gives a table.
+
+        Raises
+        ------
+        LanguageError
+            If it is no expression of the model.
+        DataError
+            If it has no value, or not for each answer of the query.
+
+        Examples
+        --------
+        >>> import relift
+        >>> result = relift.solve_model("param a/1; a := {u: 1, v: 2}; var x(I) in a(I) >= a(I); minimize: x(*);")
+        >>> result.eval("sum{I in a(I)} x(I)**2"), result.eval("{I in a(I) & a(I) > 1} 2*x(I)").to_dict()
+        (5.0, {'v': 4.0})
+        """
+        return self._reader.expression(expression)
+
+    def _is_variable(self, name: str) -> bool:
+        index = self.grounded.atoms
+        return any(block.name == name for block in index.blocks) or name in self.grounded.model.variables
+
+    @cached_property
+    def _reader(self) -> Reader:
+        self._check_values()
+        from relift.modelling.read_back import Reader
+
+        return Reader(self)
 
     def bounds(self, name: str) -> ResultTable:
         """Bounds of a variable and their dual values: keys, ``value``, ``lower``, ``upper``, ``dual``."""
@@ -155,13 +200,77 @@ class ModelResult(ModelAnswer):
         """
         return self._constraint(name, ("activity", "lower", "upper", "slack", "dual"))
 
-    def duals(self, name: str) -> ResultTable:
-        """The dual values of a constraint: keys, then ``dual``."""
+    @overload
+    def duals(self) -> dict[str, ResultTable]: ...
+    @overload
+    def duals(self, name: str) -> ResultTable: ...
+    def duals(self, name: str | None = None) -> ResultTable | dict[str, ResultTable]:
+        """The dual values of a constraint: keys, then ``dual``; without a name those of all constraints, by name."""
+        if name is None:
+            return {each: self._constraint(each, ("dual",)) for each in self.constraints}
         return self._constraint(name, ("dual",))
 
     def slacks(self, name: str) -> ResultTable:
         """The slacks of a constraint: keys, then ``slack``."""
         return self._constraint(name, ("slack",))
+
+    def ray(self) -> dict[str, ResultTable]:
+        """The direction in which an unbounded model improves: for each variable the unknowns that move in it.
+
+        Raises
+        ------
+        OptionError
+            If the model is not unbounded.
+
+        Examples
+        --------
+        >>> import relift
+        >>> result = relift.solve_model("relation n/1; n := {1..3}; var x(I) in n(I) >= 0; maximize: x(1) - x(2);")
+        >>> {name: table.to_dict() for name, table in result.ray().items()}
+        {'x': {1: 1.0}}
+        """
+        ray = self.result.ray_x
+        if ray is None:
+            raise OptionError(
+                f"there is no ray: the model is {str(self.status).replace('_', ' ')}.", "Unbounded models have one."
+            )
+        ray = ray / np.abs(ray).max()
+        found = {}
+        for name in self.variables:
+            (block,) = block_of(self.grounded.atoms, name, "variable")
+            table = self._table(self.grounded.atoms, [block], {"ray": ray})
+            moves = np.abs(table["ray"]) > 1e-9
+            if moves.any():
+                found[name] = ResultTable({key: column[moves] for key, column in table.items()}, len(table) - 1)
+        return found
+
+    def ranging(self) -> Ranging:
+        """How far each cost and each right-hand side can change alone before the optimal basis changes.
+
+        The original program is solved by HiGHS for it, since members of one class need not have equal ranges.
+
+        Raises
+        ------
+        OptionError
+            If the model is not linear, or has no optimum.
+
+        Examples
+        --------
+        >>> import relift
+        >>> result = relift.solve_model("var x >= 0 <= 4, y >= 0; maximize: 3*x + 2*y; subject to c: x + y <= 5;")
+        >>> ranges = result.ranging()
+        >>> ranges["x"]
+        value  cost  cost_from  cost_to
+            4     3          2      inf
+        >>> ranges["c"]["upper_from"].tolist(), ranges["c"]["upper_to"].tolist()
+        ([4.0], [inf])
+        """
+        from relift.modelling.ranging import ranging
+
+        return ranging(self)
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(repr(self))}</b></p>{self.explain()._repr_html_()}"
 
     def rays(self, name: str) -> ResultTable:
         """Dual values that prove infeasibility: keys, then ``ray``. All others are not needed for the proof."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, final
@@ -125,6 +126,12 @@ class ResultTable(Mapping[str, Cells]):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def _repr_html_(self) -> str:
+        shown = min(self.n_rows, _SHOWN_ROWS)
+        head = [column[:shown].tolist() for column in self._columns.values()]
+        table = html_table([list(self._columns), *([_shown(v) for v in row] for row in zip(*head, strict=True))])
+        return table if shown == self.n_rows else f"{table}<p>{self.n_rows:,} rows</p>"
+
     def __repr__(self) -> str:
         shown = min(self.n_rows, _SHOWN_ROWS)
         head = [column[:shown].tolist() for column in self._columns.values()]
@@ -150,6 +157,23 @@ def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
         for row in rows
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def html_table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of words as a table for notebooks; the first row is its head.
+
+    Examples
+    --------
+    >>> html_table([["name"], ["a < b"]])
+    '<table><thead><tr><th>name</th></tr></thead><tbody><tr><td>a &lt; b</td></tr></tbody></table>'
+    """
+
+    def line(row: Sequence[str], cell: str) -> str:
+        return f"<tr>{''.join(f'<{cell}>{escape(word)}</{cell}>' for word in row)}</tr>"
+
+    head, *body = rows
+    lines = "".join(line(row, "td") for row in body)
+    return f"<table><thead>{line(head, 'th')}</thead><tbody>{lines}</tbody></table>"
 
 
 def _shown(value: object) -> str:

@@ -1,11 +1,11 @@
-"""The tables of a server as the data of a model: a table or view for each relation and param, by name."""
+"""The tables of a server or a connection as the data of a model: a table or view for each name of the model."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import final
+from typing import Any, Protocol, final
 
 from relift.errors import DataError
 from relift.grounding.load_data import known_names
@@ -13,6 +13,7 @@ from relift.language.checked_model import CheckedModel
 from relift.modelling.data_folder import needs_table
 from relift.tables.engine import Engine
 from relift.tables.postgres.address import is_address, shown_address
+from relift.tables.sources.table import TableLike
 
 
 @final
@@ -92,3 +93,44 @@ class ServerTables:
             model.source.excerpt(span) if model.source.text else "",
             name,
         )
+
+
+class Connection(Protocol):
+    """A connection of DuckDB or SQLite, or one that looks like it."""
+
+    def cursor(self) -> Any:
+        """What queries are run with."""
+
+
+def tables_of_connection(model: CheckedModel, connection: Connection) -> dict[str, TableLike]:
+    """The tables and views of a connection of DuckDB or SQLite that have names of the model.
+
+    Raises
+    ------
+    DataError
+        If it is not such a connection, or there is no table for a name that has no data.
+    """
+    home = type(connection).__module__.partition(".")[0]
+    if home in {"duckdb", "_duckdb"} and hasattr(connection, "execute"):
+        query = "select table_name from information_schema.tables"
+    elif home == "sqlite3":
+        query = "select name from sqlite_master where type in ('table', 'view')"
+    else:
+        raise DataError(
+            f"data cannot be given as {type(connection).__name__}.",
+            "Give a dict of tables by name, a folder, ServerTables, or a connection of DuckDB or SQLite.",
+        )
+    cursor = connection.cursor()
+    there = {str(row[0]) for row in cursor.execute(query).fetchall()}
+    wanted = {name: arity for name, arity in known_names(model).items() if arity}
+    for name, arity in wanted.items():
+        if name not in there and needs_table(model, name, arity):
+            kind = "param" if name in model.parameters else "relation"
+            close = get_close_matches(name, there, 1)
+            hint = f"Did you mean it by {close[0]!r}? " if close else ""
+            raise DataError(
+                f"the connection has no table or view for the {kind} {name!r}.",
+                f"{hint}It has the name of the {kind}; others are given as data={{{name!r}: (connection, 'table')}}.",
+                table=name,
+            )
+    return {name: (connection, f'"{name}"') for name in wanted if name in there}

@@ -16,22 +16,14 @@ from time import perf_counter
 from relift.errors import EngineError, OptionError
 from relift.in_database.ground_tables import GroundTables, ground_into_tables
 from relift.in_database.lift_tables import EngineLiftSettings, lift_in_engine
-from relift.in_database.verify import Verify
 from relift.language.checked_model import CheckedModel
 from relift.modelling.engine_model_result import EngineModelResult
+from relift.modelling.options import EngineSolveOptions
 from relift.pipeline import SolveOptions
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, is_postgres, open_engine
 from relift.tables.sources.table import TableLike
-
-
-class EngineSolveOptions(SolveOptions, total=False):
-    """Options of lifting inside an engine, and of the solve of the small program."""
-
-    verify: Verify
-    seed: int
-    resume: bool
 
 
 def engine_for_lifting(

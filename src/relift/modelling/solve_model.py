@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import numpy as np
 
@@ -23,18 +23,12 @@ from relift.grounding.ground import GroundProgram, ground
 from relift.language.build_in_python import Model
 from relift.language.checked_model import CheckedModel
 from relift.language.checks.check_model import check_text
-from relift.language.syntax.parser import decode
+from relift.language.syntax.parser import decode, parse_text
 from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import DataFolder, tables_from_folder
-from relift.modelling.engine_model_result import EngineModelResult
 from relift.modelling.model_result import ModelResult, ResolveOptions
-from relift.modelling.server_tables import ServerTables
-from relift.modelling.solve_in_engine import (
-    EngineSolveOptions,
-    engine_for_lifting,
-    settings_from,
-    solve_checked_in_engine,
-)
+from relift.modelling.options import EngineSolveOptions
+from relift.modelling.server_tables import Connection, ServerTables, tables_of_connection
 from relift.pipeline import SolveOptions, solve
 from relift.program.program import Program
 from relift.read_bytes import read_bytes
@@ -46,31 +40,13 @@ from relift.tables.open_engine import EngineLike, open_engine
 from relift.tables.postgres.address import is_address
 from relift.tables.sources.table import TableLike
 
+if TYPE_CHECKING:
+    from relift.modelling.engine_model_result import EngineModelResult
+
 ModelLike: TypeAlias = Model | CheckedModel | str | Path
 """A model in Python, a checked one, the text of one, or the path of a file."""
-DataLike: TypeAlias = Mapping[str, TableLike] | ServerTables | DataFolder | str | Path | None
-"""Tables by name, a folder of them, or a server that has them."""
-
-
-class GroundOptions(TypedDict, total=False):
-    """The options of :func:`ground_model` by name."""
-
-    engine: EngineLike
-    folder: str | Path | None
-    limit: int | None
-    progress: ProgressCallback | None
-
-
-class ModelOptions(SolveOptions, GroundOptions, total=False):
-    """The options of :func:`solve_model` by name."""
-
-
-class EngineModelOptions(EngineSolveOptions, GroundOptions, total=False):
-    """The options of :func:`solve_model_in_engine` by name."""
-
-    memory_limit: str | None
-    spill_limit: str | None
-    database: str | Path | None
+DataLike: TypeAlias = "Mapping[str, TableLike] | ServerTables | DataFolder | str | Path | Connection | None"
+"""Tables by name, a folder of them, a server that has them, or a connection of DuckDB or SQLite."""
 
 
 _SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
@@ -136,11 +112,19 @@ def solve_model(
     (8.0, {'milk': 2.0, 'tea': 3.0})
     """
     check_options(options)
+    _import_what_grounds(engine)
     start = perf_counter()
     grounded = ground_model(model, data, params, engine=engine, folder=folder, limit=limit, progress=progress)
     seconds = perf_counter() - start
     result = solve(grounded.program, progress=progress, **options)
     return ModelResult(grounded, result, {**options, "progress": progress}, seconds)
+
+
+def _import_what_grounds(engine: EngineLike) -> None:
+    """Import beforehand what grounding needs, so that the first model of a process is not billed for it."""
+    parse_text("")
+    if engine is None or engine == "memory":
+        import relift.tables.memory.engine  # noqa: F401
 
 
 def ground_model(
@@ -204,6 +188,8 @@ def solve_model_in_engine(
     (5.0, 2, 2.0)
     """
     check_options({name: value for name, value in options.items() if name not in {"verify", "seed", "resume"}})
+    from relift.modelling.solve_in_engine import engine_for_lifting, settings_from, solve_checked_in_engine
+
     settings = settings_from(options)
     is_ours = not isinstance(engine, Engine)
     chosen = engine_for_lifting(engine, progress, memory_limit=memory_limit, spill_limit=spill_limit, database=database)
@@ -230,6 +216,8 @@ def _opened(
         tables = {**tables, **tables_from_folder(checked, data.folder, data.headers)}
     elif isinstance(data, str | Path):
         tables = {**tables, **tables_from_folder(checked, data)}
+    elif data is not None and not isinstance(data, Mapping | ServerTables):
+        tables = {**tables, **tables_of_connection(checked, data)}
     given = _merged(checked, data if isinstance(data, Mapping) else {}, params)
     opened = open_engine(engine, progress)
     try:

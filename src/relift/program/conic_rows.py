@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import final
 
 import numpy as np
@@ -83,8 +83,9 @@ class ConicRows:
         return rows
 
     @classmethod
+    @lru_cache(maxsize=32)
     def none(cls, n_variables: int) -> ConicRows:
-        """Conic rows of a program without cones."""
+        """Conic rows of a program without cones; one and the same each time, since it never changes."""
         return cls.trusted(sparse.csr_array((0, n_variables)), np.zeros(0), ())
 
     def _fill(self, A: SparseMatrix, b: Vector, cones: tuple[Cone, ...]) -> None:
@@ -120,6 +121,8 @@ class ConicRows:
 
     def on_variables(self, kept: Indices, b: Vector) -> ConicRows:
         """The same rows on the kept variables, with the right-hand sides that are left."""
+        if not len(self):
+            return ConicRows.none(kept.size)
         A = self.A if kept.size == self.n_variables else self.A[:, kept].tocsr()
         return ConicRows.trusted(A, b, self.cones)
 
@@ -146,7 +149,12 @@ class ConicRows:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConicRows) or self.A.shape != other.A.shape or self.cones != other.cones:
             return False
-        return np.array_equal(self.b, other.b) and (self.A != other.A).nnz == 0
+        if not np.array_equal(self.b, other.b):
+            return False
+        A, B = self.A, other.A
+        if A is B or (np.array_equal(A.indptr, B.indptr) and np.array_equal(A.indices, B.indices)):
+            return np.array_equal(A.data, B.data)
+        return (A != B).nnz == 0
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -17,15 +17,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse import csgraph
-from scipy.sparse import linalg as sparse_linalg
+from scipy import sparse
 
 from relift.arrays import Indices, SparseMatrix, Vector
 from relift.errors import NonConvexError
 
 TOLERANCE = 1e-11
 """The most negative eigenvalue, after scaling to unit diagonal, that passes as rounding."""
+
+SMALL_SIZE = 200
+"""Up to this size a dense factorisation is tried first: it takes less than looking for what is connected."""
 
 DENSE_SIZE = 1500
 """Up to this size an eigenvector is computed by a dense routine."""
@@ -88,6 +89,8 @@ def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] |
     empty = np.flatnonzero((diagonal == 0) & (beside > 0))
     if empty.size:
         return _direction_through_zero_diagonal(P, diagonal, int(empty[0]))
+    if diagonal.size <= SMALL_SIZE and _has_dense_factor(P, diagonal):
+        return None
     doubtful = _components_of(P, np.flatnonzero(diagonal < beside * (1 - 1e-14)))
     doubtful = doubtful[diagonal[doubtful] > 0]  # explicit zeros may have led to variables without any curvature
     if doubtful.size == 0:
@@ -106,6 +109,18 @@ def direction_of_negative_curvature(P: SparseMatrix) -> tuple[Indices, Vector] |
     return doubtful[support], vector[support] / np.linalg.norm(vector[support])
 
 
+def _has_dense_factor(P: SparseMatrix, diagonal: Vector) -> bool:
+    """Whether the whole of P, scaled to unit diagonal and shifted as below, has only positive pivots."""
+    from scipy.linalg import lapack
+
+    scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    dense = P.toarray(order="F")
+    dense *= scale
+    dense *= scale[:, None]
+    dense[np.diag_indices(diagonal.size)] += TOLERANCE
+    return bool(lapack.dpotrf(dense, lower=1, overwrite_a=1)[1] == 0)
+
+
 def _direction_through_zero_diagonal(P: SparseMatrix, diagonal: Vector, i: int) -> tuple[Indices, Vector]:
     """With P[i,i] = 0 and P[i,j] = a, the 2 x 2 block on i and j has determinant -a² < 0."""
     column = slice(P.indptr[i], P.indptr[i + 1])
@@ -120,6 +135,8 @@ def _direction_through_zero_diagonal(P: SparseMatrix, diagonal: Vector, i: int) 
 
 def _components_of(P: SparseMatrix, rows: Indices) -> Indices:
     """All variables that are connected with the given ones."""
+    from scipy.sparse import csgraph
+
     if rows.size == 0:
         return rows
     _, component = csgraph.connected_components(P, directed=False)
@@ -132,6 +149,9 @@ def _direction_of_failed_pivot(M: SparseMatrix, shift: float) -> Vector | None:
     If the first bad pivot is the k-th, then with M11 the leading block before it and m the column beside that block,
     :math:`v = (-M_{11}^{-1} m, 1)` has exactly this pivot as its curvature.
     """
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse_linalg
+
     size = M.shape[0]
     if M.nnz > 0.1 * size * size and size > 32:
         dense = M.toarray(order="F")
@@ -171,6 +191,9 @@ def _direction_of_failed_pivot(M: SparseMatrix, shift: float) -> Vector | None:
 
 def _smallest_eigenpair(M: SparseMatrix, start: Vector) -> tuple[float, Vector]:
     """The smallest eigenvalue with its vector; for large M what a few steps from the start can reach."""
+    from scipy import linalg
+    from scipy.sparse import linalg as sparse_linalg
+
     if M.shape[0] <= DENSE_SIZE:
         vector = linalg.eigh(M.toarray(), subset_by_index=[0, 0])[1][:, 0]
     else:

@@ -27,22 +27,30 @@ def held(program: Program) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     >>> below.tolist(), above.tolist()
     ([True, False, True], [False, True, False])
     """
-    below, above = np.isfinite(program.lb), np.isfinite(program.ub)
+    below, above = held_by_constraints(program)
+    below |= np.isfinite(program.lb)
+    above |= np.isfinite(program.ub)
     lower, upper = np.isfinite(program.l), np.isfinite(program.u)
     entries = program.A.tocoo()
     _hold(below, above, entries.coords, entries.data, lower, upper)
+    if program.P is not None:
+        curvature = program.P.tocoo()
+        curved = curvature.coords[1][curvature.data != 0]
+        below[curved] = above[curved] = True
+    return below, above
+
+
+def held_by_constraints(program: Program) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The same by quadratic constraints and cones alone."""
+    below, above = np.zeros(program.n_variables, bool), np.zeros(program.n_variables, bool)
     rows = program.quadratic
     if len(rows):
         linear = rows.q.tocoo()
         _hold(below, above, linear.coords, linear.data, np.zeros(len(rows), bool), np.ones(len(rows), bool))
         curved = rows.first[rows.values != 0]
         below[curved] = above[curved] = True
-    if program.P is not None:
-        curvature = program.P.tocoo()
-        curved = curvature.coords[1][curvature.data != 0]
-        below[curved] = above[curved] = True
-    in_cones = program.conic.A.tocoo()
-    below[in_cones.coords[1]] = above[in_cones.coords[1]] = True
+    in_cones = program.conic.A.indices  # by rows, so that these are variables
+    below[in_cones] = above[in_cones] = True
     return below, above
 
 

@@ -350,9 +350,15 @@ def _restore(values: _Parts) -> Program:
     return program
 
 
+def _equal(one: Array, other: Array) -> bool:
+    return one is other or np.array_equal(one, other)
+
+
 def _same(M: SparseMatrix | None, N: SparseMatrix | None) -> bool:
     if M is None or N is None:
         return M is N
+    if M.shape == N.shape and M.format == N.format and _equal(M.indptr, N.indptr) and _equal(M.indices, N.indices):
+        return _equal(M.data, N.data)
     return bool(M.shape == N.shape and (M.tocsc() != N.tocsc()).nnz == 0)
 
 

@@ -233,6 +233,8 @@ class QuadraticRows:
         """The same constraints on the kept variables, which must include all that occur."""
         if kept.size == self.q.shape[1]:
             return self
+        if not len(self):
+            return QuadraticRows.none(kept.size)
         position = np.full(self.q.shape[1], -1, np.int64)
         position[kept] = np.arange(kept.size)
         return QuadraticRows(
@@ -245,6 +247,8 @@ class QuadraticRows:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QuadraticRows) or self.q.shape != other.q.shape:
             return False
+        if self is other or not len(self):
+            return True
         if not np.array_equal(self.r, other.r) or (self.q != other.q).nnz:
             return False
         here, there = self._blocks, other._blocks

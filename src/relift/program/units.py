@@ -56,11 +56,16 @@ def units(program: Program) -> Units:
     """
     largest = formulas.largest_bound(ARRAYS, program.lb, program.ub)
     right = formulas.largest_bound(ARRAYS, program.l, program.u)
-    for matrix, sides in ((program.A, right), (program.conic.A, np.abs(program.conic.b))):
-        largest = np.maximum(largest, _ratios(matrix, sides))
-    largest = np.maximum(largest, _of_quadratic_rows(program))
+    largest = np.maximum(largest, _ratios(program.A, right))
+    largest = np.maximum(largest, natural_of_constraints(program))
     common = common_unit(float(largest.max(initial=0.0)))
     return Units(formulas.unit(ARRAYS, largest, common), common)
+
+
+def natural_of_constraints(program: Program) -> Vector:
+    """What quadratic constraints and cones say about each variable: their part of :math:`N_j`."""
+    of_cones = _ratios(program.conic.A, np.abs(program.conic.b))
+    return np.maximum(of_cones, _of_quadratic_rows(program))
 
 
 def common_unit(largest: float) -> float:

@@ -29,17 +29,19 @@ MEMBERS = 8
 """How many members of each are named."""
 
 _STYLE = """
-:root{--paper:#fcfcfa;--ink:#1c2024;--soft:#5b6570;--line:#d8dde1;--bar:#2f6f8f;--rail:#e6eaed;--warn:#a33b20;--good:#2b7a3f}
+:root{color-scheme:light dark;--paper:#fcfcfa;--ink:#1c2024;--soft:#5b6570;--line:#d8dde1;--bar:#2f6f8f;--rail:#e6eaed;
+--warn:#a33b20;--good:#2b7a3f}
 @media(prefers-color-scheme:dark){:root{--paper:#14181c;--ink:#e6e9ec;--soft:#9aa5b0;--line:#2d353d;--bar:#6db3d6;
 --rail:#232a31;--warn:#f0947a;--good:#7fce93}}
 *{box-sizing:border-box}
 body{margin:0 auto;padding:1.2rem;max-width:62rem;background:var(--paper);color:var(--ink);
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
+h1,p,figcaption{overflow-wrap:anywhere}
 h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}
 p.lead{font-size:1.1rem}.soft{color:var(--soft)}.good{color:var(--good)}.warn{color:var(--warn)}
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td{overflow-wrap:anywhere}td.n{overflow-wrap:normal}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 code,pre{font:.9em ui-monospace,SFMono-Regular,Menlo,monospace}pre{overflow-x:auto;padding:.7rem;background:var(--rail)}
 svg{width:100%;height:auto}
 .bars{display:grid;grid-template-columns:max-content 1fr max-content;gap:.35rem .8rem;align-items:center}
@@ -49,7 +51,11 @@ svg{width:100%;height:auto}
 .rail b{position:absolute;top:-.2rem;bottom:-.2rem;width:2px;background:var(--warn)}
 .pattern rect{fill:var(--bar)}.pattern .frame{fill:none;stroke:var(--line)}
 .graph{max-width:26rem}.graph line{stroke:var(--line)}figure{margin:0;flex:1 1 16rem}
-figcaption{color:var(--soft);font-size:.9rem}.pair{display:flex;flex-wrap:wrap;gap:1rem}
+figcaption{color:var(--soft);font-size:.9rem}.pair{display:flex;flex-wrap:wrap;gap:1rem;margin-top:1rem}
+.stack td:not(.n){min-width:8rem}
+@media(max-width:40rem){.stack th{display:none}.stack tr,.stack td{display:block}.stack td,.stack td.n{border:0;
+text-align:left;white-space:normal;padding:.1rem 0}.stack tr{border-bottom:1px solid var(--line);padding:.4rem 0}
+.stack td::before{content:attr(data-head) ": ";color:var(--soft)}}
 """
 
 
@@ -110,16 +116,18 @@ def report_page(found: Result | Lifting, *, title: str = "", command: str = "", 
     )
 
 
-def _table(head: Sequence[str], lines: Iterable[Sequence[str]], numbers: int) -> str:
-    """A table whose last columns are numbers."""
-    first = len(head) - numbers
-
-    def cells(tag: str, line: Sequence[str]) -> str:
-        marked = (f'<{tag} class="n">' if k >= first else f"<{tag}>" for k in range(len(line)))
-        return "".join(f"{start}{escape(text)}</{tag}>" for start, text in zip(marked, line, strict=True))
-
-    body = "".join(f"<tr>{cells('td', line)}</tr>" for line in lines)
-    return f'<div class="wide"><table><tr>{cells("th", head)}</tr>{body}</table></div>'
+def _table(head: Sequence[str], lines: Iterable[Sequence[str]], numbers: int, *, is_stacked: bool = False) -> str:
+    """A table whose last columns are numbers; on a phone, the lines of a stacked one become paragraphs."""
+    kinds = [' class="n"' if k >= len(head) - numbers else "" for k in range(len(head))]
+    heads = [f' data-head="{escape(name)}"' if is_stacked else "" for name in head]
+    top = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, head, strict=True))
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{k}{h}>{escape(text)}</td>" for k, h, text in zip(kinds, heads, line, strict=True))
+        + "</tr>"
+        for line in lines
+    )
+    return f'<div class="wide"><table{" class=stack" if is_stacked else ""}><tr>{top}</tr>{body}</table></div>'
 
 
 def _answer(result: Result) -> list[str]:
@@ -174,7 +182,7 @@ def _nearest(nearest: Nearest) -> list[str]:
             for miss in nearest.misses[:LARGEST]
         ]
         head = ("if these were equal", "what to do", "for example", "variables", "rows")
-        parts.append(_table(head, lines, 2))
+        parts.append(_table(head, lines, 2, is_stacked=True))
     if nearest.rounded:
         sizes = [
             (f"digits={digits}", f"--digits {digits}", f"{size[0]:,}", f"{size[1]:,}")
@@ -212,7 +220,7 @@ def _classes(lifting: Lifting) -> list[str]:
                 lines.append((f"{thing}: {names}{more}", alike, f"{members.size:,}"))
     if not lines:
         return ["<h2>Largest classes</h2>", "<p>No two variables or rows are equivalent.</p>"]
-    return ["<h2>Largest classes</h2>", _table(("members", "what they share", "size"), lines, 1)]
+    return ["<h2>Largest classes</h2>", _table(("members", "what they share", "size"), lines, 1, is_stacked=True)]
 
 
 def _alike(
@@ -248,7 +256,7 @@ def _pictures(lifting: Lifting) -> list[str]:
 
 def _times(result: Result) -> list[str]:
     total = sum(result.timings.values()) or 1.0
-    lines = [(name, seconds / total, seconds_text(seconds)) for name, seconds in result.timings.items()]
+    lines = [(name, seconds / total, f"{seconds_text(seconds)} s") for name, seconds in result.timings.items()]
     return ["<h2>Time</h2>", bars(lines)]
 
 

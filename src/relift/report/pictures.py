@@ -40,7 +40,7 @@ def bars(lines: Sequence[tuple[str, float, str]], limit: float | None = None) ->
     mark = "" if limit is None else f'<b style="left:{100 * limit:.1f}%"></b>'
     parts = []
     for label, length, text in lines:
-        width = f"{100 * min(max(length, 0.004), 1.0):.1f}%"
+        width = f"{100 * min(max(length, 0.004), 1.0):.1f}%" if length > 0 else "0"
         rail = f'<div class="rail"><i style="width:{width}"></i>{mark}</div>'
         parts.append(f"<span>{escape(label)}</span>{rail}<span>{escape(text)}</span>")
     return f'<div class="bars">{"".join(parts)}</div>'

@@ -51,7 +51,7 @@ def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start
         said = f"{answer.message}: " if answer.message else ""
         message = f"{said}{backend.name} said {answer.status}, but {wrong}"
         return Solution(Status.FAILURE, iterations=answer.iterations, backend=backend.name, message=message)
-    return replace(answer, backend=answer.backend or backend.name)
+    return answer if answer.backend else replace(answer, backend=backend.name)
 
 
 def words_of(error: BaseException) -> str:

@@ -33,12 +33,11 @@ from relift.solvers.forms import (
     Conic,
     Facts,
     check_option_names,
-    csc,
     infeasible,
     is_proof,
     is_recession_direction,
     option_refused,
-    quadratic_part,
+    triangle_of_P,
     unbounded,
     with_point,
 )
@@ -80,26 +79,22 @@ class ClarabelBackend(Backend):
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; a warm start is of no use to an interior-point method."""
         clarabel = self.module()
-        conic = Conic.from_program(program)
+        curved = SecondOrderCones.from_program(program)
+        conic = Conic.from_program(program, _following(program, curved))
         cones = []
         if conic.n_equalities:
             cones.append(clarabel.ZeroConeT(conic.n_equalities))
         if conic.n_inequalities:
             cones.append(clarabel.NonnegativeConeT(conic.n_inequalities))
-        curved = SecondOrderCones.from_program(program)
         cones += [clarabel.SecondOrderConeT(size) for size in curved.sizes]
         cones += [_own_cone(clarabel, cone) for cone in program.conic.cones]
-        P = csc(sparse.triu(quadratic_part(program)))
-        K, b = conic.K, conic.b
-        if curved.sizes or len(program.conic):
-            K = csc(sparse.vstack([conic.K, curved.K, program.conic.A]))
-            b = np.concatenate([conic.b, curved.b, program.conic.b])
-        own = _settings(clarabel, settings)
-        found = _run(clarabel, P, program.q.copy(), K, b, cones, own, settings.interrupt)
+        b = np.concatenate([conic.b, curved.b, program.conic.b])
+        own, P = _settings(clarabel, settings), triangle_of_P(program, upper=True)
+        found = _run(clarabel, P, program.q.copy(), conic.K, b, cones, own, settings.interrupt)
         status = str(found.status)
         facts: Facts = {"iterations": int(found.iterations), "message": status}
-        ends = np.cumsum([conic.b.size, curved.b.size])
-        linear, of_curved, v = np.split(np.asarray(found.z, dtype=np.float64), ends)
+        duals, first, second = np.asarray(found.z, np.float64), conic.b.size, conic.b.size + curved.b.size
+        linear, of_curved, v = duals[:first], duals[first:second], duals[second:]
         y, w = conic.expand(linear, program.n_variables)
         match _status(found, settings.tolerance):
             case Status.INFEASIBLE:
@@ -127,6 +122,14 @@ class ClarabelBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def _following(program: Program, curved: SecondOrderCones) -> SparseMatrix | None:
+    """The rows behind the linear ones: quadratic constraints as cones, then the cones; None without any."""
+    if not curved.sizes and not len(program.conic):
+        return None
+    rows = program.conic.A.tocsc() if not curved.sizes else sparse.vstack([curved.K, program.conic.A], format="csc")
+    return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 
 def _status(found: DefaultSolution, tolerance: float) -> Status:
@@ -200,8 +203,9 @@ def _settings(clarabel: ModuleType, settings: SolverSettings) -> DefaultSettings
         own.max_iter = int(settings.iteration_limit)
     if settings.threads is not None and hasattr(own, "max_threads"):
         own.max_threads = int(settings.threads)
-    names = [name for name in dir(own) if not name.startswith("_") and not callable(getattr(own, name))]
-    check_option_names("clarabel", settings.options, names)
+    if settings.options:
+        names = [name for name in dir(own) if not name.startswith("_") and not callable(getattr(own, name))]
+        check_option_names("clarabel", settings.options, names)
     for option, value in settings.options.items():
         try:
             setattr(own, option, value)

@@ -9,12 +9,11 @@ cost a part of what Clarabel is predicted to need. If its answer does not pass i
 
 from __future__ import annotations
 
-import importlib.util
-
 import numpy as np
 
 from relift.program.program import Program
 from relift.solvers.predicted_fill import predicted_fill
+from relift.solvers.registry import is_importable
 
 FEWEST_NODES = 8_000
 """Variables and rows together; smaller programs are solved in a moment either way."""
@@ -46,7 +45,7 @@ def first_order_iterations(program: Program) -> int | None:
     size = program.n_variables + program.n_rows
     if program.P is None or len(program.quadratic) or len(program.conic) or size < FEWEST_NODES:
         return None
-    if importlib.util.find_spec("osqp") is None:
+    if not is_importable("osqp"):
         return None
     if np.count_nonzero(program.P.diagonal()) < 0.5 * program.n_variables:
         return None

@@ -26,6 +26,7 @@ from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
+from relift.program.passes import conic_form, triangle
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import OWN_OPTIONS, near_own_option
@@ -71,6 +72,21 @@ def quadratic_part(program: Program) -> SparseMatrix:
     n = program.n_variables
     P: SparseMatrix = sparse.csc_array((n, n)) if program.P is None else program.P
     return P
+
+
+def triangle_of_P(program: Program, *, upper: bool) -> SparseMatrix:
+    """One triangle of P, the diagonal included, as a CSC matrix; empty for a linear program."""
+    n = program.n_variables
+    if program.P is None:
+        nothing: SparseMatrix = sparse.csc_matrix((n, n))
+        return nothing
+    P = program.P if program.P.has_sorted_indices else program.P.sorted_indices()
+    try:
+        offsets, indices, values = triangle(P, upper=upper)
+    except ValueError as error:
+        raise BackendError(f"P cannot be written with 32-bit indices: {error}.") from error
+    made: SparseMatrix = sparse.csc_matrix((values, indices, offsets), shape=(n, n))
+    return made
 
 
 @final
@@ -129,35 +145,45 @@ class Conic:
     Parameters
     ----------
     K, b
-        Equalities first, then upper bounds as ``g'x + s = u``, then lower ones as ``-g'x + s = -l``.
-    n_equalities
-        How many rows are equalities.
-    equal, upper, lower
-        The rows of the stacked form they stand for.
-    stacked
-        The stacked form.
+        Equalities first, then upper bounds as ``g'x + s = u``, then lower ones as ``-g'x + s = -l``; in each part rows,
+        then variables. K may have further rows, whose right-hand sides are not in b.
+    n_equalities, n_upper
+        How many rows are equalities, and upper bounds.
+    owner
+        The row of the program that each stands for, or the number of rows + the variable.
+    n_rows
+        How many rows the program has.
     """
 
     K: SparseMatrix
     b: Vector
     n_equalities: int
-    equal: NDArray[np.int64]
-    upper: NDArray[np.int64]
-    lower: NDArray[np.int64]
-    stacked: Stacked
+    n_upper: int
+    owner: NDArray[np.int32]
+    n_rows: int
 
     @classmethod
-    def from_program(cls, program: Program) -> Conic:
-        """Sort the finite bounds of rows and variables into cones; infinite ones disappear."""
-        stacked = Stacked.from_program(program)
-        is_equal = stacked.l == stacked.u
-        equal = np.flatnonzero(is_equal)
-        upper = np.flatnonzero(np.isfinite(stacked.u) & ~is_equal)
-        lower = np.flatnonzero(np.isfinite(stacked.l) & ~is_equal)
-        rows = stacked.G.tocsr()
-        K = csc(sparse.vstack([rows[equal], rows[upper], -rows[lower]], format="csc"))
-        b = np.concatenate([stacked.u[equal], stacked.u[upper], -stacked.l[lower]])
-        return cls(K, b, int(equal.size), equal, upper, lower, stacked)
+    def from_program(cls, program: Program, following: SparseMatrix | None = None) -> Conic:
+        """Sort the finite bounds of rows and variables into cones; infinite ones disappear.
+
+        Parameters
+        ----------
+        program
+            Its rows and bounds are read.
+        following
+            CSC array of further rows, which follow in K as they are.
+        """
+        A = program.A if program.A.format == "csc" else program.A.tocsc()
+        if not A.has_sorted_indices:
+            A = A.sorted_indices()
+        try:
+            form = conic_form(A, (program.l, program.u, program.lb, program.ub), following)
+        except ValueError as error:
+            raise BackendError(f"the program cannot be written with 32-bit indices: {error}.") from error
+        n_more = 0 if following is None else following.shape[0]
+        shape = (form.b.size + n_more, program.n_variables)
+        K = sparse.csc_matrix((form.values, form.indices, form.offsets), shape=shape)
+        return cls(K, form.b, form.n_equal, form.n_upper, form.owner, program.n_rows)
 
     @property
     def n_inequalities(self) -> int:
@@ -167,21 +193,21 @@ class Conic:
     def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
         """Carry dual values of the conic rows, nonnegative for inequalities, back to the program: (y, w)."""
         values = np.asarray(duals, dtype=np.float64).ravel()
-        of_rows = np.zeros(self.stacked.l.size)
-        first, second = self.n_equalities, self.n_equalities + self.upper.size
-        of_rows[self.equal] = values[:first]
-        of_rows[self.upper] += values[first:second]
-        of_rows[self.lower] -= values[second:]
-        return self.stacked.expand(of_rows, n)
+        second = self.n_equalities + self.n_upper
+        full = np.zeros(self.n_rows + n)
+        full[self.owner[:second]] = values[:second]
+        full[self.owner[second:]] -= values[second:]
+        return full[: self.n_rows], full[self.n_rows :]
 
     def restrict(self, y: Vector | None, w: Vector | None) -> Vector | None:
         """Carry dual values (y, w) of the program forward to the conic rows; None if either is missing."""
-        all_rows = self.stacked.restrict(y, w)
-        if all_rows is None:
+        if y is None or w is None:
             return None
-        return np.concatenate(
-            [all_rows[self.equal], np.maximum(all_rows[self.upper], 0), np.maximum(-all_rows[self.lower], 0)]
-        )
+        values = np.concatenate([y, w])[self.owner]
+        second = self.n_equalities + self.n_upper
+        values[second:] *= -1.0
+        values[self.n_equalities :] = np.maximum(values[self.n_equalities :], 0.0)
+        return values
 
 
 def solution_without_variables(program: Program, backend: str) -> Solution | None:

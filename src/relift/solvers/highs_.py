@@ -45,6 +45,7 @@ from relift.solvers.forms import (
     is_proof,
     missing_package,
     option_refused,
+    triangle_of_P,
     unbounded,
     with_point,
 )
@@ -191,7 +192,7 @@ def load(program: Program, settings: SolverSettings) -> Highs:
             program.l.copy(), program.u.copy(), A.indptr, A.indices, A.data, np.zeros(n, dtype=np.int32),
         )  # fmt: skip
         if status != highspy.HighsStatus.kError and program.P is not None:
-            L = csc(sparse.tril(program.P))
+            L = triangle_of_P(program, upper=False)
             status = highs.passHessian(n, L.nnz, 1, L.indptr, L.indices, L.data)
     except (TypeError, ValueError, RuntimeError) as error:
         raise BackendError(f"HiGHS refuses the program: {error}.") from error
@@ -396,7 +397,8 @@ def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> No
         # The pool of threads is global to the process and keeps its first size unless it is reset.
         highspy.Highs.resetGlobalScheduler(True)
         values["threads"] = int(settings.threads)
-    check_option_names("highs", settings.options, _option_names(highs, settings.options))
+    if settings.options:
+        check_option_names("highs", settings.options, _option_names(highs, settings.options))
     for option, value in {**values, **settings.options}.items():
         if highs.setOptionValue(option, value) == highspy.HighsStatus.kError and option in settings.options:
             raise option_refused("highs", option, value)

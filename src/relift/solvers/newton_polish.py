@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import linalg as sparse_linalg
 
 from relift.arrays import SparseMatrix, Vector
 from relift.program.cone_distance import pushed_into
@@ -155,6 +154,8 @@ class _Conditions:
 
 
 def _solved(H: SparseMatrix, normals: SparseMatrix, right: Vector) -> Vector | None:
+    from scipy.sparse import linalg as sparse_linalg
+
     n, k = H.shape[0], normals.shape[0]
     system = sparse.block_array(
         [[H + SHIFT * sparse.eye_array(n), normals.T], [normals, -SHIFT * sparse.eye_array(k)]]

@@ -30,7 +30,7 @@ from relift.solvers.forms import (
     csc,
     infeasible,
     option_refused,
-    quadratic_part,
+    triangle_of_P,
     unbounded,
     with_point,
 )
@@ -79,7 +79,7 @@ class ScsBackend(Backend):
         if b.size == 0:
             # SCS wants at least one row: 0 <= 1.
             K, b, n_inequalities = sparse.csc_matrix((1, program.n_variables)), np.ones(1), 1
-        data = {"P": csc(sparse.triu(quadratic_part(program))), "A": K, "b": b, "c": program.q.copy()}
+        data = {"P": triangle_of_P(program, upper=True), "A": K, "b": b, "c": program.q.copy()}
         cone = {"z": conic.n_equalities, "l": n_inequalities, **own.sizes}
         try:
             solver = scs.SCS(data, cone, **_options(settings))

@@ -13,10 +13,11 @@ program, after lifting.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import final
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
 from relift.program.program import Program
@@ -42,7 +43,9 @@ class SecondOrderCones:
     @classmethod
     def from_program(cls, program: Program) -> SecondOrderCones:
         """One cone for each quadratic constraint of the program."""
-        rows, n = program.quadratic, program.n_variables
+        rows = program.quadratic
+        if not len(rows):
+            return _none(program.n_variables)
         blocks, right, sizes = [], [], []
         for k in range(len(rows)):
             F = _factor(rows.matrix(k))
@@ -50,13 +53,20 @@ class SecondOrderCones:
             blocks += [linear, linear, -F]
             right.append(np.concatenate([[rows.r[k] + 0.5, rows.r[k] - 0.5], np.zeros(F.shape[0])]))
             sizes.append(2 + F.shape[0])
-        K = sparse.vstack(blocks).tocsc() if blocks else sparse.csc_array((0, n))
-        return cls(K, np.concatenate(right) if right else np.zeros(0), tuple(sizes))
+        return cls(sparse.vstack(blocks).tocsc(), np.concatenate(right), tuple(sizes))
 
     def expand(self, zeta: Vector) -> Vector:
         """Carry dual values of the cones' rows back to the quadratic constraints."""
-        heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64) if self.sizes else np.zeros(0, np.int64)
+        if not self.sizes:
+            return np.zeros(0)
+        heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64)
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
+
+
+@lru_cache(maxsize=32)
+def _none(n_variables: int) -> SecondOrderCones:
+    """No cones; one and the same each time, since most programs have none and it never changes."""
+    return SecondOrderCones(sparse.csc_array((0, n_variables)), np.zeros(0), ())
 
 
 def _factor(P: SparseMatrix) -> SparseMatrix:
@@ -68,6 +78,8 @@ def _factor(P: SparseMatrix) -> SparseMatrix:
         entries = np.sqrt(diagonal[touched])
         F: SparseMatrix = sparse.csr_array((entries, (np.arange(touched.size), touched)), shape=(touched.size, n))
         return F
+    from scipy import linalg
+
     values, vectors = linalg.eigh(P[touched][:, touched].toarray())
     kept = values > 1e-13 * max(float(values.max(initial=0.0)), 0.0)
     dense = np.sqrt(values[kept])[:, None] * vectors[:, kept].T

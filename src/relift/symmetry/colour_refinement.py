@@ -22,8 +22,10 @@ Berkholz, Bonsma, Grohe: Tight lower and upper bounds for the complexity of cano
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import Protocol, TypeAlias, TypeGuard, final, get_args, overload
 
@@ -42,7 +44,7 @@ from relift.arrays import (
     is_compressed,
     is_sparse,
 )
-from relift.errors import NotANumberError, OptionError, ShapeError
+from relift.errors import NotANumberError, OptionError, ShapeError, SlowReferenceWarning
 from relift.program.sparse_structure import checked_sparse
 from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
@@ -231,6 +233,7 @@ def refine(
 
     start = perf_counter()
     if not field.CORE_IS_COMPILED:
+        _warn_once()
         slow = refine_slowly(
             P, A, colours, lower, upper, l, u,
             mode=mode, reading=reading, scale_rows=scale_rows, row_extra=extra, seed=seed, progress=progress,
@@ -256,6 +259,17 @@ def refine(
     for array in (variables, rows, scales, scale_images):
         array.flags.writeable = False
     return Refinement(Partition(variables), Partition(rows), scales, scale_images, statistics)
+
+
+@lru_cache(maxsize=1)
+def _warn_once() -> None:
+    """Say that the slow reference runs; once in a process, since every solve would say the same."""
+    warnings.warn(
+        "relift was installed without its compiled core: the NumPy reference runs, which gives the same answers and is "
+        "many times slower. Install a wheel for this platform, or install again with a C++17 compiler.",
+        SlowReferenceWarning,
+        stacklevel=2,
+    )
 
 
 @overload

@@ -17,6 +17,7 @@ import numpy as np
 
 from relift.arrays import Array, Flags, Vector
 from relift.program.conic_rows import ConicRows
+from relift.program.passes import products_and_sizes, spread
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.symmetry.partition import Partition
@@ -57,14 +58,12 @@ def distance_from_equitable(
     g, h = _random_weights(variables, rows)
     g, h = g * w, h * price
     if program.P is not None:
-        sums, sizes = (program.P @ g) * share, (abs(program.P) @ np.abs(g)) * np.abs(share)
-        distance = max(distance, _spread(sums, sizes, variables))
+        sums, sizes, _, _ = products_and_sizes(program.P, g, None)
+        distance = max(distance, _spread(sums * share, sizes * np.abs(share), variables))
     if program.A.nnz:
-        absolute = abs(program.A)
-        from_variables = (program.A @ g) / row_scales
-        distance = max(distance, _spread(from_variables, (absolute @ np.abs(g)) / np.abs(row_scales), rows))
-        from_rows = (program.A.T @ h) * share
-        distance = max(distance, _spread(from_rows, (absolute.T @ np.abs(h)) * np.abs(share), variables))
+        sums, sizes, back, back_sizes = products_and_sizes(program.A, g, h)
+        distance = max(distance, _spread(sums / row_scales, sizes / np.abs(row_scales), rows))
+        distance = max(distance, _spread(back * share, back_sizes * np.abs(share), variables))
     return distance
 
 
@@ -94,12 +93,11 @@ def distance_of_rest(program: Program, w: Vector, price: Vector, variables: Part
         return np.inf
     g, h = _random_weights(variables, rows)
     g, h = g * w, h * price
-    sums, sizes = program.A @ g, abs(program.A) @ np.abs(g)
+    sums, sizes, slope, slope_sizes = products_and_sizes(program.A, g, h)
     distance = _distance_from_zero(sums[held], sizes[held])
-    slope, sizes = program.A.T @ h, abs(program.A).T @ np.abs(h)
-    distance = max(distance, _distance_from_zero(slope[still], sizes[still]))
+    distance = max(distance, _distance_from_zero(slope[still], slope_sizes[still]))
     if program.P is not None:
-        slope, sizes = program.P @ g, abs(program.P) @ np.abs(g)
+        slope, sizes, _, _ = products_and_sizes(program.P, g, None)
         distance = max(distance, _distance_from_zero(slope[still], sizes[still]))
     largest = float(np.abs(program.q).max(initial=0.0))
     return max(distance, _distance_from_zero(program.q[still], np.full(int(still.sum()), largest)))
@@ -190,12 +188,12 @@ def distance_of_conic_rows(
     fits = _distance_in_cones(rows, v, mass)
     g, h = _random_weights(variables, conic_rows)
     g, h = g * w, h * mass * inverse
-    sizes = abs(rows.A)
+    sums, sizes, back, back_sizes = products_and_sizes(rows.A, g, h)
     return max(
         fits,
         _spread(rows.b * inverse, np.abs(rows.b * inverse), conic_rows),
-        _spread((rows.A @ g) * inverse, (sizes @ np.abs(g)) * np.abs(inverse), conic_rows),
-        _spread((rows.A.T @ h) * share, (sizes.T @ np.abs(h)) * np.abs(share), variables),
+        _spread(sums * inverse, sizes * np.abs(inverse), conic_rows),
+        _spread(back * share, back_sizes * np.abs(share), variables),
     )
 
 
@@ -221,11 +219,11 @@ def distance_of_conic_rest(
         return np.inf
     g, h = _random_weights(variables, conic_rows)
     g, h = g * w, h * price
-    still, sizes = w == 0, abs(rows.A)
-    along, across = sizes @ np.abs(g), sizes.T @ np.abs(h)
+    still = w == 0
+    sums, sizes, slope, slope_sizes = products_and_sizes(rows.A, g, h)
     return max(
-        _distance_from_zero((rows.A @ g)[held], along[held]),
-        _distance_from_zero((rows.A.T @ h)[still], across[still]),
+        _distance_from_zero(sums[held], sizes[held]),
+        _distance_from_zero(slope[still], slope_sizes[still]),
     )
 
 
@@ -274,12 +272,4 @@ def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
 
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:
     """Largest difference between a member and its class's first member, relative to the terms that were added."""
-    first = vector[partition.representatives][partition.labels]
-    infinite = ~(np.isfinite(vector) & np.isfinite(first))
-    if infinite.any():
-        if np.any(vector[infinite] != first[infinite]):
-            return np.inf
-        vector, first, sizes = vector[~infinite], first[~infinite], sizes[~infinite]
-    difference = np.abs(vector - first)
-    worst = np.divide(difference, sizes, out=np.where(difference > 0, np.inf, 0.0), where=sizes > 0)
-    return float(worst.max(initial=0.0))
+    return spread(vector, sizes, partition.representatives, partition.labels)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from relift.arrays import FieldElements
+import numpy as np
+
+from relift.arrays import FieldElements, Vector
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
@@ -28,7 +30,37 @@ class VectorImages:
     b: FieldElements
 
     @classmethod
-    def of(cls, program: Program, reading: Reading) -> VectorImages:
-        """Read the floats of a program."""
-        vectors = (program.q, program.l, program.u, program.lb, program.ub, program.conic.b)
-        return cls(*(field.images(vector, reading) for vector in vectors))
+    def of(cls, program: Program, reading: Reading, known: tuple[Program, VectorImages] | None = None) -> VectorImages:
+        """Read the floats of a program.
+
+        Parameters
+        ----------
+        program
+            Any program.
+        reading
+            How floats are read.
+        known
+            A program and its images by the same reading: vectors that are equal are not read again.
+
+        Examples
+        --------
+        >>> program = Program(q=[1.0, 0.5], lb=0)
+        >>> images = VectorImages.of(program, "decimal")
+        >>> again = VectorImages.of(program.replace(q=[1.0, 0.25]), "decimal", (program, images))
+        >>> again.lb is images.lb, again.q is images.q
+        (True, False)
+        """
+        if known is None:
+            return cls(*(field.images(vector, reading) for vector in _vectors(program)))
+        old, images = known
+        read = (images.q, images.l, images.u, images.lb, images.ub, images.b)
+        return cls(
+            *(
+                words if vector is before or np.array_equal(vector, before) else field.images(vector, reading)
+                for vector, before, words in zip(_vectors(program), _vectors(old), read, strict=True)
+            )
+        )
+
+
+def _vectors(program: Program) -> tuple[Vector, ...]:
+    return program.q, program.l, program.u, program.lb, program.ub, program.conic.b

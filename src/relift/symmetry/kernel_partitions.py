@@ -58,8 +58,8 @@ def kernel_partition(
     X
         Points, one in each row.
     kernel
-        ``"rbf"``, exp(-gamma |x - y|²); ``"poly"``, (gamma <x, y> + coef0)^degree; ``"linear"``; ``"sigmoid"``; or a
-        function that takes X and returns the symmetric kernel matrix.
+        ``"rbf"``, ``exp(-gamma |x - y|²)``; ``"poly"``, (gamma <x, y> + coef0)^degree; ``"linear"``; ``"sigmoid"``; or
+        a function that takes X and returns the symmetric kernel matrix.
     labels
         Points of different labels are never in one class.
     gamma, degree, coef0

@@ -111,11 +111,32 @@ def speaks_for_masses(program: Program, vectors: VectorImages, variables: Partit
     >>> speaks([2, 2], [1, 3]), speaks([2, 3], [1, 1])
     (True, False)
     """
-    if not field.CORE_IS_COMPILED:
-        return True
+    return _look(program, vectors, variables, rows)[0] if field.CORE_IS_COMPILED else True
+
+
+def is_nearly_in_proportion(program: Program, vectors: VectorImages, variables: Partition, rows: Partition) -> bool:
+    """Whether some rows are of one kind to ten digits, right-hand sides and all, and in different classes.
+
+    Parameters
+    ----------
+    program, vectors, variables, rows
+        As in :func:`speaks_for_masses`.
+
+    Examples
+    --------
+    >>> size = np.array([0.7, 1.3, 2.9])
+    >>> program = Program(q=np.ones(3), A=np.eye(3), l=0.6 * size, lb=0, ub=3.1 * size)
+    >>> vectors = VectorImages.of(program, "decimal")
+    >>> is_nearly_in_proportion(program, vectors, Partition.discrete(3), Partition.discrete(3))
+    True
+    """
+    return _look(program, vectors, variables, rows)[1] if field.CORE_IS_COMPILED else False
+
+
+def _look(program: Program, vectors: VectorImages, variables: Partition, rows: Partition) -> tuple[bool, bool]:
     return _core.likeness(
         core_arrays(program.A, index_type_of(program.A)), program.A.format == "csr",
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
-        variables.labels, rows.labels,
-    )[-1]  # fmt: skip
+        (program.l, program.u, None, vectors.l, vectors.u, None), variables.labels, rows.labels,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csgraph
+from scipy.sparse import coo_array
 
 from relift.arrays import FieldElements, Indices
 from relift.errors import MissingPackageError
@@ -84,6 +84,8 @@ def _coloured_edges(program: Program, counting: Refinement, reading: Reading) ->
 
 def _orbit_labels(generators: list[list[int]], size: int) -> NDArray[np.int64]:
     """Connected components of the graph that joins each vertex with its images."""
+    from scipy.sparse import csgraph
+
     if not generators:
         return np.arange(size, dtype=np.int64)
     images = np.asarray(generators, dtype=np.int64)

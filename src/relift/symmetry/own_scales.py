@@ -76,8 +76,7 @@ class Intervals:
 
     def largest(self) -> tuple[Vector, FieldElements, Flags]:
         """The size of the longer side, exactly too, and whether there is a finite one that is not 0."""
-        low_counts = (self.low_image < field.MODULUS) & (self.low_image != 0)
-        high_counts = (self.high_image < field.MODULUS) & (self.high_image != 0)
+        low_counts, high_counts = _are_sizes(self.low, self.low_image), _are_sizes(self.high, self.high_image)
         takes_low = low_counts & (~high_counts | (np.abs(self.low) > np.abs(self.high)))
         bound = np.where(takes_low, self.low, self.high)
         image = np.where(takes_low, self.low_image, self.high_image)
@@ -87,6 +86,8 @@ class Intervals:
 
     def divided(self, floats: Vector, images: FieldElements) -> tuple[FieldElements, FieldElements]:
         """Images of the bounds divided by scales; a negative scale exchanges the two, and the infinities."""
+        if bool(np.all(images == 1)) and bool(np.all(floats > 0)):
+            return self.low_image, self.high_image
         reciprocal, is_negative = field.inverse(images), floats < 0
 
         def quotient(image: FieldElements) -> FieldElements:
@@ -146,7 +147,7 @@ def scales_of_variables(
     size, size_image, known = np.ones(n), np.ones(n, np.uint64), np.ones(n, bool)
     if sizes:
         size, size_image, known = bounds.largest()
-        by_cost = ~known & has_cost
+        by_cost = ~known & _are_sizes(q, q_image)
         size[by_cost] = 1.0 / np.abs(q[by_cost])
         size_image[by_cost] = field.inverse(_absolute(q_image[by_cost], q[by_cost]))
         if masses is not None:
@@ -223,6 +224,11 @@ def _states(rests: Flags, open_size: Flags, open_sign: Flags) -> NDArray[np.uint
     """What does not rest is decided: a cost, or a bound away from 0, has told its size and its sign."""
     bits = RESTS + OPEN_SIZE * open_size.astype(np.uint8) + OPEN_SIGN * open_sign.astype(np.uint8)
     return np.where(rests, bits, 0).astype(np.uint8)
+
+
+def _are_sizes(floats: Vector, images: FieldElements) -> Flags:
+    """Which numbers tell a size. Differences that presolve or centring took may be 0 in floats though not exactly."""
+    return np.asarray((images < field.MODULUS) & (images != 0) & (np.abs(floats) > 1e-300))
 
 
 def _absolute(images: FieldElements, floats: Vector) -> FieldElements:

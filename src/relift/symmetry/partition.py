@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import final
 
 import numpy as np
@@ -13,6 +13,9 @@ from scipy import sparse
 from relift.arrays import Indices, Labels, SparseMatrix
 from relift.errors import PartitionError
 from relift.program.arrays import kept
+
+KEPT_SIZE = 256
+"""Partitions of up to so many elements into single ones are made once."""
 
 
 @final
@@ -74,8 +77,8 @@ class Partition:
 
     @classmethod
     def discrete(cls, size: int) -> Partition:
-        """Every element alone."""
-        return cls(_read_only(np.arange(size, dtype=np.int64)))
+        """Every element alone; small ones are the same object each time, since a partition never changes."""
+        return _discrete(size) if size <= KEPT_SIZE else cls(_read_only(np.arange(size, dtype=np.int64)))
 
     @classmethod
     def one_class(cls, size: int) -> Partition:
@@ -135,6 +138,11 @@ class Partition:
 
     def __repr__(self) -> str:
         return f"Partition({self.size} elements in {self.n_classes} classes)"
+
+
+@lru_cache(maxsize=64)
+def _discrete(size: int) -> Partition:
+    return Partition(_read_only(np.arange(size, dtype=np.int64)))
 
 
 def _read_only(array: NDArray[np.int64]) -> Indices:

@@ -8,26 +8,28 @@ can find nothing is not tried (:mod:`~relift.symmetry.likeness`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags, Indices, Vector
+from relift.arrays import FieldElements, Flags, Indices, Labels, Vector
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry import finite_field as field
 from relift.symmetry.centres import Centres, centred_program, centres_of, may_be_equal_up_to_reflection, uncentred
 from relift.symmetry.colour_refinement import Progress as Teller
-from relift.symmetry.colour_refinement import Refinement, refine
+from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, ScaleImages, Symmetry, costs_of, find_symmetry, teller
 from relift.symmetry.likeness import Colours, speaks_for_masses
 from relift.symmetry.masses import masses_of
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
+from relift.symmetry.proportional_bounds import proportional_images
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
+from relift.symmetry.rounded_refinement import refine_up_to_rounding
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
 
@@ -90,9 +92,15 @@ def find_up_to_scale(
     """
     search = _Search(program, images, settings, seed, teller(progress))
     best = search.best()
+    again = proportional_images(program, images.vectors) if settings.sizes and best.n_classes > 2 else None
+    if again is not None:
+        other_search = _Search(program, replace(images, vectors=again), settings, seed, teller(progress))
+        other = other_search.exact()
+        if other.n_classes < best.n_classes:
+            search, best = other_search, other
     centres = centres_of(program, search.bounds) if settings.signs else None
     if centres is not None and best.n_classes > 2 and may_be_equal_up_to_reflection(program, centres):
-        other = search.from_centres(centres).best()
+        other = search.from_centres(centres).exact()
         if other.n_classes < best.n_classes:
             classes = other.found.variables
             n = program.n_variables
@@ -130,6 +138,40 @@ class _Search:
         return _Search(program, images, self.settings, self.seed, self.tell)
 
     def best(self) -> _Candidate:
+        """The classes that are the fewest: exactly, or, where digits are given, up to rounding."""
+        candidate = self.exact()
+        if self.settings.digits is None or self.cones is not None or len(self.program.quadratic):
+            return candidate
+        if self.images.variables or self.images.rows:  # an update: classes must not grow
+            return candidate
+        for rounded in self.up_to_rounding(self.settings.digits):
+            if rounded.n_classes < candidate.n_classes:
+                candidate = rounded
+        return candidate
+
+    def up_to_rounding(self, digits: int) -> Iterator[_Candidate]:
+        """Classes in floats, with equal masses and with those of sizes and prices."""
+        program = self.program
+        rows = scales_of_rows(self.rows, sizes=self.settings.scale_rows, signs=self.settings.signs)
+        masses: Masses | None = None
+        for _ in range(2):
+            found = refine_up_to_rounding(
+                program.P, program.A, program.q, self.bounds, self.rows, self.scales_of_variables(masses), rows,
+                masses, digits,
+            )  # fmt: skip
+            if found is None:
+                return
+            classes = ScaledRefinement(
+                _rounded_scales(found.variables, found.variable_scales),
+                _rounded_scales(found.rows, found.row_scales),
+                RefinementStatistics("numpy", 0, 0, 0, 0.0),
+            )
+            yield _Candidate(self, classes, masses, Partition.discrete(0), is_exact=False)
+            masses = self.masses(classes) if self.settings.sizes and masses is None else None
+            if masses is None:
+                return
+
+    def exact(self) -> _Candidate:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
         own = self.scales_of_variables(None)
         colours = Colours.of(self.images.vectors, own)
@@ -255,6 +297,7 @@ class _Candidate:
     found: ScaledRefinement
     masses: Masses | None
     quadratic: Partition
+    is_exact: bool = True
 
     @property
     def n_classes(self) -> int:
@@ -297,7 +340,9 @@ class _Candidate:
                 rows.images[active],
                 conic_rows.images[kept],
                 None if masses is None else masses.variable_images[:n][awake],
-            ),
+            )
+            if self.is_exact
+            else None,
         )
         still, held, held_cones, empty = (None if mask.all() else ~mask for mask in (awake, active, kept, in_use))
         return Found(symmetry, still, held, held_cones, empty, centres)
@@ -310,6 +355,14 @@ class _Candidate:
         tails = conic.layout.tails
         kept[tails] &= conic_rows.floats[tails] != 0
         return in_use, kept
+
+
+def _rounded_scales(labels: Labels, scales: Vector) -> ClassScales:
+    """Scales relative to the representatives, without exact ones; all that rests is one class."""
+    classes = Partition.from_labels(np.where(scales == 0, -1, labels))
+    first = scales[classes.representatives][classes.labels]
+    relative = np.divide(scales, first, out=np.zeros(scales.size), where=scales != 0)
+    return ClassScales(classes, relative, np.zeros(scales.size, np.uint64))
 
 
 def _parts(of_all: ClassScales, n: int) -> tuple[ClassScales, ClassScales]:

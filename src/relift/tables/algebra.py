@@ -89,11 +89,21 @@ Operation: TypeAlias = Choice[
     "+", "-", "*", "/", "**", "negative", "abs", "exp", "sqrt", "log", "least", "greatest",
     "=", "!=", "<", "<=", ">", ">=", "and", "or", "not", "is null", "is finite", "is whole",
     "coalesce", "if", "real", "integer", "text", "number of row", "wide integer", "round", "remainder", "hash",
+    "floor", "mod", "length", "lower", "upper", "substring", "concat", "shift", "year", "month", "day", "weekday",
+    "hour", "minute",
 ]  # fmt: skip
 """``if`` is (condition, then, otherwise); ``real`` to ``wide integer`` are casts. ``/``, ``**``, ``log`` and ``sqrt``
 are real, and NULL where they have no value; ``is finite`` is false for NULL and NaN. ``round`` is to the nearest whole
 number, ``remainder`` has the sign of what is divided. ``hash`` is (integer, seed, bits): a whole number below 2**bits
-that looks random; the same for the same integer and seed in one engine, but not in two."""
+that looks random; the same for the same integer and seed in one engine, but not in two. ``floor`` is a whole number,
+and NULL beyond 9e15; ``mod`` has the sign of the divisor. ``substring`` is (text, first from 1, count), ``concat``
+joins texts and whole numbers, ``shift`` is (date or timestamp as text, seconds); these and the parts of dates,
+from ``year`` to ``minute``, are NULL for what is no date."""
+
+TEXT_OPERATIONS = frozenset(
+    {"length", "lower", "upper", "substring", "concat", "shift", "year", "month", "day", "weekday", "hour", "minute"}
+)
+"""Operations whose first argument is a text."""
 
 
 @final
@@ -197,6 +207,32 @@ def type_of(scalar: Scalar, columns: Mapping[str, Type]) -> Type:
             return _widest([_number(kind) for kind in types])
         case "hash":
             return _number(types[0], Type.INTEGER)
+        case "floor":
+            return _number(types[0], Type.INTEGER)
+        case "mod":
+            return _widest([_number(kind) for kind in types])
+        case "concat":
+            for kind in types:
+                if kind not in _JOINED:
+                    raise TypeClashError(kind, Type.TEXT)
+            return Type.TEXT
+        case (
+            "lower"
+            | "upper"
+            | "substring"
+            | "shift"
+            | "length"
+            | "year"
+            | "month"
+            | "day"
+            | "weekday"
+            | "hour"
+            | "minute"
+        ):
+            _text(types[0])
+            for kind in types[1:]:
+                _number(kind)
+            return Type.TEXT if scalar.operation in {"lower", "upper", "substring", "shift"} else Type.INTEGER
         case "text":
             return Type.TEXT
         case "if":
@@ -211,6 +247,14 @@ def _number(kind: Type, result: Type | None = None) -> Type:
     if result is not None:
         return result
     return kind if kind in {Type.REAL, Type.WIDE} else Type.INTEGER
+
+
+_JOINED = (Type.TEXT, Type.NOTHING, Type.INTEGER, Type.NUMBER_OF_ROW)
+
+
+def _text(kind: Type) -> None:
+    if kind not in {Type.TEXT, Type.NOTHING}:
+        raise TypeClashError(kind, Type.TEXT)
 
 
 def _widest(types: Iterable[Type]) -> Type:
@@ -461,6 +505,26 @@ class Number(Plan):
     def __post_init__(self) -> None:
         columns = self.input.columns | {self.name: Type.INTEGER}
         self._set(columns, [*self.input.keys, frozenset([self.name])])
+
+    @property
+    def inputs(self) -> tuple[Plan, ...]:
+        """The plan underneath."""
+        return (self.input,)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Series(Plan):
+    """Every row of the input, continued by all whole numbers from one scalar to another; none if the second is less."""
+
+    input: Plan
+    name: str
+    first: Scalar
+    last: Scalar
+
+    def __post_init__(self) -> None:
+        columns = self.input.columns | {self.name: Type.INTEGER}
+        self._set(columns, [key | {self.name} for key in self.input.keys])
 
     @property
     def inputs(self) -> tuple[Plan, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -30,6 +31,8 @@ from relift.tables.engine import Engine
 from relift.tables.sources.contents import Columns
 from relift.tables.sources.match_columns import Wanted
 from relift.tables.sources.table import Source
+
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 
 
 @final
@@ -173,8 +176,21 @@ def _check_entries(
         if found.get(f"broken {column}") == 0 and found["rows"]:
             final[position] = Type.INTEGER
     if has_value and not types[-1].is_number:
-        raise DataError(f"{source.label} has text in the column of its values, the last one.", "Values are numbers.")
+        raise _text_as_value(engine, source, table, columns[-1])
     return found["rows"], final
+
+
+def _text_as_value(engine: Engine, source: Source, table: Plan, column: str) -> DataError:
+    """The error for texts where values should be, with the first of them."""
+    some = [str(text) for text in engine.fetch(Limit(project(table, column), 1000))[column]]
+    first = next((text for text in some if _NUMBER.fullmatch(text) is None), some[0] if some else "")
+    shown = f": {first!r}" if some else ""
+    hint = "Values are numbers."
+    if re.fullmatch(r"\s*[+-]?[0-9.]*,[0-9]+\s*", first):
+        hint += " Decimals are written with a point."
+    elif some:
+        hint += " Which column is which can be said by relift.Table(data, columns)."
+    return DataError(f"{source.label} has text in the column of its values, the last one{shown}.", hint)
 
 
 def _is_bad(column: str, kind: Type, is_value: bool) -> Scalar:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from relift.tables.algebra import Join, Limit, Plan, Scan, Union, nodes
+from relift.tables.algebra import Call, Join, Limit, Literal, Plan, Scalar, Scan, Series, Union, nodes
 
 UNKNOWN = 9.0e15
 """Rows of a table that nothing is known about."""
@@ -43,6 +43,9 @@ def _bound(plan: Plan, known: dict[int, float], sizes: Mapping[str, int]) -> flo
         return sum(inputs)
     if isinstance(plan, Limit):
         return min(inputs[0], plan.rows)
+    if isinstance(plan, Series):
+        first, last = (_written(end) for end in (plan.first, plan.last))
+        return inputs[0] * (UNKNOWN if first is None or last is None else max(last - first + 1, 0))
     if not isinstance(plan, Join):
         return max(inputs[0], 1) if inputs else 1  # an aggregate without groups has one row of nothing
     left, right = inputs
@@ -55,3 +58,11 @@ def _bound(plan: Plan, known: dict[int, float], sizes: Mapping[str, int]) -> flo
     if plan.kind == "inner" and any(key <= on for key in plan.left.keys):
         bound = min(bound, right)
     return bound
+
+
+def _written(scalar: Scalar) -> float | None:
+    """The number that a scalar is, if it is one."""
+    if isinstance(scalar, Call) and scalar.operation == "integer":
+        return _written(scalar.arguments[0])
+    is_number = isinstance(scalar, Literal) and isinstance(scalar.value, int | float)
+    return float(scalar.value) if is_number else None  # type: ignore[union-attr, arg-type]

@@ -63,10 +63,28 @@ def _extend(inner: st.SearchStrategy[n.Node]) -> st.SearchStrategy[n.Node]:
         st.builds(n.Indexed, st.sampled_from(["sum", "min", "max", "norm", "geo_mean"]), index, inner),
         st.builds(n.Indexed, st.just("quad_over_lin"), index, inner, inner.map(lambda e: (e,))),
         st.builds(n.Indexed, st.just("count"), index, st.none()),
+        st.builds(n.Range, st.one_of(st.none(), logic_names), inner, inner),
+        st.builds(lambda name, e: n.Atom(name, (e, n.Star())), names, inner),
+        st.builds(lambda e, y: n.Piecewise(e, ((n.Number("-1"), y), (n.Number("2.5"), y))), inner, signed),
     )
 
 
 expressions: st.SearchStrategy[n.Node] = st.recursive(leaves, _extend, max_leaves=12)
+simple_formulas = st.one_of(
+    st.just(n.Truth()),
+    st.builds(n.Atom, names, st.lists(expressions, min_size=1, max_size=3).map(tuple)),
+    st.builds(lambda a, b, sign: n.Compare((a, b), (sign,)), expressions, expressions, st.sampled_from(["<=", "!="])),
+    st.builds(n.Range, st.one_of(st.none(), logic_names), expressions, expressions),
+)
+formulas: st.SearchStrategy[n.Node] = st.recursive(
+    simple_formulas,
+    lambda inner: st.one_of(
+        st.builds(n.Negated, inner),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: n.Both(tuple(parts))),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: n.Either(tuple(parts))),
+    ),
+    max_leaves=4,
+)
 atoms = st.one_of(names.map(n.Atom), st.builds(n.Atom, names, st.lists(expressions, min_size=1, max_size=3).map(tuple)))
 indexes = st.builds(n.Index, st.lists(logic_names, min_size=1, max_size=3).map(tuple), expressions)
 sources = st.one_of(st.none(), st.text(max_size=8))
@@ -81,7 +99,7 @@ variables = st.builds(
     lambda name, over, domain, b, given: n.VariableItem(name, len(over), tuple(over), domain, b, given),
     names,
     st.lists(logic_names, min_size=1, max_size=3),
-    expressions,
+    formulas,
     bounds,
     givens,
 )
@@ -89,6 +107,12 @@ constants = st.one_of(signed, texts)
 entries = st.one_of(
     st.builds(n.Entry, st.lists(constants, min_size=1, max_size=3).map(tuple), maybe_signed),
     st.builds(lambda first, value, last: n.Entry((first,), value, last), whole, maybe_signed, whole),
+    st.builds(
+        lambda first, value, last: n.Entry((n.Text(""),), value, computed=(first, n.Sum((n.Atom("m"), last), ("+",)))),
+        st.one_of(names.map(n.Atom), st.integers(0, 9).map(lambda k: n.Number(str(k)))),
+        maybe_signed,
+        expressions,
+    ),
 )
 
 
@@ -127,6 +151,15 @@ soft_rules = st.builds(
 statements: st.SearchStrategy[n.Statement] = st.one_of(
     soft_rules,
     _some(st.builds(n.RelationItem, names, arities, sources)).map(n.Relations),
+    _some(st.builds(n.RelationItem, names, st.just(1), sources, st.booleans())).map(n.Relations),
+    _some(
+        st.builds(
+            lambda name, over, e: n.ParamItem(name, len(over), parameters=tuple(over), formula=n.Sum((e, e), ("-",))),
+            names,
+            st.lists(logic_names, max_size=3),
+            expressions,
+        )
+    ).map(n.Params),
     _some(st.builds(n.ParamItem, names, arities, sources, maybe_signed, maybe_signed)).map(n.Params),
     _some(st.one_of(variables, plain_variables)).map(n.Variables),
     st.builds(n.Table, names, st.lists(entries, max_size=12).map(tuple)),

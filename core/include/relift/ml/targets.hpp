@@ -5,13 +5,30 @@
 // each file is included once for each processor, in a namespace of its own.
 #pragma once
 #include "points.hpp"
+#include "processor.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"  // lanes are never passed between object files
 #endif
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(RELIFT_ML_PLAIN)
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(RELIFT_ML_PLAIN)
 #define RELIFT_ML_HAS_TARGETS 1
+#if defined(__clang__)
+
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,avx512f,avx512dq,avx512bw,avx512vl"))), \
+                             apply_to = function)
+#define RELIFT_ML_TARGET avx512
+#include "all_kernels.hpp"
+#undef RELIFT_ML_TARGET
+#pragma clang attribute pop
+
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2"))), apply_to = function)
+#define RELIFT_ML_TARGET avx2
+#include "all_kernels.hpp"
+#undef RELIFT_ML_TARGET
+#pragma clang attribute pop
+
+#else
 
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,bmi,bmi2,avx512f,avx512dq,avx512bw,avx512vl")
@@ -27,6 +44,7 @@
 #undef RELIFT_ML_TARGET
 #pragma GCC pop_options
 #endif
+#endif
 
 #define RELIFT_ML_TARGET plain
 #include "all_kernels.hpp"
@@ -34,16 +52,9 @@
 
 namespace relift::ml {
 
-enum class Processor { plain, avx2, avx512 };
-
 inline Processor processor() {
 #ifdef RELIFT_ML_HAS_TARGETS
-    static const Processor found =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-                __builtin_cpu_supports("avx512vl")
-            ? Processor::avx512
-        : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? Processor::avx2
-                                                                           : Processor::plain;
+    static const Processor found = ask_processor();
     return found;
 #else
     return Processor::plain;

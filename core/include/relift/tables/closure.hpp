@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../portable.hpp"
 #include "keys.hpp"
 
 namespace relift::tables {
@@ -30,7 +31,7 @@ public:
         return state;
     }
     // Says that a tuple of this hash will be asked for soon.
-    void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+    void prefetch(uint64_t hash) const { RELIFT_PREFETCH(&slots_[hash & (slots_.size() - 1)]); }
 
     // Whether a tuple was not there yet; it is then.
     bool add(const int64_t* tuple) { return add(tuple, hash(tuple)); }

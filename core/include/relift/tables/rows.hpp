@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "../portable.hpp"
 #include "keys.hpp"
 
 namespace relift::tables {
@@ -82,7 +83,7 @@ inline void place_rows(const int32_t* starts, const int32_t* indices, const doub
     constexpr size_t ahead = 8;
     for (size_t i = 0; i < n_rows; ++i) {
         if (of_row && i + ahead < n_rows && size_t(of_row[i + ahead]) < n_block_rows)
-            __builtin_prefetch(indices + starts[of_row[i + ahead]]);
+            RELIFT_PREFETCH(indices + starts[of_row[i + ahead]]);
         const int64_t row = of_row ? of_row[i] : int64_t(i);
         if (row < 0 || size_t(row) >= n_block_rows) throw std::invalid_argument("a row lies outside of its block");
         const int32_t begin = starts[row], end = starts[row + 1];

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "../portable.hpp"
 #include "keys.hpp"
 
 namespace relift::tables {
@@ -55,7 +56,7 @@ public:
             };
             for (size_t k = 0; k < count; ++k) {
                 hashes[k] = hash(text_at(begin + k));
-                __builtin_prefetch(&slots_[hashes[k] & (slots_.size() - 1)]);
+                RELIFT_PREFETCH(&slots_[hashes[k] & (slots_.size() - 1)]);
             }
             for (size_t k = 0; k < count; ++k)
                 numbers[begin + k] = is_there && !is_there[begin + k] ? -1 : number(text_at(begin + k), hashes[k]);

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict, final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import SparseLike, Vector
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 class ConicData(TypedDict):
     """What the conic interfaces of CVXPY hand to their solvers, as far as it is read."""
 
-    A: SparseLike
+    A: SparseMatrix
     b: Vector
     c: Vector
     dims: ConeDims
-    P: NotRequired[SparseLike | None]
+    P: NotRequired[SparseMatrix | None]
 
 
 @final
@@ -42,35 +42,30 @@ class Compiled:
     ----------
     program
         The same as a program: zero and nonnegative rows are its rows, the others its conic rows.
+    layout
+        Where the numbers of the program stand in CVXPY's arrays; None if that is not known.
     """
 
     program: Program
+    layout: Layout | None = None
 
     @classmethod
-    def from_data(cls, data: ConicData) -> Compiled:
+    def from_data(cls, data: ConicData, layout: Layout | None = None, *, again: bool = False) -> Compiled:
         """Read the dictionary that the conic interfaces of CVXPY hand to their solvers.
 
         Parameters
         ----------
         data
             With A, b, c, dims and, for a quadratic objective, P.
+        layout
+            That of the last solve of the same problem, if there was one.
+        again
+            Whether the problem was solved before, so that a layout is worth while.
         """
-        dims, A, b = data["dims"], sparse.csr_array(data["A"]), np.asarray(data["b"], dtype=np.float64).ravel()
-        zero, linear = int(dims.zero), int(dims.zero) + int(dims.nonneg)
-        lower = np.concatenate([b[:zero], np.full(linear - zero, -np.inf)])
-        cones = _cones(dims)
-        P = data.get("P")
-        program = Program(
-            None if P is None else sparse.triu(P, format="csc"),
-            np.asarray(data["c"], dtype=np.float64).ravel(),
-            A[:linear],
-            lower,
-            b[:linear],
-            triangle=None if P is None else "upper",
-            conic=ConicRows(A[linear:], b[linear:], cones) if cones else None,
-            assume_convex=True,  # CVXPY has proved it from the rules of disciplined programming
-        )
-        return cls(program)
+        if layout is None:
+            return cls(_program(data), Layout.of(data) if again else None)
+        program = layout.program_of(data) if layout.fits(data) else None
+        return cls(_program(data)) if program is None else cls(program, layout)
 
     def duals(self, y: Vector | None, v: Vector | None) -> Vector | None:
         """The dual values of all rows in CVXPY's order; None if some are missing.
@@ -83,6 +78,120 @@ class Compiled:
         if y is None or (v is None and len(self.program.conic)):
             return None
         return np.concatenate([y, np.zeros(0) if v is None else v])
+
+
+def _program(data: ConicData) -> Program:
+    dims, A, b = data["dims"], sparse.csr_array(data["A"]), np.asarray(data["b"], dtype=np.float64).ravel()
+    zero, linear = int(dims.zero), int(dims.zero) + int(dims.nonneg)
+    lower = np.concatenate([b[:zero], np.full(linear - zero, -np.inf)])
+    cones = _cones(dims)
+    P = data.get("P")
+    return Program(
+        None if P is None else sparse.triu(P, format="csc"),
+        np.asarray(data["c"], dtype=np.float64).ravel(),
+        A[:linear],
+        lower,
+        b[:linear],
+        triangle=None if P is None else "upper",
+        conic=ConicRows(A[linear:], b[linear:], cones) if cones else None,
+        assume_convex=True,  # CVXPY has proved it from the rules of disciplined programming
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where each number of a program stands in the arrays of CVXPY, for problems that are solved again and again.
+
+    Only numbers change from one solve of a parametrised problem to the next; the program is then put together by
+    gathers, without converting and checking the matrices anew.
+
+    Parameters
+    ----------
+    key
+        Shapes and cones.
+    A, P
+        Offsets and indices of CVXPY's matrices.
+    template
+        A program of the same structure, whose matrices hold the positions of the numbers.
+    """
+
+    key: tuple[object, ...]
+    A: tuple[Integers, Integers]
+    P: tuple[Integers, Integers] | None
+    template: Program
+
+    @classmethod
+    def of(cls, data: ConicData) -> Layout | None:
+        """Follow the positions through the slow way; None where entries were added up."""
+        A, P = data["A"], data.get("P")
+        if not _is_plain(A) or not (P is None or _is_plain(P)):
+            return None
+        marked: ConicData = {**data, "A": _positions(A), "b": np.zeros(A.shape[0]), "c": np.zeros(A.shape[1])}
+        marked["P"] = None if P is None else _positions(P)
+        structure = None if P is None else (P.indptr.copy(), P.indices.copy())
+        return cls(_key(data), (A.indptr.copy(), A.indices.copy()), structure, _program(marked))
+
+    def fits(self, data: ConicData) -> bool:
+        """Whether the arrays have the same structure, so that only numbers differ."""
+        A, P = data["A"], data.get("P")
+        if _key(data) != self.key or not _is_plain(A) or not (P is None or _is_plain(P)):
+            return False
+        if not _has_structure(A, self.A):
+            return False
+        return P is None or (self.P is not None and _has_structure(P, self.P))
+
+    def program_of(self, data: ConicData) -> Program | None:
+        """The program; None where a number is not finite, which the slow way tells in words."""
+        dims, template = data["dims"], self.template
+        zero, linear = int(dims.zero), int(dims.zero) + int(dims.nonneg)
+        values, b = np.asarray(data["A"].data, np.float64), np.asarray(data["b"], np.float64).ravel()
+        q = np.array(data["c"], np.float64).ravel()
+        P = data.get("P")
+        curvature = None if P is None else np.asarray(P.data, np.float64)
+        numbers = (values, b, q) if curvature is None else (values, b, q, curvature)
+        if not all(np.isfinite(array).all() for array in numbers):
+            return None
+        lower = np.concatenate([b[:zero], np.full(linear - zero, -np.inf)])
+        conic = template.conic
+        if len(conic):
+            conic = ConicRows.trusted(_gathered(conic.A, values), b[linear:].copy(), conic.cones)
+        return Program.trusted(
+            None if curvature is None or template.P is None else _gathered(template.P, curvature),
+            q, _gathered(template.A, values), lower, b[:linear].copy(), template.lb, template.ub, conic=conic,
+        )  # fmt: skip
+
+
+def _key(data: ConicData) -> tuple[object, ...]:
+    dims, P = data["dims"], data.get("P")
+    lists = (dims.soc, dims.psd, dims.p3d, dims.pnd)
+    sizes = tuple(tuple(tuple(np.ravel(each).tolist()) for each in listed) for listed in lists)
+    return (data["A"].shape, P is None, int(dims.zero), int(dims.nonneg), int(dims.exp), sizes)
+
+
+def _is_plain(matrix: SparseMatrix) -> bool:
+    """Whether it is stored by columns with sorted indices, each place once."""
+    return matrix.format == "csc" and bool(matrix.has_canonical_format)
+
+
+def _has_structure(matrix: SparseMatrix, structure: tuple[Integers, Integers]) -> bool:
+    return np.array_equal(matrix.indptr, structure[0]) and np.array_equal(matrix.indices, structure[1])
+
+
+def _positions(matrix: SparseMatrix) -> SparseMatrix:
+    """The same structure with the numbers 1, 2, 3, ..., in the order in which they are stored."""
+    numbers = np.arange(1.0, matrix.nnz + 1.0)
+    found: SparseMatrix = sparse.csc_array((numbers, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return found
+
+
+def _gathered(template: SparseMatrix, values: Vector) -> SparseMatrix:
+    """The matrix whose entries the template says where to find."""
+    make = sparse.csr_array if template.format == "csr" else sparse.csc_array
+    numbers = values[template.data.astype(np.int64) - 1]
+    made: SparseMatrix = make((numbers, template.indices, template.indptr), shape=template.shape)
+    made.has_canonical_format = True
+    return made
 
 
 def duals_of(compiled: Compiled, answer: Solution) -> Vector | None:

@@ -13,6 +13,7 @@ from typing import final
 
 import numpy as np
 
+from relift.arrays import Vector
 from relift.lifting.lifting import Lifting, lift
 from relift.program.program import Program
 from relift.settings import LiftSettings
@@ -65,22 +66,38 @@ def lift_or_reuse(program: Program, settings: LiftSettings, kept: Kept | None) -
     if kept is not None and kept.lifting.settings == settings and _same_shape(program, kept.lifting.program):
         if program == kept.lifting.program:
             return kept, "same"
-        n_distinct = distinct_values(program)
-        if all(new >= old for new, old in zip(n_distinct, kept.n_distinct, strict=True)):
-            again = getattr(kept.lifting, "with_values_of", lambda p: None)(program)
+        if _has_no_more_equal_numbers(program, kept):
+            again = kept.lifting.with_values_of(program)
             if again is not None:
                 return Kept(again, kept.n_distinct), "kept"
-        return Kept(lift(program, settings), n_distinct), "found"
     return Kept(lift(program, settings), distinct_values(program)), "found"
+
+
+def _has_no_more_equal_numbers(program: Program, kept: Kept) -> bool:
+    """Whether each array has as many distinct numbers as when the classes were found; those of last time have."""
+    old = _arrays(kept.lifting.program)
+    for array, before, n_distinct in zip(_arrays(program), old, kept.n_distinct, strict=True):
+        if array is not before and not np.array_equal(array, before) and _count(array) < n_distinct:
+            return False
+    return True
 
 
 def distinct_values(program: Program) -> tuple[int, ...]:
     """How many distinct numbers each array of a program holds."""
+    return tuple(_count(array) for array in _arrays(program))
+
+
+def _count(array: Vector) -> int:
+    in_order = np.sort(array)
+    return int(np.count_nonzero(in_order[1:] != in_order[:-1])) + (in_order.size > 0)
+
+
+def _arrays(program: Program) -> list[Vector]:
     arrays = [program.q, program.A.data, np.concatenate([program.l, program.u]), program.lb, program.ub]
     arrays.append(np.zeros(0) if program.P is None else program.P.data)
     arrays += [program.quadratic.values, program.quadratic.q.data, program.quadratic.r]
     arrays += [program.conic.A.data, program.conic.b]
-    return tuple(int(np.unique(array).size) for array in arrays)
+    return arrays
 
 
 def _same_shape(program: Program, other: Program) -> bool:

@@ -10,7 +10,7 @@ from typing import Unpack, final
 import relift.pipeline as pipeline
 from relift.arrays import Labels
 from relift.bridges.cvxpy.backends import backend_for
-from relift.bridges.cvxpy.compiled import Compiled
+from relift.bridges.cvxpy.compiled import Compiled, Layout
 from relift.bridges.cvxpy.options import LiftedOptions
 from relift.bridges.cvxpy.recovery import Recovered, recover
 from relift.bridges.cvxpy.reports import report
@@ -40,12 +40,15 @@ class Memory:
         The options with which reading the cones otherwise was tried on these classes and gained nothing, if it was.
     answer
         The last answer for the problem as compiled, to start from.
+    layout
+        Where the numbers of the problem stand in the arrays of CVXPY.
     """
 
     ground: Kept | None = None
     recovered: tuple[int, Kept] | None = None
     fruitless: LiftedOptions | None = None
     answer: Solution | None = None
+    layout: Layout | None = None
 
 
 @final
@@ -269,9 +272,8 @@ class _Run:
             residual = certificate.ray_residual if is_ray else certificate.worst_residual
             print(f"relift: {answer.status}, worst residual {residual:.1g} on the problem as compiled")
         seconds = perf_counter() - self.start - self.lift_seconds
-        memory = replace(
-            memory, answer=answer if answer.status in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP} else None
-        )
+        is_found = answer.status in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP}
+        memory = replace(memory, answer=answer if is_found else None, layout=self.compiled.layout)
         return Outcome(self.compiled, answer, claim, facts, self.lift_seconds, seconds, memory)
 
 

@@ -27,6 +27,7 @@ from relift.settings import LiftMethod, Reading
 from relift.symmetry.partition import Partition
 
 NAME = "RELIFT"
+"""What CVXPY calls the solver."""
 
 _STATUS = {
     Status.OPTIMAL: words.OPTIMAL,
@@ -172,11 +173,12 @@ class Lifted(ConicSolver):
             Where the problem keeps what can be re-used.
         """
         options = self.options.with_solve_options(solver_opts)
-        memory = None if solver_cache is None else solver_cache.get(self.name())
+        kept = None if solver_cache is None else solver_cache.get(self.name())
+        memory = kept if isinstance(kept, Memory) else None
         outcome = solve_compiled(
-            Compiled.from_data(data),
+            Compiled.from_data(data, None if memory is None else memory.layout, again=memory is not None),
             options,
-            memory if isinstance(memory, Memory) else None,
+            memory,
             warm_start=warm_start,
             verbose=verbose,
         )

@@ -31,7 +31,8 @@ from relift.language.syntax.parser import decode
 from relift.language.syntax.printer import print_model
 from relift.language.syntax.syntax_errors import RESERVED
 from relift.modelling.model_result import ModelResult
-from relift.modelling.solve_model import GroundOptions, ModelOptions, ground_model, solve_model
+from relift.modelling.options import GroundOptions, ModelOptions
+from relift.modelling.solve_model import ground_model, solve_model
 from relift.read_bytes import read_bytes
 from relift.tables.engine import Arrays
 

@@ -93,7 +93,11 @@ def _checked_parts(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageErr
     work = _Work(model, names, errors)
     for definition in names.definitions.values():
         work.check_definition(definition)
-    rules = tuple(rule for head, body, span in names.rules if (rule := work.rule(head, body, span)))
+    rules = tuple(
+        replace(rule, is_data=k in names.ranges)
+        for k, (head, body, span) in enumerate(names.rules)
+        if (rule := work.rule(head, body, span))
+    )
     for statement in model.statements:
         work.statement(statement)
     work.take_rules()
@@ -107,7 +111,7 @@ def _checked_parts(model: n.ModelText) -> tuple[c.CheckedModel, list[LanguageErr
     constraints = tuple(replace(k, rests_on=rests_on.of(k.reads)) for k in work.constraints)
     checked = c.CheckedModel(
         work.relations, work.parameters, variables, strata, facts, objective, constraints, model.source,
-        unit_params=frozenset(work.soft.unit_params),
+        unit_params=frozenset(work.soft.unit_params), written=model,
     )  # fmt: skip
     return checked, errors.in_order()
 
@@ -193,6 +197,10 @@ class _Work:
             arguments = [a for a in definition.head.arguments if isinstance(a, n.LogicName)]
             bound: Bound = {a.name: c.LogicVariable(translator.fresh(a.name)) for a in arguments}
             translator.enter_body_of(definition.head.name)
+            if definition.head.name in self.names.formula_params and translator.has_unknown(definition.body):
+                hint = f"Write def {definition.head.name}(..) = ..;   for an expression in the unknowns."
+                message = f"the param {definition.head.name} is data, and this formula has unknowns"
+                self.errors.add(KindError, definition.body.span, message, hint)
             flatten(translator, definition.body, bound)
             self.names.too_large.discard(definition.head.name)
         except TooLargeError as problem:
@@ -243,6 +251,8 @@ class _Work:
         return c.Rule(head.name, tuple(arguments), ordered, existential, frozenset(translator.reads), span)
 
     def _param(self, p: n.ParamItem) -> None:
+        if p.formula is not None:
+            return
         if p.value is not None and p.arity > 0:
             self.errors.add(
                 KindError,

@@ -11,7 +11,7 @@ from functools import reduce
 from typing import cast
 
 from relift.language import checked_model as c
-from relift.language.functions import RESERVED_FUNCTIONS
+from relift.language.functions import DATA_FUNCTIONS, RESERVED_FUNCTIONS
 from relift.language.syntax.source import NOWHERE, Span
 
 _ZERO, _ONE, _TWO = c.Constant(0), c.Constant(1), c.Constant(2)
@@ -29,6 +29,12 @@ def data_function(name: str, arguments: tuple[c.DataExpression, ...], span: Span
         return c.Function(cast("c.FunctionName", name), arguments, span)
     first, last = arguments[0], arguments[-1]
     match name:
+        case "ceil":
+            return c.Negative(_function("floor", (c.Negative(first),), span))
+        case "round":
+            return _function("floor", (_op("+", first, c.Constant(0.5), span),), span)
+        case _ if name in DATA_FUNCTIONS:
+            return c.Function(cast("c.FunctionName", name), arguments, span)
         case "inv":
             return _op("/", _ONE, first, span)
         case "entropy":

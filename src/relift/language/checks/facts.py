@@ -130,6 +130,10 @@ def _add_entry(rows: _Rows, entry: n.Entry, errors: ErrorList) -> None:
             f"It is declared in line {errors.line(symbol.span)} as {symbol.name}/{symbol.arity}.",
         )
         return
+    if entry.computed is not None and symbol.kind == "param":
+        message = f"a range of the param {symbol.name} goes from one written number to another"
+        errors.add(FactError, entry.span, message, f"Write a formula: param {symbol.name}(I) = ...;")
+        return
     if symbol.kind == "param" and entry.value is None:
         message = f"{symbol.name} is a param, and this entry has no value"
         errors.add(FactError, entry.span, message, "Write it behind a colon: (a, b): 50")
@@ -142,6 +146,8 @@ def _add_entry(rows: _Rows, entry: n.Entry, errors: ErrorList) -> None:
             f"Declare it as a param to give numbers: param {symbol.name}/{symbol.arity};",
         )
         return
+    if entry.computed is not None:
+        return  # a rule, see collect_names
     value = None if entry.value is None else entry.value.value
     if entry.last is not None:
         first, last = entry.key[0].value, entry.last.value

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from relift.errors import DegreeError, KindError
+from relift.errors import ConvexityError, DegreeError, KindError
 from relift.language import checked_model as c
 from relift.language.checks.convexity import sign_of
 from relift.language.checks.names import find
-from relift.language.checks.translate import Bound, Translator, negative
-from relift.language.functions import FUNCTIONS, ConvexFunction, power
+from relift.language.checks.translate import Bound, Translator, negative, slopes_of
+from relift.language.functions import DATA_FUNCTIONS, FUNCTIONS, ConvexFunction, power
 from relift.language.syntax import nodes as n
 from relift.language.syntax.source import Span
 
@@ -38,6 +38,10 @@ def flatten(t: Translator, node: n.Node, bound: Bound) -> list[c.Term]:
     match node:
         case n.Atom() if (call := t.as_call(node)) is not None:
             return _call(t, call, bound)
+        case n.Atom() if (total := t.sum_over_stars(node)) is not None:
+            return flatten(t, total, bound)
+        case n.Piecewise():
+            return _piecewise(t, node, bound)
         case n.Atom():
             return _unknown(t, node, bound)
         case n.Minus():
@@ -187,6 +191,9 @@ def _function_term(
 def _call(t: Translator, node: n.Call, bound: Bound) -> list[c.Term]:
     if not t.check_call(node):
         return []
+    if node.function in DATA_FUNCTIONS:
+        t.error(DegreeError, node, f"{node.function}(..) applies to data only, and there are unknowns in it")
+        return []
     function = FUNCTIONS[node.function]
     if function.name == "norm1":
         calls = (n.Call("abs", (argument,), argument.span) for argument in node.arguments)
@@ -205,6 +212,31 @@ def _call(t: Translator, node: n.Call, bound: Bound) -> list[c.Term]:
         if is_affine(inner):
             return [c.HingeTerm((), _ONE, _affine(inner), 1, None, node.span)]
     return [_function_term(function, arguments, node.span)]
+
+
+def _piecewise(t: Translator, node: n.Piecewise, bound: Bound) -> list[c.Term]:
+    """The largest (or smallest) of the lines through its points, if the slopes grow (or fall)."""
+    slopes = slopes_of(node)
+    grows, falls = ([*slopes] == sorted(slopes, reverse=turned) for turned in (False, True))
+    if not (grows or falls):
+        shown = ", ".join(f"{slope:g}" for slope in slopes)
+        message = f"this piecewise linear function is neither convex nor concave: its slopes are {shown}"
+        t.error(ConvexityError, node, message, "Slopes must grow from left to right, or fall.")
+        return []
+    lines = list[n.Node]()
+    for slope, (x, y) in zip(slopes, node.points, strict=False):
+        value = n.Sum((node.body, _number_node(x.value)), ("-",), node.span)
+        rise = n.Binary("*", _number_node(slope), value, node.span)
+        lines.append(n.Sum((rise, _number_node(y.value)), ("+",), node.span))
+    distinct = [line for k, line in enumerate(lines) if k == 0 or slopes[k] != slopes[k - 1]]
+    if len(distinct) == 1:
+        return flatten(t, distinct[0], bound)
+    return flatten(t, n.Call("max" if grows else "min", tuple(distinct), node.span), bound)
+
+
+def _number_node(value: float) -> n.Node:
+    number = n.Number(repr(abs(value)))
+    return n.Minus(number) if value < 0 else number
 
 
 def _indexed(t: Translator, node: n.Indexed, bound: Bound) -> list[c.Term]:

@@ -91,6 +91,12 @@ class Names:
         Signs of variables, where their declared bounds show them.
     variables
         The declarations of the variables.
+    ordered
+        Relations that are declared as ordered.
+    ranges
+        Positions in `rules` of those that are ranges of a table.
+    formula_params
+        Params that are given by a formula: definitions without unknowns.
     asked_domains
         Variables whose tuples some query asks for.
     """
@@ -102,6 +108,9 @@ class Names:
     too_large: set[str] = field(default_factory=set)
     signs: dict[str, KnownSign] = field(default_factory=dict)
     variables: dict[str, n.VariableItem] = field(default_factory=dict)
+    ordered: list[str] = field(default_factory=list)
+    ranges: set[int] = field(default_factory=set)
+    formula_params: set[str] = field(default_factory=set)
     asked_domains: set[str] = field(default_factory=set)
 
 
@@ -113,8 +122,14 @@ def collect_names(model: n.ModelText, errors: ErrorList) -> Names:
             case n.Relations():
                 for relation in s.items:
                     _declare(names, errors, Symbol(relation.name, "relation", relation.arity, relation.span))
+                    names.ordered += [relation.name] if relation.is_ordered else []
             case n.Params():
                 for p in s.items:
+                    if p.formula is not None:
+                        head = n.Atom(p.name, p.parameters, p.span, p.span)
+                        _add_definition(names, errors, n.Definition(head, p.formula, True, p.span))
+                        names.formula_params.add(p.name)
+                        continue
                     _declare(names, errors, Symbol(p.name, "param", p.arity, p.span, p.default is not None))
             case n.Variables():
                 for variable in s.items:
@@ -127,10 +142,23 @@ def collect_names(model: n.ModelText, errors: ErrorList) -> Names:
     for s in model.statements:
         if isinstance(s, n.RuleStatement):
             _add_rule(names, errors, s.head, s.body, s.span)
+        elif isinstance(s, n.Table):
+            _add_ranges(names, errors, s)
         elif isinstance(s, n.Definition):
             definitions.setdefault(s.head.name, []).append(s)
     _sort_definitions(names, errors, definitions)
     return names
+
+
+def _add_ranges(names: Names, errors: ErrorList, table: n.Table) -> None:
+    """Rules for the entries of a table that are ranges with a param in them."""
+    symbol = names.symbols.get(table.name)
+    for entry in table.entries:
+        if entry.computed is not None and symbol is not None and symbol.kind in ("relation", "derived"):
+            variable = n.LogicName("I", span=entry.span)
+            head = n.Atom(table.name, (variable,), table.name_span, entry.span)
+            names.ranges.add(len(names.rules))
+            _add_rule(names, errors, head, n.Range(variable, *entry.computed, entry.span), entry.span)
 
 
 def _sign_by_bounds(bounds: tuple[n.Bound, ...]) -> KnownSign:

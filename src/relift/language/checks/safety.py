@@ -88,6 +88,12 @@ def in_order(formula: c.Formula, bound: set[str], shared: set[str]) -> tuple[c.F
             return formula, after
         case c.Comparison():
             return _comparison(formula, bound)
+        case c.InRange():
+            for end in (formula.first, formula.last):
+                _demand(end, bound, "is needed for this range, but nothing binds it")
+            own = {formula.value.name} if isinstance(formula.value, c.LogicVariable) else set[str]()
+            _demand(formula.value, bound | own, "is needed for this range, but nothing binds it")
+            return formula, bound | own
         case c.Not():
             _demand(formula.part, bound, "occurs under negation, and no positive atom binds it")
             return c.Not(in_order(formula.part, bound, set())[0]), bound

@@ -70,6 +70,8 @@ def _creates_values(rule: c.Rule) -> bool:
     computed = (c.Arithmetic, c.Negative, c.Function, c.Indicator, c.DataAggregate)
 
     def binds_computed(part: Part) -> bool:
+        if isinstance(part, c.InRange):
+            return True
         if isinstance(part, c.Comparison):
             return part.binds is not None and isinstance(part.right, computed)
         return any(binds_computed(child) for child in children(part))

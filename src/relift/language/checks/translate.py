@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
 from typing import cast, final
 
 from relift.errors import KindError, LanguageError, SafetyError, StratificationError
@@ -16,7 +18,7 @@ from relift.language.checks.data_functions import data_function, data_function_o
 from relift.language.checks.names import ErrorList, Names, Symbol, domain_of, find, shown
 from relift.language.checks.safety import UnsafeError, in_order
 from relift.language.checks.walk import variables_of
-from relift.language.functions import FUNCTIONS, RESERVED_FUNCTIONS
+from relift.language.functions import DATA_FUNCTIONS, FUNCTIONS, NEIGHBOURS, RESERVED_FUNCTIONS, SECONDS_OF
 from relift.language.messages import listed
 from relift.language.syntax import nodes as n
 from relift.language.syntax.source import Span
@@ -71,6 +73,7 @@ class Translator:
         self._taken = set[str]()
         self._inlining = list[str]()
         self._n_terms = 0
+        self._n_stars = 0
         self._unknown_in_definition = dict[str, bool]()
 
     def error(self, kind: type[LanguageError], node: n.Node | n.Index, message: str, hint: str = "") -> None:
@@ -91,6 +94,7 @@ class Translator:
     def query(self, variables: tuple[n.LogicName, ...], formula: n.Node, bound: Bound, what: str = "query") -> Query:
         """Translate ``{variables in formula}`` where `bound` variables have a value already."""
         n_errors = self.errors.n_added
+        formula = n.with_range(variables, formula) if variables else formula
         inside = dict(bound)
         for variable in variables:
             if variable.name in bound:
@@ -169,6 +173,12 @@ class Translator:
                 return _conjunction([self._test(left, sign, right, bound, node.span) for left, sign, right in pairs])
             case n.Atom():
                 return self._holds(node, bound)
+            case n.Range(variable=n.LogicName() as variable):
+                value = self.data(variable, bound)
+                return c.InRange(value, self.data(node.first, bound), self.data(node.last, bound), node.span)
+            case n.Range():
+                hint = "Write: I in 1..n"
+                self.error(KindError, node, "this range says of no variable that it lies in it", hint)
             case n.Text():
                 self.error(KindError, node, "a formula is needed here, not a constant")
             case _:
@@ -210,6 +220,9 @@ class Translator:
         return c.Holds(name, tuple(self._argument(a, bound) for a in atom.arguments), atom.span)
 
     def _argument(self, node: n.Node, bound: Bound) -> c.Argument:
+        if isinstance(node, n.Star):
+            self.error(KindError, node, "* is a sum, and a formula is needed here", "Write _ for any value.")
+            return c.Anonymous()
         return c.Anonymous() if isinstance(node, n.Wildcard) else self.data(node, bound, may_be_text=True)
 
     def _test(self, left: n.Node, sign: str, right: n.Node, bound: Bound, span: Span) -> c.Formula:
@@ -275,13 +288,23 @@ class Translator:
                 self.error(KindError, node, "_ has no value here", "It stands for any value in the atoms of a query.")
             case n.Atom() if (call := self.as_call(node)) is not None:
                 return self.data(call, bound, wildcards=wildcards, what=what)
+            case n.Atom() if (total := self.sum_over_stars(node)) is not None:
+                return self.data(total, bound, what=what)
+            case n.Star():
+                self.error(KindError, node, "* has no value here", "It sums over an argument: ship(P, *)")
+            case n.Piecewise():
+                return self._piecewise(node, bound, what)
             case n.Atom():
                 return self._data_atom(node, bound, may_be_text, wildcards, what)
             case n.Minus():
                 return negative(self.data(node.part, bound, wildcards=wildcards, what=what))
             case n.Sum():
-                result = self.data(node.parts[0], bound, wildcards=wildcards, what=what)
+                is_moment = any(self._duration(part) is not None for part in node.parts[1:])
+                result = self.data(node.parts[0], bound, is_moment, wildcards, what)
                 for sign, operand in zip(node.signs, node.parts[1:], strict=True):
+                    if (duration := self._duration(operand)) is not None:
+                        result = self._shifted(result, sign, *duration, bound, node.span)
+                        continue
                     right = self.data(operand, bound, wildcards=wildcards, what=what)
                     result = c.Arithmetic(cast("c.ArithmeticSign", sign), result, right, node.span)
                 return result
@@ -292,7 +315,15 @@ class Translator:
             case n.Call():
                 if not self.check_call(node):
                     return _NOTHING
-                arguments = tuple(self.data(a, bound, wildcards=wildcards, what=what) for a in node.arguments)
+                if node.function in NEIGHBOURS:
+                    return self._neighbour(node, bound)
+                if node.function in SECONDS_OF:
+                    hint = f"Write T + {node.function}(1) or T - {node.function}(1)."
+                    message = f"{node.function}(..) is added to a date or timestamp, or taken from one"
+                    self.error(KindError, node, message, hint)
+                    return _NOTHING
+                is_text = node.function in DATA_FUNCTIONS and DATA_FUNCTIONS[node.function].takes_text
+                arguments = tuple(self.data(a, bound, is_text, wildcards, what) for a in node.arguments)
                 return data_function(node.function, arguments, node.span)
             case n.Bracket():
                 query = self.query((), node.formula, bound, "formula")
@@ -300,10 +331,76 @@ class Translator:
             case n.Indexed():
                 others = tuple(self.data(other, bound, what=what) for other in node.others)
                 return data_function_over_query(node.kind, lambda: self._aggregated(node, bound, what), others)
-            case n.Compare() | n.Both() | n.Either() | n.Negated() | n.Truth():
+            case n.Compare() | n.Both() | n.Either() | n.Negated() | n.Truth() | n.Range():
                 hint = "Write [formula] for 1 where it holds and 0 elsewhere."
                 self.error(KindError, node, "a number is needed here, not a formula", hint)
         return _NOTHING
+
+    def _duration(self, node: n.Node) -> tuple[int, n.Node] | None:
+        """The seconds of the unit of ``days(a)`` and the like, and how many of it; None for anything else."""
+        if isinstance(node, n.Atom) and node.name in SECONDS_OF and (call := self.as_call(node)) is not None:
+            return (SECONDS_OF[node.name], call.arguments[0]) if self.check_call(call) else None
+        return None
+
+    def _shifted(
+        self, moment: c.DataExpression, sign: str, seconds: int, amount: n.Node, bound: Bound, span: Span
+    ) -> c.DataExpression:
+        """A date or timestamp so much later, or earlier."""
+        number = c.Arithmetic("*", c.Constant(seconds if sign == "+" else -seconds), self.data(amount, bound), span)
+        return c.Function("shift", (moment, number), span)
+
+    def _neighbour(self, node: n.Call, bound: Bound) -> c.DataExpression:
+        """``prev(T)`` or ``prev(T, relation)``."""
+        ordered, function = self.names.ordered, str(node.function)
+        if len(node.arguments) == 2:
+            named = node.arguments[1]
+            relation = getattr(named, "value", getattr(named, "name", ""))
+            if relation not in ordered:
+                hint = f"Declare it: relation {relation or 'p'}/1 ordered;"
+                self.error(KindError, named, f"{function}(T, p) needs the name of an ordered relation", hint)
+                return _NOTHING
+        elif len(ordered) == 1:
+            relation = ordered[0]
+        else:
+            several = f"{function}(T, {ordered[0]})" if ordered else ""
+            hint = f"Say which is meant: {several}" if ordered else "Declare one: relation time/1 ordered;"
+            what = "there are several ordered relations" if ordered else "no relation is declared as ordered"
+            self.error(KindError, node, f"{function}(..) looks into an ordered relation, and {what}", hint)
+            return _NOTHING
+        self.reads.add(relation)
+        argument = self.data(node.arguments[0], bound, may_be_text=True)
+        return c.Neighbour(relation, argument, NEIGHBOURS[function], node.span)
+
+    def _piecewise(self, node: n.Piecewise, bound: Bound, what: str) -> c.DataExpression:
+        """The line through the points at a number, as its first part and what each bend adds."""
+        (x0, y0), *_ = points = [(x.value, y.value) for x, y in node.points]
+        slopes = slopes_of(node)
+        value = self.data(node.body, bound, what=what)
+        total: c.DataExpression = c.Arithmetic("-", value, c.Constant(x0))
+        total = c.Arithmetic("+", c.Arithmetic("*", c.Constant(slopes[0]), total), c.Constant(y0))
+        for (x, _), before, after in zip(points[1:], slopes, slopes[1:], strict=False):
+            beyond = c.Function("max", (c.Constant(0), c.Arithmetic("-", value, c.Constant(x))))
+            total = c.Arithmetic("+", total, c.Arithmetic("*", c.Constant(after - before), beyond))
+        return total
+
+    def sum_over_stars(self, atom: n.Atom) -> n.Node | None:
+        """``ship(P, *)`` as the sum that it stands for; None for an atom without ``*``."""
+        if not any(isinstance(argument, n.Star) for argument in atom.arguments):
+            return None
+        symbol = self.names.symbols.get(atom.name)
+        arguments, listed_names = list[n.Node](), list[n.LogicName]()
+        for argument in atom.arguments:
+            if isinstance(argument, n.Star):
+                self._n_stars += 1
+                argument = n.LogicName(f"*{self._n_stars}", span=argument.span)
+                listed_names.append(argument)
+            arguments.append(argument)
+        if symbol is not None and symbol.kind not in ("variable", "param"):
+            message = f"{atom.name} is neither a variable nor a param, so * has nothing to sum over"
+            self.error(KindError, atom, message, "Write the sum with its query: sum{I in ..} ..")
+            return n.Number("0", atom.span)
+        term = n.Atom(atom.name, tuple(arguments), atom.name_span, atom.span)
+        return n.Indexed("sum", n.Index(tuple(listed_names), term, atom.span), term, span=atom.span)
 
     def _aggregated(self, node: n.Indexed, bound: Bound, what: str) -> c.DataAggregate:
         """The query and the body of an aggregate, as a sum (or a count); with other names each time."""
@@ -365,10 +462,13 @@ class Translator:
 
     def as_call(self, atom: n.Atom) -> n.Call | None:
         """The function that an atom is: one of the table whose name is not reserved, and that no predicate has."""
-        is_function = atom.name in FUNCTIONS and atom.name not in RESERVED_FUNCTIONS
-        if not is_function or not atom.arguments or atom.name in self.names.symbols:
+        is_function = atom.name in FUNCTIONS or atom.name in DATA_FUNCTIONS
+        is_free = atom.name not in RESERVED_FUNCTIONS and atom.name not in self.names.symbols
+        if not (is_function and is_free and atom.arguments):
             return None
-        return n.Call(cast("c.FunctionName", atom.name), tuple(map(self._number, atom.arguments)), atom.span)
+        takes_text = atom.name in NEIGHBOURS or (atom.name in DATA_FUNCTIONS and DATA_FUNCTIONS[atom.name].takes_text)
+        arguments = atom.arguments if takes_text else tuple(map(self._number, atom.arguments))
+        return n.Call(cast("c.FunctionName", atom.name), arguments, atom.span)
 
     def _number(self, node: n.Node) -> n.Node:
         """An argument of a function: a bare name, which is a constant elsewhere, is a number here."""
@@ -378,10 +478,11 @@ class Translator:
 
     def check_call(self, node: n.Call) -> bool:
         """Whether a function has a right number of arguments; if not, that is noted."""
-        function, given = FUNCTIONS[node.function], len(node.arguments)
+        function, given = FUNCTIONS.get(node.function) or DATA_FUNCTIONS[node.function], len(node.arguments)
         if function.fewest <= given and (function.most is None or given <= function.most):
             return True
-        hint = f"Over a query it is written: {node.function}{{X in ..}} ..." if function.is_over_query else ""
+        is_over_query = node.function in FUNCTIONS and FUNCTIONS[node.function].is_over_query
+        hint = f"Over a query it is written: {node.function}{{X in ..}} ..." if is_over_query else ""
         if function.most is None:
             self.error(KindError, node, f"{node.function}(..) has {function.fewest} or more arguments", hint)
         else:
@@ -454,6 +555,8 @@ class Translator:
                 return any(self.has_unknown(argument) for argument in node.arguments)
             case n.Indexed():
                 return any(self.has_unknown(part) for part in (node.body, *node.others))
+            case n.Piecewise():
+                return self.has_unknown(node.body)
             case _:
                 return False
 
@@ -486,9 +589,30 @@ def logic_names(node: n.Node) -> dict[str, None]:
             parts = (node.left, node.right)
         case n.Minus() | n.Negated():
             parts = (node.part,)
+        case n.Range():
+            parts = (node.first, node.last) if node.variable is None else (node.variable, node.first, node.last)
+        case n.Piecewise():
+            parts = (node.body,)
         case _:
             return {}
     return {name: None for part in parts for name in logic_names(part)}
+
+
+def slopes_of(node: n.Piecewise) -> list[float]:
+    """The slopes between the points of a piecewise linear function.
+
+    Examples
+    --------
+    >>> zero, ten, five = map(n.Number, ("0", "10", "5"))
+    >>> slopes_of(n.Piecewise(n.LogicName("X"), ((zero, zero), (ten, five))))
+    [0.5]
+    """
+    pairs = pairwise((x.value, y.value) for x, y in node.points)
+    exact = [
+        (Fraction(str(y2)) - Fraction(str(y1))) / (Fraction(str(x2)) - Fraction(str(x1)))
+        for (x1, y1), (x2, y2) in pairs
+    ]
+    return [float(slope) for slope in exact]
 
 
 def _conjunction(parts: list[c.Formula]) -> c.Formula:

@@ -18,6 +18,10 @@ def children(part: Part) -> tuple[Part, ...]:
             return (part.left, part.right)
         case c.Negative() | c.Not():
             return (part.part,)
+        case c.InRange():
+            return (part.value, part.first, part.last)
+        case c.Neighbour():
+            return (part.argument,)
         case c.Indicator():
             return (part.formula,)
         case c.DataAggregate():
@@ -52,6 +56,8 @@ def predicates_of(part: Part, inside: bool = False) -> Iterator[tuple[c.Holds, b
     """Every `Holds`, with whether it stands inside of a negation, an aggregate or brackets."""
     if isinstance(part, c.Holds):
         yield part, inside
+    if isinstance(part, c.Neighbour):  # which is next is known only when all are known, as in an aggregate
+        yield c.Holds(part.relation, (c.Anonymous(),), part.span), True
     inside = inside or isinstance(part, (c.Not, c.Indicator, c.DataAggregate))
     for child in children(part):
         yield from predicates_of(child, inside)

@@ -7,7 +7,7 @@ A bare name as an argument is a constant, so ``p(a)`` and ``p("a")`` are the sam
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, final
 
 from relift.language.checked_model import FileSource, FunctionName
@@ -70,6 +70,35 @@ class LogicName:
 class Wildcard:
     """``_``."""
 
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Star:
+    """``*`` as an argument, as in ``ship(P, *)``: the sum over all values there."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Range:
+    """``variable in first .. last``; without a variable, ``first .. last`` stands for those that the query lists."""
+
+    variable: LogicName | None
+    first: Node
+    last: Node
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Piecewise:
+    """``piecewise(body; x0: y0, x1: y1, ...)``: the line through these points, which goes on at both ends."""
+
+    body: Node
+    points: tuple[tuple[Number, Number], ...]
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -224,6 +253,9 @@ Node: TypeAlias = (
     | Text
     | LogicName
     | Wildcard
+    | Star
+    | Range
+    | Piecewise
     | Truth
     | Atom
     | Minus
@@ -241,30 +273,45 @@ Node: TypeAlias = (
 )
 """An expression: a formula or a number, which of the two the checker finds out."""
 
+
+def with_range(variables: tuple[LogicName, ...], formula: Node) -> Node:
+    """A query in which ``first .. last`` is said of each of the variables that it lists."""
+    parts = formula.parts if isinstance(formula, Both) else (formula,)
+    found = [
+        replace(part, variable=variable) if isinstance(part, Range) and part.variable is None else part
+        for part in parts
+        for variable in (variables if isinstance(part, Range) and part.variable is None else variables[:1])
+    ]
+    return found[0] if len(found) == 1 else Both(tuple(found), formula.span)
+
+
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class RelationItem:
-    """``name/arity [from "file"]``."""
+    """``name/arity [ordered] [from "file"]``."""
 
     name: str
     arity: int
     source: str | FileSource | None = None
+    is_ordered: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ParamItem:
-    """``name[/arity] [from "file"] [= value] [default value]``."""
+    """``name[/arity] [from "file"] [= value] [default value]``, or ``name(parameters) = formula``."""
 
     name: str
     arity: int = 0
     source: str | FileSource | None = None
     value: Number | None = None
     default: Number | None = None
+    parameters: tuple[LogicName, ...] = ()
+    formula: Node | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -322,11 +369,15 @@ class Variables:
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a table: a tuple of constants, or ``first .. last``; with or without a value."""
+    """One entry of a table: a tuple of constants, or ``first .. last``; with or without a value.
+
+    The ends of a range that are not written numbers (``1..n``) are in `computed`, first and last.
+    """
 
     key: tuple[Number | Text, ...]
     value: Number | None = None
     last: Number | None = None
+    computed: tuple[Node, Node] | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 

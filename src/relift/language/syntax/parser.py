@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,7 +26,8 @@ from relift.language.messages import at, listed, raise_all
 from relift.language.syntax import nodes as n
 from relift.language.syntax.comments import comments_from_text
 from relift.language.syntax.source import Source, Span
-from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token
+from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token, word_of_wrong_case
+from relift.language.syntax.variable_items import MisreadError, arity_of, variable_item
 from relift.read_bytes import read_bytes
 
 _MOST_ERRORS = 20
@@ -113,6 +115,7 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
         Whether every statement was read all the same: nothing but semicolons was missing.
     """
     text, errors, is_whole = source.text, list[LanguageError](), True
+    told = set[str]()  # words that begin with a letter of the wrong size: each is told once
     while True:
         try:
             children = cast("Children", _parser().parse(text))
@@ -123,12 +126,18 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
         except UnexpectedToken as problem:
             kind, span, accepted = problem.token.type, _span(problem.token), set(problem.accepts or ())
             error, place, is_missing_end = bad_token(source, text, kind, span, accepted, _patterns())
-            errors.append(error)
+            word = word_of_wrong_case(text, span, error.message)
+            if word not in told:
+                errors.append(error)
+            told |= {word} - {""}
         except UnexpectedEOF:  # pragma: no cover - the LALR parser reports the end as a token
             return n.ModelText((), (), source), errors, False
-        except _MisreadError as problem:
-            errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
-            place, is_missing_end = problem.span.start, False
+        except MisreadError as problem:
+            word = word_of_wrong_case(text, problem.span, problem.message)
+            if word not in told:
+                errors.append(at(ModelSyntaxError, source, problem.span, problem.message, problem.hint))
+            told |= {word} - {""}
+            place, is_missing_end = problem.span.stop, False  # behind a ';' that is part of it
         if is_missing_end:
             text = f"{text[:place]};{text[place + 1 :]}"  # in place of a blank
         else:
@@ -143,12 +152,6 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
 
 
 # --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
-
-
-class _MisreadError(Exception):
-    def __init__(self, message: str, span: Span, hint: str = "") -> None:
-        super().__init__(message)
-        self.message, self.span, self.hint = message, span, hint
 
 
 def _span(child: Token | n.Node) -> Span:
@@ -166,16 +169,12 @@ def _number(token: Token, sign: Token | None = None) -> n.Number:
     span = _over([sign, token])
     number = n.Number(("-" if sign == "-" else "") + str(token), span)
     if not number.is_finite:
-        raise _MisreadError(f"the number {token} is too large", span, "Numbers are doubles, up to about 1.8e308.")
+        raise MisreadError(f"the number {token} is too large", span, "Numbers are doubles, up to about 1.8e308.")
     return number
 
 
 def _arity(token: Token | None) -> int:
-    if token is None:
-        return 0
-    if not token.isdigit() or len(token) > 4:
-        raise _MisreadError("the number of arguments is a whole number", _span(token), "For example: relation edge/2;")
-    return int(token)
+    return 0 if token is None else arity_of(str(token), _span(token))
 
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'"}
@@ -193,7 +192,7 @@ def _string(token: Token) -> str:
             return _ESCAPES[code]
         start = token.start_pos or 0
         place = Span(start + 1 + match.start(), start + 1 + match.end())
-        raise _MisreadError(
+        raise MisreadError(
             f"the string has an unknown escape {match[0]}", place, r"Known: \n \t \r \\ \" \' and \u with four digits."
         )
 
@@ -210,6 +209,13 @@ Children: TypeAlias = list[Any]
 """What lark hands to a rule: the nodes of the rules inside of it, tokens, and None for what was left out."""
 
 
+Listed: TypeAlias = tuple[tuple[n.LogicName, ...], n.Node]
+"""The variables of an index, and where they are from."""
+
+Point: TypeAlias = tuple[n.Number, n.Number]
+"""Where a piecewise linear function has a kink, and its value there."""
+
+
 class _ToNodes(Transformer[Token, Any]):
     """One method for each rule; children are nodes and the tokens that the grammar names."""
 
@@ -220,7 +226,11 @@ class _ToNodes(Transformer[Token, Any]):
         return n.Relations(tuple(c[1:]), _over(c))
 
     def relation(self, c: Children) -> n.RelationItem:
-        return n.RelationItem(str(c[0]), _arity(c[1]), c[2], _span(c[0]))
+        name, arity, ordered, source = c
+        if ordered is not None and arity != "1":
+            hint = "Order a relation of one argument, and join it with the others."
+            raise MisreadError("only a relation with one argument can be ordered", _span(name), hint)
+        return n.RelationItem(str(name), _arity(arity), source, ordered is not None, _span(name))
 
     def source(self, c: Children) -> str | FileSource:
         options = dict(option for option in c[1:] if option is not None)
@@ -231,33 +241,42 @@ class _ToNodes(Transformer[Token, Any]):
     def option(self, c: Children) -> tuple[str, bool]:
         name, value = c
         if name not in {"header", "pattern"}:
-            raise _MisreadError(f"{name} is not a word about a file", _span(name), "Expected header or pattern.")
+            raise MisreadError(f"{name} is not a word about a file", _span(name), "Expected header or pattern.")
         if value not in {"true", "false"}:
-            raise _MisreadError(f"{name} is true or false, not {value}", _span(value))
+            raise MisreadError(f"{name} is true or false, not {value}", _span(value))
         return str(name), value == "true"
 
     def params(self, c: Children) -> n.Params:
         return n.Params(tuple(c[1:]), _over(c))
 
     def param(self, c: Children) -> n.ParamItem:
-        return n.ParamItem(str(c[0]), _arity(c[1]), c[2], c[3], c[4], _span(c[0]))
+        name, arity, source, value, default = c
+        number = None if value is None else _written_number(value)
+        if value is None or number is not None:
+            return n.ParamItem(str(name), _arity(arity), source, number, default, span=_span(name))
+        if arity is not None or source is not None or default is not None:
+            hint = f"Write it with its arguments and nothing else: param {name}(I) = ...;"
+            raise MisreadError("a param that is given by a formula has no table and no default", value.span, hint)
+        return n.ParamItem(str(name), 0, formula=value, span=_span(name))
+
+    def formula_param(self, c: Children) -> n.ParamItem:
+        name, *parameters, formula = c
+        names = tuple(n.LogicName(str(p), span=_span(p)) for p in parameters)
+        return n.ParamItem(str(name), len(names), parameters=names, formula=formula, span=_span(name))
 
     def variables(self, c: Children) -> n.Variables:
         return n.Variables(tuple(c[1:]), _over(c))
 
     def variable(self, c: Children) -> n.VariableItem:
-        name, shape, *bounds, given = c
-        if isinstance(shape, tuple):
-            *parameters, domain = shape
-            names = tuple(n.LogicName(str(p), span=_span(p)) for p in parameters)
-            return n.VariableItem(str(name), len(names), names, domain, tuple(bounds), given, _span(name))
-        return n.VariableItem(str(name), _arity(shape), (), None, tuple(bounds), given, _span(name))
+        first, *bounds, domain, given = c
+        return variable_item(first, bounds, domain, given)
 
     def given(self, c: Children) -> str:
         return str(c[1])
 
-    def domain_of(self, c: Children) -> tuple[object, ...]:
-        return tuple(c)
+    def domain(self, c: Children) -> n.Node:
+        node: n.Node = c[0]
+        return node
 
     def bound(self, c: Children) -> n.Bound:
         return n.Bound(_sign(c[0]), c[1], _over(c))
@@ -269,17 +288,22 @@ class _ToNodes(Transformer[Token, Any]):
         key, value = c
         if isinstance(key, n.Entry):
             return replace(key, value=value, span=_over([key, value]))
-        return n.Entry((key,), value, None, _over([key, value]))
+        return n.Entry((key,), value, span=_over([key, value]))
 
     def tuple(self, c: Children) -> n.Entry:
-        return n.Entry(tuple(c[1:-1]), None, None, _over(c))
+        return n.Entry(tuple(c[1:-1]), span=_over(c))
 
     def range(self, c: Children) -> n.Entry:
-        for end in c:
-            if not isinstance(end.value, int):
-                hint = "For example: num := {1..9};"
-                raise _MisreadError("a range goes from one whole number to another", end.span, hint)
-        return n.Entry((c[0],), None, c[1], _over(c))
+        first, _, last = c
+        number = _written_number(last)
+        hint = "For example: num := {1..9};   or with a param: num := {1..n};"
+        for end in (first, last if number is None else number):
+            if isinstance(end, n.Number) and not isinstance(end.value, int):
+                raise MisreadError("a range goes from one whole number to another", end.span, hint)
+        if isinstance(first, n.Number) and number is not None:
+            return n.Entry((first,), None, number, span=_over(c))
+        start = n.Atom(first.value, (), first.span, first.span) if isinstance(first, n.Text) else first
+        return n.Entry((n.Text(""),), computed=(_unsigned(start), last), span=_over(c))
 
     def name_constant(self, c: Children) -> n.Text:
         return n.Text(str(c[0]), _span(c[0]))
@@ -325,8 +349,23 @@ class _ToNodes(Transformer[Token, Any]):
         return n.Cardinality(str(c[1]), _over(c))
 
     def index(self, c: Children) -> n.Index:
-        names = tuple(n.LogicName(str(v), span=_span(v)) for v in c[1:-2])
-        return n.Index(names, c[-2], _over(c))
+        parts = c[1:-1]
+        if len(parts) == 1:
+            names, formula = parts[0]
+            return n.Index(names, formula, _over(c))
+        names = tuple(name for names, _ in parts for name in names)
+        formulas = [part for names, formula in parts for part in _conjuncts(n.with_range(names, formula))]
+        return n.Index(names, n.Both(tuple(formulas), formulas[0].span.to(formulas[-1].span)), _over(c))
+
+    def listed(self, c: Children) -> Listed:
+        return tuple(n.LogicName(str(v), span=_span(v)) for v in c[:-1]), c[-1]
+
+    def member(self, c: Children) -> n.Range:
+        variable, first, _, last = c
+        return n.Range(n.LogicName(str(variable), span=_span(variable)), first, last, _over(c))
+
+    def bare_range(self, c: Children) -> n.Range:
+        return n.Range(None, c[0], c[2], _over(c))
 
     def disjunction(self, c: Children) -> n.Node:
         return n.Either(tuple(c[0::2]), _over(c)) if len(c) > 1 else c[0]
@@ -337,8 +376,8 @@ class _ToNodes(Transformer[Token, Any]):
     def negated(self, c: Children) -> n.Negated:
         return n.Negated(c[1], _over(c))
 
-    def comparison(self, c: Children) -> n.Compare:
-        return n.Compare(tuple(c[0::2]), tuple(map(_sign, c[1::2])), _over(c))
+    def comparison(self, c: Children) -> n.Node:
+        return n.Compare(tuple(c[0::2]), tuple(map(_sign, c[1::2])), _over(c)) if len(c) > 1 else c[0]
 
     def sum(self, c: Children) -> n.Sum:
         return n.Sum(tuple(c[0::2]), tuple(map(str, c[1::2])), _over(c))
@@ -359,15 +398,15 @@ class _ToNodes(Transformer[Token, Any]):
         kind, index, *rest = c
         if kind not in ("sum", "count", *OVER_QUERIES):
             known = listed(["sum", "count", *OVER_QUERIES])
-            raise _MisreadError(f"{kind} cannot stand before a query", _span(kind), f"These can: {known}.")
+            raise MisreadError(f"{kind} cannot stand before a query", _span(kind), f"These can: {known}.")
         if len(rest) > 1:  # (body, others)
             if kind != "quad_over_lin":
                 hint = f"Write {kind}{{..}} e, or {kind}(a, b) without a query."
-                raise _MisreadError(f"{kind}{{..}} has one expression behind it", _over(rest), hint)
+                raise MisreadError(f"{kind}{{..}} has one expression behind it", _over(rest), hint)
             rest = rest[1:-1]
         elif kind == "quad_over_lin":
             hint = "Write quad_over_lin{I in ..} (e, t), for the sum of e**2 divided by t."
-            raise _MisreadError("quad_over_lin{..} has two expressions behind it", _over(c), hint)
+            raise MisreadError("quad_over_lin{..} has two expressions behind it", _over(c), hint)
         return n.Indexed(str(kind), index, rest[0] if rest else None, tuple(rest[1:]), _over(c))
 
     def number(self, c: Children) -> n.Number:
@@ -395,6 +434,25 @@ class _ToNodes(Transformer[Token, Any]):
     def bracket(self, c: Children) -> n.Bracket:
         return n.Bracket(c[1], _over(c))
 
+    def piecewise(self, c: Children) -> n.Piecewise:
+        name, body, _, *points, end = c
+        if name != "piecewise":
+            raise MisreadError(f"{name}(..) has no ';' in it", _span(name), "piecewise(e; x0: y0, x1: y1) has one.")
+        if len(points) < 2:
+            raise MisreadError(
+                "piecewise needs at least two points", _over([name, end]), "For example: piecewise(x; 0:0, 10:5)"
+            )
+        for (before, _), (x, _) in itertools.pairwise(points):
+            if x.value <= before.value:
+                raise MisreadError("the points of piecewise go from left to right", x.span, "Sort them.")
+        return n.Piecewise(body, tuple(points), _over([name, end]))
+
+    def point(self, c: Children) -> Point:
+        return c[0], c[1]
+
+    def star(self, c: Children) -> n.Star:
+        return n.Star(_span(c[0]))
+
     def atom(self, c: Children) -> n.Atom:
         name, arguments = c
         if arguments is None:
@@ -406,6 +464,24 @@ class _ToNodes(Transformer[Token, Any]):
         return tuple(_argument(e) for e in c[:-1] if e is not None), c[-1]
 
 
+def _conjuncts(node: Any) -> tuple[Any, ...]:
+    return node.parts if isinstance(node, n.Both) else (node,)
+
+
+def _written_number(node: Any) -> n.Number | None:
+    """The number that an expression is, with its sign; None if it is none."""
+    if isinstance(node, n.Minus) and isinstance(node.part, n.Number) and not node.part.text.startswith("-"):
+        return n.Number(f"-{node.part.text}", node.span)
+    return node if isinstance(node, n.Number) else None
+
+
+def _unsigned(node: Any) -> Any:
+    """A number as it stands in expressions: its sign is a node of its own."""
+    if isinstance(node, n.Number) and node.text.startswith("-"):
+        return n.Minus(n.Number(node.text[1:], node.span), node.span)
+    return node
+
+
 def _without_exponent(node: Any) -> tuple[Any, Any]:
     """A rule without the exponent that its last atom was read with, and that exponent.
 
@@ -414,7 +490,7 @@ def _without_exponent(node: Any) -> tuple[Any, Any]:
     match node:
         case n.Binary(op="**", left=left, right=right):
             if not (isinstance(right, n.Number) and right.text in ("1", "2")):
-                raise _MisreadError("the exponent of a rule is 1 or 2", right.span, "Write ^2 at its end.")
+                raise MisreadError("the exponent of a rule is 1 or 2", right.span, "Write ^2 at its end.")
             return left, right.value
         case n.Implies():
             part, power = _without_exponent(node.head)

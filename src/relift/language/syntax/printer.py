@@ -106,7 +106,7 @@ def _filled(text: str, breaks: str = _BREAKS, indent: str = "") -> str:
 def _statement(s: n.Statement) -> str:
     match s:
         case n.Relations():
-            return f"relation {_joined(f'{i.name}/{i.arity}{_source(i.source)}' for i in s.items)}"
+            return f"relation {_joined(map(_relation, s.items))}"
         case n.Params():
             return f"param {_joined(map(_param, s.items))}"
         case n.Variables():
@@ -148,7 +148,15 @@ def _source(file: str | FileSource | None) -> str:
     return f" from {_quoted(file.path)}{about}"
 
 
+def _relation(item: n.RelationItem) -> str:
+    ordered = " ordered" if item.is_ordered else ""
+    return f"{item.name}/{item.arity}{ordered}{_source(item.source)}"
+
+
 def _param(item: n.ParamItem) -> str:
+    if item.formula is not None:
+        arguments = f"({', '.join(p.name for p in item.parameters)})" if item.parameters else ""
+        return f"{item.name}{arguments} = {_within(item.formula, _SUM, may_be_open=True)}"
     arity = f"/{item.arity}" if item.arity else ""
     value = f" = {item.value.text}" if item.value else ""
     default = f" default {item.default.text}" if item.default else ""
@@ -161,11 +169,17 @@ def _variable(item: n.VariableItem) -> str:
     else:
         shape = f"/{item.arity}" if item.arity else ""
     given = f" given {item.given}" if item.given else ""
-    return f"{item.name}{shape}" + "".join(f" {b.sign} {_within(b.limit, _SUM)}" for b in item.bounds) + given
+    limits = [_within(b.limit, _SUM) for b in item.bounds]
+    if item.domain is None and len(limits) > 1 and isinstance(item.bounds[0].limit, n.Atom):
+        limits[0] = f"({limits[0]})"  # or it would be read as the variable between its bounds
+    bounds = "".join(f" {b.sign} {limit}" for b, limit in zip(item.bounds, limits, strict=True))
+    return f"{item.name}{shape}{bounds}{given}"
 
 
 def _entry(entry: n.Entry) -> str:
-    if entry.last is not None:
+    if entry.computed is not None:
+        key = f"{_within(entry.computed[0], _SUM)}..{_within(entry.computed[1], _SUM)}"
+    elif entry.last is not None:
         key = f"{_constant(entry.key[0])}..{_constant(entry.last)}"
     elif len(entry.key) == 1:
         key = _constant(entry.key[0])
@@ -215,6 +229,14 @@ def _expression(node: n.Node) -> str:
             return f"{_within(node.body, _BOTH)}{_OR}-> {_within(node.head, _EITHER)}"
         case n.Wildcard():
             return "_"
+        case n.Star():
+            return "*"
+        case n.Range():
+            variable = f"{node.variable.name} in " if node.variable is not None else ""
+            return f"{variable}{_within(node.first, _SUM)}..{_within(node.last, _SUM)}"
+        case n.Piecewise():
+            points = ", ".join(f"{x.text}: {y.text}" for x, y in node.points)
+            return f"piecewise({_deep(_expression(node.body))}; {points})"
         case n.Truth():
             return "true"
         case n.Atom():
@@ -266,7 +288,7 @@ def _level(node: n.Node) -> int:
             return _BOTH
         case n.Negated():
             return _NEGATED
-        case n.Compare():
+        case n.Compare() | n.Range():
             return _COMPARE
         case n.Sum():
             return _SUM
@@ -304,7 +326,7 @@ def _domain(node: n.Node) -> str:
         case n.Negated():
             loose = (n.Either, n.Both)
             return f"!{_domain(node.part)}" if not isinstance(node.part, loose) else f"!({_domain(node.part)})"
-        case n.Atom() | n.Truth():
+        case n.Atom() | n.Truth() | n.Range(variable=None):
             return _flat(_expression(node))
         case _:
             return f"({_flat(_expression(node))})"

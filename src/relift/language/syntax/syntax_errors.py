@@ -32,6 +32,8 @@ def bad_character(source: Source, offset: int) -> LanguageError:
         return at(ModelSyntaxError, source, span, "this string does not end in its line", f"Close it with {character}.")
     if character in _LOOKALIKES:
         hint = f"Write {_LOOKALIKES[character]}"
+    elif character == "?":
+        hint = "A choice is written with [formula], which is 1 or 0: [T > 2]*a + [T <= 2]*b"
     elif character == "_":
         hint = "A name begins with a lower-case letter, a logic variable with an upper-case one; _ alone is any value."
     elif character.isalpha():
@@ -41,6 +43,8 @@ def bad_character(source: Source, offset: int) -> LanguageError:
         span = Span(offset, offset + len(word[0])) if word else span
         hint = "A name begins with a lower-case letter; text that begins with a digit can be a constant in quotes."
         shown = source.text[span.start : span.stop]
+        if (product := re.fullmatch(r"([0-9.]+)([A-Za-z]\w*)", shown)) is not None and "e" not in shown.lower():
+            hint += f" A product is written {product[1]}*{product[2]}."
         return at(ModelSyntaxError, source, span, f"{shown} is not a number", hint)
     else:
         hint = ""
@@ -53,6 +57,11 @@ _WORDS = {
     "or": "Write | for or.",
     "where": "Conditions are joined to the query with &.",
     "st": "Constraints begin with: subject to",
+    "mod": "The remainder is written mod(a, b).",
+    "div": "The quotient is written floor(a/b).",
+    "for": "One constraint for each answer of a query: forall {I in p(I)}",
+    "then": "A choice is written with [formula], which is 1 or 0: [T > 2]*a + [T <= 2]*b",
+    "else": "A choice is written with [formula], which is 1 or 0: [T > 2]*a + [T <= 2]*b",
     "false": "Remove the statement, or write a comparison such as 0 = 1.",
 }
 
@@ -73,6 +82,8 @@ _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
 
 def _expected(accepted: set[str], patterns: dict[str, str]) -> str:
     left, words = set(accepted) - {"$END"}, list[str]()
+    if len(left) > 1:
+        left.discard("DOTS")  # a range can stand in many places, and is rarely what was meant
     if "LPAR" in left:
         left.discard("LBRACE")  # behind a name, which only a function such as norm can have there
     if "SEMICOLON" in left:
@@ -111,6 +122,38 @@ def _as_rule(line: str) -> str:
     weight = f"{match['weight'].rstrip(': ')}: " if match["weight"] else ""
     end = "".join(f" {part}" for part in (match["end"], match["dot"]) if part)
     return f"rule {weight}{body}{end};"
+
+
+def _other_language(
+    word: str, kind: str, text: str, code: str, span: Span, accepted: set[str]
+) -> tuple[str, str] | None:
+    """What to say about something that other languages write in this way; None if nothing looks like it."""
+    behind = text[span.stop : span.stop + 1]
+    is_joined = len(code) == span.start
+    if kind == "SLASH" and behind and behind in "/*":
+        return f"unexpected '{word}{behind}'", "A comment begins with # and ends with its line."
+    if kind == "DOT" and re.search(r"\bs$", code) and re.match(r"\.t\b", text[span.start :]):
+        return "unexpected 's.t.'", "Constraints begin with: subject to"
+    if kind == "LSQB" and is_joined and (name := re.search(r"\b[a-z]\w*$", code)) is not None:
+        inside = re.match(r"\[([^\]\n]*)\]", text[span.start :])
+        shown = inside[1] if inside is not None else ".."
+        return "unexpected '['", f"Arguments stand in parentheses: {name[0]}({shown})"
+    if kind == "IF" and "NAME" in accepted and "IF" not in accepted:
+        choice = "A choice is written with [formula], which is 1 or 0: [T > 2]*a + [T <= 2]*b"
+        return "an expression cannot begin with 'if'", choice
+    if kind in ("MIN", "MAX") and (not code or code.endswith(";")):
+        return f"unexpected '{word}'", f"An objective begins with: {word}imize"
+    if kind == "LOGVAR" and accepted == {"LBRACE"}:
+        return f"unexpected '{word}'", "A query stands in braces: {I in p(I)}"
+    if kind == "NUMBER" and re.search(r"[0-9],$", code) and is_joined:
+        return f"unexpected '{word}'", "Decimals are written with a point: 1.5"
+    if kind != "LOGVAR" and re.search(r"\|$", code) and accepted == {"LOGVAR"}:
+        return f"unexpected '{word}'", "The absolute value is written abs(e); |I| counts the values of I in a rule."
+    if (declared := re.search(r"(?:^|;)\s*(set|parameter|variable|table)$", code)) is not None and kind == "NAME":
+        ours = {"set": f"relation {word}/1;", "table": f"param {word}/2;"}
+        ours |= {"parameter": f"param {word}/1;", "variable": f"var {word};"}
+        return f"unexpected '{word}'", f"Here it is written: {ours[declared[1]]}"
+    return None
 
 
 def bad_token(
@@ -160,6 +203,8 @@ def bad_token(
     if word == "(" and (name := re.search(r"\b[A-Z]\w*$", code)) is not None and gap == span.start:
         lower = name[0][0].lower() + name[0][1:]
         return error("unexpected '('", f"Names of predicates begin with a lower-case letter: {lower}(..)")
+    if (words := _other_language(word, kind, text, code, span, accepted)) is not None:
+        return error(*words)
     starts_line = "\n" in text[gap : span.start]
     begins_statement = kind in {"RELATION", "PARAM", "VAR", "SUBJECT", "DEF"} or word[:4] in ("mini", "maxi")
     if "SEMICOLON" in accepted and gap < span.start and (begins_statement or (starts_line and kind == "NAME")):
@@ -178,7 +223,25 @@ def bad_token(
     if accepted >= {"IF", "SEMICOLON", "EQUALS"} and kind in ("COMPARE", "PLUSMINUS", "STAR"):
         return error(f"unexpected '{word}'", "A constraint begins with: subject to")
     if kind == "LOGVAR" and "NAME" in accepted and "LOGVAR" not in accepted:
-        return error(f"a name was expected, not the logic variable {word}", "Names begin with a lower-case letter.")
+        lower = word[0].lower() + word[1:]
+        hint = "Names begin with a lower-case letter."
+        if word.lower() in RESERVED:
+            hint = f"Words of the language are in lower case: {word.lower()}"
+        elif "IF" not in accepted:
+            hint = f"Names begin with a lower-case letter: {lower}"
+        return error(f"a name was expected, not the logic variable {word}", hint)
+    if kind == "NAME" and accepted == {"LOGVAR"} and code.endswith(","):
+        hint = "Conditions are joined with &; behind a comma stands another variable: {I in p(I), J in q(J)}"
+        return error(f"a logic variable was expected, not {word}", hint)
     if kind == "NAME" and "LOGVAR" in accepted and "NAME" not in accepted:
         return error(f"a logic variable was expected, not {word}", "Logic variables begin with an upper-case letter.")
     return error(f"unexpected {word!r}" if kind == "STRING" else f"unexpected '{word}'", expected)
+
+
+def word_of_wrong_case(text: str, span: Span, message: str) -> str:
+    """The word at fault, if it begins with a capital letter and should not, or the other way round; else empty."""
+    if message == "unexpected '('" and (name := re.search(r"\b[A-Z]\w*$", text[: span.start])) is not None:
+        return name[0]
+    if message.startswith(("a name was expected, not the logic", "a logic variable was expected, not")):
+        return text[span.start : span.stop]
+    return ""

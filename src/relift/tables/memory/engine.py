@@ -25,9 +25,9 @@ from relift.tables.memory.scalars import NotInMemoryError
 from relift.tables.memory.string_ids import Texts
 from relift.tables.recursion import MOST_TUPLES, RecursiveRules, close_rules
 from relift.tables.sources.canonical import refuse_key
-from relift.tables.sources.contents import Columns, Frame
+from relift.tables.sources.contents import Columns, File, Frame
+from relift.tables.sources.small_csv import small_table
 from relift.tables.sources.table import Source
-from relift.tables.sql.write import select_from_plan
 
 if TYPE_CHECKING:
     from relift.tables.duckdb.engine import DuckDBEngine
@@ -83,6 +83,8 @@ class MemoryEngine(Engine):
                 raise DataError(f"{source.label} is not UTF-8 text.", "Save it as UTF-8.") from error
         elif isinstance(content, Columns):
             arrays = content.arrays
+        elif isinstance(content, File) and (small := small_table(source, content)) is not None:
+            source, arrays = Source(source.label, small), small.arrays
         if arrays is None:
             return self._attach_by_duckdb(name, source)
         names = list(arrays)
@@ -202,6 +204,8 @@ class MemoryEngine(Engine):
 
     def explain(self, plan: Plan) -> str:
         """The plan as SQL."""
+        from relift.tables.sql.write import select_from_plan
+
         return select_from_plan(plan, "duckdb")
 
     def seal(self) -> None:

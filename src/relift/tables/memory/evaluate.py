@@ -34,6 +34,7 @@ from relift.tables.algebra import (
     Project,
     Scalar,
     Scan,
+    Series,
     Type,
     Union,
     Unit,
@@ -42,7 +43,7 @@ from relift.tables.algebra import (
     nodes,
 )
 from relift.tables.memory.columns import ARRAY_OF, Relation, Vector
-from relift.tables.memory.scalars import NotInMemoryError, evaluate
+from relift.tables.memory.scalars import NotInMemoryError, evaluate, missing_in
 from relift.tables.memory.string_ids import Texts
 
 
@@ -111,11 +112,33 @@ class Evaluator:
             return self._aggregate(plan)
         if isinstance(plan, Number):
             return self.numbered(self.relation(plan.input), plan.name, plan.order)
+        if isinstance(plan, Series):
+            return self._series(plan)
         assert isinstance(plan, Limit)
         found = self.relation(plan.input)
         if plan.order:
             return found.take(self.order(found, plan.order)[: plan.rows])
         return found.take(np.arange(plan.rows)) if found.size > plan.rows else found
+
+    def _series(self, plan: Series) -> Relation:
+        found = self.relation(plan.input)
+        ends = [
+            evaluate(end, found.columns, self.texts).cast(Type.INTEGER).full(found.size)
+            for end in (plan.first, plan.last)
+        ]
+        first, last = ends
+        sizes = np.maximum(last.data - first.data + 1, 0)
+        gaps = missing_in(first, last)
+        if gaps is not None:
+            sizes = np.where(gaps, 0, sizes)
+        total = int(sizes.sum())
+        if total > self.most:
+            raise NotInMemoryError(total)
+        rows = np.repeat(np.arange(found.size, dtype=np.int32), sizes)
+        starts = np.cumsum(sizes) - sizes
+        values = first.data[rows] + np.arange(total) - starts[rows]
+        columns = {name: vector.take(rows) for name, vector in found.columns.items()}
+        return Relation({**columns, plan.name: Vector(Type.INTEGER, values)}, total)
 
     # --- joins ------------------------------------------------------------------------------------------------------
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from relift.arrays import Cells, Double, Flags
 from relift.errors import DataError
-from relift.tables.algebra import Call, Column, Literal, Scalar, Type, common_type
+from relift.tables.algebra import TEXT_OPERATIONS, Call, Column, Literal, Scalar, Type, common_type
 from relift.tables.memory.columns import ARRAY_OF, Vector
 from relift.tables.memory.string_ids import Texts
+from relift.tables.memory.text_functions import calculated_from_texts
 
 LARGEST_WHOLE = 9.0e15
 _COMPARE: dict[str, Callable[[Cells, Cells], Flags]] = {
@@ -79,10 +80,13 @@ def _call(scalar: Call, arguments: list[Vector], texts: Texts) -> Vector:
         return _chosen(*arguments)
     if operation == "text":
         raise NotInMemoryError
+    if operation in TEXT_OPERATIONS:
+        return calculated_from_texts(operation, arguments, texts)
     return _calculated(operation, arguments)
 
 
-def _missing(*vectors: Vector) -> NDArray[np.bool_] | None:
+def missing_in(*vectors: Vector) -> NDArray[np.bool_] | None:
+    """Where some of several columns has no value; None if all have one everywhere."""
     found = None
     for vector in vectors:
         if vector.missing is not None:
@@ -102,13 +106,13 @@ def _compare(operation: str, left: Vector, right: Vector, texts: Texts) -> Vecto
         first, second = ranks[first], ranks[second]
     elif kind == Type.REAL:
         first, second = first.astype(np.float64, copy=False), second.astype(np.float64, copy=False)
-    return Vector(Type.BOOLEAN, np.asarray(_COMPARE[operation](first, second)), _missing(left, right))
+    return Vector(Type.BOOLEAN, np.asarray(_COMPARE[operation](first, second)), missing_in(left, right))
 
 
 def _connected(operation: str, arguments: list[Vector]) -> Vector:
     """Of three values: an argument that decides does so, whatever is missing beside it."""
     decides = operation == "or"
-    missing = _missing(*arguments)
+    missing = missing_in(*arguments)
     decided = None
     for argument in arguments:
         flags = argument.data if decides else ~argument.data
@@ -147,12 +151,14 @@ def _chosen(condition: Vector, then: Vector, otherwise: Vector) -> Vector:
 
 
 def _calculated(operation: str, arguments: list[Vector]) -> Vector:
-    missing = _missing(*arguments)
+    missing = missing_in(*arguments)
     if any(argument.type == Type.NOTHING for argument in arguments):
         arguments = [argument.cast(Type.INTEGER) for argument in arguments]
-        missing = _missing(*arguments)
+        missing = missing_in(*arguments)
     is_real = any(argument.type == Type.REAL for argument in arguments)
     values = [argument.data for argument in arguments]
+    if operation == "floor":
+        return _floored(arguments[0], missing)
     if operation in {"real", "integer", "number of row"}:
         kinds = {"real": Type.REAL, "integer": Type.INTEGER, "number of row": Type.NUMBER_OF_ROW}
         return arguments[0].cast(kinds[operation])
@@ -177,11 +183,26 @@ def _calculated(operation: str, arguments: list[Vector]) -> Vector:
     elif operation in {"least", "greatest"}:
         for value in values[1:]:
             data = (np.minimum if operation == "least" else np.maximum)(data, value)
+    elif operation == "mod":
+        is_zero = values[1] == 0
+        data = np.mod(values[0], np.where(is_zero, 1, values[1]))
+        gaps = np.broadcast_to(is_zero if missing is None else missing | is_zero, data.shape)
+        missing = gaps if gaps.any() else None
     else:
         data = {"+": np.add, "-": np.subtract, "*": np.multiply}[operation](*values)
         if not is_real:
             _refuse_overflow(operation, values[0], values[1], data, missing)
     return Vector(kind, np.asarray(data), missing)
+
+
+def _floored(value: Vector, missing: Flags | None) -> Vector:
+    if value.type != Type.REAL:
+        return value.cast(Type.INTEGER)
+    with np.errstate(invalid="ignore"):
+        down = np.floor(value.data)
+        is_far = ~(np.abs(down) <= LARGEST_WHOLE)
+        gaps = np.asarray(is_far if missing is None else missing | is_far)
+        return Vector(Type.INTEGER, np.asarray(np.where(gaps, 0, down).astype(np.int64)), gaps if gaps.any() else None)
 
 
 def _refuse_overflow(operation: str, left: Cells, right: Cells, result: Cells, missing: Flags | None) -> None:

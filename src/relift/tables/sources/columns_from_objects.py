@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
 from numbers import Real
-from typing import TYPE_CHECKING, SupportsFloat, TypeGuard
+from typing import TYPE_CHECKING, SupportsFloat, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,8 +220,35 @@ def _from_mapping(label: str, data: Mapping[object, object]) -> Columns:
             found = ", ".join(f"{name!r} has {size}" for name, size in lengths.items())
             raise DataError(f"{label} has columns of different length: {found}.")
         return _columns(label, arrays, Shape())
+    if data and all(isinstance(value, Mapping) for value in data.values()):
+        data = dict(_flat_pairs(label, data))
     rows = [(*(key if isinstance(key, tuple) else (key,)), value) for key, value in data.items()]
     return _from_rows(label, rows, "value")
+
+
+def _flat_pairs(label: str, data: Mapping[object, object]) -> Iterator[tuple[tuple[object, ...], object]]:
+    """The keys of nested dicts as tuples, and what they lead to."""
+    for key, value in data.items():
+        own = key if isinstance(key, tuple) else (key,)
+        if isinstance(value, Mapping):
+            yield from ((own + rest, found) for rest, found in _flat_pairs(label, value))
+        elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+            raise DataError(f"{label}: {key!r} leads to a list inside of dicts.", "Nested dicts lead to numbers.")
+        else:
+            yield own, value
+
+
+def _from_records(label: str, rows: list[Mapping[object, object]]) -> Columns:
+    """Dicts with the same keys, one for each row: the keys are the names of the columns."""
+    names = list(rows[0])
+    for position, row in enumerate(rows):
+        if row.keys() != rows[0].keys():
+            lacking = next((str(name) for name in names if name not in row), "")
+            more = next((str(name) for name in row if name not in rows[0]), "")
+            what = f"has no {lacking!r}" if lacking else f"has {more!r}, which row 0 has not"
+            raise DataError(f"{label}: row {position} {what}.", "Give dicts with the same keys.")
+    arrays = {str(name): _array_of([row[name] for row in rows]) for name in names}
+    return _columns(label, arrays, Shape())
 
 
 def _is_column(values: object) -> bool:
@@ -243,6 +270,8 @@ def _as_array(values: object) -> Cells:
 
 def _from_rows(label: str, data: Iterable[object], last: str = "") -> Columns:
     given = sorted(data, key=repr) if isinstance(data, AbstractSet) else list(data)
+    if given and all(isinstance(row, Mapping) for row in given):
+        return _from_records(label, cast("list[Mapping[object, object]]", given))
     is_nested = bool(given) and all(isinstance(row, list) for row in given)
     rows = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in given]
     if not rows:
@@ -361,9 +390,15 @@ def _from_objects(label: str, name: str, column: Cells) -> tuple[Cells, object]:
     if len(rest) == 1:
         hint = "Give its .name or .value." if issubclass(next(iter(rest)), Enum) else "Keys are numbers or text."
         raise DataError(f"{label}: {name!r} holds entries of type {names}.", hint)
+    samples = [next(v for v in values if type(v) is kind) for kind in sorted(rest, key=lambda kind: kind.__name__)]
     raise DataError(
-        f"{label}: {name!r} mixes entries of different kinds ({names}).", "A column holds numbers or text, not both."
+        f"{label}: {name!r} mixes entries of different kinds ({names}), such as {_shown_pair(samples)}.",
+        "A column holds numbers or text, not both.",
     )
+
+
+def _shown_pair(samples: list[object]) -> str:
+    return " and ".join(f"{sample!r:.40}" for sample in samples[:2])
 
 
 def _numbers(values: list[SupportsFloat], is_missing: NDArray[np.bool_]) -> tuple[Cells, object]:

@@ -9,16 +9,21 @@ dict of arrays or lists                   `Columns`
 dict of key to value                      `Columns`: the keys, then the value
 NumPy structured array                    `Columns` by its fields
 NumPy array of one or two dimensions      `Columns`, one tuple in each row
+dict of dicts                             `Columns`: the keys of all levels, then the value
 list or set of tuples, or of constants    `Columns`
+list of dicts with the same keys          `Columns` by these keys
 one number                                `Columns` with one value, for a param without arguments
 SciPy sparse matrix                       `Columns`: row, column, value of each stored entry
 ``relift.matrix(data)``                   `Columns`: row, column, value of each entry
 path of a .csv, .tsv or .parquet file     `File`; exactly that file, whatever signs are in its name
+path of a .json file                      what it holds, as one of the dicts and lists above
 ``relift.files(pattern)``                 `File`: many files, one after the other
 ``(connection, "schema.table")``          `Stored`, a table or view behind an open connection (DuckDB, psycopg, ADBC for
                                           PostgreSQL), the address of a server (``postgresql://…``), or an engine;
                                           it is only read
 DuckDB relation                           `Stored`
+``(connection, "select ...")``            the rows of a query, from DuckDB or any connection of Python's database API
+a connection alone                        the table or view that has the name of the predicate
 Spark DataFrame, ``(session, "table")``   `Distributed`: read by Spark where it lives, by other engines through Arrow
 ``"schema.table"``                        `Stored`, on the server of the engine that grounds the model, if it is one
 `Table(data, columns)`                    any of these, with columns chosen by name or number
@@ -31,12 +36,13 @@ with the value of a param last (:mod:`relift.tables.sources.match_columns`). Key
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from relift.errors import DataError
 from relift.tables.postgres.address import is_address, shown_address
@@ -66,7 +72,10 @@ __all__ = [
     "source_from_data",
 ]
 
-FILE_KINDS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
+FILE_KINDS = {
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet", ".json": "json",
+}  # fmt: skip
+_QUERY = re.compile(r"\s*(select|with|values|from|table)\s", re.IGNORECASE)
 
 
 @final
@@ -222,6 +231,8 @@ def source_from_data(
     {'argument 1': ['a', 'a'], 'argument 2': ['b', 'c'], 'value': [50, 100]}
     """
     label = f"the table of {name!r}"
+    if hasattr(data, "cursor") and not hasattr(data, "project"):
+        data = (data, f'"{name}"')
     if isinstance(data, Table):
         return _from_table(source_from_data(name, data.data, folder, engine, wanted), data)
     return replace(_source(label, data, folder, engine, wanted), wanted=wanted)
@@ -244,6 +255,8 @@ def _source(label: str, data: object, folder: Path | None, engine: object, wante
     if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], str) and _home(data[0]) == "pyspark":
         return Source(f"{label} ({data[1]})", _table_of_session(label, *data))
     if isinstance(data, tuple) and len(data) == 2 and isinstance(data[1], str) and _is_connection(data[0]):
+        if _QUERY.match(data[1]) or _home(data[0]) == "sqlite3":
+            return _rows_of_query(label, *data)
         return Source(f"{label} ({data[1]})", Stored(data[0], name_parts(data[1])))
     return Source(label, content_of_object(label, data))
 
@@ -261,6 +274,24 @@ def _from_table(source: Source, table: Table) -> Source:
         raise DataError(f"{source.label}: columns={table.columns!r} is one text.", f"Give [{table.columns!r}].")
     chosen = source.chosen if table.columns is None else tuple(table.columns)
     return replace(source, content=content, chosen=chosen)
+
+
+def _rows_of_query(label: str, connection: Any, text: str) -> Source:
+    """The rows of a query behind a connection; of a name in SQLite those of its table."""
+    if is_address(connection) or hasattr(connection, "knows_tables"):
+        hint = "Give a connection, or make a view of the query and give its name."
+        raise DataError(f"{label}: a query needs an open connection.", hint)
+    try:
+        if _home(connection) in {"duckdb", "_duckdb"}:
+            return Source(f"{label} (a query)", Stored(connection.cursor().sql(text), ()))
+        cursor = connection.cursor()
+        cursor.execute(text if _QUERY.match(text) else f"select * from {text}")
+        names, rows = [str(column[0]) for column in cursor.description], cursor.fetchall()
+    except Exception as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"{label}: the query fails: {reason}", "It is run as it was given.") from error
+    columns: dict[str, object] = {name: [row[k] for row in rows] for k, name in enumerate(names)}
+    return Source(f"{label} (a query)", content_of_object(label, columns))
 
 
 def _home(value: object) -> str:
@@ -300,7 +331,27 @@ def _file(label: str, path: Path, folder: Path | None) -> Source:
     if not path.is_file():
         hint = "For many files give relift.files(pattern)." if re.search(r"[*?\[]", str(path)) else ""
         raise DataError(f"{label}: there is no file {str(path)!r}.", hint)
-    return Source(f"{label} ({path.name})", File((path.resolve(),), _kind_of_files(label, (path,))))
+    kind = _kind_of_files(label, (path,))
+    if kind == "json":
+        return Source(f"{label} ({path.name})", content_of_object(label, _from_json(label, path)))
+    return Source(f"{label} ({path.name})", File((path.resolve(),), kind))
+
+
+def _from_json(label: str, path: Path) -> object:
+    """What a JSON file holds; a key that an object has twice is refused, since one of its values would be lost."""
+
+    def pairs(found: list[tuple[str, object]]) -> dict[str, object]:
+        keys = dict(found)
+        if len(keys) < len(found):
+            names = [key for key, _ in found]
+            double = next(key for key in names if names.count(key) > 1)
+            raise DataError(f"{label} ({path.name}): an object has the key {double!r} twice.", "Keep one of them.")
+        return keys
+
+    try:
+        return json.loads(path.read_text("utf-8-sig"), object_pairs_hook=pairs)
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise DataError(f"{label}: {path.name} is not JSON: {error}.", "Save it as JSON in UTF-8.") from error
 
 
 def _kind_of_files(label: str, paths: tuple[Path, ...]) -> str:
@@ -313,6 +364,8 @@ def _kind_of_files(label: str, paths: tuple[Path, ...]) -> str:
                 f"Expected one of {', '.join(FILE_KINDS)}.",
             )
         kinds.add(kind)
+    if "json" in kinds and len(paths) > 1:
+        raise DataError(f"{label}: many JSON files cannot be read as one.", "Give CSV or Parquet files, or one file.")
     if len(kinds) > 1:
         raise DataError(f"{label}: there are text files and Parquet files.", "Give files of one kind.")
     return kinds.pop()

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from relift.tables.algebra import (
+    TEXT_OPERATIONS,
     Aggregate,
     Call,
     Column,
@@ -32,6 +33,7 @@ from relift.tables.algebra import (
     Project,
     Scalar,
     Scan,
+    Series,
     Type,
     Union,
     Unit,
@@ -41,6 +43,7 @@ from relift.tables.algebra import (
 )
 from relift.tables.sql.dialects import ADAPTED
 from relift.tables.sql.hashes import hash_word, in_words_of, wide_term
+from relift.tables.sql.text_functions import series, text_function, with_text_functions
 
 _SQL_TYPES = {
     Type.INTEGER: exp.DataType.Type.BIGINT,
@@ -62,7 +65,7 @@ _BINARY: dict[str, type[exp.Expr]] = {
     ">": exp.GT,
     ">=": exp.GTE,
 }
-_DEAR = (Join, Union, Distinct, Aggregate, Number, Limit)
+_DEAR = (Join, Union, Distinct, Aggregate, Number, Series, Limit)
 """What is not calculated twice."""
 LARGEST_WHOLE = 9.0e15
 """Reals up to this size are whole numbers exactly if they equal their floor, and fit into integers."""
@@ -97,7 +100,7 @@ def text_in(dialect: str, value: str) -> str:
 
 def text_of(tree: exp.Expr, dialect: str) -> str:
     """The text of a tree, after what a dialect needs to have said in another way."""
-    tree = in_words_of(tree, dialect)
+    tree = with_text_functions(in_words_of(tree, dialect), dialect)
     adapt = ADAPTED.get(dialect)
     return (tree if adapt is None else adapt(tree)).sql(dialect=dialect, copy=False)
 
@@ -167,11 +170,23 @@ class PlanWriter:
                 .select(aliased(number, plan.name), copy=False)
                 .from_(self.source(plan.input, "t"), copy=False)
             )
+        if isinstance(plan, Series):
+            return self._series(plan)
         assert isinstance(plan, Limit)
         limited = _all_columns(plan.input).from_(self.source(plan.input, "t"), copy=False).limit(plan.rows, copy=False)
         if not plan.order:
             return limited
         return limited.order_by(*(exp.Ordered(this=column_of("t", name)) for name in plan.order), copy=False)
+
+    def _series(self, plan: Series) -> exp.Select:
+        types = plan.input.columns
+        first, last = (_scalar(end, types) for end in (plan.first, plan.last))
+        return (
+            _all_columns(plan.input)
+            .select(aliased(series(first, last), plan.name), copy=False)
+            .from_(self.source(plan.input, "t"), copy=False)
+            .where(exp.LTE(this=first.copy(), expression=last.copy()), copy=False)
+        )
 
     def _join(self, plan: Join) -> exp.Select:
         left, right = plan.left, plan.right
@@ -349,6 +364,14 @@ def _call(scalar: Call, types: dict[str, Type], table: str) -> exp.Expr:
             wanted = common_type(kinds[0], kinds[1])
             parts = [_cast(part, kind, wanted) for part, kind in zip(parts, kinds, strict=True)]
         return _bracketed(_BINARY[operation](this=_bracketed(parts[0]), expression=_bracketed(parts[1])))
+    if operation in TEXT_OPERATIONS:
+        return text_function(operation, parts)
+    if operation == "floor":
+        return parts[0] if kinds[0] != Type.REAL else _floor(parts[0])
+    if operation == "mod":
+        wanted = type_of(scalar, types)
+        left, right = (_cast(part, kind, wanted) for part, kind in zip(parts, kinds, strict=True))
+        return _modulo(left, right, is_real=wanted == Type.REAL)
     if operation in {"and", "or"}:
         return _bracketed((exp.and_ if operation == "and" else exp.or_)(*parts, copy=False))
     if operation in {"/", "**", "exp", "sqrt", "log", "real", "round"}:
@@ -389,6 +412,22 @@ def _power(parts: list[exp.Expr]) -> exp.Expr:
     )
     null = exp.Cast(this=exp.Null(), to=sql_type(Type.REAL))
     return _when(has_none, null, exp.Pow(this=base, expression=exponent))
+
+
+def _floor(value: exp.Expr) -> exp.Expr:
+    is_near = exp.LTE(this=exp.Abs(this=value.copy()), expression=_signed(repr(LARGEST_WHOLE)))
+    return _when(is_near, exp.Cast(this=exp.Floor(this=value), to=sql_type(Type.INTEGER)))
+
+
+def _modulo(left: exp.Expr, right: exp.Expr, is_real: bool) -> exp.Expr:
+    """The remainder with the sign of the divisor; NULL for a divisor of 0."""
+    left, right = _bracketed(left), _bracketed(right)
+    if is_real:
+        times = exp.Floor(this=_divide([left.copy(), right.copy()]))
+        return exp.Paren(this=exp.Sub(this=left, expression=exp.Mul(this=right, expression=times)))
+    over = exp.Nullif(this=right.copy(), expression=exp.Literal.number(0))
+    inner = exp.Paren(this=exp.Add(this=exp.Paren(this=exp.Mod(this=left, expression=over)), expression=right))
+    return exp.Paren(this=exp.Mod(this=inner, expression=over.copy()))
 
 
 def _hash(value: exp.Expr, options: tuple[Scalar, ...]) -> exp.Expr:

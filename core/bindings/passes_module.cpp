@@ -1,0 +1,372 @@
+// The Python module relift._passes_core, against the limited API: single passes over the matrices of a program.
+//
+// The caller is relift/program/passes.py, which makes arrays of the right types; types and sizes are checked again here
+// so that no array can crash the process. A matrix comes as (offsets, indices, values); results whose length is not
+// known before come as bytearrays.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "relift/passes/conic_form.hpp"
+#include "relift/passes/products.hpp"
+#include "relift/passes/residuals.hpp"
+#include "relift/passes/row_scan.hpp"
+#include "relift/passes/submatrix.hpp"
+#include "relift/python/calls.hpp"
+
+namespace {
+
+using namespace relift;
+using namespace relift::passes;
+
+class Buffer {
+public:
+    explicit Buffer(PyObject* object, bool writable = false) {
+        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
+            throw PythonError();
+    }
+    ~Buffer() {
+        if (view_.obj) PyBuffer_Release(&view_);
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    size_t size() const { return view_.itemsize ? size_t(view_.len / view_.itemsize) : 0; }
+    bool is_wide() const { return view_.itemsize == 8; }
+    double* doubles(const char* name, size_t size) const {
+        if (view_.itemsize != 8 || kind() != 'd' || this->size() != size) fail(name);
+        return static_cast<double*>(view_.buf);
+    }
+    template <class Integer> Integer* integers(const char* name, size_t size) const {
+        const bool is_integer = kind() == 'i' || kind() == 'l' || kind() == 'q';
+        if (view_.itemsize != sizeof(Integer) || !is_integer || this->size() != size) fail(name);
+        return static_cast<Integer*>(view_.buf);
+    }
+
+private:
+    char kind() const {
+        const char* format = view_.format ? view_.format : "B";
+        if (*format == '@' || *format == '=' || *format == '<') ++format;
+        return *format;
+    }
+    static void fail(const char* name) {
+        throw std::invalid_argument(std::string(name) + " has a wrong type or length");
+    }
+    Py_buffer view_{};
+};
+
+// The three arrays of a compressed matrix, held as long as this lives.
+class MatrixBuffers {
+public:
+    MatrixBuffers(PyObject* parts, size_t n_minor) : n_minor_(n_minor) {
+        PyObject *offsets, *indices, *values;
+        if (!PyArg_ParseTuple(parts, "OOO", &offsets, &indices, &values)) throw PythonError();
+        offsets_ = std::make_unique<Buffer>(offsets);
+        indices_ = std::make_unique<Buffer>(indices);
+        values_ = std::make_unique<Buffer>(values);
+        if (offsets_->size() == 0 || offsets_->size() > most_vertices || n_minor > most_vertices)
+            throw std::invalid_argument("a matrix has no offsets, or too many");
+    }
+    bool is_wide() const { return offsets_->is_wide(); }
+    template <class Index> SparseView<Index> view() const {
+        SparseView<Index> matrix;
+        matrix.n_major = u32(offsets_->size() - 1), matrix.n_minor = u32(n_minor_);
+        matrix.offsets = offsets_->integers<Index>("offsets", offsets_->size());
+        matrix.indices = indices_->integers<Index>("indices", indices_->size());
+        matrix.values = values_->doubles("values", values_->size());
+        check_structure(matrix, offsets_->size(), indices_->size(), values_->size());
+        return matrix;
+    }
+
+private:
+    size_t n_minor_;
+    std::unique_ptr<Buffer> offsets_, indices_, values_;
+};
+
+// A buffer that may be None.
+class MaybeBuffer {
+public:
+    MaybeBuffer(PyObject* object, bool writable = false) {
+        if (object != Py_None) buffer_ = std::make_unique<Buffer>(object, writable);
+    }
+    double* doubles(const char* name, size_t size) const { return buffer_ ? buffer_->doubles(name, size) : nullptr; }
+
+private:
+    std::unique_ptr<Buffer> buffer_;
+};
+
+PyObject* bytes_for(size_t n, size_t item) {
+    PyObject* made = PyByteArray_FromStringAndSize(nullptr, Py_ssize_t(n * item));
+    if (!made) throw PythonError();
+    return made;
+}
+
+// A new bytearray, let go of unless it is handed over.
+class Room {
+public:
+    Room(size_t n, size_t item) : object_(bytes_for(n, item)) {}
+    ~Room() { Py_XDECREF(object_); }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    template <class T> T* as() const { return reinterpret_cast<T*>(PyByteArray_AsString(object_)); }
+    PyObject* handed_over() {
+        PyObject* object = object_;
+        object_ = nullptr;
+        return object;
+    }
+
+private:
+    PyObject* object_;
+};
+
+template <class Work> PyObject* by_width(bool is_wide, Work&& work) {
+    return is_wide ? work(int64_t{}) : work(int32_t{});
+}
+
+PyObject* py_products_and_sizes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[7];
+        if (!PyArg_ParseTuple(arguments, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                              &given[6]))
+            return nullptr;
+        const Buffer minor_sums(given[3], true), minor_sizes(given[4], true);
+        const Buffer major_sums(given[5], true), major_sizes(given[6], true);
+        const size_t n_minor = minor_sums.size(), n_major = major_sums.size();
+        const MatrixBuffers matrix(given[0], n_minor);
+        const MaybeBuffer of_majors(given[1]), of_minors(given[2]);
+        return by_width(matrix.is_wide(), [&](auto index) -> PyObject* {
+            const auto view = matrix.view<decltype(index)>();
+            if (view.n_major != n_major) throw std::invalid_argument("the sums do not fit the matrix");
+            const double *g = of_majors.doubles("weights of majors", n_major),
+                         *h = of_minors.doubles("weights of minors", n_minor);
+            double* out[] = {minor_sums.doubles("out", n_minor), minor_sizes.doubles("out", n_minor),
+                             major_sums.doubles("out", n_major), major_sizes.doubles("out", n_major)};
+            {
+                const WithoutLock unlocked;
+                products_and_sizes(view, g, h, out[0], out[1], out[2], out[3]);
+            }
+            Py_RETURN_NONE;
+        });
+    });
+}
+
+PyObject* py_spread(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[4];
+        if (!PyArg_ParseTuple(arguments, "OOOO", &given[0], &given[1], &given[2], &given[3])) return nullptr;
+        const Buffer vector(given[0]), sizes(given[1]), representatives(given[2]), labels(given[3]);
+        const size_t n = vector.size(), n_classes = representatives.size();
+        const double *values = vector.doubles("vector", n), *of = sizes.doubles("sizes", n);
+        const int64_t* first = representatives.integers<int64_t>("representatives", n_classes);
+        const int64_t* label = labels.integers<int64_t>("labels", n);
+        bool is_inside = true;
+        for (size_t k = 0; k < n_classes; ++k) is_inside &= first[k] >= 0 && size_t(first[k]) < n;
+        for (size_t i = 0; i < n; ++i) is_inside &= label[i] >= 0 && size_t(label[i]) < n_classes;
+        if (!is_inside) throw std::invalid_argument("a label or representative lies outside");
+        double worst;
+        {
+            const WithoutLock unlocked;
+            worst = spread(values, of, n, first, label);
+        }
+        return PyFloat_FromDouble(worst);
+    });
+}
+
+PyObject* py_residuals(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *P_given, *vectors[5], *point[3], *more[5], *out[2];
+        int is_by_rows;
+        double r;
+        if (!PyArg_ParseTuple(arguments, "OpO(OOOOO)d(OOO)(OOOOO)(OO)", &A_given, &is_by_rows, &P_given, &vectors[0],
+                              &vectors[1], &vectors[2], &vectors[3], &vectors[4], &r, &point[0], &point[1], &point[2],
+                              &more[0], &more[1], &more[2], &more[3], &more[4], &out[0], &out[1]))
+            return nullptr;
+        const Buffer q(vectors[0]), l(vectors[1]), u(vectors[2]), lb(vectors[3]), ub(vectors[4]), x(point[0]);
+        const MaybeBuffer y(point[1]), w(point[2]), natural(more[0]), terms(more[1]), rho(more[2]),
+            below(more[3]), above(more[4]);
+        const Buffer Ax(out[0], true), sizes(out[1], true);
+        Vectors of{};
+        of.n = q.size(), of.m = l.size(), of.r = r;
+        of.q = q.doubles("q", of.n), of.l = l.doubles("l", of.m), of.u = u.doubles("u", of.m);
+        of.lb = lb.doubles("lb", of.n), of.ub = ub.doubles("ub", of.n), of.x = x.doubles("x", of.n);
+        of.y = y.doubles("y", of.m), of.w = w.doubles("w", of.n);
+        if (!of.y != !of.w) throw std::invalid_argument("y and w come together");
+        of.more_natural = natural.doubles("natural", of.n), of.more_terms = terms.doubles("terms", of.n);
+        of.more_rho = rho.doubles("rho", of.n);
+        of.Ax = Ax.doubles("Ax", of.m), of.sizes = sizes.doubles("sizes", of.n);
+        const MatrixBuffers A_buffers(A_given, is_by_rows ? of.n : of.m);
+        std::unique_ptr<MatrixBuffers> P_buffers;
+        if (P_given != Py_None) P_buffers = std::make_unique<MatrixBuffers>(P_given, of.n);
+        return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const Matrix<Index> A{A_buffers.view<Index>(), is_by_rows != 0};
+            SparseView<Index> P;
+            if (P_buffers) P = P_buffers->view<Index>();
+            if (A.view.n_major != (is_by_rows ? of.m : of.n) || (P_buffers && P.n_major != of.n))
+                throw std::invalid_argument("a matrix does not fit the vectors");
+            const double *below_marks = below.doubles("below", of.n), *above_marks = above.doubles("above", of.n);
+            Residuals found;
+            {
+                const WithoutLock unlocked;
+                std::vector<Column> columns;
+                found = residuals(A, P_buffers ? &P : nullptr, of, columns);
+                if (found.asks)
+                    found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, columns, below_marks, above_marks);
+            }
+            return Py_BuildValue("iiidddddd", int(found.is_in_range), int(found.is_finite),
+                                 int(found.duals_are_finite), found.common,
+                                 found.scale, found.primal, found.dual, found.gap, found.fall);
+        });
+    });
+}
+
+PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *counts_given;
+        int is_by_rows;
+        Py_ssize_t n, least;
+        if (!PyArg_ParseTuple(arguments, "OpnnO", &A_given, &is_by_rows, &n, &least, &counts_given)) return nullptr;
+        const Buffer counts(counts_given, true);
+        const size_t m = counts.size();
+        if (n < 0) throw std::invalid_argument("the number of columns is negative");
+        const MatrixBuffers A_buffers(A_given, is_by_rows ? size_t(n) : m);
+        return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = A_buffers.view<decltype(index)>();
+            if (A.n_major != (is_by_rows ? m : size_t(n))) throw std::invalid_argument("counts do not fit the matrix");
+            static_assert(sizeof(long long) == 8, "counts are 64 bits wide");
+            long long* to = counts.integers<long long>("counts", m);
+            std::vector<long long> found;
+            {
+                const WithoutLock unlocked;
+                found = scan_rows(A, is_by_rows != 0, least < 1 ? 1 : least, to);
+            }
+            Room room(found.size(), sizeof(long long));
+            std::copy(found.begin(), found.end(), room.as<long long>());
+            return room.handed_over();
+        });
+    });
+}
+
+PyObject* py_submatrix(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *M_given, *majors_given, *place_given;
+        Py_ssize_t n_minor;
+        if (!PyArg_ParseTuple(arguments, "OnOO", &M_given, &n_minor, &majors_given, &place_given)) return nullptr;
+        if (n_minor < 0) throw std::invalid_argument("the number of minors is negative");
+        const MatrixBuffers buffers(M_given, size_t(n_minor));
+        const Buffer majors_buffer(majors_given);
+        std::unique_ptr<Buffer> place_buffer;
+        if (place_given != Py_None) place_buffer = std::make_unique<Buffer>(place_given);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const auto M = buffers.view<Index>();
+            const size_t n_kept = majors_buffer.size();
+            const long long* majors = majors_buffer.integers<long long>("majors", n_kept);
+            const long long* place = place_buffer ? place_buffer->integers<long long>("place", M.n_minor) : nullptr;
+            for (size_t k = 0; k < n_kept; ++k)
+                if (majors[k] < 0 || size_t(majors[k]) >= M.n_major)
+                    throw std::invalid_argument("a kept row or column lies outside the matrix");
+            Room offsets(n_kept + 1, sizeof(Index));
+            size_t count;
+            {
+                const WithoutLock unlocked;
+                count = count_entries(M, majors, n_kept, place, offsets.as<Index>());
+            }
+            if (sizeof(Index) == 4 && count > most_indices)
+                throw std::invalid_argument("the submatrix has 2^31 entries or more");
+            Room indices(count, sizeof(Index)), values(count, sizeof(double));
+            {
+                const WithoutLock unlocked;
+                copy_entries(M, majors, n_kept, place, offsets.as<Index>(), indices.as<Index>(), values.as<double>());
+            }
+            return Py_BuildValue("NNN", offsets.handed_over(), indices.handed_over(), values.handed_over());
+        });
+    });
+}
+
+PyObject* py_conic_form(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *vectors[4], *more_given;
+        Py_ssize_t n_more;
+        if (!PyArg_ParseTuple(arguments, "O(OOOO)On", &A_given, &vectors[0], &vectors[1], &vectors[2], &vectors[3],
+                              &more_given, &n_more))
+            return nullptr;
+        const Buffer l_buffer(vectors[0]), u_buffer(vectors[1]), lb_buffer(vectors[2]), ub_buffer(vectors[3]);
+        const size_t m = l_buffer.size(), n = lb_buffer.size();
+        const double *l = l_buffer.doubles("l", m), *u = u_buffer.doubles("u", m);
+        const double *lb = lb_buffer.doubles("lb", n), *ub = ub_buffer.doubles("ub", n);
+        if (n_more < 0 || size_t(n_more) > most_indices / 2) throw std::invalid_argument("too many further rows");
+        const MatrixBuffers A_buffers(A_given, m);
+        std::unique_ptr<MatrixBuffers> more_buffers;
+        if (more_given != Py_None) more_buffers = std::make_unique<MatrixBuffers>(more_given, size_t(n_more));
+        return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const auto A = A_buffers.view<Index>();
+            SparseView<Index> more;
+            if (more_buffers) more = more_buffers->view<Index>();
+            if (A.n_major != n || (more_buffers && more.n_major != n))
+                throw std::invalid_argument("a matrix does not fit the bounds");
+            const SparseView<Index>* following = more_buffers ? &more : nullptr;
+            const Places places(l, u, m, lb, ub, n);
+            Room offsets(n + 1, 4), owner(places.n_rows(), 4), b(places.n_rows(), 8);
+            const size_t count = count_conic(A, places, following, offsets.as<int32_t>());
+            Room indices(count, 4), values(count, 8);
+            {
+                const WithoutLock unlocked;
+                fill_sides(places, l, u, m, lb, ub, owner.as<int32_t>(), b.as<double>());
+                fill_conic(A, places, following, offsets.as<int32_t>(), indices.as<int32_t>(), values.as<double>());
+            }
+            return Py_BuildValue("nnnNNNNN", Py_ssize_t(places.n_equal), Py_ssize_t(places.n_upper),
+                                 Py_ssize_t(places.n_lower), owner.handed_over(), b.handed_over(),
+                                 offsets.handed_over(), indices.handed_over(), values.handed_over());
+        });
+    });
+}
+
+PyObject* py_triangle(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* P_given;
+        int is_upper;
+        Py_ssize_t n;
+        if (!PyArg_ParseTuple(arguments, "Onp", &P_given, &n, &is_upper)) return nullptr;
+        if (n < 0) throw std::invalid_argument("the size of the matrix is negative");
+        const MatrixBuffers buffers(P_given, size_t(n));
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto P = buffers.view<decltype(index)>();
+            Room offsets(size_t(P.n_major) + 1, 4);
+            const size_t count = count_triangle(P, is_upper != 0, offsets.as<int32_t>());
+            Room indices(count, 4), values(count, 8);
+            fill_triangle(P, is_upper != 0, indices.as<int32_t>(), values.as<double>());
+            return Py_BuildValue("NNN", offsets.handed_over(), indices.handed_over(), values.handed_over());
+        });
+    });
+}
+
+PyMethodDef methods[] = {
+    {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
+     "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes): fills the "
+     "last four."},
+    {"spread", py_spread, METH_VARARGS,
+     "spread(vector, sizes, representatives, labels): the largest relative difference inside a class."},
+    {"residuals", py_residuals, METH_VARARGS,
+     "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes)): "
+     "fills the last two; returns flags and residuals."},
+    {"scan_rows", py_scan_rows, METH_VARARGS,
+     "scan_rows(A, is_by_rows, n, least, counts): fills the counts; returns rows that may be multiples of another."},
+    {"submatrix", py_submatrix, METH_VARARGS,
+     "submatrix(matrix, n_minor, majors, place): returns offsets, indices and values."},
+    {"conic_form", py_conic_form, METH_VARARGS,
+     "conic_form(A, (l, u, lb, ub), more, n_more): returns the numbers of equal, upper and lower sides, the owner and "
+     "right-hand side of each row, and K."},
+    {"triangle", py_triangle, METH_VARARGS, "triangle(P, n, is_upper): returns offsets, indices and values."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_passes_core", "Single passes over the matrices of a program.", -1,
+                          methods, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit__passes_core() { return PyModule_Create(&definition); }

@@ -1,0 +1,38 @@
+// Some rows and columns of a compressed matrix, in one pass that counts and one that copies.
+#pragma once
+#include "../sparse_view.hpp"
+
+namespace relift::passes {
+
+// Where each minor goes: its new number, or -1.
+template <class Index>
+size_t count_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const long long* place,
+                     Index* offsets) {
+    size_t count = 0;
+    offsets[0] = 0;
+    for (size_t k = 0; k < n_kept; ++k) {
+        const size_t begin = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]);
+        if (!place)
+            count += end - begin;
+        else
+            for (size_t e = begin; e < end; ++e) count += place[M.indices[e]] >= 0;
+        offsets[k + 1] = Index(count);
+    }
+    return count;
+}
+
+template <class Index>
+void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const long long* place,
+                  const Index* offsets, Index* indices, double* values) {
+    for (size_t k = 0; k < n_kept; ++k) {
+        size_t to = size_t(offsets[k]);
+        for (size_t e = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]); e < end; ++e) {
+            const long long at = place ? place[M.indices[e]] : (long long)M.indices[e];
+            if (at < 0) continue;
+            indices[to] = Index(at);
+            values[to++] = M.values[e];
+        }
+    }
+}
+
+}  // namespace relift::passes

@@ -1,0 +1,1 @@
+"""How relift is released: wheels for every Linux, tried in clean environments."""

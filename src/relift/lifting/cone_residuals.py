@@ -1,0 +1,127 @@
+"""What quadratic constraints and cones add to the residuals of a point (:mod:`relift.lifting.certificate`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from relift.arrays import Vector
+from relift.program.cone_distance import largest_of_cones, pushed_into
+from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
+from relift.program.program import Program
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Duals:
+    """Dual values of rows, bounds, quadratic constraints and conic rows."""
+
+    y: Vector
+    w: Vector
+    z: Vector
+    v: Vector
+
+    @property
+    def are_finite(self) -> bool:
+        """Whether all of them are."""
+        return all(bool(np.isfinite(part).all()) for part in (self.y, self.w, self.z, self.v))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScaledPoint:
+    """A point of a minimisation, with what its residuals are relative to.
+
+    Parameters
+    ----------
+    program
+        The minimisation.
+    x
+        The point.
+    sizes
+        How large each variable is.
+    scale
+        S of the objective.
+    common
+        The unit of what has none of its own.
+    """
+
+    program: Program
+    x: Vector
+    sizes: Vector
+    scale: float
+    common: float
+
+    def or_common(self, largest_products: Vector) -> Vector:
+        """The largest product of each row; the common unit for rows without entries."""
+        return np.where(largest_products > 0, largest_products, self.common)
+
+    def excess_of_quadratic_rows(self) -> float:
+        """How far quadratic constraints are broken."""
+        rows = self.program.quadratic
+        if not len(rows):
+            return 0.0
+        products = 0.5 * np.abs(rows.values) * self.sizes[rows.first] * self.sizes[rows.second]
+        curved = largest_by_group(rows.owner, products, len(rows))
+        sizes = self.or_common(np.maximum(largest_of_rows(rows.q, self.sizes), curved))
+        excess = np.maximum(rows.values_at(self.x) - rows.r, 0.0)
+        return worst(excess / np.maximum(sizes, np.abs(rows.r)))
+
+    def push_of_slack(self) -> float:
+        """How far the slack must be pushed into the cones."""
+        rows = self.program.conic
+        if not len(rows):
+            return 0.0
+        return worst(pushed_into(rows, rows.slack(self.x), self.rooms_of_slack())[0])
+
+    def rooms_of_slack(self) -> Vector:
+        """The largest product or right-hand side of each conic row; of its cone where the row has none."""
+        rows = self.program.conic
+        own = np.maximum(np.abs(rows.b), largest_of_rows(rows.A, self.sizes))
+        of_cone = largest_of_cones(rows, own)[rows.cone_of_row]
+        return np.where(own > 0, own, np.where(of_cone > 0, of_cone, self.common))
+
+    def dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
+        """How far v is from the dual cones; what cones add to the gap."""
+        rows = self.program.conic
+        if not len(rows):
+            return 0.0, 0.0
+        slack, rooms = rows.slack(self.x), self.rooms_of_slack()
+        _, kept = pushed_into(rows, slack, rooms)
+        push, paid = pushed_into(rows, v, np.maximum(np.abs(v), self.scale / rooms), dual=True)
+        products = np.bincount(rows.cone_of_row, v * slack, len(rows))
+        gap = np.abs(products).sum() + (np.abs(v) * np.abs(kept - slack) + np.abs(slack) * np.abs(paid - v)).sum()
+        return worst(push), float(gap)
+
+    def gap_of_quadratic_rows(self, z: Vector) -> float:
+        """What quadratic constraints add to the gap, for dual values that are not negative."""
+        rows = self.program.quadratic
+        return total(np.abs(z * (rows.values_at(self.x) - rows.r))) if len(rows) else 0.0
+
+
+def terms_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> Vector:
+    """The largest product of quadratic constraints and cones in each entry of the gradient."""
+    rows = program.quadratic
+    terms = largest_of_columns(program.conic.A, np.abs(v))
+    if len(rows):
+        terms = np.maximum(terms, largest_of_columns(rows.q, z))
+        curved = np.abs(z[rows.owner] * rows.values * x[rows.second])
+        terms = np.maximum(terms, largest_by_group(rows.first, curved, x.size))
+    return terms
+
+
+def gradient_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> Vector:
+    """What quadratic constraints and cones add to the gradient."""
+    return np.asarray(program.quadratic.gradient(x, z) + program.conic.A.T @ v, np.float64)
+
+
+def worst(residuals: Vector) -> float:
+    """The largest; infinite if one is not a number."""
+    return float(np.nan_to_num(residuals, nan=np.inf, posinf=np.inf).max(initial=0.0))
+
+
+def total(terms: Vector) -> float:
+    """The sum; infinite if one is not a number."""
+    return float(np.nan_to_num(terms, nan=np.inf, posinf=np.inf).sum())

@@ -1,0 +1,97 @@
+"""The residuals of a point on its program, in two passes over A and one over P, compiled.
+
+Where there is no compiled core, :mod:`~relift.lifting.residuals_reference` does the same; the formulas are explained in
+:mod:`~relift.lifting.certificate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from relift.arrays import Vector
+from relift.lifting.cone_residuals import Duals, ScaledPoint, gradient_of_constraints, terms_of_constraints
+from relift.lifting.residuals_reference import SlowPoint
+from relift.program.held import held_by_constraints
+from relift.program.passes import core_for, parts_of
+from relift.program.program import Program
+from relift.program.units import natural_of_constraints
+
+__all__ = ["Duals", "PointResiduals", "point_residuals"]
+
+
+@final
+@dataclass(frozen=True)
+class PointResiduals:
+    """All relative; the last two NaN where there are no dual values."""
+
+    primal: float
+    dual: float = float("nan")
+    gap: float = float("nan")
+
+
+def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> PointResiduals:
+    """How far a point, and the dual values if given, are from an optimum.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    x
+        The point.
+    duals
+        Dual values of everything.
+
+    Examples
+    --------
+    >>> program = Program(q=[1.0], lb=[2.0])
+    >>> point_residuals(program, np.array([2.0]), Duals(np.zeros(0), np.array([-1.0]), np.zeros(0), np.zeros(0)))
+    PointResiduals(primal=0.0, dual=0.0, gap=0.0)
+    """
+    compiled = core_for(program.A, program.P)
+    if compiled is None:
+        return residuals_slowly(program, x, duals)
+    n, m = program.n_variables, program.n_rows
+    has_more = bool(len(program.quadratic) or len(program.conic))
+    y = w = natural = more_terms = more_rho = below = above = None
+    if duals is not None:
+        y, w, z = np.ascontiguousarray(duals.y), np.ascontiguousarray(duals.w), duals.z
+    if has_more:
+        natural = natural_of_constraints(program)
+        if duals is not None:
+            z = np.maximum(duals.z, 0.0)
+            more_terms = terms_of_constraints(program, x, z, duals.v)
+            more_rho = gradient_of_constraints(program, x, z, duals.v)
+            below, above = (flags.astype(np.float64) for flags in held_by_constraints(program))
+    Ax, sizes = np.empty(m), np.empty(n)
+    is_in_range, is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = compiled.residuals(
+        parts_of(program.A, program.P), program.A.format == "csr",
+        None if program.P is None else parts_of(program.P, program.A),
+        (program.q, program.l, program.u, program.lb, program.ub), program.r,
+        (np.ascontiguousarray(x), y, w), (natural, more_terms, more_rho, below, above), (Ax, sizes),
+    )  # fmt: skip
+    if not is_in_range:
+        return residuals_slowly(program, x, duals)
+    if not is_finite:
+        return PointResiduals(np.inf) if duals is None else PointResiduals(np.inf, np.inf, np.inf)
+    at = ScaledPoint(program, x, sizes, scale, common)
+    if has_more:
+        primal = max(primal, at.excess_of_quadratic_rows(), at.push_of_slack())
+    if duals is None:
+        return PointResiduals(primal)
+    if not duals_are_finite or (has_more and not duals.are_finite):
+        return PointResiduals(primal, np.inf, np.inf)
+    if has_more:
+        off_cones, of_cones = at.dual_residual_and_gap_of_cones(duals.v)
+        dual, gap = max(dual, off_cones), gap + of_cones + at.gap_of_quadratic_rows(z)
+    return PointResiduals(primal, dual, (gap + may_fall) / scale)
+
+
+def residuals_slowly(program: Program, x: Vector, duals: Duals | None = None) -> PointResiduals:
+    """The same by whole arrays."""
+    point = SlowPoint(program, x, duals)
+    if duals is None:
+        return PointResiduals(point.primal_residual())
+    return PointResiduals(point.primal_residual(), *point.dual_residual_and_gap(duals))

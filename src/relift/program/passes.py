@@ -1,0 +1,261 @@
+"""Single passes over the matrices of a program, compiled; the same in NumPy stands in :mod:`.passes_reference`.
+
+What SciPy does in a handful of conversions and copies, and what costs more than the arithmetic on small programs and on
+large ones, is done here in one pass over the arrays as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.arrays import Indices, Integers, SparseMatrix, Vector
+from relift.program import passes_reference
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+try:
+    from relift import _passes_core
+
+    core: ModuleType | None = _passes_core
+except ImportError:  # no compiler at install: the NumPy functions do everything
+    core = None
+
+Parts: TypeAlias = tuple[Integers, Integers, Vector]
+"""Offsets, indices and values of a compressed matrix."""
+
+
+MOST_VERTICES, MOST_ENTRIES = 1 << 30, 1 << 32
+"""What compiled passes can count: rows and columns, and entries of a matrix."""
+
+
+def core_for(*matrices: SparseMatrix | None) -> ModuleType | None:
+    """The compiled passes, if they are there and these matrices are not too large for them."""
+    for matrix in matrices:
+        if matrix is not None and (max(matrix.shape) >= MOST_VERTICES or matrix.nnz >= MOST_ENTRIES):
+            return None
+    return core
+
+
+def parts_of(matrix: SparseMatrix, *others: SparseMatrix | None) -> Parts:
+    """The arrays of a compressed matrix as the compiled passes take them: contiguous, with indices of one type.
+
+    Parameters
+    ----------
+    matrix
+        CSC or CSR.
+    *others
+        Matrices that are handed over together with it: all must have the same type of indices.
+    """
+    whole = [each for each in (matrix, *others) if each is not None]
+    is_narrow = all(each.indptr.dtype == each.indices.dtype == np.int32 for each in whole)
+    offsets, indices = np.ascontiguousarray(matrix.indptr), np.ascontiguousarray(matrix.indices)
+    if not is_narrow:
+        offsets, indices = offsets.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
+    return offsets, indices, np.ascontiguousarray(matrix.data)
+
+
+def products_and_sizes(
+    matrix: SparseMatrix, along: Vector | None, across: Vector | None
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Mg and |M||g|, M'h and |M|'|h|: both products with the sizes of what was added, in one pass and without copies.
+
+    Parameters
+    ----------
+    matrix
+        CSC or CSR array M.
+    along, across
+        g, one number for each column, and h, one for each row; None where that product is not wanted (its two results
+        are then not to be read).
+
+    Examples
+    --------
+    >>> M = sparse.csc_array([[1.0, -2.0], [0.0, 3.0]])
+    >>> [part.tolist() for part in products_and_sizes(M, np.array([1.0, 1.0]), np.array([2.0, 1.0]))]
+    [[-1.0, 3.0], [3.0, 3.0], [2.0, -1.0], [2.0, 7.0]]
+    """
+    compiled = core_for(matrix)
+    if compiled is None:
+        return passes_reference.products_and_sizes(matrix, along, across)
+    n_rows, n_columns = matrix.shape
+    of_rows, of_columns = (np.empty(n_rows), np.empty(n_rows)), (np.empty(n_columns), np.empty(n_columns))
+    parts = parts_of(matrix)
+    if matrix.format == "csr":
+        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows)
+    else:
+        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns)
+    return *of_rows, *of_columns
+
+
+def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indices) -> float:
+    """The largest difference between a member of a class and its first member, relative to the sizes.
+
+    Infinite where one of the two is infinite and the other is not the same, and where something differs and the size
+    is 0.
+
+    Examples
+    --------
+    >>> numbers, sizes = np.array([1.0, 5.0, 1.5]), np.array([1.0, 1.0, 10.0])
+    >>> spread(numbers, sizes, np.array([0, 1]), np.array([0, 1, 0]))
+    0.05
+    """
+    if core is None:
+        return passes_reference.spread(vector, sizes, representatives, labels)
+    parts = (np.ascontiguousarray(vector), np.ascontiguousarray(sizes), representatives, labels)
+    return float(core.spread(*parts))
+
+
+def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
+    """How many entries that are not 0 each row has, and which rows may be multiples of another row.
+
+    No multiple is missed; what is returned must be compared before it is believed.
+
+    Parameters
+    ----------
+    A
+        CSC or CSR array.
+    least
+        Rows of fewer entries are not looked at as multiples.
+
+    Examples
+    --------
+    >>> counts, rows = scan_rows(sparse.csr_array([[1.0, 2.0], [0.0, 1.0], [-2.0, -4.0], [1.0, 3.0]]))
+    >>> counts.tolist(), rows.tolist()
+    ([2, 1, 2, 2], [0, 2])
+    """
+    compiled = core_for(A)
+    if compiled is None or (A.format == "csr" and not A.has_sorted_indices):
+        return passes_reference.scan_rows(A, least)
+    counts = np.empty(A.shape[0], np.int64)
+    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts)
+    return counts, np.frombuffer(found, np.int64)
+
+
+def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> SparseMatrix:
+    """Some rows and columns of a CSC or CSR array, in ascending order, in the same format; the array itself if all.
+
+    Parameters
+    ----------
+    matrix
+        CSC or CSR.
+    rows, columns
+        Which ones, ascending; None for all.
+
+    Examples
+    --------
+    >>> M = sparse.csc_array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]])
+    >>> submatrix(M, np.array([1]), np.array([1, 2])).toarray().tolist()
+    [[3.0, 4.0]]
+    """
+    n_rows, n_columns = matrix.shape
+    rows = None if rows is not None and rows.size == n_rows else rows
+    columns = None if columns is not None and columns.size == n_columns else columns
+    if rows is None and columns is None:
+        return matrix
+    compiled = core_for(matrix)
+    if compiled is None:
+        return passes_reference.submatrix(matrix, rows, columns)
+    is_by_rows = matrix.format == "csr"
+    majors, minors = (rows, columns) if is_by_rows else (columns, rows)
+    n_major, n_minor = (n_rows, n_columns) if is_by_rows else (n_columns, n_rows)
+    place = None
+    if minors is not None:
+        place = np.full(n_minor, -1, np.int64)
+        place[minors] = np.arange(minors.size)
+    kept = np.arange(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
+    parts = parts_of(matrix)
+    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, place)
+    make = sparse.csr_array if is_by_rows else sparse.csc_array
+    kind = parts[0].dtype
+    arrays = np.frombuffer(values), np.frombuffer(indices, kind), np.frombuffer(offsets, kind)
+    shape = (n_rows if rows is None else rows.size, n_columns if columns is None else columns.size)
+    return compressed_array(make, arrays, shape)
+
+
+def compressed_array(make: type, arrays: tuple[Vector, Integers, Integers], shape: tuple[int, int]) -> SparseMatrix:
+    """A CSC or CSR array of parts that are known to fit, with the index type that they have."""
+    made: SparseMatrix = make(arrays, shape=shape)
+    return made
+
+
+def triangle(P: SparseMatrix, *, upper: bool) -> Parts:
+    """Offsets, indices (32 bits) and values of one triangle, the diagonal included, of a symmetric CSC array.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in triangle(sparse.csc_array([[1.0, 2.0], [2.0, 3.0]]), upper=True)]
+    [[0, 1, 3], [0, 0, 1], [1.0, 2.0, 3.0]]
+    """
+    compiled = core_for(P)
+    if compiled is None:
+        return passes_reference.triangle(P, upper=upper)
+    offsets, indices, values = compiled.triangle(parts_of(P), P.shape[0], upper)
+    return np.frombuffer(offsets, np.int32), np.frombuffer(indices, np.int32), np.frombuffer(values)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConicForm:
+    """K, by columns, and b of ``Kx + s = b``: see :class:`relift.solvers.forms.Conic`.
+
+    Parameters
+    ----------
+    n_equal, n_upper
+        How many equalities and upper sides there are; lower sides follow.
+    owner
+        The row of A, or the number of rows + the variable, that each row stands for.
+    b
+        Right-hand sides of these rows.
+    offsets, indices, values
+        K, with 32-bit indices, further rows included.
+    """
+
+    n_equal: int
+    n_upper: int
+    owner: NDArray[np.int32]
+    b: Vector
+    offsets: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    values: Vector
+
+
+def conic_form(
+    A: SparseMatrix, bounds: tuple[Vector, Vector, Vector, Vector], following: SparseMatrix | None = None
+) -> ConicForm:
+    """Write rows and bounds as equalities and nonnegative slacks.
+
+    Parameters
+    ----------
+    A
+        CSC array with sorted indices.
+    bounds
+        l, u, lb and ub.
+    following
+        CSC array of further rows.
+
+    Raises
+    ------
+    ValueError
+        If 32-bit indices are not enough.
+
+    Examples
+    --------
+    >>> form = conic_form(sparse.csc_array([[2.0]]), tuple(np.array([x]) for x in (1.0, 1.0, -np.inf, 3.0)))
+    >>> form.n_equal, form.owner.tolist(), form.b.tolist(), form.values.tolist()
+    (1, [0, 1], [1.0, 3.0], [2.0, 1.0])
+    """
+    compiled = core_for(A, following)
+    if compiled is None:
+        return ConicForm(*passes_reference.conic_form(A, bounds, following))
+    n_more = 0 if following is None else following.shape[0]
+    parts, more = parts_of(A, following), None if following is None else parts_of(following, A)
+    n_equal, n_upper, _, owner, b, offsets, indices, values = compiled.conic_form(parts, bounds, more, n_more)
+    return ConicForm(
+        n_equal, n_upper, np.frombuffer(owner, np.int32), np.frombuffer(b),
+        np.frombuffer(offsets, np.int32), np.frombuffer(indices, np.int32), np.frombuffer(values),
+    )  # fmt: skip

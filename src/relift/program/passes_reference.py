@@ -1,0 +1,80 @@
+"""What :mod:`relift.program.passes` does, in NumPy and SciPy, step by step: slow, obvious, and compared with it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from relift.arrays import Indices, Integers, SparseMatrix, Vector
+
+
+def products_and_sizes(
+    matrix: SparseMatrix, along: Vector | None, across: Vector | None
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Mg, |M||g|, M'h and |M|'|h|."""
+    n_rows, n_columns = matrix.shape
+    g = np.zeros(n_columns) if along is None else along
+    h = np.zeros(n_rows) if across is None else across
+    sizes = abs(matrix)
+    return matrix @ g, sizes @ np.abs(g), matrix.T @ h, sizes.T @ np.abs(h)
+
+
+def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indices) -> float:
+    """The largest difference inside a class relative to the sizes."""
+    first = vector[representatives][labels]
+    infinite = ~(np.isfinite(vector) & np.isfinite(first))
+    if infinite.any():
+        if np.any(vector[infinite] != first[infinite]):
+            return np.inf
+        vector, first, sizes = vector[~infinite], first[~infinite], sizes[~infinite]
+    difference = np.abs(vector - first)
+    worst = np.divide(difference, sizes, out=np.where(difference > 0, np.inf, 0.0), where=sizes > 0)
+    return float(worst.max(initial=0.0))
+
+
+def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
+    """Entries that are not 0 by row, and the rows with the same columns, at least so many, as another one."""
+    rows = A.tocsr().sorted_indices()
+    counts = np.zeros(A.shape[0], np.int64)
+    patterns: dict[bytes, list[int]] = {}
+    for i in range(A.shape[0]):
+        begin, end = rows.indptr[i], rows.indptr[i + 1]
+        columns = rows.indices[begin:end][rows.data[begin:end] != 0]
+        counts[i] = columns.size
+        if columns.size >= max(least, 1):
+            patterns.setdefault(columns.astype(np.int64).tobytes(), []).append(i)
+    repeated = [i for alike in patterns.values() if len(alike) > 1 for i in alike]
+    return counts, np.array(sorted(repeated), np.int64)
+
+
+def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> SparseMatrix:
+    """Rows and columns one after the other."""
+    part = matrix if rows is None else matrix.tocsr()[rows]
+    part = part if columns is None else part.tocsc()[:, columns]
+    return part.tocsr() if matrix.format == "csr" else part.tocsc()
+
+
+def triangle(P: SparseMatrix, *, upper: bool) -> tuple[Integers, Integers, Vector]:
+    """Of a CSC array."""
+    part = sparse.csc_array(sparse.triu(P) if upper else sparse.tril(P))
+    return part.indptr.astype(np.int32), part.indices.astype(np.int32), part.data
+
+
+def conic_form(
+    A: SparseMatrix, bounds: tuple[Vector, Vector, Vector, Vector], following: SparseMatrix | None = None
+) -> tuple[int, int, NDArray[np.int32], Vector, NDArray[np.int32], NDArray[np.int32], Vector]:
+    """Stack rows and bounds, then choose equalities, upper and lower sides."""
+    l, u, lb, ub = bounds
+    low, high = np.concatenate([l, lb]), np.concatenate([u, ub])
+    stacked = sparse.vstack([A, sparse.eye_array(lb.size)], format="csr")
+    is_equal = low == high
+    equal = np.flatnonzero(is_equal)
+    upper, lower = np.flatnonzero(np.isfinite(high) & ~is_equal), np.flatnonzero(np.isfinite(low) & ~is_equal)
+    blocks = [stacked[equal], stacked[upper], -stacked[lower], *([] if following is None else [following])]
+    K = sparse.vstack(blocks, format="csc")
+    K.sort_indices()
+    owner = np.concatenate([equal, upper, lower]).astype(np.int32)
+    b = np.concatenate([high[equal], high[upper], -low[lower]])
+    offsets, indices = K.indptr.astype(np.int32), K.indices.astype(np.int32)
+    return equal.size, upper.size, owner, b, offsets, indices, K.data

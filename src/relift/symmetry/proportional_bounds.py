@@ -1,0 +1,233 @@
+"""Bounds that are proportional but for the rounding of floats, read as exactly proportional.
+
+A fleet whose needs and limits are 0.6 and 0.2 times capacities was written by a program, and 0.6 * 37.13 is
+22.278000000000002 there: read as decimals, no two cars have the same proportions. So bounds of variables and of rows
+that meet in the matrix are compared: where their ratio is a fraction of small numbers to within a few units in the last
+place, they are *linked*, and all that is linked is read as multiples of one of them, exactly. Ratios of other numbers
+are so by chance once in a million times; and then a number is read as one that differs from it in its last bit.
+
+Nothing is changed but the reading, and that of bounds alone: classes found by it are compared with those of the usual
+reading, and the answer is checked on the original program.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from relift.arrays import FieldElements, Flags, Indices, Vector
+from relift.program.program import Program
+from relift.symmetry import finite_field as field
+from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.own_scales import Intervals
+from relift.symmetry.scaled_cones import intervals_of
+
+ROUNDING = 2e-15
+"""Ratios this near to a fraction, relatively, are meant to be it: some roundings of 1.1e-16 each."""
+
+LARGEST = 10_000
+"""Largest numerator and denominator of a fraction that counts as simple."""
+
+FEWEST = 0.05
+"""The share of bounds that must have the many digits of computed numbers."""
+
+SAMPLE, FEWEST_LINKS = 5000, 0.01
+"""So many entries are looked at first, and so large a share of them must be links."""
+
+
+class Fractions(NamedTuple):
+    """Fractions near numbers; 0 / 1 where there is none."""
+
+    numerators: Indices
+    denominators: Indices
+
+    @property
+    def exist(self) -> Flags:
+        """Where there is one."""
+        return np.asarray(self.numerators > 0)
+
+    def images(self) -> FieldElements:
+        """The fractions, exactly."""
+        return field.multiply(
+            self.numerators.astype(np.uint64), field.inverse(np.maximum(self.denominators, 1).astype(np.uint64))
+        )
+
+
+def simple_fractions(values: Vector) -> Fractions:
+    """The simplest fractions that are equal to positive numbers but for rounding.
+
+    Examples
+    --------
+    >>> simple_fractions(np.array([0.6 * 37.13 / (0.2 * 37.13), 0.25, 0.7071067811865476]))
+    Fractions(numerators=array([3, 1, 0]), denominators=array([1, 4, 1]))
+    """
+    values = np.asarray(values, dtype=np.float64)
+    n = values.size
+    numerators, denominators = np.zeros(n, np.int64), np.ones(n, np.int64)
+    open_ = np.flatnonzero((values > 0.5 / LARGEST) & (values < 2.0 * LARGEST))
+    rest = values[open_]
+    # Convergents h/k of the continued fraction: (h, k) and the pair before it.
+    h, k, h_before, k_before = np.ones(open_.size), np.zeros(open_.size), np.zeros(open_.size), np.ones(open_.size)
+    while open_.size:
+        whole = np.floor(rest)
+        h, h_before = whole * h + h_before, h
+        k, k_before = whole * k + k_before, k
+        fits = (h <= LARGEST) & (k <= LARGEST)
+        target = values[open_]
+        is_found = fits & (np.abs(h - target * k) <= ROUNDING * target * k)
+        numerators[open_[is_found]], denominators[open_[is_found]] = h[is_found], k[is_found]
+        fraction = rest - whole
+        goes_on = fits & ~is_found & (fraction > 0)
+        open_, rest = open_[goes_on], 1.0 / fraction[goes_on]
+        h, k, h_before, k_before = h[goes_on], k[goes_on], h_before[goes_on], k_before[goes_on]
+    return Fractions(numerators, denominators)
+
+
+def proportional_images(program: Program, images: VectorImages) -> VectorImages | None:
+    """Read linked bounds as exact multiples of one another; None if none are read otherwise than before.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    images
+        Its vectors as they are read otherwise.
+
+    Examples
+    --------
+    >>> size = np.array([37.13, 41.29])
+    >>> program = Program(q=[1, 1], A=np.eye(2), l=0.6 * size, ub=0.2 * size, lb=0)
+    >>> images = VectorImages.of(program, "decimal")
+    >>> again = proportional_images(program, images)
+    >>> ratios = [field.multiply(one.l, field.inverse(one.ub)) for one in (images, again)]
+    >>> [bool(one[0] == one[1]) for one in ratios]
+    [False, True]
+    """
+    bounds, rows = intervals_of(program, images)
+    w, w_image, has_w = bounds.largest()
+    if not has_w.any():  # every link has a variable with a size
+        return None
+    v, v_image, has_v = rows.largest()
+    if not _looks_computed(np.concatenate([_some(w[has_w]), _some(v[has_v])])):
+        return None
+    w_or_0, v_or_0 = np.where(has_w, w, 0.0), np.where(has_v, v, 0.0)
+    links = _links(program, w_or_0, v_or_0) if _may_be_linked(program, w_or_0, v_or_0) else None
+    if links is None:
+        return None
+    n = program.n_variables
+    own = np.concatenate([w_image, v_image])
+    linked = _along_links(links, own, n, program.n_rows)
+    new = (*_read_again(rows, v, linked[n:], has_v), *_read_again(bounds, w, linked[:n], has_w))
+    old = (images.l, images.u, images.lb, images.ub)
+    if all(np.array_equal(after, before) for after, before in zip(new, old, strict=True)):
+        return None
+    return VectorImages(images.q, *new, images.b)
+
+
+def _looks_computed(sizes: Vector) -> bool:
+    """Whether many numbers have more digits than anyone types."""
+    with np.errstate(over="ignore", under="ignore"):
+        power = np.power(10.0, 12 - np.floor(np.log10(sizes)))
+        is_short = np.round(sizes * power) / power == sizes
+    return sizes.size > 1 and int(np.count_nonzero(~is_short)) >= FEWEST * sizes.size
+
+
+def _some(values: Vector) -> Vector:
+    return values[:: max(1, values.size // SAMPLE)]
+
+
+def _may_be_linked(program: Program, w: Vector, v: Vector) -> bool:
+    """Whether some entries, spread over the matrix, are links; those of rows without a size may be."""
+    A = program.A
+    place = np.arange(0, A.nnz, max(1, A.nnz // SAMPLE))
+    major = np.searchsorted(A.indptr, place, side="right") - 1
+    minor = A.indices[place]
+    row, column = (major, minor) if A.format == "csr" else (minor, major)
+    entry, has_sizes = np.abs(A.data[place]), (w[column] > 0) & (v[row] > 0)
+    is_open = (w[column] > 0) & (v[row] == 0)
+    is_link = _simple_ratios(w[column[has_sizes]], v[row[has_sizes]], entry[has_sizes])[0]
+    return int(np.count_nonzero(is_link) + np.count_nonzero(is_open)) >= max(1.0, FEWEST_LINKS * place.size)
+
+
+class _Links(NamedTuple):
+    """Pairs of a row and a variable, and the image of what the size of the variable is in sizes of the row."""
+
+    row: Indices
+    column: Indices
+    ratio: FieldElements
+
+
+def _links(program: Program, w: Vector, v: Vector) -> _Links | None:
+    """Entries whose row and variable have sizes in a simple ratio; a row without one has that of its largest term."""
+    listed = program.A.tocoo()
+    row, column = (where.astype(np.int64) for where in listed.coords)
+    used = (listed.data != 0) & (w[column] > 0)
+    row, column, entry = row[used], column[used], np.abs(listed.data[used])
+    if row.size == 0:
+        return None
+    largest = np.zeros(program.n_rows)
+    np.maximum.at(largest, row, entry * w[column])
+    size = np.where(v > 0, v, largest)[row]
+    takes, ratio = _simple_ratios(w[column], size, entry)
+    return _Links(row[takes], column[takes], ratio[takes])
+
+
+def _simple_ratios(of_variable: Vector, of_row: Vector, entry: Vector) -> tuple[Flags, FieldElements]:
+    """Whether sizes are in a simple ratio, directly or times the entry; and it, exactly."""
+    direct = simple_fractions(of_variable / of_row)
+    found, ratio = direct.exist.copy(), direct.images()
+    others = np.flatnonzero(~found)
+    through = simple_fractions(entry[others] * of_variable[others] / of_row[others])
+    some = others[through.exist]
+    ratio[some] = field.multiply(through.images()[through.exist], field.inverse(field.images(entry[some])))
+    found[some] = True
+    return found, ratio
+
+
+def _along_links(links: _Links, own: FieldElements, n: int, m: int) -> FieldElements:
+    """Sizes of variables and rows; in each linked part all from that of its first member with one of its own."""
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    size = n + m + 1
+    at_row = links.row + n
+    graph = sparse.csr_array((np.ones(at_row.size, np.int8), (links.column, at_row)), shape=(size, size))
+    _, part = connected_components(graph, directed=False)
+    first = np.full(size, size, np.int64)
+    np.minimum.at(first, part, np.arange(size))  # variables come first, and those that are linked have sizes
+    roots = np.unique(first[first < size])
+    to_roots = sparse.csr_array(
+        (np.ones(roots.size, np.int8), (np.full(roots.size, size - 1), roots)), shape=(size, size)
+    )
+    _, before = breadth_first_order(graph + to_roots, size - 1, directed=False)
+    before = before.astype(np.int64)
+    step = np.ones(size, np.uint64)
+    order = np.argsort(links.column * np.int64(size) + at_row, kind="stable")
+    keys = (links.column * np.int64(size) + at_row)[order]
+    node = np.flatnonzero((before >= 0) & (before < size - 1))
+    low, high = np.minimum(node, before[node]), np.maximum(node, before[node])
+    ratio = links.ratio[order[np.searchsorted(keys, low * np.int64(size) + high)]]  # of the variable, in its row
+    step[node] = np.where(node < n, ratio, field.inverse(ratio))
+    step[roots[roots < n + m]] = own[roots[roots < n + m]]
+    before[roots] = size - 1
+    before[size - 1] = size - 1
+    while np.any(before != size - 1):  # products along the paths to the roots, of twice the length each time
+        step = field.multiply(step, np.where(before != size - 1, step[before], np.uint64(1)))
+        before = before[before]
+    return step[:-1]
+
+
+def _read_again(
+    bounds: Intervals, size: Vector, image: FieldElements, has_size: Flags
+) -> tuple[FieldElements, FieldElements]:
+    """Images of bounds as multiples of the sizes, where they are simple ones."""
+
+    def again(values: Vector, old: FieldElements) -> FieldElements:
+        counts = has_size & np.isfinite(values) & (old != 0)
+        ratio = np.divide(np.abs(values), size, out=np.zeros(size.size), where=counts)
+        fractions = simple_fractions(ratio)
+        new = field.multiply(fractions.images(), image)
+        return np.where(counts & fractions.exist, np.where(values < 0, field.negate(new), new), old)
+
+    return again(bounds.low, bounds.low_image), again(bounds.high, bounds.high_image)

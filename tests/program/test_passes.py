@@ -1,0 +1,177 @@
+"""Compiled passes over matrices say what the same steps in SciPy say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from relift.lifting.duplicate_rows import find_duplicates
+from relift.program import passes, passes_reference
+from relift.symmetry.partition import Partition
+
+pytestmark = pytest.mark.skipif(passes.core is None, reason="relift._passes_core is not compiled")
+
+seeds = st.integers(0, 10**9)
+
+
+def _matrix(random: np.random.Generator, m: int, n: int) -> sparse.csc_array | sparse.csr_array:
+    """Small numbers, some stored zeros, by rows or columns, with indices of either width."""
+    dense = random.integers(-2, 3, (m, n)) * (random.random((m, n)) < 0.6)
+    made = (sparse.csr_array if random.random() < 0.5 else sparse.csc_array)(dense.astype(float))
+    if made.nnz and random.random() < 0.4:
+        made.data[random.integers(made.nnz)] = 0.0
+    if random.random() < 0.3:
+        made.indices, made.indptr = made.indices.astype(np.int64), made.indptr.astype(np.int64)
+    return made
+
+
+def _sizes(random: np.random.Generator) -> tuple[int, int]:
+    return int(random.integers(0, 8)), int(random.integers(1, 8))
+
+
+@given(seeds)
+def test_products_and_sizes_are_those_of_scipy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    M = _matrix(random, *_sizes(random))
+    g, h = random.integers(-3, 4, M.shape[1]).astype(float), random.integers(-3, 4, M.shape[0]).astype(float)
+    found, expected = passes.products_and_sizes(M, g, h), passes_reference.products_and_sizes(M, g, h)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(passes.products_and_sizes(M, g, None)[0], expected[0])
+    np.testing.assert_array_equal(passes.products_and_sizes(M, None, h)[3], expected[3])
+
+
+@given(seeds)
+def test_the_spread_inside_classes_is_that_of_numpy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(0, 9))
+    classes = Partition.from_labels(random.integers(0, 3, n))
+    vector = random.choice([0.0, 1.0, 1.5, np.inf, -np.inf, np.nan], n, p=[0.3, 0.3, 0.3, 0.04, 0.03, 0.03])
+    sizes = random.choice([0.0, 1.0, 4.0], n)
+    found = passes.spread(vector, sizes, classes.representatives, classes.labels)
+    assert found == passes_reference.spread(vector, sizes, classes.representatives, classes.labels)
+
+
+def _is_multiple(row: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the 2 x 2 minors of two rows with the same columns vanish up to rounding."""
+    minors = np.outer(row, other) - np.outer(other, row)
+    size = np.abs(row).max() * np.abs(other).max()
+    return np.array_equal(row != 0, other != 0) and bool(np.abs(minors).max() <= 1e-14 * size)
+
+
+@given(seeds)
+def test_every_row_that_is_a_multiple_of_another_is_a_candidate(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    m, n = _sizes(random)
+    dense = random.integers(-2, 3, (m, n)) * 0.1
+    for i in range(1, m):
+        if random.random() < 0.5:
+            dense[i] = dense[random.integers(i)] * random.choice([-3.0, 0.1, 1.0, 7.0, 1e9])
+    A = (sparse.csr_array if random.random() < 0.5 else sparse.csc_array)(dense)
+    least = int(random.integers(1, 3))
+    counts, candidates = passes.scan_rows(A, least)
+    expected_counts, same_columns = passes_reference.scan_rows(A, least)
+    np.testing.assert_array_equal(counts, expected_counts)
+    assert set(candidates.tolist()) <= set(same_columns.tolist())
+    for i in range(m):
+        others = [k for k in range(m) if k != i and counts[k]]
+        is_multiple = any(_is_multiple(dense[i], dense[k]) for k in others)
+        assert not (is_multiple and counts[i] >= least) or i in candidates
+    slow = find_duplicates(A, "decimal", same_columns)
+    quick = find_duplicates(A, "decimal", candidates)
+    assert (slow is None) == (quick is None)
+    if slow is not None and quick is not None:
+        np.testing.assert_array_equal(slow.member, quick.member)
+        np.testing.assert_array_equal(slow.leader, quick.leader)
+        np.testing.assert_array_equal(slow.ratio, quick.ratio)
+
+
+@given(seeds)
+def test_a_submatrix_has_the_entries_of_the_whole(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    M = _matrix(random, *_sizes(random))
+    rows = np.flatnonzero(random.random(M.shape[0]) < 0.6) if random.random() < 0.7 else None
+    columns = np.flatnonzero(random.random(M.shape[1]) < 0.6) if random.random() < 0.7 else None
+    found, expected = passes.submatrix(M, rows, columns), passes_reference.submatrix(M, rows, columns)
+    assert found.format == M.format
+    assert found.nnz == expected.nnz
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    assert found.has_canonical_format
+
+
+def test_the_whole_matrix_is_not_copied() -> None:
+    M = sparse.csr_array(np.eye(3))
+    assert passes.submatrix(M, np.arange(3), None) is M
+
+
+@given(seeds)
+def test_triangles_are_those_of_scipy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 8))
+    half = _matrix(random, n, n)
+    P = sparse.csc_array(half + half.T)
+    P.sort_indices()
+    for upper in (True, False):
+        found, expected = passes.triangle(P, upper=upper), passes_reference.triangle(P, upper=upper)
+        made, other = (sparse.csc_array((v, i, o), shape=(n, n)).toarray() for o, i, v in (found, expected))
+        np.testing.assert_array_equal(made, other)
+
+
+@given(seeds)
+def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    m, n = _sizes(random)
+    A = _matrix(random, m, n).tocsc()
+    A.sort_indices()
+    choices = np.array([-np.inf, -1.0, 0.0, 2.0, np.inf])
+    sides = [np.sort(random.choice(choices, (size, 2)), axis=1) for size in (m, n)]
+    for pair in sides:  # no bound on the wrong side
+        pair[pair[:, 0] == np.inf] = [0.0, np.inf]
+        pair[pair[:, 1] == -np.inf] = [-np.inf, 0.0]
+    bounds = (*sides[0].T.copy(), *sides[1].T.copy())
+    following = None
+    if random.random() < 0.5:
+        following = _matrix(random, 3, n).tocsc()
+        following.sort_indices()
+    found = passes.conic_form(A, bounds, following)
+    expected = passes.ConicForm(*passes_reference.conic_form(A, bounds, following))
+    assert (found.n_equal, found.n_upper) == (expected.n_equal, expected.n_upper)
+    np.testing.assert_array_equal(found.owner, expected.owner)
+    np.testing.assert_array_equal(found.b, expected.b)
+    shape = (found.b.size + (0 if following is None else 3), n)
+    made, other = (
+        sparse.csc_array((form.values, form.indices, form.offsets), shape=shape) for form in (found, expected)
+    )
+    np.testing.assert_array_equal(made.toarray(), other.toarray())
+    assert made.has_canonical_format
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("triangle", lambda o, i, v: ((o, i, v), 2, True)),
+        ("submatrix", lambda o, i, v: ((o, i, v), 2, np.arange(2), None)),
+        ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64))),
+    ],
+)
+def test_damaged_matrices_are_refused_by_every_pass(name: str, arguments: Any) -> None:
+    pass_ = getattr(passes.core, name)
+    good = (np.array([0, 1, 2], np.int32), np.array([0, 1], np.int32), np.ones(2))
+    pass_(*arguments(*good))
+    with pytest.raises(ValueError, match="an index lies outside the matrix"):
+        pass_(*arguments(good[0], np.array([0, 9], np.int32), good[2]))
+    with pytest.raises(ValueError, match="indptr decreases"):
+        pass_(*arguments(np.array([0, 2, 1], np.int32), good[1], good[2]))
+    with pytest.raises(ValueError, match="values has a wrong type or length"):
+        pass_(*arguments(good[0], good[1], np.ones(2, np.float32)))
+
+
+def test_matrices_too_large_for_the_compiled_passes_are_left_to_scipy() -> None:
+    wide = sparse.csr_array((1, passes.MOST_VERTICES))
+    assert passes.core_for(wide) is None
+    assert passes.core_for(sparse.csr_array((1, 2)), None) is passes.core
