@@ -39,11 +39,13 @@ def close(lifting: EngineLifting) -> None:
     lifting.program.drop()
 
 
-def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **options: object) -> None:
+def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **options: Any) -> None:
     """Classes equal to the core's, a quotient equal to the local one, and the same certified answer."""
     scale_rows = bool(options.get("scale_rows", True))
     values = options.get("values", "decimal")
-    local = relift.lift(program, lift=method, reduce=False, scale_rows=scale_rows, values=values)  # type: ignore[arg-type]
+    local = relift.lift(
+        program, lift=method, reduce=False, sizes=False, signs=False, scale_rows=scale_rows, values=values
+    )
     lifting = lifted(engine, program, lift=method, **options)
     try:
         assert lifting.variable_partition == local.variables
@@ -138,7 +140,7 @@ def test_wild_values_and_stored_zeros_have_the_classes_of_the_core(
     tables["entries"] = [(i, j, float(A[i, j])) for i in range(2 * m) for j in range(2 * n)]
     how = EngineLiftSettings(lift=method, values=values)  # type: ignore[arg-type]
     lifting = lift_tables(engine, **tables, settings=how)
-    local = relift.lift(program, lift=method, reduce=False, values=values)  # type: ignore[arg-type]
+    local = relift.lift(program, lift=method, reduce=False, sizes=False, signs=False, values=values)  # type: ignore[arg-type]
     assert lifting.variable_partition == local.variables
     assert lifting.row_partition == local.rows
     close(lifting)
@@ -160,7 +162,7 @@ def test_a_path_needs_many_rounds_and_gets_them(engine: Engine) -> None:
     seen: list[Progress] = []
     lifting = lift_tables(engine, **tables_from_program(program), progress=seen.append)
     assert lifting.small.n_variables == n // 2
-    assert lifting.variable_partition == relift.lift(program, reduce=False).variables
+    assert lifting.variable_partition == relift.lift(program, reduce=False, sizes=False, signs=False).variables
     rounds = [event for event in seen if event.round]
     assert [event.round for event in rounds] == list(range(1, lifting.rounds + 1))
     assert [event.classes for event in rounds] == sorted(event.classes for event in rounds)
@@ -187,7 +189,7 @@ def ring_with_a_mark(n: int) -> Program:
 def test_collisions_of_words_are_caught_by_the_check(engine: Engine, method: str) -> None:
     """Words of one bit collide nearly always; classes are right all the same, after some seeds."""
     program = ring_with_a_mark(9)
-    expected = relift.lift(program, lift=method, reduce=False)  # type: ignore[arg-type]
+    expected = relift.lift(program, lift=method, reduce=False, sizes=False, signs=False)  # type: ignore[arg-type]
     seeds = []
     for seed in (100, 200):
         lifting = lifted(engine, program, lift=method, word_bits=1, seed=seed)
@@ -206,13 +208,13 @@ def test_without_the_check_colliding_words_would_merge_too_much(engine: Engine) 
         lifting = lifted(engine, program, word_bits=1, verify="hash", seed=1000 * seed)
         found.append(lifting.small.n_variables)
         close(lifting)
-    assert min(found) < relift.lift(program, reduce=False).small.n_variables
+    assert min(found) < relift.lift(program, reduce=False, sizes=False, signs=False).small.n_variables
 
 
 def test_verify_hash_gives_the_same_classes(engine: Engine) -> None:
     program = symmetric_program(11, quadratic=True).program
     lifting = lifted(engine, program, verify="hash")
-    assert lifting.variable_partition == relift.lift(program, reduce=False).variables
+    assert lifting.variable_partition == relift.lift(program, reduce=False, sizes=False, signs=False).variables
     close(lifting)
 
 

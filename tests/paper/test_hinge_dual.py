@@ -13,7 +13,7 @@ pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
 import relift
 from relift.errors import OptionError
 from relift.lifting.certificate import certify
-from relift.paper.hinge_dual import SignedHinges, solve_by_dual
+from relift.paper.hinge_dual import SignedHinges, lift_equal, solve_by_dual
 
 
 def hinge_program(seed: int, n_points: int, n_weights: int, copies: int) -> relift.Program:
@@ -39,7 +39,7 @@ def test_the_dual_gives_a_certified_optimum_ground_and_lifted(
     seed: int, points: int, weights: int, copies: int
 ) -> None:
     program = hinge_program(seed, points, weights, copies)
-    lifting = relift.lift(program)
+    lifting = lift_equal(program)
     ground = solve_by_dual(SignedHinges.of(program), tolerance=1e-9).solution
     lifted = lifting.expand(solve_by_dual(SignedHinges.of(lifting.small), tolerance=1e-9).solution)
     for solution in (ground, lifted):
@@ -51,7 +51,7 @@ def test_the_dual_gives_a_certified_optimum_ground_and_lifted(
 
 def test_repeated_points_become_one_of_larger_price() -> None:
     program = hinge_program(3, 6, 4, 5)
-    form = SignedHinges.of(relift.lift(program).small).form
+    form = SignedHinges.of(lift_equal(program).small).form
     assert len(form.slacks) < program.n_rows
     assert form.program.q[form.slacks].max() > program.q.max()
 

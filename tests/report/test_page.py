@@ -70,6 +70,13 @@ def test_the_page_names_blocks_classes_and_what_they_share() -> None:
         assert words in text
 
 
+def test_variables_that_differ_in_size_are_said_to_be_equal_up_to_it() -> None:
+    sizes = 1 + np.random.default_rng(0).random(50)
+    text = text_of(report_page(relift.lift(machines(np.full(50, 5.0), ub=sizes))))
+    assert "50 variables became 1" in text
+    assert "block machine; equal up to size, unit or sign" in text
+
+
 def test_nothing_is_fetched_from_elsewhere() -> None:
     page = report_page(relift.solve(FLEET))
     assert not re.search(r"https?:|<script|<link|@import|url\(|src=", page)

@@ -210,8 +210,9 @@ def look_again(work: LiftWork) -> None:
         snap.run(other)
     else:  # equal numbers are enough: sums need not be compared up to rounding, which takes longer
         other = LiftWork(snap_numbers(work.program.minimisation(), DIGITS).program, work.settings)
-    presolve.run(other)
-    find_classes.run(other)
+    steps: tuple[Stage[LiftWork], ...] = (presolve, find_classes)
+    for step in steps:
+        step.run(other)
     variables, rows = other.symmetry.variables.n_classes, other.symmetry.rows.n_classes
     conic = other.symmetry.conic_rows.n_classes
     if variables + rows + conic <= MUCH_SMALLER * sum(_small_size(work)):

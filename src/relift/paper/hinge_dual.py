@@ -26,9 +26,11 @@ from scipy import sparse
 
 from relift.arrays import Double
 from relift.errors import OptionError
+from relift.lifting.lifting import Lifting
 from relift.ml import compiled
 from relift.ml.hinge_form import HingeForm
 from relift.ml.small_dual import balanced, best_bias
+from relift.pipeline import lift
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 
@@ -36,6 +38,11 @@ TOLERANCE = 1e-6
 """Largest violation of optimality between two variables of the dual; margins are 1."""
 
 HINT = "Each row needs one slack of its own and the bias; the weights need a diagonal quadratic term and no linear one."
+
+
+def lift_equal(program: Program) -> Lifting:
+    """The lifting of the paper: classes of equal things. Up to sign a bias may rest, and the quotient is no machine."""
+    return lift(program, sizes=False, signs=False)
 
 
 @final

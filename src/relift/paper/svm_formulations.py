@@ -10,10 +10,9 @@ from sklearn.svm import SVC
 
 from relift.arrays import Double
 from relift.paper.framework import Row
-from relift.paper.hinge_dual import SignedHinges
+from relift.paper.hinge_dual import SignedHinges, lift_equal
 from relift.paper.svm_learners import TC_QP_SVM, Network, Prices, Task, fit_by_dual, fit_by_solver
 from relift.paper.svm_protocol import Split
-from relift.pipeline import lift
 from relift.program.program import Program
 
 FORMULATIONS = ("dual by SMO", "dual by LIBSVM", "primal by Clarabel")
@@ -58,7 +57,7 @@ def _fit(name: str, program: Program, *, lifted: bool) -> tuple[float, float]:
 def _fit_by_libsvm(program: Program, *, lifted: bool) -> tuple[float, float]:
     """Scikit-learn's SVC on the points of the hinge form; what a point stands for is its weight."""
     start = process_time()
-    hinges = SignedHinges.of(lift(program).small if lifted else program)
+    hinges = SignedHinges.of(lift_equal(program).small if lifted else program)
     form = hinges.form
     sides = np.sign(form.sides)
     points = sparse.csr_matrix(sparse.diags_array(sides) @ form.A @ sparse.diags_array(1.0 / np.sqrt(hinges.curvature)))

@@ -28,7 +28,7 @@ from relift.language.checks.check_model import check_text
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import Lifting
 from relift.modelling.solve_model import ground_model
-from relift.paper.hinge_dual import HingeAnswer, SignedHinges, solve_by_dual
+from relift.paper.hinge_dual import HingeAnswer, SignedHinges, lift_equal, solve_by_dual
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.program.solution import Solution
@@ -232,7 +232,7 @@ class DualSearch:
     def __init__(self, task: Task, *, lifted: bool) -> None:
         self.task = task
         start = process_time()
-        self.lifting: Lifting | None = lift(task.program) if lifted else None
+        self.lifting: Lifting | None = lift_equal(task.program) if lifted else None
         self.form = SignedHinges.of(self.lifting.small if self.lifting else task.program)
         self.lift_seconds = process_time() - start
         self.kernel_seconds, self.solve_seconds = 0.0, 0.0
@@ -317,7 +317,7 @@ def fit_by_dual(program: Program, *, lifted: bool) -> Fit:
         Whether to lift it first.
     """
     start = process_time()
-    lifting = lift(program) if lifted else None
+    lifting = lift_equal(program) if lifted else None
     lift_seconds = process_time() - start
     small = program if lifting is None else lifting.small
     answer = solve_by_dual(SignedHinges.of(small)).solution
@@ -346,7 +346,7 @@ def fit_by_solver(program: Program, *, lifted: bool, backend: str, options: Mapp
         If there is no point.
     """
     start = process_time()
-    lifting = lift(program) if lifted else lift(program, lift="none", reduce=False)
+    lifting = lift_equal(program) if lifted else lift(program, lift="none", reduce=False)
     lift_seconds = process_time() - start if lifted else 0.0
     result = solve(lifting, backend=backend, backend_options=options or {})
     seconds = process_time() - start

@@ -226,12 +226,15 @@ def _classes(lifting: Lifting) -> list[str]:
 def _alike(
     lifting: Lifting, thing: str, members: np.ndarray[tuple[int], np.dtype[np.int64]], families: Families
 ) -> str:
-    """What the members of a class have in common, and whether rows differ by a factor."""
+    """What the members of a class have in common, and whether they differ by a factor."""
     program = lifting.program
     blocks = np.unique(families.of[members])
     where = f"block {families.names[int(blocks[0])]}" if blocks.size == 1 else f"{blocks.size} blocks"
     first = int(members[0])
     if thing == "variables":
+        numbers = np.stack([program.q[members], program.lb[members], program.ub[members]])
+        if (numbers != numbers[:, :1]).any():
+            return f"{where}; equal up to size, unit or sign"
         bounds = f"[{program.lb[first]:.6g}, {program.ub[first]:.6g}]"
         return f"{where}; cost {program.q[first]:.6g}, bounds {bounds}, equal columns"
     sides = np.stack([program.l[members], program.u[members]])

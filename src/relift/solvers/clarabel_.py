@@ -10,6 +10,10 @@ otherwise. Of the Maros-Meszaros programs that leaves LISWET7-12 and YAO up to 9
 and UBH1 5.6e-4 from it ("solved", with small residuals). A value below the threshold of the dynamic regularisation,
 which alone then mends small pivots, is right on all of these but UBH1, and says so there; 1e-10 is right on UBH1.
 The value was chosen on those very programs; the certificate, not this setting, is what guards programs unlike them.
+
+Clarabel's own settings first, and these only where the certificate asks, was measured on 47 programs of Maros-Meszaros:
+7.6 s of CPU time in place of 4.6 s, and ten answers less that pass. Its own tolerance of 1e-8 with this regularisation
+saves two iterations of fifteen where it is enough, and is not enough for four of them.
 """
 
 from __future__ import annotations

@@ -155,6 +155,11 @@ def _split(labels: Labels, states: Array, values: Vector, sizes: Vector, width: 
     apart = np.ones(order.size, bool)
     gap = value[1:] - value[:-1] > width * np.maximum(size[1:], size[:-1])
     apart[1:] = gap | (np.diff(labels[order]) != 0) | (rests[order][1:] != rests[order][:-1])
+    # A chain of near neighbours whose ends are too far apart is refused whole: where to cut it would be arbitrary.
+    chain, starts = np.cumsum(apart) - 1, np.flatnonzero(apart)
+    ends = np.append(starts[1:], order.size) - 1
+    is_wide = value[ends] - value[starts] > width * np.maximum.reduceat(size, starts) if starts.size else starts > 0
+    apart[1:] |= is_wide[chain][1:] & (np.diff(value) != 0)
     finer = np.empty(order.size, np.int64)
     finer[order] = np.cumsum(apart) - 1
     return finer

@@ -464,18 +464,18 @@ class _ToNodes(Transformer[Token, Any]):
         return tuple(_argument(e) for e in c[:-1] if e is not None), c[-1]
 
 
-def _conjuncts(node: Any) -> tuple[Any, ...]:
+def _conjuncts(node: n.Node) -> tuple[n.Node, ...]:
     return node.parts if isinstance(node, n.Both) else (node,)
 
 
-def _written_number(node: Any) -> n.Number | None:
+def _written_number(node: n.Node) -> n.Number | None:
     """The number that an expression is, with its sign; None if it is none."""
     if isinstance(node, n.Minus) and isinstance(node.part, n.Number) and not node.part.text.startswith("-"):
         return n.Number(f"-{node.part.text}", node.span)
     return node if isinstance(node, n.Number) else None
 
 
-def _unsigned(node: Any) -> Any:
+def _unsigned(node: n.Node) -> n.Node:
     """A number as it stands in expressions: its sign is a node of its own."""
     if isinstance(node, n.Number) and node.text.startswith("-"):
         return n.Minus(n.Number(node.text[1:], node.span), node.span)
