@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +21,10 @@ from benchmarks.data import real_programs
 from benchmarks.families import FAMILIES
 from benchmarks.measure import Measurement, measure
 from relift.solvers.registry import backend_names, get_backend
+
+
+def _given(program: relift.Program) -> relift.Program:
+    return program
 
 
 def main() -> None:
@@ -37,13 +43,15 @@ def main() -> None:
     console = Console(width=None if Console().is_terminal else 140)
     wanted = [part.strip() for part in arguments.families.split(",") if part.strip()]
     backends = [name for name in arguments.backends.split(",") if name in backend_names(installed=True)]
-    programs = [
-        (f"{f.name} {size}", lambda f=f, size=size: f.build(size))
+    programs: list[tuple[str, Callable[[], relift.Program]]] = [
+        (f"{f.name} {size}", partial(f.build, size))
         for f in FAMILIES
         for size in (f.sizes if arguments.size is None else (arguments.size,))
     ]
     if arguments.real:
-        programs += [(name, lambda p=program: p) for name, program in real_programs("lp_symmetric", "maros_meszaros")]
+        programs += [
+            (name, partial(_given, program)) for name, program in real_programs("lp_symmetric", "maros_meszaros")
+        ]
     measurements: list[Measurement] = []
     for name, build in programs:
         if wanted and not any(part in name for part in wanted):

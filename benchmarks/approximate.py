@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from time import process_time
 
@@ -122,15 +123,15 @@ def programs() -> Iterator[tuple[str, str, Callable[[], relift.Program]]]:
     for family in FAMILIES:
         if family.kind in {"LP", "QP"}:
             size = family.sizes[0]
-            yield f"{family.name} {size}", "families", lambda family=family, size=size: family.build(size)
+            yield f"{family.name} {size}", "families", partial(family.build, size)
     for name, size in LARGER:
         if size != made[name].sizes[0]:
-            yield f"{name} {size}", "families", lambda name=name, size=size: made[name].build(size)
+            yield f"{name} {size}", "families", partial(made[name].build, size)
     folder = data_folder()
     for collection in COLLECTIONS if folder is not None else ():
         assert folder is not None
         for path in sorted((folder / collection).glob("*.npz")):
-            yield path.stem, collection, lambda path=path: read_program(path)
+            yield path.stem, collection, partial(read_program, path)
 
 
 def table(measurements: list[Measurement]) -> Table:

@@ -50,7 +50,7 @@ def network(n_nodes: int, far: float = 0.04, seed: int = 0) -> dict[str, Any]:
     pairs = np.unique(np.stack([first, second], axis=1)[agree & (first != second)], axis=0)
     pairs = pairs[random.permutation(pairs.shape[0])[:n_links]]
     linked = pairs.shape[0] * 2 // 3
-    alike = random.integers(5, 11, pairs.shape[0]) / 10
+    alike = np.asarray(random.integers(5, 11, pairs.shape[0]) / 10)
     seen = np.where(random.random(n_nodes) < 0.6, label, random.integers(0, len(CLASSES), n_nodes))
     is_labelled = np.arange(n_nodes) % 2 == 0
     strength = random.integers(5, 10, n_nodes) / 10

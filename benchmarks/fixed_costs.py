@@ -11,6 +11,7 @@ import json
 import platform
 import warnings
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
@@ -156,13 +157,11 @@ def cases() -> list[tuple[str, Callable[[], tuple[Call, Call]], int]]:
     """Name, what makes the two calls, and how often to repeat them."""
     found: list[tuple[str, Callable[[], tuple[Call, Call]], int]] = []
     for name, make in (("LP", measured_lp), ("QP", measured_qp), ("SOCP", measured_socp)):
-        found += [
-            (f"{name}, {n} variables", lambda make=make, n=n: make(n), 200 if n < 100 else 30) for n in (10, 30, 100)
-        ]
+        found += [(f"{name}, {n} variables", partial(make, n), 200 if n < 100 else 30) for n in (10, 30, 100)]
     if find_spec("qpsolvers") is not None:
-        found += [(f"qpsolvers again, {n}", lambda n=n: through_qpsolvers(n), 60) for n in (10, 30, 100)]
+        found += [(f"qpsolvers again, {n}", partial(through_qpsolvers, n), 60) for n in (10, 30, 100)]
     if find_spec("cvxpy") is not None:
-        found += [(f"CVXPY again, {n} assets", lambda n=n: portfolio(n), 30) for n in (30, 100)]
+        found += [(f"CVXPY again, {n} assets", partial(portfolio, n), 30) for n in (30, 100)]
         found.append(("CVXPY again, 2,000 assets in 10 groups", lambda: portfolio(2000, 10), 20))
         found.append(("CVXPY again, fleet of 4,800", lambda: fleet(4800), 20))
     return found
@@ -205,7 +204,7 @@ def main() -> None:
         table.add_column(column, justify="left" if column == "case" else "right")
     for line in lines:
         table.add_row(
-            line["case"], f"{line['direct_ms']:.2f} ({line['direct_median_ms']:.2f})",
+            str(line["case"]), f"{line['direct_ms']:.2f} ({line['direct_median_ms']:.2f})",
             f"{line['relift_ms']:.2f} ({line['relift_median_ms']:.2f})", f"{line['over_ms']:+.2f}",
             f"{line['difference']:.0e}",
         )  # fmt: skip

@@ -92,7 +92,7 @@ def machines(device: str, repeats: int) -> list[dict[str, Any]]:
     for n_points, n_support, n_features in (
         (1_000, 200, 10), (10_000, 1_000, 10), (100_000, 2_000, 10), (100_000, 2_000, 70), (1_000_000, 5_000, 20),
     ):  # fmt: skip
-        X = random.standard_normal((n_points, n_features)).astype(np.float32)
+        X: Any = random.standard_normal((n_points, n_features)).astype(np.float32)
         S, weights = X[:n_support].copy(), random.standard_normal(n_support)
         parameters = ("rbf", 1.0 / n_features, 0.0, 3)
         there = device_kernels.kernel_sums(X, S, weights, *parameters, device)

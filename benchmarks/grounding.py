@@ -53,7 +53,7 @@ def digest(contender: str, found: Any) -> dict[str, Any]:
 def _hash(array: Any) -> str:
     array = np.asarray(array)
     array = array.astype(np.float64 if array.dtype.kind == "f" else np.int64) + 0
-    return hashlib.sha256(np.ascontiguousarray(array)).hexdigest()[:16]
+    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()[:16]
 
 
 def bytes_of_result(found: Any) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from time import process_time
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -65,11 +66,12 @@ def main() -> None:
                 f"| {name} | relift.solve | {process_time() - start:.2f} | 0 | residual {residual:.0e} | – |",
                 flush=True,
             )
-            for label, options in (
+            ways: tuple[tuple[str, dict[str, Any]], ...] = (
                 ("cutting planes, lifted", {"method": "cutting_plane", "tol_gap": 1e-3}),
                 ("cutting planes, not lifted", {"method": "cutting_plane", "tol_gap": 1e-3, "lifted": False}),
                 ("stochastic gradients, lifted", {"method": "sgd", "tol_gap": 1e-2, "max_rounds": 300}),
-            ):
+            )
+            for label, options in ways:
                 start = process_time()
                 found = solve_hinge(program, **options)
                 seconds = process_time() - start

@@ -43,7 +43,9 @@ class Measurement:
 
 def measure(name: str, program: Program, backend: str, time_limit: float, repeats: int = 3) -> Measurement:
     """The smallest time of several repeats; a side that is not certified optimal gets no time."""
-    ground_times, lifted_times, lift_times = [], [], []
+    ground_times: list[float] = []
+    lifted_times: list[float] = []
+    lift_times: list[float] = []
     ground = lifted = None
     for repeat in range(repeats):
         start = process_time()

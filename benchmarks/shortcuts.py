@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import process_time
+from typing import Any
 from unittest.mock import patch
 
 import cvxpy as cp
@@ -77,7 +78,7 @@ def measured(shortcut: str, problem: str, run: Callable[[], Answer], without: Ca
 def again(n: int, changed: str) -> Line:
     """A transport model, solved again after one table has changed."""
     random = np.random.default_rng(0)
-    tables = {
+    tables: dict[str, dict[Any, float]] = {
         "supply": dict.fromkeys(range(n), 3.0 * n),
         "demand": {j: float(random.integers(1, 2 * n)) for j in range(n)},
         "cost": {(i, j): float(random.integers(1, 9)) for i in range(n) for j in range(n)},

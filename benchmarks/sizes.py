@@ -26,7 +26,7 @@ from relift.program.program import Program
 from relift.settings import SolverSettings
 from relift.solvers.highs_ import load
 
-WITHOUT = {"sizes": False, "signs": False}
+WITHOUT: dict[str, Any] = {"sizes": False, "signs": False}
 
 
 def main() -> None:

@@ -115,7 +115,7 @@ def table(lines: list[dict[str, Any]]) -> Table:
 
 
 def summary(lines: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for key in dict.fromkeys((line["task"], line["features"], line["apart"]) for line in lines):
         of_task = [line for line in lines if (line["task"], line["features"], line["apart"]) == key]
         base = np.mean([line["seconds"] for line in of_task if line["method"] == "SVC"])

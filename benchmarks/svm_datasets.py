@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -80,7 +81,7 @@ def tables(folder: Path | None) -> dict[str, Callable[[], Any]]:
         rows = np.genfromtxt(path, delimiter=",", dtype=str, skip_header=1)
         return rows[:, :-1].astype(float), np.unique(rows[:, -1], return_inverse=True)[1]
 
-    return {path.stem: (lambda path=path: read(path)) for path in sorted(folder.glob("*.csv"))}
+    return {path.stem: partial(read, path) for path in sorted(folder.glob("*.csv"))}
 
 
 def measure(name: str, X: Any, y: Any, console: Console) -> list[dict[str, Any]]:

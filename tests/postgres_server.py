@@ -38,7 +38,7 @@ _ACCESS = "local all tester trust\nlocal all all scram-sha-256\n"
 
 
 def _program(name: str) -> Path:
-    places = [
+    places: list[str | Path] = [
         os.environ.get("RELIFT_POSTGRES_BIN", ""),
         *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True),
     ]

@@ -218,11 +218,11 @@ def test_other_commands_refuse_approximate_and_name_the_one_that_takes_it(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: relift.solve(program(), tolerence=1e-3), "unknown option 'tolerence'. Did you mean 'tolerance'?"),
-        (lambda: relift.solve(program(), method="none"), "unknown option 'method'. Did you mean 'lift'?"),
-        (lambda: relift.lift(program(), digit=9), "unknown option 'digit'. Did you mean 'digits'?"),
-        (lambda: relift.linprog(COSTS, lft="none"), "unknown option 'lft'. Did you mean 'lift'?"),
-        (lambda: relift.solve_model(MODEL, DATA, solver="highs"), "unknown option 'solver'. Did you mean 'backend'?"),
+        (lambda: relift.solve(program(), tolerence=1e-3), "unknown option 'tolerence'. Did you mean 'tolerance'?"),  # type: ignore[call-arg]
+        (lambda: relift.solve(program(), method="none"), "unknown option 'method'. Did you mean 'lift'?"),  # type: ignore[call-arg]
+        (lambda: relift.lift(program(), digit=9), "unknown option 'digit'. Did you mean 'digits'?"),  # type: ignore[call-arg]
+        (lambda: relift.linprog(COSTS, lft="none"), "unknown option 'lft'. Did you mean 'lift'?"),  # type: ignore[call-arg]
+        (lambda: relift.solve_model(MODEL, DATA, solver="highs"), "unknown option 'solver'. Did you mean 'backend'?"),  # type: ignore[call-arg]
         (
             lambda: relift.solve_qp(np.eye(2), np.ones(2), tolerence=1e-3),
             "clarabel has no option 'tolerence'. Did you mean relift's own option 'tolerance'?",

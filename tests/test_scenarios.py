@@ -19,7 +19,7 @@ from relift.errors import (
     OptionError,
     ShapeError,
 )
-from relift.lifting.lifting import Lifting
+from relift.lifting.lifting import Lifting, lift
 from relift.lifting.quotient import quotient
 from relift.testing.random_programs import random_program, symmetric_program
 
@@ -79,8 +79,12 @@ def test_the_small_program_of_an_update_is_the_one_made_from_its_classes(seed: i
 
 def test_classes_are_found_once_and_hold_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     searches: list[int] = []
-    find = module.lift_with_settings
-    monkeypatch.setattr(module, "lift_with_settings", lambda *words: searches.append(1) or find(*words))
+
+    def counted(*given: Any) -> Lifting:
+        searches.append(1)
+        return lift(*given)
+
+    monkeypatch.setattr(module, "lift_with_settings", counted)
     odd = np.where(np.arange(12) % 2, 2.0, 1.0)
     results = solve_many(RING, [{"q": np.full(12, 3.0)}, {"q": odd}, {"l": np.full(12, 2.0)}])
     assert searches == [1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import relift
 from relift.lifting.lifting import lift
-from relift.lifting.quotient import IsometricForm, quotient
+from relift.lifting.quotient import IsometricForm, Quotient, quotient
 from relift.lifting.reduction import reduce
 from relift.program.cones import PowerND
 from relift.program.conic_rows import ConicRows
@@ -47,6 +47,7 @@ def merge(random: Random) -> Case:
 
 def isometric(random: Random) -> Case:
     _, merged = merge(random)
+    assert isinstance(merged, Quotient)
     return merged.program, IsometricForm.of(merged)
 
 

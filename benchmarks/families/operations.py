@@ -232,7 +232,7 @@ def robust_supply(suppliers: int, *, alike: bool) -> Program:
     for k in range(products):
         # share'x - 1.65 |spread x| >= demand
         blocks += [-sparse.csr_array(share[k][None]), -1.65 * sparse.diags_array(spread[k])]
-        right += [[-demand[k]], np.zeros(suppliers)]
+        right += [np.array([-demand[k]]), np.zeros(suppliers)]
     cones = ConicRows(sparse.vstack(blocks).tocsr(), np.concatenate(right), [SecondOrder(suppliers + 1)] * products)
     return Program(q=price, lb=0, ub=limit, conic=cones)
 

@@ -118,7 +118,7 @@ def peers(instance: Instance) -> dict[str, float]:
     except ImportError:
         pass
     try:
-        import pynauty
+        import pynauty  # type: ignore[import-not-found]
 
         neighbours: dict[int, list[int]] = {}
         for i, j in edges.tolist():

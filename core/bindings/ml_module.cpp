@@ -601,7 +601,7 @@ PyMethodDef methods[] = {
     {"smo", py_smo, METH_VARARGS,
      "smo(K, lo, hi, beta, v, tolerance, most_steps): improves beta and v in place; returns (steps, violation)."},
     {"point_machine", py_point_machine, METH_VARARGS,
-     "point_machine(X, kind, gamma, coef0, degree, most_bytes): a machine over dense points."},
+     "point_machine(X, kind, gamma, coef0, degree, most_bytes, keeps_rows): a machine over dense points."},
     {"matrix_machine", py_matrix_machine, METH_VARARGS, 
      "matrix_machine(K, members, most_bytes): a machine over some rows and columns of a matrix."},
     {"sparse_machine", py_sparse_machine, METH_VARARGS,

@@ -1,22 +1,36 @@
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
+
+_Vector = NDArray[np.float64]
+_Places = NDArray[np.int64]
+_Parts = tuple[NDArray[np.integer], NDArray[np.integer], _Vector]
+_Arrays = tuple[bytearray, bytearray, bytearray]
 
 def products_and_sizes(
-    matrix: Any,
-    of_majors: Any,
-    of_minors: Any,
-    minor_sums: Any,
-    minor_sizes: Any,
-    major_sums: Any,
-    major_sizes: Any,
+    matrix: _Parts,
+    of_majors: _Vector,
+    of_minors: _Vector,
+    minor_sums: _Vector,
+    minor_sizes: _Vector,
+    major_sums: _Vector,
+    major_sizes: _Vector,
     /,
 ) -> None: ...
 def residuals(
-    A: Any, is_by_rows: bool, P: Any, vectors: Any, r: float, point: Any, more: Any, out: Any, /
+    A: _Parts,
+    is_by_rows: bool,
+    P: _Parts | None,
+    vectors: tuple[_Vector, ...],
+    r: float,
+    point: tuple[_Vector | None, ...],
+    more: tuple[_Vector | None, ...],
+    out: tuple[_Vector, ...],
+    /,
 ) -> tuple[int, int, int, float, float, float, float, float, float]: ...
-def scan_rows(A: Any, is_by_rows: bool, n: int, least: int, counts: Any, /) -> bytearray: ...
-def submatrix(matrix: Any, n_minor: int, majors: Any, place: Any, /) -> tuple[bytearray, bytearray, bytearray]: ...
+def scan_rows(A: _Parts, is_by_rows: bool, n: int, least: int, counts: _Places, /) -> bytearray: ...
+def submatrix(matrix: _Parts, n_minor: int, majors: _Places | None, place: _Places | None, /) -> _Arrays: ...
 def conic_form(
-    A: Any, bounds: Any, more: Any, n_more: int, /
+    A: _Parts, bounds: tuple[_Vector, ...], more: _Parts | None, n_more: int, /
 ) -> tuple[int, int, int, bytearray, bytearray, bytearray, bytearray, bytearray]: ...
-def triangle(P: Any, n: int, is_upper: bool, /) -> tuple[bytearray, bytearray, bytearray]: ...
-def spread(vector: Any, sizes: Any, representatives: Any, labels: Any, /) -> float: ...
+def triangle(P: _Parts, n: int, is_upper: bool, /) -> _Arrays: ...
+def spread(vector: _Vector, sizes: _Vector, representatives: _Places, labels: _Places, /) -> float: ...

@@ -6,11 +6,15 @@ stacks, and checking takes twice as long; :class:`SparseMatrix` says what relift
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 Vector: TypeAlias = NDArray[np.float64]
 """Numbers in a row: a point, dual values, bounds, weights."""
@@ -42,6 +46,9 @@ RowNumbers: TypeAlias = NDArray[np.int32]
 RowKeys: TypeAlias = NDArray[np.int64]
 """Keys of the rows of a table, each packed into one number."""
 
+Tuples: TypeAlias = NDArray[np.int64]
+"""Tuples of whole numbers, one in each row."""
+
 Integers: TypeAlias = NDArray[np.integer]
 """Whole numbers of any width, such as the indices of a sparse matrix, which SciPy keeps in 32 or 64 bits."""
 
@@ -63,6 +70,8 @@ Cells: TypeAlias = NDArray[Any]
 ScalarT = TypeVar("ScalarT", bound=np.generic)
 """What an array holds, in functions that return the type they are given: ``NDArray[ScalarT]``."""
 
+RealT = TypeVar("RealT", bound=np.floating)
+"""The precision of an array, in functions that keep it: ``NDArray[RealT]``."""
 
 Selection: TypeAlias = slice | list[int] | Integers | Flags
 """Which rows, or which columns, of a matrix."""
@@ -90,7 +99,14 @@ class SparseLike(Protocol):
         """The same as a dense array."""
 
 
-MatrixLike: TypeAlias = ArrayLike | SparseLike
+class SupportsArray(Protocol):
+    """What NumPy makes an array of: data frames, tensors."""
+
+    def __array__(self) -> Array:
+        """The same as an array."""
+
+
+MatrixLike: TypeAlias = Sequence[Sequence[float] | Array] | Array | SupportsArray | SparseLike
 """What can be read as a matrix: rows of numbers, an array, a data frame, or a matrix of SciPy."""
 
 
@@ -161,7 +177,7 @@ class SparseMatrix(Protocol):
     @overload
     def __getitem__(self, key: tuple[int | np.integer, int | np.integer], /) -> float: ...
     @overload
-    def __getitem__(self, key: Selection | tuple[Selection, Selection], /) -> SparseMatrix: ...
+    def __getitem__(self, key: Selection | tuple[Selection, ...], /) -> SparseMatrix: ...
 
     def tocsc(self) -> SparseMatrix:
         """By columns."""
@@ -187,8 +203,14 @@ class SparseMatrix(Protocol):
     def diagonal(self) -> Vector:
         """The entries of the diagonal."""
 
+    def nonzero(self) -> tuple[Integers, Integers]:
+        """Rows and columns of the entries that are not zero."""
+
     def multiply(self, other: SparseMatrix | Array | float, /) -> SparseMatrix:
         """Entry times entry."""
+
+    def mean(self) -> float:
+        """The mean of all entries, those that are not stored included."""
 
     def max(self, axis: int) -> CoordinateMatrix:
         """The largest entries of the columns (0) or rows (1)."""
@@ -206,9 +228,18 @@ class SparseMatrix(Protocol):
         """Sort the entries of each row or column, in place."""
 
 
-def is_sparse(given: object) -> TypeGuard[SparseLike]:
+Examples: TypeAlias = Double | SparseMatrix
+"""Examples that were checked, one in each row: a dense matrix, or a CSR matrix."""
+
+
+def is_sparse(given: object) -> TypeIs[SparseLike]:
     """Whether it is a sparse array or matrix of SciPy."""
     return bool(sparse.issparse(given))
+
+
+def sizes_of_entries(X: Examples) -> Examples:
+    """The same matrix with each entry without its sign."""
+    return abs(X) if is_sparse(X) else np.abs(X)
 
 
 def is_compressed(given: SparseLike) -> TypeGuard[SparseMatrix]:

@@ -28,7 +28,7 @@ import logging
 import warnings
 from collections.abc import Mapping
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from relift.certified_solve import ANSWERING, AnswerWork, CertifiedSolve
 from relift.errors import OptionError
@@ -52,6 +52,42 @@ _log = logging.getLogger("relift")
 
 STAGES: tuple[Stage[LiftWork] | Stage[AnswerWork], ...] = (*LIFTING, *ANSWERING)
 """snap, presolve, find classes, verify, quotient; then solve, expand, certify, repeated until an answer passes."""
+
+
+class LiftOptions(TypedDict, total=False):
+    """How :func:`lift` and :func:`solve` look for classes, by name."""
+
+    lift: LiftMethod
+    values: Reading
+    digits: int | None
+    scale_rows: bool
+    reduce: bool
+    sizes: bool
+    signs: bool
+
+
+class ApproximateLiftOptions(LiftOptions, total=False):
+    """Options of :func:`lift` by name."""
+
+    approximate: Approximation | Partition | float | None
+
+
+class SmallSolveOptions(ApproximateLiftOptions, total=False):
+    """Options of :func:`solve` by name, for functions that pass them on and have a tolerance of their own."""
+
+    backend: str
+    time_limit: float | None
+    iteration_limit: int | None
+    threads: int | None
+    verbose: bool
+    backend_options: Mapping[str, object] | None
+    vertex: bool
+
+
+class SolveOptions(SmallSolveOptions, total=False):
+    """Options of :func:`solve` by name, for functions that pass them on."""
+
+    tolerance: float
 
 
 @suggests_options

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from relift.arrays import Vector
+from relift.arrays import Matrix, Vector
 from relift.certified_solve import Attempt
 from relift.errors import OptionError, ProgramError
 from relift.lifting.certificate import certify
@@ -39,6 +39,12 @@ from relift.solvers.highs_ import load, run, solution_of
 
 Change = Mapping[str, ArrayLike | float]
 """What differs in a scenario: any of q, l, u, lb, ub, r, b."""
+
+Vectors = dict[str, Any]
+"""What differs in a scenario, checked: vectors, and a number for r."""
+
+Options = Mapping[str, Any]
+"""Keywords of :func:`relift.solve`."""
 
 _PARTS = ("q", "l", "u", "lb", "ub", "r", "b")
 _LIFT_WORDS = ("lift", "values", "digits", "scale_rows", "reduce", "sizes", "signs")
@@ -103,7 +109,7 @@ def solve_many(program: Program, scenarios: Iterable[Change], *, jobs: int = 1, 
         return [result for results in found for result in results]
 
 
-def _checked(program: Program, number: int, change: Change) -> dict[str, Any]:
+def _checked(program: Program, number: int, change: Change) -> Vectors:
     """The vectors of a scenario; wrong ones are told before the first is solved."""
     if not isinstance(change, Mapping):
         raise OptionError(f"scenario {number} is a {type(change).__name__}.", "Give a mapping such as {'l': ...}.")
@@ -126,7 +132,7 @@ def _checked(program: Program, number: int, change: Change) -> dict[str, Any]:
     return vectors
 
 
-def _lift_settings(options: Mapping[str, Any]) -> LiftSettings:
+def _lift_settings(options: Options) -> LiftSettings:
     default = LiftSettings()
     return LiftSettings(*(options.get(name, getattr(default, name)) for name in _LIFT_WORDS))
 
@@ -134,7 +140,7 @@ def _lift_settings(options: Mapping[str, Any]) -> LiftSettings:
 # --- one partition for all --------------------------------------------------------------------------------------------
 
 
-def _joint_lifting(program: Program, changes: Sequence[Mapping[str, Any]], settings: LiftSettings) -> Lifting:
+def _joint_lifting(program: Program, changes: Sequence[Vectors], settings: LiftSettings) -> Lifting:
     """A lifting of the program whose classes hold in every scenario, as far as costs and sides decide it."""
     varied = {name for change in changes for name in change} - {"r", "b"}
     if not varied or settings.lift == "none":
@@ -158,7 +164,7 @@ def _joint_lifting(program: Program, changes: Sequence[Mapping[str, Any]], setti
     return witness.update(**{name: getattr(program, name) for name in words})
 
 
-def _vectors(program: Program, changes: Sequence[Mapping[str, Any]], name: str) -> Any:
+def _vectors(program: Program, changes: Sequence[Vectors], name: str) -> Matrix:
     """What a vector is in each scenario and in the program itself, one in each row."""
     return np.array([getattr(program, name), *(change[name] for change in changes if name in change)])
 
@@ -174,7 +180,7 @@ def _row_weights(program: Program) -> Vector:
     return np.where(weights > 0, weights, 1.0)
 
 
-def _numbers(stacks: Sequence[Any], like: Vector) -> Vector | None:
+def _numbers(stacks: Sequence[Matrix], like: Vector) -> Vector | None:
     """Number the columns of the stacks: equal ones have equal numbers, from 1 on."""
     if not stacks or not like.size:
         return None
@@ -187,7 +193,7 @@ def _numbers(stacks: Sequence[Any], like: Vector) -> Vector | None:
 # --- in turn ----------------------------------------------------------------------------------------------------------
 
 
-def _solve_in_turn(lifting: Lifting, changes: Sequence[Mapping[str, Any]], options: Mapping[str, Any]) -> list[Result]:
+def _solve_in_turn(lifting: Lifting, changes: Sequence[Vectors], options: Options) -> list[Result]:
     options = {name: value for name, value in options.items() if name not in _LIFT_WORDS}
     held = _Held(options) if _goes_by_highs(lifting, options) else None
     results: list[Result] = []
@@ -207,11 +213,12 @@ def _solve_in_turn(lifting: Lifting, changes: Sequence[Mapping[str, Any]], optio
     return results
 
 
-def _part(program: Program, name: str) -> Any:
-    return program.conic.b if name == "b" else getattr(program, name)
+def _part(program: Program, name: str) -> Vector:
+    part: Vector = program.conic.b if name == "b" else getattr(program, name)
+    return part
 
 
-def _goes_by_highs(lifting: Lifting, options: Mapping[str, Any]) -> bool:
+def _goes_by_highs(lifting: Lifting, options: Options) -> bool:
     is_default = options.get("backend", "auto") in {"auto", "highs"} and not options.get("vertex")
     return is_default and lifting.small.is_linear and lifting.small.n_variables > 0
 
@@ -225,7 +232,7 @@ class _Held:
         Keywords of :func:`relift.solve`.
     """
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
+    def __init__(self, options: Options) -> None:
         names = ("tolerance", "time_limit", "iteration_limit", "threads", "verbose")
         words = {name: options[name] for name in names if options.get(name) is not None}
         self.settings = SolverSettings(**words, options=dict(options.get("backend_options") or {}))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Generic, TypeVar, final
+from typing import Generic, Protocol, TypeVar, final, overload
 
 from relift.settings import Progress, ProgressCallback
 
@@ -45,6 +45,19 @@ class Stage(Generic[Work]):
         return (self.run.__doc__ or "").strip().splitlines()[0]
 
 
+class MakesStage(Protocol):
+    """A decorator of functions of any work."""
+
+    def __call__(self, run: Callable[[Work], None]) -> Stage[Work]:
+        """Make a stage of the function."""
+
+
+@overload
+def stage(name: str) -> MakesStage: ...
+@overload
+def stage(
+    name: str, applies: Callable[[Work], bool] = ..., says: Callable[[Work], str] = ...
+) -> Callable[[Callable[[Work], None]], Stage[Work]]: ...
 def stage(
     name: str,
     applies: Callable[[Work], bool] = lambda work: True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import numpy as np
 import pytest
@@ -42,13 +42,13 @@ def noisy_cover(n: int = 40, level: float = 1e-3) -> Program:
 def test_no_step_is_taken_before_it_is_earned() -> None:
     clock, taken = Clock(), []
 
-    def work() -> Iterator[float]:
+    def work() -> Generator[float, None, None]:
         for number in range(5):
             yield 1.0
             clock.now += 1.0
             taken.append(number)
 
-    attempt = Attempt(work(), clock)  # type: ignore[arg-type]
+    attempt = Attempt(work(), clock)
     for earned in np.linspace(0, 3.5, 50):
         attempt.advance(float(earned))
         assert attempt.spent <= earned
@@ -60,13 +60,13 @@ def test_no_step_is_taken_before_it_is_earned() -> None:
 def test_a_step_that_took_longer_than_estimated_makes_the_next_one_wait() -> None:
     clock = Clock()
 
-    def work() -> Iterator[float]:
+    def work() -> Generator[float, None, None]:
         yield 1.0
         clock.now += 4.0
         yield 1.0
         clock.now += 4.0
 
-    attempt = Attempt(work(), clock)  # type: ignore[arg-type]
+    attempt = Attempt(work(), clock)
     attempt.advance(1.0)
     assert attempt.spent == 4.0
     assert not attempt.advance(7.9)  # four times the estimate is needed now
@@ -76,13 +76,13 @@ def test_a_step_that_took_longer_than_estimated_makes_the_next_one_wait() -> Non
 def test_work_ends_where_the_time_of_the_user_does() -> None:
     clock, taken = Clock(), []
 
-    def work() -> Iterator[float]:
+    def work() -> Generator[float, None, None]:
         for number in range(5):
             yield 0.0
             clock.now += 1.0
             taken.append(number)
 
-    attempt = Attempt(work(), clock, must_stop=lambda: clock.now >= 2.0)  # type: ignore[arg-type]
+    attempt = Attempt(work(), clock, must_stop=lambda: clock.now >= 2.0)
     assert not attempt.advance(math.inf)
     assert taken == [0, 1]
 
@@ -207,7 +207,12 @@ def test_backends_ask_between_iterations_and_end_when_told(name: str) -> None:
     assert len(asked) == 3
     assert answer.status == Status.TIME_LIMIT
     asked.clear()
-    whole = get_backend(name).solve(program, SolverSettings(interrupt=lambda: bool(asked.append(1))))
+
+    def noticed() -> bool:
+        asked.append(1)
+        return False
+
+    whole = get_backend(name).solve(program, SolverSettings(interrupt=noticed))
     assert whole.status == Status.OPTIMAL
     assert len(asked) > 3
 

@@ -40,7 +40,8 @@ def exact_objective(program: Program, x: np.ndarray) -> Fraction:
     total = Fraction(program.r) + sum(Fraction(q) * p for q, p in zip(program.q, point, strict=True))
     if program.P is not None:
         P = program.P.toarray()
-        total += sum(Fraction(P[i, j]) * point[i] * point[j] for i in range(x.size) for j in range(x.size)) / 2
+        terms = (Fraction(P[i, j]) * point[i] * point[j] for i in range(x.size) for j in range(x.size))
+        total += sum(terms, Fraction(0)) / 2
     return total
 
 

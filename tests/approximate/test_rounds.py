@@ -88,9 +88,9 @@ def test_bounds_enclose_the_optimum_of_any_program_for_any_classes(part: int) ->
         options = unhurried(
             gap=float(random.choice([1e-1, 1e-2, 1e-4])),
             partition=Partition.from_labels(labels),
-            rows=str(random.choice(["auto", "keep", "average"])),  # type: ignore[arg-type]
+            rows=str(random.choice(["auto", "keep", "average"])),
             max_rounds=int(random.choice([1, 2, 50])),
-            finish=str(random.choice(["gap", "gap", "ground"])),  # type: ignore[arg-type]
+            finish=str(random.choice(["gap", "gap", "ground"])),
             max_classes=program.n_variables if random.random() < 0.2 else None,
         )
         result = relift.solve(program, approximate=options)
@@ -318,7 +318,7 @@ def test_a_radius_that_is_known_makes_a_bound_where_there_was_none() -> None:
     A = np.eye(n) * 2 - np.ones((n, n)) / n + 1e-5 * random.uniform(-1, 1, (n, n))
     program = Program(q=np.ones(n), A=A, l=np.ones(n))
     options = {"gap": 1e-2, "partition": np.zeros(n), "max_rounds": 1}
-    known = relift.solve(program, approximate=unhurried(radius=50.0, **options))  # type: ignore[arg-type]
+    known = relift.solve(program, approximate=unhurried(radius=50.0, **options))
     assert known.status == Status.OPTIMAL_WITHIN_GAP
     ground = relift.solve(program, lift="none")
     assert_encloses(known, ground, 1e-2)

@@ -17,6 +17,7 @@ from relift.approximate.upper_bound import (
     relative_violation,
     upper_bound,
 )
+from relift.arrays import Vector
 from relift.program.program import Program
 from relift.testing.exact_optimum import exact_optimum
 from relift.testing.fuzz_bounds import fuzzed_program
@@ -27,10 +28,8 @@ def exact_value(program: Program, x: np.ndarray) -> Fraction:
     value = Fraction(float(program.r)) + sum(Fraction(float(q)) * v for q, v in zip(program.q, point, strict=True))
     if program.P is not None:
         P = program.P.toarray()
-        value += (
-            sum(Fraction(float(P[i, j])) * point[i] * point[j] for i in range(len(point)) for j in range(len(point)))
-            / 2
-        )
+        size = range(len(point))
+        value += sum((Fraction(float(P[i, j])) * point[i] * point[j] for i in size for j in size), Fraction(0)) / 2
     return value
 
 
@@ -83,7 +82,7 @@ def test_a_proved_bound_is_above_the_exact_optimum(part: int) -> None:
 
 def test_a_feasible_point_is_proved_near_one_that_floats_cannot_make_feasible() -> None:
     program = Program(q=[1.0, 1.0, 0.0], A=[[0.1, 0.2, 0.3], [0.7, -0.1, 0.3]], l=[0.1, 0.1], u=[0.1, 0.1], lb=0, ub=1)
-    x = np.linalg.lstsq(program.A.toarray(), program.l, rcond=None)[0]
+    x: Vector = np.linalg.lstsq(program.A.toarray(), program.l, rcond=None)[0].astype(np.float64)
     assert np.all((x > 0) & (x < 1))
     plain = upper_bound(program, x)
     assert not plain.is_proved

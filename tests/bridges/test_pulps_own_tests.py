@@ -16,14 +16,14 @@ theirs = pytest.importorskip("pulp.tests.test_pulp", reason="this PuLP comes wit
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-class PassingIntegers(bridge.RELIFT):
+class PassingIntegers(bridge.RELIFT):  # type: ignore[name-defined]
     """What PuLP's tests make with ``msg`` alone."""
 
     def __init__(self, *arguments: Any, **words: Any) -> None:
         super().__init__(*arguments, **({"integers": "pass"} | words))
 
 
-class TestSolver(theirs.BaseSolverTest.PuLPTest):
+class TestSolver(theirs.BaseSolverTest.PuLPTest):  # type: ignore[name-defined]
     """All that PuLP asks of a solver."""
 
     solveInst = PassingIntegers  # noqa: N815 - PuLP's name

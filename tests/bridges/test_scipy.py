@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from relift import linprog
 from relift.errors import OptionError, ProgramError, ShapeError
 
 
-def random_arguments(seed: int) -> dict[str, object]:
+def random_arguments(seed: int) -> dict[str, Any]:
     """Small linear programs of every kind: feasible or not, bounded or not, with repeated columns and rows."""
     rng = np.random.default_rng(seed)
     n, m_ub, m_eq = int(rng.integers(1, 6)), int(rng.integers(0, 5)), int(rng.integers(0, 3))
@@ -23,7 +24,7 @@ def random_arguments(seed: int) -> dict[str, object]:
     def whole(*shape: int) -> np.ndarray:
         return rng.integers(-2, 3, shape).astype(float)
 
-    arguments: dict[str, object] = {"c": whole(n)}
+    arguments: dict[str, Any] = {"c": whole(n)}
     if m_ub:
         arguments |= {"A_ub": whole(m_ub, n), "b_ub": whole(m_ub) + 1}
     if m_eq:
@@ -93,7 +94,7 @@ def test_marginals_prove_the_optimum(seed: int) -> None:
 
 
 def test_marginals_agree_with_scipy_where_they_are_unique() -> None:
-    arguments = {
+    arguments: dict[str, Any] = {
         "c": [-3.0, -5.0, 0.5], "A_ub": [[1, 0, 0], [0, 2, 0], [3, 2, 0]], "b_ub": [4, 12, 18],
         "A_eq": [[0, 1, -1]], "b_eq": [2], "bounds": [(0, None), (0, 5), (1, None)],
     }  # fmt: skip
@@ -127,7 +128,7 @@ def test_crossing_bounds_are_infeasible_as_in_scipy() -> None:
 
 @pytest.mark.parametrize("bounds", [None, (), (0, None), [(0, None)], [(0, None)] * 2, np.array([[0, np.inf]] * 2)])
 def test_bounds_are_understood_in_every_form_of_scipy(bounds: object) -> None:
-    arguments = {"c": [1, 2], "A_ub": [[-1, -1]], "b_ub": [-1], "bounds": bounds}
+    arguments: dict[str, Any] = {"c": [1, 2], "A_ub": [[-1, -1]], "b_ub": [-1], "bounds": bounds}
     assert linprog(**arguments).fun == pytest.approx(scipy.optimize.linprog(**arguments).fun)
 
 
@@ -165,7 +166,7 @@ def test_what_is_not_supported_is_refused() -> None:
         ({"c": [np.nan]}, "q[0] is nan"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(arguments: dict[str, object], message: str) -> None:
+def test_arrays_that_do_not_fit_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ProgramError) as error:
         linprog(**arguments)
     assert message in str(error.value)

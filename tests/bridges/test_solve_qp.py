@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +17,11 @@ from relift.bridges.solve_qp import program_from_qpsolvers, solve_problem
 from relift.errors import AsymmetricError, MissingPackageError, NonConvexError, ShapeError
 
 
-def random_qp(seed: int) -> dict[str, object]:
+def random_qp(seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     n, m, k = int(rng.integers(1, 6)), int(rng.integers(0, 4)), int(rng.integers(0, 2))
     B = rng.integers(-2, 3, (n, n)).astype(float)
-    arguments: dict[str, object] = {"P": B @ B.T + np.eye(n), "q": rng.integers(-3, 4, n).astype(float)}
+    arguments: dict[str, Any] = {"P": B @ B.T + np.eye(n), "q": rng.integers(-3, 4, n).astype(float)}
     if m:
         arguments |= {"G": rng.integers(-2, 3, (m, n)).astype(float), "h": rng.integers(0, 4, m).astype(float)}
     if k:
@@ -106,7 +107,7 @@ def test_rows_of_the_program_are_those_of_g_then_those_of_a() -> None:
         A, b = np.array([[1.0, 1.0]]), np.array([2.0])
         lb, ub = None, np.array([5.0, np.inf])
 
-    program = program_from_qpsolvers(Problem())
+    program = program_from_qpsolvers(Problem())  # type: ignore[arg-type]
     assert program.A.toarray().tolist() == [[1, 0], [1, 1]]
     assert program.l.tolist() == [-np.inf, 2]
     assert program.u.tolist() == [1, 2]

@@ -24,7 +24,7 @@ INFEASIBLE = Program(q=[1, 1], A=[[1, 1]], l=[3], lb=0, ub=1)
 UNBOUNDED = Program(q=[-1, -1], A=[[1, -1]], u=[3], lb=0)
 
 
-def relift_process(*words: object, cwd: Path | None = None, **options: object) -> subprocess.CompletedProcess[str]:
+def relift_process(*words: object, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run ``python -m relift`` in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "relift", *map(str, words)],

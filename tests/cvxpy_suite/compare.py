@@ -50,8 +50,8 @@ class Comparison:
         counts, lines = self.routed.counts, []
         for name, run in (("as they are", self.plain), ("routed through relift", self.routed)):
             found = list(run.outcomes.values())
-            kinds = ", ".join(f"{found.count(kind)} {kind}" for kind in ("passed", "failed", "skipped"))
-            lines.append(f"{len(found)} tests {name}: {kinds}")
+            ends = ", ".join(f"{found.count(kind)} {kind}" for kind in ("passed", "failed", "skipped"))
+            lines.append(f"{len(found)} tests {name}: {ends}")
         lines.append(
             f"{counts.get('routed', 0)} solves routed, {counts.get('cones', 0)} of them with cones: "
             f"{counts.get('smaller', 0)} got smaller, {counts.get('merged', 0)} of these by merging classes, the rest "

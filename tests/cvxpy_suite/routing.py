@@ -59,16 +59,15 @@ class Routed(Lifted):
             raise
         finally:
             _depth = outside
-        ground, reduced, small = (outcome.report[key] for key in ("ground", "reduced", "small"))
+        report: dict[str, Any] = outcome.report
+        ground, reduced, small = (report[key] for key in ("ground", "reduced", "small"))
         COUNTS[f"status {outcome.answer.status}"] += 1
         COUNTS["smaller"] += size(small) < size(ground)
         COUNTS["merged"] += small["variables"] < reduced["variables"] or size(small) < size(reduced)
-        COUNTS["recovered"] += bool(outcome.report["recovered"])
+        COUNTS["recovered"] += bool(report["recovered"])
         COUNTS["cones"] += bool(ground["cones"])
-        COUNTS["certified"] += bool(
-            outcome.report["certificate"]["is_optimal"] or outcome.report["certificate"]["is_proved"]
-        )
-        if isinstance(own := outcome.report["backend_stats"], dict):
+        COUNTS["certified"] += bool(report["certificate"]["is_optimal"] or report["certificate"]["is_proved"])
+        if isinstance(own := report["backend_stats"], dict):
             return replace(outcome, report={**own, **outcome.report})
         return outcome
 
@@ -101,8 +100,8 @@ def install() -> None:
         return (*make_key(self, *args), _depth > 0)
 
     solving_chain._resolve_solver = resolve_and_route
-    Problem._solve = solve_inside
-    Cache.make_key = key_with_route
+    Problem._solve = solve_inside  # type: ignore[method-assign]
+    Cache.make_key = key_with_route  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def random_model(seed: int) -> Model:
             words.append(names[j])
         return words
 
-    sense = str(rng.choice(["min", "max"]))
+    sense: Literal["min", "max"] = "min" if rng.choice(["min", "max"]) == "min" else "max"
     q, r = np.array([some() for _ in range(n)]), some() if rng.random() < 0.5 else 0.0
     objective = terms(dict(enumerate(q)))
     P = None

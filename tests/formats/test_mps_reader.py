@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -162,10 +163,12 @@ def read_by_highs(text: str, path: Path) -> Program:
             (np.array(hessian.value_), np.array(hessian.index_, int), np.array(hessian.start_, int)), shape=(n, n)
         )
         P = lower + sparse.tril(lower, k=-1).T
-    bounds = [np.array(part, dtype=float) for part in (lp.row_lower_, lp.row_upper_, lp.col_lower_, lp.col_upper_)]
-    sense = "max" if lp.sense_ == highspy.ObjSense.kMaximize else "min"
+    l, u, lb, ub = (
+        np.array(part, dtype=float) for part in (lp.row_lower_, lp.row_upper_, lp.col_lower_, lp.col_upper_)
+    )
+    sense: Literal["min", "max"] = "max" if lp.sense_ == highspy.ObjSense.kMaximize else "min"
     return Program(
-        P, np.array(lp.col_cost_), A, *bounds, lp.offset_, sense=sense,
+        P, np.array(lp.col_cost_), A, l, u, lb, ub, lp.offset_, sense=sense,
         variable_names=list(lp.col_names_), row_names=list(lp.row_names_), assume_convex=True,
     )  # fmt: skip
 

@@ -8,6 +8,7 @@ import io
 import os
 import pickle
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ def programs(draw: st.DrawFn, two_sided: bool = True, names: bool = True) -> Pro
 
     A = vector(m * n).reshape(m, n) * (rng.random((m, n)) < 0.6)
     P = None
-    sense = draw(st.sampled_from(["min", "max"]))
+    sense: Literal["min", "max"] = draw(st.sampled_from(["min", "max"]))
     if draw(st.booleans()):
         B = rng.integers(-3, 4, (n, n)).astype(float)
         P = (B @ B.T) * (1 if sense == "min" else -1)
@@ -452,7 +453,7 @@ def damaged_archives() -> dict[str, dict[str, object]]:
 
 
 @pytest.mark.parametrize(("message", "arrays"), damaged_archives().items())
-def test_what_is_wrong_with_an_archive_is_said(message: str, arrays: dict[str, object], tmp_path: Path) -> None:
+def test_what_is_wrong_with_an_archive_is_said(message: str, arrays: dict[str, Any], tmp_path: Path) -> None:
     np.savez(tmp_path / "m.npz", **arrays)
     with pytest.raises(FileFormatError, match=message):
         read_program(tmp_path / "m.npz")

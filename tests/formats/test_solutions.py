@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_a_written_answer_passes_its_check_when_read_back(program: Program, suff
 
 
 def test_the_json_of_an_answer_has_the_documented_keys() -> None:
-    document = json_from_result(relift.solve(TRIANGLE))
+    document: dict[str, Any] = json_from_result(relift.solve(TRIANGLE))
     assert list(document) == [
         "format", "version", "relift", "status", "objective", "sense", "message", "backend", "iterations", "sizes",
         "certificate", "timings", "versions", "attempts", "variable_names", "row_names", "x", "y", "w", "ray_x",

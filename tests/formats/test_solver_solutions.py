@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import highspy
 import numpy as np
@@ -169,7 +170,9 @@ def test_a_style_is_one_of_text_files_and_must_be_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sense", ["min", "max"])
-def test_a_small_model_that_highs_has_solved_is_expanded_and_passes_its_check(sense: str, tmp_path: Path) -> None:
+def test_a_small_model_that_highs_has_solved_is_expanded_and_passes_its_check(
+    sense: Literal["min", "max"], tmp_path: Path
+) -> None:
     sign = 1.0 if sense == "min" else -1.0
     ring = Program(q=np.full(6, sign), A=np.eye(6) + np.roll(np.eye(6), 1, axis=1), l=np.ones(6), lb=0, sense=sense)
     model, small, chart = (str(tmp_path / name) for name in ("ring.mps", "small.mps", "map.json"))

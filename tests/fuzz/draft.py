@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class Draft:
     ub: Array
     P: Array | None = None
     r: float = 0.0
-    sense: str = "min"
+    sense: Literal["min", "max"] = "min"
     quadratic: tuple[tuple[Array, Array, float], ...] = ()
     cones: tuple[tuple[Cone, Array, Array], ...] = ()
     """Each cone with its own rows (C, b): b - Cx lies in it."""

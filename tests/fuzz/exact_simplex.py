@@ -62,8 +62,8 @@ def _standard_form(draft: Draft) -> tuple[int, list[dict[int, Fraction]], dict[i
         for side, direction in sides:
             rows.append({**entries, new(): Fraction(direction), -1: _fraction(side) - shift})
     cost = {-1: ZERO}
-    for j, value in enumerate(draft.q.tolist()):
-        cost[-1] += sign * _fraction(value) * terms[j][0]
+    for i, value in enumerate(draft.q.tolist()):
+        cost[-1] += sign * _fraction(value) * terms[i][0]
         for z, direction in terms[j][1]:
             cost[z] = cost.get(z, ZERO) + sign * direction * _fraction(value)
     return n, rows, cost, sign

@@ -39,7 +39,7 @@ def wrong_verdict(draft: Draft, verdict: Verdict, ask_exactly: bool = False) -> 
         founds.append((route, found))
         agreeing = [other for other, said in founds[:-1] if _agree(found, said)]
         if agreeing:
-            routes = [exact_optimum] if _is_small_and_linear(draft) else [agreeing[0], route]
+            routes: list[Route] = [exact_optimum] if _is_small_and_linear(draft) else [agreeing[0], route]
             return _at_the_border(draft, verdict, routes)
     return "", "undecided"
 
@@ -117,8 +117,8 @@ def _at_the_border(draft: Draft, verdict: Verdict, routes: list[Route]) -> tuple
             return "", "undecided"
         between = [tight, loose]
         if "optimal" == tight.status == loose.status:
-            ends = sorted([tight.objective, loose.objective])
-            between.append(replace(tight, objective=float(np.clip(verdict.objective - draft.r, *ends))))
+            low, high = sorted([tight.objective, loose.objective])
+            between.append(replace(tight, objective=float(np.clip(verdict.objective - draft.r, low, high))))
         if any(not _is_contradicted(claims, found) for found in between):
             return "", "borderline"
         founds.append(tight)

@@ -39,7 +39,7 @@ def routes_for(draft: Draft) -> list[Route]:
         return [clarabel, scs]
     if draft.P is not None:
         return [clarabel, piqp, highs_simplex, scs]
-    linear = [highs_simplex, clarabel, piqp]
+    linear: list[Route] = [highs_simplex, clarabel, piqp]
     return linear if (draft.n + draft.m) % 2 else [clarabel, highs_simplex, piqp]
 
 
@@ -81,7 +81,7 @@ def _power_of_two(sizes: Array, axis: int) -> Array:
     largest = sizes.max(axis)
     smallest = np.where(sizes > 0, sizes, np.inf).min(axis)
     middle = np.where(largest > 0, np.sqrt(np.where(largest > 0, largest, 1.0) * np.where(largest > 0, smallest, 1)), 1)
-    return 2.0 ** -np.round(np.log2(middle))
+    return np.asarray(2.0 ** -np.round(np.log2(middle)), dtype=np.float64)
 
 
 def _without_huge(bound: Array) -> Array:
@@ -123,7 +123,7 @@ def highs_simplex(draft: Draft) -> Found:
     return _found(draft, "highs", word, highs.getSolution().col_value, s.columns)
 
 
-_HIGHS_OPTIONS = {
+_HIGHS_OPTIONS: dict[str, Any] = {
     "output_flag": False, "presolve": "off", "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10, "small_matrix_value": 1e-12, "threads": 1,
     "large_matrix_value": float("inf"),
@@ -189,7 +189,8 @@ def scs(draft: Draft) -> Found:
     if any(isinstance(cone, PowerND) for cone, _, _ in draft.cones):
         return Found("scs", "undecided")
     own: dict[str, list[Any]] = {"q": [], "ep": [], "p": []}
-    begin, rows = n_equal + n_inequal + sum(sizes), {"q": [], "ep": [], "p": []}
+    begin = n_equal + n_inequal + sum(sizes)
+    rows: dict[str, list[int]] = {"q": [], "ep": [], "p": []}
     for cone, _, _ in draft.cones:
         name = "q" if isinstance(cone, SecondOrder) else "ep" if isinstance(cone, Exponential) else "p"
         own[name].append(cone.alpha if isinstance(cone, Power) else cone.n_rows)
@@ -198,9 +199,9 @@ def scs(draft: Draft) -> Found:
     order = [*range(n_equal + n_inequal + sum(sizes)), *rows["q"], *rows["ep"], *rows["p"]]
     if not order:
         return Found("scs", "undecided")
-    cone = {"z": n_equal, "l": n_inequal, "q": sizes + own["q"], "ep": len(own["ep"]), "p": own["p"]}
+    kinds = {"z": n_equal, "l": n_inequal, "q": sizes + own["q"], "ep": len(own["ep"]), "p": own["p"]}
     data = {"P": sparse.csc_matrix(np.triu(s.P)), "A": sparse.csc_matrix(K[order]), "b": b[order], "c": s.q}
-    found = scs.SCS(data, cone, verbose=False, eps_abs=1e-9, eps_rel=1e-9, eps_infeas=1e-9, max_iters=20000).solve()
+    found = scs.SCS(data, kinds, verbose=False, eps_abs=1e-9, eps_rel=1e-9, eps_infeas=1e-9, max_iters=20000).solve()
     said = {scs.SOLVED: "optimal", scs.INFEASIBLE: "infeasible", scs.UNBOUNDED: "unbounded"}
     return _found(draft, "scs", said.get(int(found["info"]["status_val"]), "undecided"), found["x"], s.columns)
 

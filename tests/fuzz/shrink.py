@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from tests.fuzz.draft import Draft
@@ -56,22 +57,27 @@ def _with_simpler_numbers(draft: Draft) -> Iterator[Draft]:
     for name, nothing in (("lb", -np.inf), ("ub", np.inf), ("l", -np.inf), ("u", np.inf)):
         values = getattr(draft, name)
         for k in np.flatnonzero(np.isfinite(values)):
-            yield replace(draft, **{name: _with(values, k, nothing)})
+            yield _changed(draft, name, k, nothing)
             if values[k] not in (0.0, 1.0, -1.0):
                 for simple in (0.0, 1.0, float(f"{values[k]:.1g}")):
                     if simple != values[k]:
-                        yield replace(draft, **{name: _with(values, k, simple)})
+                        yield _changed(draft, name, k, simple)
     for name in ("q", "A"):
         values = getattr(draft, name)
         for at in zip(*np.nonzero(values), strict=True):
-            yield replace(draft, **{name: _with(values, at, 0.0)})
+            yield _changed(draft, name, at, 0.0)
             if values[at] != 1.0:
                 for simple in (1.0, float(f"{values[at]:.1g}")):
                     if simple not in (values[at], 0.0) and abs(values[at]) != 1.0:
-                        yield replace(draft, **{name: _with(values, at, simple)})
+                        yield _changed(draft, name, at, simple)
 
 
-def _with(values: np.ndarray, at: object, value: float) -> np.ndarray:
+def _changed(draft: Draft, name: str, at: Any, value: float) -> Draft:
+    change: dict[str, Any] = {name: _with(getattr(draft, name), at, value)}
+    return replace(draft, **change)
+
+
+def _with(values: np.ndarray, at: Any, value: float) -> np.ndarray:
     changed = values.copy()
     changed[at] = value
     return changed

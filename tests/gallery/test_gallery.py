@@ -7,6 +7,7 @@ import json
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,7 +134,7 @@ def test_tc_qp_svm_on_cora(tmp_path: Path) -> None:
     assert answer.explain()["collective"].classes < 941
 
 
-def by_hand(tables: dict[str, list[tuple[int, ...]]]) -> relift.Program:
+def by_hand(tables: dict[str, list[Any]]) -> relift.Program:
     """The same program, put together without the language."""
     label, query = dict(tables["label"]), {q for (q,) in tables["query"]}
     words = {word: j for j, word in enumerate(dict.fromkeys(w for _, w in tables["word"]))}

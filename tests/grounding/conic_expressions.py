@@ -120,13 +120,13 @@ class Writer:
         plain = ["abs", "square", "norm", "exp", "huber", "quad_over_lin", "inv", "power", "fourth", "kl", "lse"]
         nested = ["max", "max over", "sum", "plus", "minus", "norm of hinges", "hinge", "exp of", "norminf", "norm1"]
         kind = self.pick(*plain, *(nested if depth else ()))
-        return getattr(self, f"_{kind.replace(' ', '_')}")(bound, depth)  # type: ignore[no-any-return]
+        return getattr(self, f"_{kind.replace(' ', '_')}")(bound, depth)
 
     def concave(self, bound: tuple[str, ...], depth: int) -> Both:
         kind = self.pick(
             "log", "sqrt", "entropy", "root", "geo mean", *(("min", "min over", "log of") if depth else ())
         )
-        return getattr(self, f"_{kind.replace(' ', '_')}")(bound, depth)  # type: ignore[no-any-return]
+        return getattr(self, f"_{kind.replace(' ', '_')}")(bound, depth)
 
     def _abs(self, bound: Any, depth: int) -> Both:
         e = self.affine(bound)

@@ -110,7 +110,8 @@ def test_grounding_is_what_nested_loops_give(text: str, tables: dict[str, Any], 
             ground(model, tables)
         return
     event("grounded")
-    engines: list[Engine] = {0: [DuckDBEngine(threads=1)], 1: [MemoryEngine(most_rows=3)]}.get(seed, [MemoryEngine()])
+    others: dict[int, list[Engine]] = {0: [DuckDBEngine(threads=1)], 1: [MemoryEngine(most_rows=3)]}
+    engines = others.get(seed, [MemoryEngine()])
     for engine in engines:  # with three rows many queries are handed over to DuckDB
         with ground(model, tables, engine=engine) as grounded:
             assert_same(grounded, slow)

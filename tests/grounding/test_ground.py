@@ -35,7 +35,7 @@ NASTY = [
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(
-        st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12),
+        st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12),  # type: ignore[arg-type]
         min_size=1,
         max_size=6,
         unique=True,

@@ -71,7 +71,7 @@ def test_values_stay_as_they_were_within_the_bounds(given_: tuple[Hinges, Any, A
 
 
 def test_each_kind_is_decided() -> None:
-    rows = [[0, 0], [1, -1], [-1, -1], [1, 1], [1, 1], [1, -2], [1, -2], [-1, 2]]
+    rows: list[list[float]] = [[0, 0], [1, -1], [-1, -1], [1, 1], [1, 1], [1, -2], [1, -2], [-1, 2]]
     hinges = made(rows, [0.5, -3, 0, 0, 0, 0, 0, 0], [2.0] * 8, [2, 1, 2, 1, 2, 1, 1, 1])
     found = presolve(hinges, np.zeros(2), np.ones(2))
     assert (found.n_constant, found.never, found.always, found.merged) == (1, 2, 2, 2)

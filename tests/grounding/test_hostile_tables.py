@@ -59,7 +59,7 @@ COLUMNS: dict[str, tuple[Callable[[], Any], Any]] = {
     "backwards": (lambda: np.arange(4)[::-1], [3]),
     "big-endian": (lambda: np.array([3, 1], ">i8"), [3]),
     "half precision": (lambda: np.array([0.1, 2], np.float16), HALVES),
-    "masked": (lambda: np.ma.masked_array([1, 2, 3], [0, 1, 0]), [1]),
+    "masked": (lambda: np.ma.masked_array([1, 2, 3], [False, True, False]), [1]),
     "empty": (lambda: np.array([]), ["a"]),
     "pandas Int64": (lambda: pd.DataFrame({"a": pd.array([2**53 + 1, 2**53], dtype="Int64")}), [2**53]),
     "pandas Int64 with a gap": (lambda: pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), [1]),
@@ -151,7 +151,7 @@ def test_later_changes_of_the_users_columns_change_nothing() -> None:
         subject to k forall {I in p(I)}: x(I) <= c(I) + 9;"""
     )
     keys, costs, least = np.arange(5), np.arange(5.0), np.arange(5.0) - 2
-    data = {"p": {"i": keys}, "c": {"i": keys, "v": costs}, "b": {"i": keys, "v": least}}
+    data: dict[str, dict[str, Any]] = {"p": {"i": keys}, "c": {"i": keys, "v": costs}, "b": {"i": keys, "v": least}}
     expected = ground(model, {name: {k: v.copy() for k, v in table.items()} for name, table in data.items()})
     grounded = ground(model, data)
     keys[:], costs[:], least[:] = [9, 8, 7, 6, 5], -1, 77
@@ -203,7 +203,7 @@ def test_without_the_compiled_kernels_the_program_is_the_same(name: str, monkeyp
 @pytest.mark.parametrize("engine", [MemoryEngine, DuckDBEngine])
 def test_atoms_that_cannot_be_there_are_not_there(engine: Callable[[], Engine]) -> None:
     grounded = ground(MODEL, {"p": [1, 2**63 - 1], "s": []}, engine=engine())
-    assert [grounded.atoms.number("x", key) for key in (1, 1.0, True, np.int64(1), 2**63 - 1)] == [0, 0, 0, 0, 1]
+    assert [grounded.atoms.number("x", key) for key in (1, 1.0, True, np.int64(1), 2**63 - 1)] == [0, 0, 0, 0, 1]  # type: ignore[arg-type]
     for key in ("a", 2**70, -(2**63), 2**63 - 2, 0.5):
         with pytest.raises(OptionError, match="there is no x"):
             grounded.atoms.number("x", key)

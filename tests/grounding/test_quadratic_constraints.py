@@ -39,9 +39,9 @@ def test_squares_of_sums_constants_and_weights_are_multiplied_out_by_row() -> No
         w := {(a,1):1, (a,2):2, (b,1):0.1, (b,2):0.3};   d := {1:0.1, 2:-1};   r := {a:2, b:3};
         """
     )
-    w = {"a": [1, 2], "b": [0.1, 0.3]}
+    w = {"a": [1.0, 2.0], "b": [0.1, 0.3]}
     for k, (P, q, r) in zip("ab", matrices(answer), strict=True):
-        wanted_P, wanted_q, wanted_r = np.zeros((4, 4)), np.zeros(4), {"a": 4, "b": 9}[k] - 1
+        wanted_P, wanted_q, wanted_r = np.zeros((4, 4)), np.zeros(4), {"a": 4.0, "b": 9.0}[k] - 1
         for i, constant in enumerate((0.1, -1)):
             b = np.zeros(4)
             b[i], b[2 + "ab".index(k)] = 1, -2

@@ -10,7 +10,7 @@ import pytest
 
 import relift
 from relift import Program
-from relift.lifting.certificate import infeasibility_residual
+from relift.lifting.ray_residuals import infeasibility_residual
 from relift.program.solution import Solution, Status
 from relift.solvers.newton_polish import polished
 from relift.symmetry.colour_refinement import colour_refinement
@@ -187,7 +187,7 @@ def test_a_polished_point_lies_on_the_bound_that_its_dual_value_belongs_to(is_up
 def test_classes_under_which_the_kernel_is_not_stable_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
     from relift.ml import exact
-    from relift.ml.dual import DualProblem, LiftOptions
+    from relift.ml.dual_problem import DualProblem, LiftOptions
     from relift.ml.kernels import FunctionKernel, dense_function
 
     corners = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
@@ -207,4 +207,4 @@ def test_classes_under_which_the_kernel_is_not_stable_are_not_used(monkeypatch: 
     corners[2, 1] += 1e-3
     assert solved(corners) == [0, 1, 2, 3]
     monkeypatch.undo()
-    assert exact.colour_refinement is colour_refinement
+    assert exact.colour_refinement is colour_refinement  # type: ignore[attr-defined]

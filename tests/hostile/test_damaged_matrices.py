@@ -80,7 +80,7 @@ def damaged() -> Iterator[tuple[str, Any]]:
     matrix = fresh("csr").astype(complex)
     yield "csr complex", matrix
     matrix = fresh("csr")
-    matrix.data = np.ma.array(matrix.data, mask=[1] + [0] * 5)
+    matrix.data = np.ma.array(matrix.data, mask=[True] + [False] * 5)
     yield "csr masked", matrix
 
 
@@ -159,8 +159,8 @@ def test_unusual_index_types_that_fit_are_read() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"q": np.ma.array([1.0, 2.0], mask=[0, 1])}, "q[1] is masked. Fill it with a number, or remove it."),
-        ({"A": np.ma.array([[1.0, 2.0]], mask=[[0, 1]])}, "A[0, 1] is masked. Fill it with a number, or remove it."),
+        ({"q": np.ma.array([1.0, 2.0], mask=[False, True])}, "q[1] is masked. Fill it with a number, or remove it."),
+        ({"A": np.ma.masked_equal([[1.0, 2.0]], 2.0)}, "A[0, 1] is masked. Fill it with a number, or remove it."),
         ({"q": [1.0, None]}, "q[1] is nan. Every entry must be a finite number."),
         ({"q": [1.0, 2j]}, "q is not made of real numbers. Give a list, an array or a sparse matrix of numbers."),
         ({"q": ["1", "2"]}, "q is not made of real numbers. Give a list, an array or a sparse matrix of numbers."),

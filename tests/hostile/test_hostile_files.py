@@ -65,8 +65,10 @@ def test_no_reader_waits_for_a_pipe_or_reads_a_device(suffix: str, tmp_path: Pat
         with pytest.raises(FileFormatError) as error:
             READERS[suffix](path)
         assert str(error.value) == f"{path} is a device, a pipe or a socket, not a file. Copy its content to a file."
+    folder = tmp_path / f"folder{suffix}"
+    folder.mkdir()
     with pytest.raises(IsADirectoryError):
-        READERS[suffix](tmp_path.joinpath(f"folder{suffix}").mkdir() or tmp_path / f"folder{suffix}")
+        READERS[suffix](folder)
     with pytest.raises(FileNotFoundError):
         READERS[suffix](tmp_path / f"nothing{suffix}")
 
@@ -364,9 +366,9 @@ def test_errors_and_notes_about_files_are_escaped_on_the_command_line(tmp_path: 
     assert done.returncode == 2
     assert all(letter == "\n" or letter.isprintable() for letter in done.stderr)
     odd = os.fsencode(str(tmp_path)) + b"/\xff\xfe.mps"
-    done = subprocess.run([sys.executable, "-m", "relift", odd], capture_output=True, check=False, timeout=120)
-    assert done.returncode == 2
-    assert b"no such file" in done.stderr
+    found = subprocess.run([sys.executable, "-m", "relift", odd], capture_output=True, check=False, timeout=120)
+    assert found.returncode == 2
+    assert b"no such file" in found.stderr
 
 
 # --- mutated files -------------------------------------------------------------------------------------------------

@@ -219,9 +219,8 @@ def test_a_solve_has_the_same_verdict_in_every_scale(seed: int) -> None:
         10.0 ** random.uniform(-4, 4, program.n_variables),
         10.0 ** random.uniform(-6, 6),
     )
-    nothing = Solution(
-        Status.OPTIMAL, *(np.zeros(size) for size in program.A.shape[::-1]), np.zeros(program.n_variables)
-    )
+    n, m = program.n_variables, program.n_rows
+    nothing = Solution(Status.OPTIMAL, np.zeros(n), np.zeros(m), np.zeros(n))
     other, _ = rescaled(program, nothing, *scales)
     after = solve(other)
     assert after.status == before.status

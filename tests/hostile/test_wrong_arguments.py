@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -44,7 +46,7 @@ def test_an_answer_that_does_not_fit_its_program_is_named_and_lists_are_taken() 
 
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf, 1j, "a", None])
-def test_a_graph_of_what_is_no_number_is_refused(entry: object) -> None:
+def test_a_graph_of_what_is_no_number_is_refused(entry: Any) -> None:
     with pytest.raises(NotANumberError, match="not a finite real number"):
         colour_refinement([[0, entry], [entry, 0]])
     networkx = pytest.importorskip("networkx")

@@ -27,7 +27,7 @@ def engine() -> Iterator[Engine]:
 
 
 def in_engine(engine: Engine, program: Program, solution: Solution) -> Certificate:
-    tables = program_from_tables(engine, **tables_from_program(program))  # type: ignore[arg-type]
+    tables = program_from_tables(engine, **tables_from_program(program))
     temporary = TemporaryTables(engine, "agrees")
     zeros_of_columns, zeros_of_rows = np.zeros(program.n_variables), np.zeros(program.n_rows)
     is_ray = solution.status in {Status.INFEASIBLE, Status.UNBOUNDED}

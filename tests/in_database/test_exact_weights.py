@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -67,12 +68,12 @@ def test_hashes_have_their_bits_and_depend_on_their_seed(engine: Engine) -> None
 
 
 def test_wrong_tables_are_refused_in_words() -> None:
-    good = {
+    good: dict[str, Any] = {
         "columns": [(0, 1.0, 0.0, 1.0), (1, 1.0, 0.0, 1.0)],
         "rows": [(0, 0.0, 1.0)],
         "entries": [(0, 0, 1.0), (0, 1, 1.0)],
     }
-    wrong = [
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"columns": [(0, 1.0, 0.0, 1.0), (2, 1.0, 0.0, 1.0)]}, DataError, "Number them from 0 to 1"),
         ({"columns": [(0, 1.0, 2.0, 1.0), (1, 1.0, 0.0, 1.0)]}, BoundsError, "bounds 2.0 and 1.0 at column 0"),
         ({"columns": [(0, np.nan, 0.0, 1.0), (1, 1.0, 0.0, 1.0)]}, DataError, "misses a number at column 0"),
@@ -88,7 +89,7 @@ def test_wrong_tables_are_refused_in_words() -> None:
     with DuckDBEngine(threads=1) as engine:
         for change, error, message in wrong:
             with pytest.raises(error, match=message):
-                program_from_tables(engine, **(good | change))  # type: ignore[arg-type]
+                program_from_tables(engine, **(good | change))
         assert engine.tables() == []
 
 

@@ -110,7 +110,7 @@ def test_a_model_solved_in_the_engine_has_the_values_of_the_local_solve() -> Non
         assert [b.n_rows for b in batches] == [7, 7, 7, 7, 7, 1]
         assert answer.store("charge", "kept") == 36
     with pytest.raises(OptionError, match=r"unknown option 'lift_in_engnie'\. Did you mean 'lift_in_engine'"):
-        model.solve(data=data, lift_in_engnie=True)
+        model.solve(data=data, lift_in_engnie=True)  # type: ignore[call-overload]
 
 
 def test_a_model_in_a_file_leaves_nothing_of_ours_and_all_of_the_users(tmp_path: Path) -> None:

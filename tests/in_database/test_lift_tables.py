@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from scipy import sparse
 import relift
 from relift import Program
 from relift.errors import EngineError
-from relift.in_database import EngineLifting, EngineLiftSettings, lift_tables, tables_from_program
+from relift.in_database import EngineLifting, EngineLiftSettings, EngineResult, lift_tables, tables_from_program
 from relift.settings import LiftMethod, Progress
 from relift.tables.duckdb.engine import DuckDBEngine
 from relift.tables.engine import Engine
@@ -38,13 +39,13 @@ def close(lifting: EngineLifting) -> None:
     lifting.program.drop()
 
 
-def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **options: object) -> None:
+def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **options: Any) -> None:
     """Classes equal to the core's, a quotient equal to the local one, and the same certified answer."""
     scale_rows = bool(options.get("scale_rows", True))
     values = options.get("values", "decimal")
     local = relift.lift(
         program, lift=method, reduce=False, sizes=False, signs=False, scale_rows=scale_rows, values=values
-    )  # type: ignore[arg-type]
+    )
     lifting = lifted(engine, program, lift=method, **options)
     try:
         assert lifting.variable_partition == local.variables
@@ -54,7 +55,7 @@ def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **opti
         assert there.status == here.status
         if here.x is not None:
             assert there.objective == pytest.approx(here.objective, rel=1e-6, abs=1e-6)
-            checked = relift.lifting.certificate.certify(program, _solution(there), 1e-5)
+            checked = relift.certify(program, _solution(there), 1e-5)
             assert checked.is_optimal
             ours = there.certificate
             assert ours.primal_residual == pytest.approx(checked.primal_residual, abs=1e-9)
@@ -64,12 +65,12 @@ def assert_as_local(engine: Engine, program: Program, method: LiftMethod, **opti
         close(lifting)
 
 
-def _solution(result: object) -> relift.Solution:
+def _solution(result: EngineResult) -> relift.Solution:
     return relift.Solution(
         result.status,
         x=result.fetch_x(),
         y=result.fetch_y(),
-        w=result.fetch_w(),  # type: ignore[attr-defined]
+        w=result.fetch_w(),
     )
 
 
@@ -135,7 +136,7 @@ def test_wild_values_and_stored_zeros_have_the_classes_of_the_core(
     pool = random.choice(WILD, 3)
     A = np.kron(random.choice(pool, (m, n)), np.eye(2) if seed % 2 else np.ones((2, 2)))
     program = Program(q=np.repeat(random.choice([0.0, -0.0, 1 / 3], n), 2), A=A, u=np.ones(2 * m), lb=0.0, ub=1.0)
-    tables = tables_from_program(program)
+    tables: dict[str, Any] = {**tables_from_program(program)}
     tables["entries"] = [(i, j, float(A[i, j])) for i in range(2 * m) for j in range(2 * n)]
     how = EngineLiftSettings(lift=method, values=values)  # type: ignore[arg-type]
     lifting = lift_tables(engine, **tables, settings=how)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.in_database.test_ground_tables import FLEET, fleet_data
@@ -110,7 +111,7 @@ def test_spark_finds_the_classes_of_the_core_and_goes_on_from_its_checkpoints(
     with SparkEngine(driver_memory="1g") as first:
         session = first._open.parent
         assert_as_local(first, ring_with_a_mark(5), "equitable")
-        kept = {"checkpoint_folder": str(tmp_path), "keep_tables": True}
+        kept: dict[str, Any] = {"checkpoint_folder": str(tmp_path), "keep_tables": True}
         with SparkEngine(session, **kept) as engine, pytest.raises(EngineError, match="driver is gone"):
             lift_tables(engine, **tables, settings=RESUME, progress=fail_in_round_two)
         seen: list[Progress] = []

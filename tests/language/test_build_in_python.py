@@ -280,7 +280,7 @@ P, C, X1, Y0, K = M.relation("p", 1), M.param("c", 1), M.var("x", arity=1), M.va
         (lambda: P(I) & I < 3, "I is not a formula, and & needs one. Comparisons between & and | need parentheses: "
          "p(X) & (X < 3)."),
         (lambda: P(I) + 1, "p(I) is a formula, and + needs a number. Write indicator(..) for 1 or 0."),
-        (lambda: P(I) | 3, "3 is not a formula, and | needs one."),
+        (lambda: P(I) | 3, "3 is not a formula, and | needs one."),  # type: ignore[operator]
         (lambda: 3 & P(I), "3 is not a formula, and & needs one."),
         (lambda: X1(I) * "a", "'a' is not a number, and * needs one."),
         (lambda: X1 + 1, "x has 1 argument and cannot be used without. Write x(I)."),
@@ -288,7 +288,7 @@ P, C, X1, Y0, K = M.relation("p", 1), M.param("c", 1), M.var("x", arity=1), M.va
         (lambda: bool(P), "p has no truth value in Python. Use &, | and ~ instead of and, or and not."),
         (lambda: [*P(I)], "p(I) cannot be iterated over. Sum over it with sum_(..., over=..., where=...)."),
         (lambda: len(P(I)), "p(I) has no length before it is grounded. Count with count_(over=..., where=...)."),
-        (lambda: sum_(Y0, over="I", where=P(I)), "I is not a logic variable. Make some with indices(\"I J\")."),
+        (lambda: sum_(Y0, over="I", where=P(I)), "I is not a logic variable. Make some with indices(\"I J\")."),  # type: ignore[arg-type]
         (lambda: sum_(Y0, over=(), where=P(I)), "a query needs at least one logic variable."),
         (lambda: sum_(Y0, over=I, where=I), "I is not a formula, and where needs one."),
         (lambda: indices("i"), "'i' cannot be the name of a logic variable. A logic variable begins with an upper-case "
@@ -302,7 +302,7 @@ P, C, X1, Y0, K = M.relation("p", 1), M.param("c", 1), M.var("x", arity=1), M.va
         (lambda: M.relation("Big", 1), "'Big' cannot be the name of a relation. Names begin with a lower-case letter."),
         (lambda: M.relation("sum", 1), "'sum' is a reserved word. Choose another name."),
         (lambda: M.relation("q", -1), "arity=-1 is not possible. Give a whole number of arguments."),
-        (lambda: M.param("q", 1, value=3), "q has 1 argument, so it needs a table. Give default= instead of value=."),
+        (lambda: M.param("q", 1, value=3), "q has 1 argument, so it needs a table. Give default= instead of value=."),  # type: ignore[call-overload]
         (lambda: M.subject_to(True), "the constraint is True, not a comparison. A comparison of two Python numbers is "
          "made by Python before the model sees it."),
         (lambda: M.subject_to(Y0), "y is not a comparison. Write e <= b, e >= b, e == b or between(a, e, b)."),

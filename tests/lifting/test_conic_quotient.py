@@ -27,7 +27,7 @@ from relift.program import (
 )
 from relift.program.cone_distance import pushed_into
 from relift.program.cones import Cone
-from relift.settings import LiftSettings
+from relift.settings import LiftMethod, LiftSettings
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 from relift.testing.random_conic_programs import KINDS, symmetric_conic_program
@@ -70,7 +70,7 @@ def test_lifted_and_ground_optimum_agree(seed: int, copies: int, n_cones: int, q
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", ["counting", "orbits"])
-def test_other_methods_find_the_same_optimum(kind: str, method: str) -> None:
+def test_other_methods_find_the_same_optimum(kind: str, method: LiftMethod) -> None:
     if method == "orbits":
         pytest.importorskip("igraph")
     for seed in range(3):
@@ -261,10 +261,9 @@ def test_a_proof_that_lies_in_the_cones_alone_is_not_lost_in_the_dust_on_the_row
     # x in [2, 5] breaks the cone. Two free variables stand in an equality with x that has no part in the proof: its
     # dual value is 0 but for rounding.
     rows = ConicRows(np.hstack([A, np.zeros((len(b), 2))]), b, [cone])
-    bounds = {"lb": [2.0, -np.inf, -np.inf], "ub": [5.0, np.inf, np.inf]}
     program = Program(
         P=np.diag([0.0, weight, weight]), q=[0, 0.1 * weight, 0.1 * weight], A=[[0.3, 0.5, 0.5]], l=[0], u=[0],
-        conic=rows, **bounds,
+        lb=[2.0, -np.inf, -np.inf], ub=[5.0, np.inf, np.inf], conic=rows,
     )  # fmt: skip
     result = relift.solve(program, lift=method)  # type: ignore[arg-type]
     assert result.status == Status.INFEASIBLE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -200,6 +202,7 @@ def test_update_gives_what_a_fresh_solve_gives(seed: int, quadratic: bool, disgu
     program = case.program
     lifting = lift(program)
     first = relift.solve(lifting)
+    vectors: dict[str, Any]
     if change == "q":
         vectors = {"q": program.q * 2.0}
     elif change == "q one":

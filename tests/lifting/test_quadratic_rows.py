@@ -140,7 +140,7 @@ def test_counting_and_equitable_give_the_same_optimum() -> None:
     n = 5
     ring = 2 * np.eye(n) - np.roll(np.eye(n), 1, 0) - np.roll(np.eye(n), -1, 0)
     program = Program(q=-np.ones(n), lb=0, ub=4, quadratic=[(ring + np.eye(n), None, 3.0)])
-    values = [relift.solve(program, lift=m).objective for m in ("equitable", "counting", "none")]  # type: ignore[arg-type]
+    values = [relift.solve(program, lift=m).objective for m in ("equitable", "counting", "none")]
     np.testing.assert_allclose(values, values[0], rtol=1e-6)
 
 

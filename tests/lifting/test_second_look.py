@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -73,7 +74,7 @@ def test_near_misses_that_keep_nothing_apart_get_no_hint() -> None:
 
 
 @pytest.mark.parametrize("options", [{"digits": 12}, {"lift": "counting"}, {"lift": "none"}])
-def test_only_exact_equitable_lifting_takes_a_second_look(options: dict[str, object]) -> None:
+def test_only_exact_equitable_lifting_takes_a_second_look(options: dict[str, Any]) -> None:
     assert relift.lift(kernel_on_a_circle(), **options).hint is None
 
 

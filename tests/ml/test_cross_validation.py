@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from relift.ml import LiftedSVCCV
+from relift.ml.validation import ClassWeight
 
 
 def imbalanced() -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +35,7 @@ DATA: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_every_score_of_the_grid_is_that_of_svc(name: str, class_weight: str | None) -> None:
+def test_every_score_of_the_grid_is_that_of_svc(name: str, class_weight: ClassWeight) -> None:
     X, y = DATA[name]()
     X = StandardScaler().fit_transform(X)
     gammas, Cs = [0.1 / X.shape[1], 1 / X.shape[1], 10 / X.shape[1]], [0.1, 10.0, 1000.0]

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relift.ml import class_rounds, dual, exact
-from relift.ml.dual import DualProblem, LiftOptions, solve_lifted
+from relift.ml.dual import solve_lifted
+from relift.ml.dual_problem import DualAnswer, DualProblem, LiftOptions
 from relift.ml.exact import solve_exact
 from relift.ml.kernels import FunctionKernel, PointKernel, dense_function
 from relift.ml.landmarks import choose_landmarks
@@ -41,7 +42,7 @@ def optimum(given_problem: DualProblem) -> float:
     return float(given_problem.c @ beta - 0.5 * beta @ K @ beta)
 
 
-def check_answer(given_problem: DualProblem, answer: dual.DualAnswer) -> None:
+def check_answer(given_problem: DualProblem, answer: DualAnswer) -> None:
     assert (answer.beta >= given_problem.lo - 1e-12).all()
     assert (answer.beta <= given_problem.hi + 1e-12).all()
     assert abs(answer.beta.sum()) <= 1e-9 * np.abs(answer.beta).sum() + 1e-12

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
+from relift.arrays import Double, Examples
 from relift.ml import compiled, dual_machine
 from relift.ml.dual_machine import (
     REACHED,
@@ -101,7 +102,7 @@ def test_every_kind_of_kernel_gives_the_same_answer(monkeypatch: pytest.MonkeyPa
     X, c, lo, hi = machine_data(150, 4, 5.0, 3)
     K = rbf_kernel(X, gamma=0.3)
 
-    def function(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def function(A: Examples, B: Examples) -> Double:
         return rbf_kernel(A, B, gamma=0.3)
 
     whole = FunctionKernel(X, function)
@@ -144,7 +145,7 @@ def test_an_error_inside_a_kernel_function_is_raised(monkeypatch: pytest.MonkeyP
     X, c, lo, hi = machine_data(40, 2, 1.0, 0)
     calls = []
 
-    def function(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def function(A: Examples, B: Examples) -> Double:
         calls.append(1)
         if len(calls) > 3:
             raise RuntimeError("no more rows today")

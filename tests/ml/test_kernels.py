@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,7 +26,9 @@ def points(n: int, d: int, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (7, 33, 3), (130, 1100, 2), (5, 16, 40)])
-def test_kernel_values_sums_and_class_sums_are_those_of_the_twin(kernel: tuple, n: int, m: int, d: int) -> None:
+def test_kernel_values_sums_and_class_sums_are_those_of_the_twin(
+    kernel: tuple[str, float, float, int], n: int, m: int, d: int
+) -> None:
     X, S = points(n, d, 1), points(m, d, 2)
     weights = np.random.default_rng(3).standard_normal(m)
     expected = reference.kernel_values(X, S, *kernel, np.float64)
@@ -57,7 +62,11 @@ def test_smo_reaches_the_optimum_of_the_twin_and_stays_feasible(n: int, seed: in
     bound = random.uniform(0.1, 3.0, n)
     lo, hi = np.where(y < 0, -bound, 0.0), np.where(y > 0, bound, 0.0)
     values = []
-    for kernel, kind in ((compiled.smo, dtype), (reference.smo, np.float64)):
+    every: tuple[tuple[Callable[..., tuple[int, float]], Any], ...] = (
+        (compiled.smo, dtype),
+        (reference.smo, np.float64),
+    )
+    for kernel, kind in every:
         K_, lo_, hi_ = (array.astype(kind) for array in (K, lo, hi))
         beta, v = np.zeros(n, dtype=kind), y.astype(kind)
         _, violation = kernel(K_, lo_, hi_, beta, v, 1e-4, 100_000)
@@ -84,7 +93,7 @@ def test_coordinate_ascent_reaches_the_optimum_of_the_twin(n: int, d: int, seed:
         ascend(Z, extra, c, lo, hi, order, beta, w, 1e-9, 5000)
         np.testing.assert_allclose(w, Z.T @ beta, atol=1e-9)
         points_found.append(beta)
-    np.testing.assert_allclose(*points_found, atol=1e-6)
+    np.testing.assert_allclose(points_found[0], points_found[1], atol=1e-6)
 
 
 @settings(max_examples=40, deadline=None)
@@ -125,7 +134,7 @@ def test_pivoted_cholesky_is_that_of_the_twin(n: int, rank: int, most: int, seed
 
 def test_wrong_arrays_are_refused_not_read() -> None:
     X = points(4, 2, 0)
-    core = compiled.core
+    core = compiled.core  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="different features"):
         core.kernel_sums(X, points(4, 3, 0), np.ones(4), 0, 1.0, 0.0, 1, np.empty(4))
     with pytest.raises(ValueError, match="wrong type or length"):

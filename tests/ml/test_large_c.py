@@ -54,7 +54,8 @@ def test_few_examples_are_never_clustered() -> None:
 def test_pairs_of_many_examples_share_clusters_and_landmarks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dual, "CLASSES_FROM", 500)
     X, y = make_blobs(1800, centers=3, cluster_std=3.0, random_state=0)
-    for arguments in ({}, {"expansion": "landmarks"}):
+    every: tuple[dict[str, Any], ...] = ({}, {"expansion": "landmarks"})
+    for arguments in every:
         model, theirs = LiftedSVC(gamma=0.1, **arguments).fit(X, y), SVC(gamma=0.1).fit(X, y)
         assert all(report["rounds"][0]["stage"] == "classes" for report in model.lift_report_)
         assert model.gap_ <= 0.01

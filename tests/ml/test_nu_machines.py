@@ -58,7 +58,7 @@ def test_the_answers_are_those_of_scikit_learn(kernel: str, weighted: bool) -> N
     target = np.sin(3 * X[:, 0]) + 0.1 * X[:, 1]
     given = X @ X.T + 1.0 if kernel == "precomputed" else X
     weights = weights if weighted else None
-    options = {"kernel": kernel, "gamma": 1.0, "tol": 1e-6}
+    options: dict[str, Any] = {"kernel": kernel, "gamma": 1.0, "tol": 1e-6}
     for model, expected, args in (
         (LiftedOneClassSVM(nu=0.3, **options), OneClassSVM(nu=0.3, max_iter=10**5, **options), (None,)),
         (LiftedNuSVC(nu=0.4, **options), NuSVC(nu=0.4, **options), (y,)),
@@ -102,7 +102,7 @@ def test_steps_keep_sums_and_agree_with_their_twin(seed: int, size: int) -> None
     points = random.standard_normal((size, 3))
     group = (np.arange(size) % 2).astype(np.int32)
     u = random.uniform(0.5, 2.0, size)
-    totals = 0.5 * np.bincount(group, u, 2)
+    totals = (0.5 * np.bincount(group, u, 2)).astype(np.float64)
     dual = NuDual(
         points @ points.T + np.eye(size), np.arange(size, dtype=np.int32), np.where(group == 0, 1.0, -1.0), group,
         random.standard_normal(size), u, totals,

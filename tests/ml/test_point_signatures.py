@@ -13,7 +13,7 @@ from tests.data import data_folder
 
 import relift
 from relift.errors import NotANumberError, OptionError, ShapeError
-from relift.ml import point_signatures
+from relift.ml import compiled
 
 needs_sklearn = pytest.mark.skipif(
     importlib.util.find_spec("sklearn") is None, reason="without a clusterer, scikit-learn's is taken"
@@ -46,7 +46,7 @@ def test_labels_equal_direct_evaluation(B: np.ndarray, n_classes: int, anchors: 
     np.testing.assert_array_equal(found.labels, found.direct_labels(B))
 
 
-@pytest.mark.skipif(not point_signatures.compiled.CORE_IS_COMPILED, reason="relift._ml_core is not compiled")
+@pytest.mark.skipif(not compiled.CORE_IS_COMPILED, reason="relift._ml_core is not compiled")
 def test_points_on_neighbouring_numbers_are_parted() -> None:
     below = np.float32(0.7)
     for _ in range(4):  # of even and of odd last digit: the middle of two may round to either
@@ -54,7 +54,7 @@ def test_points_on_neighbouring_numbers_are_parted() -> None:
         X = np.array([[below], [above]], dtype=np.float32)
         anchors = np.array([[0.0], [1.0]], dtype=np.float32)
         signatures = np.sort(np.abs(X.astype(float) - anchors.T.astype(float)), axis=1) / np.sqrt(2)
-        labels, _ = point_signatures.compiled.label_by_signature(X, anchors, signatures)
+        labels, _ = compiled.label_by_signature(X, anchors, signatures)
         assert set(labels.tolist()) <= {-1, 0, 1}
         below = above
 
@@ -81,7 +81,7 @@ def test_points_of_one_orbit_share_a_class() -> None:
 
 @needs_sklearn
 def test_few_signatures_label_many_points() -> None:
-    if not point_signatures.compiled.CORE_IS_COMPILED:
+    if not compiled.CORE_IS_COMPILED:
         pytest.skip("relift._ml_core is not compiled: every point is labelled directly")
     B = np.random.default_rng(0).uniform(size=(50_000, 2))
     found = relift.approximate_orbits(B, 3, anchors=300)

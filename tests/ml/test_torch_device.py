@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,11 +113,12 @@ def test_bunny_labels_of_a_device_are_those_of_the_cpu() -> None:
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "sigmoid"])
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 def test_kernels_of_a_device_are_those_of_the_cpu(
-    device: str, kernel: str, precision: type, monkeypatch: pytest.MonkeyPatch
+    device: str, kernel: str, precision: type[np.float32] | type[np.float64], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device_kernels, "BLOCK_BYTES", 24 * 31 * 10)  # blocks of ten rows
     random = np.random.default_rng(0)
-    X, S = random.standard_normal((57, 6)).astype(precision), random.standard_normal((31, 6)).astype(precision)
+    X: Any = random.standard_normal((57, 6)).astype(precision)
+    S: Any = random.standard_normal((31, 6)).astype(precision)
     weights = random.standard_normal((31, 2))
     parameters = (kernel, 0.3, 0.7, 3)
     accuracy = 1e-12 if precision is np.float64 else 1e-5

@@ -219,7 +219,7 @@ def test_options_can_change_too() -> None:
     assert first.resolve().result.lifting.symmetry.method == "none"
     assert first.resolve(lift="counting").result.lifting.symmetry.method == "counting"
     with pytest.raises(OptionError, match=r"unknown option 'lifting'\. Did you mean 'lift'"):
-        first.resolve(lifting="none")
+        first.resolve(lifting="none")  # type: ignore[call-arg]
 
 
 # --- data and options ------------------------------------------------------------------------------------------------

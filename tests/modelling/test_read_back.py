@@ -129,7 +129,7 @@ def test_within_its_range_a_cost_changes_the_objective_by_the_value() -> None:
     """
     for sense, sign in (("maximize", "<="), ("minimize", ">=")):
         for _ in range(4):
-            tables = {
+            tables: dict[str, dict[Any, int]] = {
                 "a": {(i, j): int(rng.integers(1, 9)) for i in range(3) for j in range(4)},
                 "b": {i: int(rng.integers(10, 40)) for i in range(3)},
                 "c": {j: int(rng.integers(1, 9)) for j in range(4)},

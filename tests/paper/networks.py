@@ -27,7 +27,7 @@ def write_cora_like(folder: Path, n_papers: int = 60, n_words: int = 25, seed: i
         (folder / "cora.content.gz").write_bytes(gzip.compress(content))
     else:
         (folder / "cora.content").write_bytes(content)
-    pairs = set()
+    pairs: set[tuple[int, int]] = set()
     while len(pairs) < 3 * n_papers:
         one, other = random.integers(0, n_papers, 2)
         if one != other and (subject[one] == subject[other] or random.random() < 0.15):

@@ -184,7 +184,7 @@ def test_a_slip_whose_example_fails_is_not_confirmed(monkeypatch: pytest.MonkeyP
 
 
 def test_files_of_the_same_name_stay_apart(tmp_path: Path) -> None:
-    paths = []
+    paths: list[Path] = []
     for folder, name in (("a", "x.npy"), ("b", "x.npy"), ("b", "x y.npy"), ("b", "x_y.npy")):
         (tmp_path / folder).mkdir(exist_ok=True)
         np.save(tmp_path / folder / name, trefoil_knot(30, len(paths)))

@@ -33,7 +33,7 @@ def test_every_figure_of_the_page_is_there_and_none_is_left_over() -> None:
 
 def test_a_section_without_results_says_which_command_makes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(DOCS))
-    import paper_page
+    import paper_page  # type: ignore[import-not-found]
 
     monkeypatch.setattr(paper_page, "STORED", tmp_path)
     assert paper_page.block("cora") == "*Not run yet: `relift reproduce cora` makes this section.*"

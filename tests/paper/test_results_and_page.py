@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,13 +73,14 @@ def test_the_json_says_how_it_was_made(written: Written) -> None:
 
 
 def test_the_csv_files_hold_the_same_numbers(written: Written) -> None:
+    document: dict[str, Any] = written.document
     with (written.folder / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [float(row["value"]) for row in rows] == [row["value"] for row in written.document["rows"]]
+    assert [float(row["value"]) for row in rows] == [row["value"] for row in document["rows"]]
     assert json.loads(rows[0]["pair"]) == [1, 2]
     with (written.folder / "toy.csv").open() as file:
         (line,) = csv.DictReader(file)
-    assert float(line["ours"]) == written.document["comparison"][0]["ours"]
+    assert float(line["ours"]) == document["comparison"][0]["ours"]
     assert line["note"] == "a remark & more"
 
 

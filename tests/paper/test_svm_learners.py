@@ -56,7 +56,7 @@ def by_hand(
     n, m = X.shape[1], len(rows)
     blocks = [side[:, None] * X[[row[1] for row in rows]], side[:, None], np.eye(m)]
     q, lb, ub = (
-        [np.zeros(n + 1), [row[2] for row in rows]],
+        [np.zeros(n + 1), np.array([row[2] for row in rows])],
         [np.full(n + 1, -np.inf), np.zeros(m)],
         np.full(n + 1 + m, np.inf),
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("sklearn", reason="experiments need scikit-learn")
 
+from relift.json_types import Json
 from relift.paper.figures import new_figure
-from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.paper.framework import Comparison, Experiment, Figure, Part, Report, Request, Row, Setup, Table
 from relift.paper.runner import make_plan, run_plan
 
 STOPS_AT: list[int] = []
@@ -32,7 +34,7 @@ def run(setup: Setup, part: Part) -> list[Row]:
     return [{"k": part["k"], "value": part["k"] ** setup["power"] + setup.seed / 7, "pair": (1, 2)}]
 
 
-def draw() -> object:
+def draw() -> Any:
     figure, (axes,) = new_figure(1)
     axes.plot([0, 1], [0, 1])
     return figure

@@ -35,21 +35,21 @@ def rows_of(*cones: Cone) -> ConicRows:
     ("make", "message"),
     [
         (lambda: SecondOrder(0), "a second-order cone has 0 rows."),
-        (lambda: SecondOrder(2.5), "size of a cone is 2.5. It must be a whole number."),
+        (lambda: SecondOrder(2.5), "size of a cone is 2.5. It must be a whole number."),  # type: ignore[arg-type]
         (lambda: SecondOrder(True), "size of a cone is True."),
         (lambda: Semidefinite(0), "a semidefinite cone has the side 0."),
         (lambda: Power(0.0), "the exponent of a power cone is 0.0. It must lie strictly between 0 and 1."),
         (lambda: Power(float("nan")), "the exponent of a power cone is nan."),
-        (lambda: Power("half"), "the exponent of a power cone is 'half'."),
-        (lambda: PowerND([1.0]), "the exponent of a power cone is 1.0."),
-        (lambda: PowerND([0.5, 0.6]), "the exponents of a power cone add up to 1.1. They must add up to 1."),
-        (lambda: ConicRows([[1.0]], [0.0], ["soc"]), "cones[0] is 'soc'."),
+        (lambda: Power("half"), "the exponent of a power cone is 'half'."),  # type: ignore[arg-type]
+        (lambda: PowerND([1.0]), "the exponent of a power cone is 1.0."),  # type: ignore[arg-type]
+        (lambda: PowerND([0.5, 0.6]), "the exponents of a power cone add up to 1.1. They must add up to 1."),  # type: ignore[arg-type]
+        (lambda: ConicRows([[1.0]], [0.0], ["soc"]), "cones[0] is 'soc'."),  # type: ignore[list-item]
         (lambda: ConicRows(np.ones((2, 1)), [0.0, 0.0], [Exponential()]), "the cones take 3 rows, but A of the conic"),
         (lambda: ConicRows(np.ones((3, 1)), [0.0], [Exponential()]), "b of the conic rows has 1 entries, but 3"),
         (lambda: ConicRows(np.ones((3, 1)), [0, np.inf, 0], [Exponential()]), "b of the conic rows[1] is inf."),
         (lambda: ConicRows([[1], [np.nan], [1]], 0, [Exponential()]), "A of the conic rows[1, 0] is nan."),
         (lambda: Program(q=[1.0], conic=ConicRows(np.ones((1, 2)), [0], [SecondOrder(1)])), "the conic rows are of 2"),
-        (lambda: Program(q=[1.0], conic=[SecondOrder(1)]), "conic is a list. Give relift.ConicRows(A, b, cones)."),
+        (lambda: Program(q=[1.0], conic=[SecondOrder(1)]), "conic is a list. Give relift.ConicRows(A, b, cones)."),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_cones_are_refused_with_a_sentence(make: object, message: str) -> None:

@@ -83,6 +83,6 @@ def test_shares_of_a_class_put_its_dual_value_together_again() -> None:
     scales = np.array([2.0, -4.0, 0.5])
     share = formulas.row_share(scales, scales[0], 3)
     assert (share * scales).sum() == pytest.approx(scales[0])
-    assert formulas.variable_share(4) == 0.25
+    assert formulas.variable_share(np.array([4.0])).tolist() == [0.25]
     by_factors = formulas.row_share(1 / scales[0], 1 / scales, 3)
     np.testing.assert_allclose(by_factors, share)

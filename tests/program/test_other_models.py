@@ -70,7 +70,7 @@ def test_paths_arrays_and_other_things_are_answered_with_what_to_write(given: An
 
 def test_a_model_over_tables_has_its_own_solve() -> None:
     with pytest.raises(NotAProgramError, match=r"A relift\.Model has a method solve of its own\."):
-        relift.solve(relift.Model.from_text("var x >= 0; minimize: x;"))
+        relift.solve(relift.Model.from_text("var x >= 0; minimize: x;"))  # type: ignore[arg-type]
 
 
 def test_every_module_that_is_named_exists() -> None:

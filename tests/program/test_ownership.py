@@ -39,8 +39,8 @@ def arrays_of(thing: Any) -> list[np.ndarray]:
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("make", ["array", "matrix"])
 def test_nothing_that_the_caller_changes_later_changes_the_program(form: str, make: str) -> None:
-    given = {name: getattr(sparse, f"{form}_{make}")(dense) for name, dense in (("A", A), ("P", P))}
-    vectors = {name: np.full(*size) for name, size in VECTORS.items()}
+    given: dict[str, Any] = {name: getattr(sparse, f"{form}_{make}")(dense) for name, dense in (("A", A), ("P", P))}
+    vectors: dict[str, Any] = {name: np.full(*size) for name, size in VECTORS.items()}
     names = np.array(["a", "b", "c"])
     program = Program(**given, **vectors, variable_names=names)
     expected = Program(P, 1.0, A, 0.0, 1.0, 0.0, 1.0, variable_names=["a", "b", "c"])
@@ -88,11 +88,11 @@ def test_dense_matrices_are_not_kept() -> None:
 
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix])
 def test_what_is_read_only_and_owns_its_data_is_not_copied(make: Any) -> None:
-    matrices = {"A": make(A), "P": make(P)}
+    matrices: dict[str, Any] = {"A": make(A), "P": make(P)}
     for matrix in matrices.values():
         for part in PARTS[:3]:
             setattr(matrix, part, getattr(matrix, part).copy())  # SciPy's own may be views
-    vectors = {name: np.full(*size) for name, size in VECTORS.items()}
+    vectors: dict[str, Any] = {name: np.full(*size) for name, size in VECTORS.items()}
     for array in (*vectors.values(), *(getattr(m, part) for m in matrices.values() for part in PARTS[:3])):
         array.flags.writeable = False
     program = Program(**matrices, **vectors)
@@ -134,7 +134,7 @@ def test_conic_and_quadratic_rows_keep_what_they_were_given() -> None:
     assert program.quadratic.q.toarray().tolist() == [[1, 1]]
     parts = [np.array([0, 0]), np.array([0, 1]), np.array([0, 1]), np.array([2.0, 2.0])]
     q, r = sparse.csr_array(np.ones((1, 2))), np.array([3.0])
-    stacked = QuadraticRows(*parts, q, r)
+    stacked = QuadraticRows(parts[0], parts[1], parts[2], parts[3], q, r)
     for array in (*parts, q.data, q.indices, r):
         array[...] = 9
     assert stacked == program.quadratic
@@ -184,8 +184,8 @@ def test_a_partition_keeps_its_labels_and_takes_no_others() -> None:
     labels[:] = 0
     assert partition.labels.tolist() == [0, 1, 0]
     assert not partition.labels.flags.writeable
-    for wrong in ([1, 0], [0, 2], [0, -1], [[0]], [0.5], ["a"], np.ma.array([0, 1], mask=[0, 1])):
+    for wrong in ([1, 0], [0, 2], [0, -1], [[0]], [0.5], ["a"], np.ma.array([0, 1], mask=[False, True])):
         with pytest.raises(PartitionError):
             Partition(np.asanyarray(wrong))
     with pytest.raises(PartitionError, match="masked"):
-        Partition.from_labels(np.ma.array([0, 1], mask=[0, 1]))
+        Partition.from_labels(np.ma.array([0, 1], mask=[False, True]))

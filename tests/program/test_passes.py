@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -157,7 +159,7 @@ def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
         ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64))),
     ],
 )
-def test_damaged_matrices_are_refused_by_every_pass(name: str, arguments: object) -> None:
+def test_damaged_matrices_are_refused_by_every_pass(name: str, arguments: Any) -> None:
     pass_ = getattr(passes.core, name)
     good = (np.array([0, 1, 2], np.int32), np.array([0, 1], np.int32), np.ones(2))
     pass_(*arguments(*good))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_the_size_that_rounding_is_said_to_give_is_the_size_it_gives(seed: int) 
             assert relift.lift(program, digits=miss.digits).small.n_variables <= miss.variables / 0.95
 
 
-def machines(costs: object, **words: object) -> Program:
+def machines(costs: Any, **words: Any) -> Program:
     names = [f"machine[{j}]" for j in range(50)]
     return Program(q=costs, A=np.ones((1, 50)), l=[30], lb=0, variable_names=names, row_names=["total"], **words)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -15,10 +16,11 @@ from relift.report.summary import Comparison, summary
 PROGRAM = Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0)
 
 
-def drawn(renderable: object, width: int = 80, **options: object) -> str:
-    console = Console(file=io.StringIO(), width=width, highlight=False, markup=False, **options)
+def drawn(renderable: object, width: int = 80, **options: Any) -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=width, highlight=False, markup=False, **options)
     console.print(renderable)
-    return console.file.getvalue()
+    return file.getvalue()
 
 
 def test_the_summary_reads_as_it_should() -> None:

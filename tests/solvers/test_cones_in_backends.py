@@ -66,7 +66,7 @@ def test_trees_of_power_cones_have_the_optimum_and_dual_values_of_the_large_one(
     alphas = random.dirichlet(np.ones(size)) * 0.9 + 0.1 / size
     alphas /= alphas.sum()
     prices = random.uniform(0.5, 3.0, size)
-    rows = ConicRows(-np.eye(size + 1), np.zeros(size + 1), [PowerND(alphas)])
+    rows = ConicRows(-np.eye(size + 1), np.zeros(size + 1), [PowerND(tuple(alphas))])
     program = Program(
         q=np.append(np.zeros(size), -1.0), A=np.append(prices, 0.0)[None], u=[1.0], lb=-10, ub=10, conic=rows
     )

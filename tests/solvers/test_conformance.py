@@ -13,11 +13,11 @@ from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.registry import backend_names, get_backend
 from relift.testing.asserts import assert_optimal
+from relift.testing.conformance import Case
 from relift.testing.conformance_backend import (
     CANNOT,
     CASES,
     OPTIMAL,
-    Case,
     check_backend,
     printed_by,
     run_case,

@@ -117,8 +117,11 @@ def test_osqp_is_asked_first_where_factors_fill_up() -> None:
     result = relift.solve(program, lift="none")
     assert (result.backend, result.status) == ("osqp", "optimal")
     assert result.objective == pytest.approx(relift.solve(program, lift="none", backend="clarabel").objective, rel=1e-6)
-    for asked in ({"iteration_limit": 100}, {"backend_options": {"max_iter": 100}}, {"backend": "clarabel"}):
-        assert relift.solve(program, lift="none", **asked).backend == "clarabel"  # type: ignore[arg-type]
+    limits: list[dict[str, Any]] = [
+        {"iteration_limit": 100}, {"backend_options": {"max_iter": 100}}, {"backend": "clarabel"},
+    ]  # fmt: skip
+    for asked in limits:
+        assert relift.solve(program, lift="none", **asked).backend == "clarabel"
 
 
 @pytest.mark.usefixtures("small_steps")

@@ -49,7 +49,7 @@ def assert_proved(program: Program, solution: Solution) -> None:
     y, w = solution.ray_y, solution.ray_w
     assert y is not None
     assert w is not None
-    products = np.abs(program.A).T @ np.abs(y) + np.abs(w)
+    products = abs(program.A).T @ np.abs(y) + np.abs(w)
     assert np.abs(program.A.T @ y + w).max() <= 1e-9 * products.max()
     total = 0.0
     for ray, lower, upper in ((y, program.l, program.u), (w, program.lb, program.ub)):

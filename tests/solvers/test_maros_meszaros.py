@@ -75,7 +75,8 @@ def test_highs_stops_in_time_where_its_active_set_method_does_not_end() -> None:
 @pytest.mark.parametrize("name", ["highs", "clarabel"])
 def test_harder_settings_end_and_keep_the_options_of_the_caller(name: str) -> None:
     backend = get_backend(name)
-    mine = {"highs": {"presolve": "on"}, "clarabel": {"max_iter": 77}}[name]
+    options: dict[str, dict[str, object]] = {"highs": {"presolve": "on"}, "clarabel": {"max_iter": 77}}
+    mine = options[name]
     settings, attempt = SolverSettings(tolerance=1e-7, time_limit=3, options=mine), 1
     while (harder := backend.harder(settings, attempt)) is not None:
         assert harder.options.items() > mine.items()

@@ -69,9 +69,7 @@ def test_missing_package_is_named_with_its_extra(
 ) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(registry, "_FOUND", set())
-    monkeypatch.setattr(
-        registry.importlib.util, "find_spec", lambda wanted: None if wanted == package else found(wanted)
-    )
+    monkeypatch.setattr(importlib.util, "find_spec", lambda wanted: None if wanted == package else found(wanted))
     with pytest.raises(MissingPackageError) as caught:
         get_backend(name)
     assert str(caught.value) == (

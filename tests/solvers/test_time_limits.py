@@ -113,7 +113,7 @@ class Turns:
         return highs.answer if highs.ran >= highs.needed else "kTimeLimit"
 
     def go(self, time_limit: float | None = None) -> tuple[Any, str]:
-        return run_in_rounds(self.load, self.run, SolverSettings(time_limit=time_limit), 2.0, self.simplex)
+        return run_in_rounds(self.load, self.run, SolverSettings(time_limit=time_limit), 2.0, self.simplex)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("simplex", [0.5, 3.0, 30.0, 300.0, 1e4])
@@ -148,7 +148,7 @@ def test_work_between_iterations_is_not_taken_from_the_budget_of_simplex(monkeyp
         return status
 
     settings = SolverSettings()
-    _, status = run_in_rounds(turns.load, run_beside, settings, 2.0, turns.simplex, elsewhere=lambda: beside)
+    _, status = run_in_rounds(turns.load, run_beside, settings, 2.0, turns.simplex, elsewhere=lambda: beside)  # type: ignore[arg-type]
     assert status == "kOptimal"
     assert {name for name, _ in turns.log} == {"simplex"}
     alone = Turns(2.85, 0.5, monkeypatch)
@@ -225,7 +225,8 @@ def test_an_iteration_limit_of_the_user_comes_before_our_own_for_active_sets() -
     program = Program(P=np.eye(3), q=[1.0, 1.0, 1.0], A=[[1.0, 1.0, 1.0]], l=[-9.0])
 
     def limit(**given: Any) -> int:
-        return int(load(program, SolverSettings(**given)).getOptionValue("qp_iteration_limit")[1])
+        highs: Any = load(program, SolverSettings(**given))
+        return int(highs.getOptionValue("qp_iteration_limit")[1])
 
     assert limit() == qp_iterations(program) == 100_800
     assert limit(iteration_limit=7) == 7

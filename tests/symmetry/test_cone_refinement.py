@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from relift.arrays import SparseMatrix
 from relift.lifting.lifting import lift
 from relift.program import ConicRows, Exponential, Power, PowerND, Program, SecondOrder, Semidefinite
 from relift.program.cone_distance import pushed_into
-from relift.settings import LiftSettings
+from relift.settings import LiftMethod, LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, distance_of_conic_rows
 from relift.symmetry.exact_vectors import VectorImages
@@ -22,7 +24,7 @@ from relift.symmetry.partition import Partition
 from relift.testing.random_conic_programs import symmetric_conic_program
 
 
-def classes_of(program: Program, method: str = "equitable", *, scale_rows: bool = False) -> Symmetry:
+def classes_of(program: Program, method: LiftMethod = "equitable", *, scale_rows: bool = False) -> Symmetry:
     images = VectorImages.of(program, "decimal")
     words = Images(images)
     return find_symmetry(program, words, LiftSettings(lift=method, scale_rows=scale_rows))
@@ -31,15 +33,15 @@ def classes_of(program: Program, method: str = "equitable", *, scale_rows: bool 
 def slow_classes(program: Program, *, is_counting: bool = False) -> tuple[list[int], list[int], list[int], list[int]]:
     """Variables, rows, conic rows and cones, parted until nothing changes: fractions, dictionaries, no cleverness."""
 
-    def exact(value: float) -> Fraction | float:
+    def exact(value: float) -> Any:
         return Fraction(repr(float(value))) if np.isfinite(value) else float(value)
 
     def numbered(keys: Sequence[Hashable]) -> list[int]:
         seen: dict[Hashable, int] = {}
         return [seen.setdefault(key, len(seen)) for key in keys]
 
-    def entries(matrix: object) -> list[list[Fraction]]:
-        dense = matrix.toarray()  # type: ignore[attr-defined]
+    def entries(matrix: SparseMatrix) -> list[list[Fraction]]:
+        dense = matrix.toarray()
         return [[exact(value) for value in line] for line in dense]
 
     def seen_by(values: Sequence[Fraction], colours: Sequence[int]) -> Hashable:
@@ -75,7 +77,9 @@ def slow_classes(program: Program, *, is_counting: bool = False) -> tuple[list[i
     cones = numbered(kind)
     while True:
         before = (variables, plain, conic, cones)
-        off = [[0 if is_counting and i == j else v for j, v in enumerate(line)] for i, line in enumerate(P or [])]
+        off = [
+            [Fraction(0) if is_counting and i == j else v for j, v in enumerate(line)] for i, line in enumerate(P or [])
+        ]
         variables = numbered(
             [
                 (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,7 +82,7 @@ ALIKE = Program(P=[[2, 1], [1, 2]], q=[1, 1], A=[[1, 2], [2, 1]], l=[0, 0], u=[3
         {"P": [[2, 1], [1, 2 + 1e-8]]},
     ],
 )
-def test_each_condition_is_checked(change: dict[str, object]) -> None:
+def test_each_condition_is_checked(change: dict[str, Any]) -> None:
     one = Partition.one_class(2)
     assert distance_from_equitable(ALIKE, one, one, np.ones(2)) == 0.0
     assert distance_from_equitable(ALIKE.replace(**change), one, one, np.ones(2)) > TOLERANCE

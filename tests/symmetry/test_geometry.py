@@ -157,4 +157,4 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(PartitionError, match=r"not a permutation of 2 rows. Give each of 0 .. 1 once"):
         linear_symmetry(np.eye(2), [0, 0])
     with pytest.raises(ShapeError, match=r"B has 1 dimensions. A matrix has two"):
-        commuting_factor([1.0, 2.0], Partition.one_class(2))
+        commuting_factor([1.0, 2.0], Partition.one_class(2))  # type: ignore[list-item]

@@ -49,14 +49,14 @@ def symmetric_points(seed: int) -> np.ndarray:
     dimension = int(random.integers(2, 4))
     some = random.integers(-3, 4, (int(random.integers(1, 4)), dimension))
     flips = np.array(np.meshgrid(*[[1, -1]] * dimension)).reshape(dimension, -1).T
-    points = [
+    turned = [
         row[list(order)] * flip
         for row in some
         for flip in flips
         for order in ([0, 1, 2], [1, 0, 2])
         for order in [order[:dimension]]
     ]
-    points = np.unique(np.array(points), axis=0).astype(float)
+    points = np.unique(np.array(turned), axis=0).astype(float)
     centre = random.integers(-1, 2, dimension) * 0.1
     return (points[random.permutation(len(points))] / 10 + centre).round(9)
 
@@ -171,7 +171,7 @@ def test_empty_and_single_sets() -> None:
 
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ShapeError, match=r"X has 1 dimensions. Give a matrix with one point in each row"):
-        kernel_partition([1.0, 2.0])
+        kernel_partition([1.0, 2.0])  # type: ignore[list-item]
     with pytest.raises(NotANumberError, match=r"X\[1, 0\] is nan. Every coordinate must be finite"):
         kernel_partition([[1.0], [np.nan]])
     with pytest.raises(ShapeError, match="labels have 1 entries for 2 points"):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import relift.symmetry.scaled_refinement as front
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
@@ -88,7 +87,7 @@ def test_the_compiled_kernel_and_its_twin_agree(seed: int, n: int, m: int, copie
     masses = random_masses(random, program) if has_masses else None
     compiled = scaled_classes(program, masses=masses, seed=seed)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(front.field, "CORE_IS_COMPILED", False)
+        patched.setattr(field, "CORE_IS_COMPILED", False)
         slow = scaled_classes(program, masses=masses, seed=seed + 1)
     assert slow.statistics.engine == "numpy"
     assert_same(compiled, slow)

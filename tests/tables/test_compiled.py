@@ -125,7 +125,7 @@ def test_texts_are_numbered_alike_from_objects_and_from_arrow(texts: list[str | 
     known = dictionary.array()
     assert [None if n < 0 else known[n] for n in numbers] == texts
     assert len(dictionary) == len(set(texts) - {None})
-    assert known[np.argsort(dictionary.ranks())].tolist() == sorted(set(texts) - {None})  # type: ignore[type-var]
+    assert known[np.argsort(dictionary.ranks())].tolist() == sorted(set(texts) - {None})
 
 
 # --- recursion ---

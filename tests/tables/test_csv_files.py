@@ -57,7 +57,7 @@ def read(data: Any, arity: int, has_value: bool = False) -> list[tuple[Any, ...]
     assert str(outcomes[0]) == str(outcomes[1])
     if isinstance(outcomes[0], DataError):
         raise outcomes[0]
-    return outcomes[0]  # type: ignore[no-any-return]
+    return outcomes[0]
 
 
 def file(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:

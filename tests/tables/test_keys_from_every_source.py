@@ -318,7 +318,7 @@ FINE = [D("0.12345678901234567890"), D("0.12345678901234567891")]
 
 def rounded_sources(values: list[Any], folder: Path) -> dict[str, Any]:
     decimals = [D(value) for value in values]
-    scale = max(0, *(-value.as_tuple().exponent for value in decimals))
+    scale = max(0, *(-int(value.as_tuple().exponent) for value in decimals))
     table = pa.table({"k": pa.array(decimals, pa.decimal128(38, scale))})
     connection = duckdb.connect()
     connection.register("given", table)

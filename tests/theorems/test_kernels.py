@@ -36,11 +36,14 @@ def test_a_counting_partition_of_Q_is_one_of_its_kernel_matrices(seed: int, degr
     points = symmetric_points(seed)
     Q = points @ points.T
     classes = relift.colour_refinement(Q, mode="counting")
+    assert isinstance(classes, relift.Partition)
     assert is_counting(Q, classes)
     for K in (polynomial(Q, degree), rbf(Q, gamma)):
         assert is_counting(K, classes)
         assert commutes(partition_matrix(classes), K)
-        assert classes.refines(relift.colour_refinement(K, mode="counting"))
+        of_kernel = relift.colour_refinement(K, mode="counting")
+        assert isinstance(of_kernel, relift.Partition)
+        assert classes.refines(of_kernel)
 
 
 @pytest.mark.parametrize("K", [polynomial(RUNNING_Q, 2), rbf(RUNNING_Q, 0.5), rbf(RUNNING_Q, 1.0)])

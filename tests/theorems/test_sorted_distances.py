@@ -33,6 +33,12 @@ def test_points_of_one_orbit_have_equal_sorted_distances(seed: int) -> None:
         assert np.array_equal(lists[list(order)], lists)
 
 
+def counting(D: np.ndarray) -> relift.Partition:
+    found = relift.colour_refinement(D, mode="counting")
+    assert isinstance(found, relift.Partition)
+    return found
+
+
 def test_points_3_and_4_have_equal_lists_and_no_isometry_exchanges_them() -> None:
     lists = np.sort(squared_distances(POINTS), axis=1)
     assert lists[2].tolist() == lists[3].tolist() == [0, 1, 2, 2, 4]
@@ -40,7 +46,7 @@ def test_points_3_and_4_have_equal_lists_and_no_isometry_exchanges_them() -> Non
 
 
 def test_colour_refinement_of_the_distances_tells_them_apart() -> None:
-    classes = relift.colour_refinement(squared_distances(POINTS), mode="counting").labels
+    classes = counting(squared_distances(POINTS)).labels
     assert classes[2] != classes[3]
 
 
@@ -49,7 +55,7 @@ def test_colour_refinement_of_the_distances_tells_them_apart() -> None:
 def test_sorted_lists_are_one_round_of_the_refinement_that_settles_it(seed: int) -> None:
     points = np.random.default_rng(seed).integers(0, 3, (6, 2)).astype(float)
     D = squared_distances(points)
-    classes = relift.colour_refinement(D, mode="counting")
+    classes = counting(D)
     lists = np.unique(np.sort(D, axis=1), axis=0, return_inverse=True)[1]
     assert classes.refines(relift.Partition.from_labels(lists.ravel()))
 
@@ -59,5 +65,5 @@ def test_distances_do_not_see_the_origin() -> None:
     assert (0, 1) != (1, 0) in isometries(points)  # exchanging them keeps all distances,
     Q = points @ points.T
     assert not np.array_equal(Q[::-1, ::-1], Q)  # and is no renaming of Q = BB'
-    assert relift.colour_refinement(squared_distances(points), mode="counting").n_classes == 1
-    assert relift.colour_refinement(Q, mode="counting").n_classes == 2
+    assert counting(squared_distances(points)).n_classes == 1
+    assert counting(Q).n_classes == 2

@@ -66,7 +66,7 @@ def test_commuting_with_Q_is_a_symmetric_action_on_the_columns_of_B(
         X = rest @ np.diag(np.cos(3 * spectrum)) @ rest.T + null @ (null.T @ X @ null) @ null.T
     is_commuting = commutes(X, Q, 1e-8)
     assert is_commuting or not commuting
-    assert is_commuting == acts_on_columns(X, factor)
+    assert is_commuting == acts_on_columns(X, np.asarray(factor, dtype=np.float64))
 
 
 def test_the_rows_of_B_give_the_running_example() -> None:
@@ -88,7 +88,7 @@ def test_M_is_no_renaming_of_Q_yet_the_average_over_its_powers_is_a_fractional_s
     shift = np.eye(4)[[3, 0, 1, 2]]
     assert close(shift @ B, B @ M)
     assert not commutes(shift, RUNNING_Q)
-    X = sum(np.linalg.matrix_power(shift, k) for k in range(4)) / 4
+    X = np.sum([np.linalg.matrix_power(shift, k) for k in range(4)], axis=0) / 4
     assert np.array_equal(X, np.full((4, 4), 0.25))
     assert commutes(X, RUNNING_Q, 0.0)
     assert close(X @ B, B @ np.zeros((2, 2)))  # R = 0, the average of the powers of M

@@ -19,6 +19,7 @@ and linopy reads the answer as it reads that of HiGHS. Signs of dual values are 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -158,11 +159,11 @@ def _list(changed: Any) -> None:
             held[:] = changed(held)
 
 
-def _with_name(names: Any) -> list[str]:
+def _with_name(names: Iterable[str]) -> list[str]:
     return [*(name for name in names if name != NAME), NAME]
 
 
-def _without_name(names: Any) -> list[str]:
+def _without_name(names: Iterable[str]) -> list[str]:
     return [name for name in names if name != NAME]
 
 

@@ -11,7 +11,10 @@ Importing this module adds ``"relift"`` to the solvers that qpsolvers knows, den
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
 
 from relift.bridges.solve_qp import solve_problem
 from relift.errors import MissingPackageError, OptionError
@@ -25,11 +28,11 @@ NAME = "relift"
 
 def relift_solve_problem(
     problem: qpsolvers.Problem,
-    initvals: Any = None,
+    initvals: ArrayLike | None = None,
     verbose: bool = False,
     *,
     backend: str | None = None,
-    **options: Any,
+    **options: object,
 ) -> qpsolvers.Solution:
     """Solve a problem of qpsolvers after lifting; this is what ``solver="relift"`` calls.
 
@@ -87,7 +90,7 @@ def unregister() -> None:
             names.remove(NAME)
 
 
-def _tables() -> Any:
+def _tables() -> ModuleType:
     """The module of qpsolvers that holds its lists of solvers."""
     try:
         from qpsolvers import solvers

@@ -9,14 +9,14 @@ SciPy's *marginals* are derivatives of the optimum by right-hand sides and bound
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import Array, Double, Matrix, MatrixLike, SparseMatrix, Vector, is_sparse
 from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedError
 from relift.program.program import Program
 from relift.program.solution import Status
@@ -49,17 +49,17 @@ _CODES = {
 
 @suggests_options
 def linprog(
-    c: Any,
-    A_ub: Any = None,
-    b_ub: Any = None,
-    A_eq: Any = None,
-    b_eq: Any = None,
-    bounds: Any = (0, None),
+    c: ArrayLike,
+    A_ub: MatrixLike | None = None,
+    b_ub: ArrayLike | None = None,
+    A_eq: MatrixLike | None = None,
+    b_eq: ArrayLike | None = None,
+    bounds: Sequence[object] | Array | None = (0, None),
     method: str = "highs",
-    callback: Any = None,
-    options: Mapping[str, Any] | None = None,
-    x0: Any = None,
-    integrality: Any = None,
+    callback: object = None,
+    options: Mapping[str, object] | None = None,
+    x0: object = None,
+    integrality: ArrayLike | None = None,
     *,
     lift: LiftMethod = "equitable",
     values: Reading = "decimal",
@@ -142,7 +142,7 @@ def linprog(
     crossed, program, n_inequalities = _program(c, A_ub, b_ub, A_eq, b_eq, bounds)
     if crossed:
         return _scipy_result(Status.INFEASIBLE, crossed, program, None, n_inequalities)
-    given = {name: value for name, value in (options or {}).items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in (options or {}).items() if value is not None}
     for name in [name for name, value in given.items() if not _fits(name, value)]:
         _warn(f"{name}={given.pop(name)!r} is not what {name} can be, and is left out.")
     settings = {_WORDS[name]: given.pop(name) for name in list(given) if name in _WORDS}
@@ -168,7 +168,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, OptimizeWarning, stacklevel=3)
 
 
-def _fits(name: str, value: Any) -> bool:
+def _fits(name: str, value: object) -> bool:
     """Whether one of SciPy's own options has a value that it can have; the backend judges the others."""
     match name:
         case "maxiter":
@@ -180,7 +180,7 @@ def _fits(name: str, value: Any) -> bool:
     return True
 
 
-def _in_words_of_highs(name: str, value: Any) -> Any:
+def _in_words_of_highs(name: str, value: object) -> object:
     """SciPy has words of its own for two options of HiGHS."""
     if name == "presolve" and isinstance(value, (bool, np.bool_)):
         return _PRESOLVE[bool(value)]
@@ -189,7 +189,9 @@ def _in_words_of_highs(name: str, value: Any) -> Any:
     return value
 
 
-def _program(c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) -> tuple[str, Program, int]:
+def _program(
+    c: object, A_ub: object, b_ub: object, A_eq: object, b_eq: object, bounds: object
+) -> tuple[str, Program, int]:
     """Find crossed bounds (to SciPy: infeasible), the program, and its number of inequalities."""
     costs = np.atleast_1d(np.squeeze(_numbers("c", c)))
     if costs.ndim != 1:
@@ -213,7 +215,7 @@ def _program(c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any) ->
     return crossed, Program(None, costs, A, l, np.concatenate([right, values]), lb, ub), right.size
 
 
-def _numbers(name: str, given: Any) -> NDArray[np.float64]:
+def _numbers(name: str, given: object) -> Double:
     if np.ma.is_masked(given):
         raise NotNumbersError(f"{name} has masked entries.", "Fill them with numbers.", name)
     try:
@@ -222,18 +224,19 @@ def _numbers(name: str, given: Any) -> NDArray[np.float64]:
         raise NotNumbersError(f"{name} cannot be read as an array of numbers: {error}.", argument=name) from error
 
 
-def _rows(matrix_name: str, vector_name: str, matrix: Any, vector: Any, n: int) -> tuple[Any, Vector]:
-    is_empty = matrix is None or (not sparse.issparse(matrix) and np.size(matrix) == 0)
+def _rows(matrix_name: str, vector_name: str, matrix: object, vector: object, n: int) -> tuple[SparseMatrix, Vector]:
+    is_empty = matrix is None or (not sparse.issparse(matrix) and np.asarray(matrix).size == 0)
     right = np.zeros(0) if vector is None else np.atleast_1d(np.squeeze(_numbers(vector_name, vector)))
     if is_empty:
         if right.size:
             raise ShapeError(f"{vector_name} is given, but {matrix_name} is not.", "Give both or none.", matrix_name)
         return sparse.csc_array((0, n)), np.zeros(0)
-    if sparse.issparse(matrix):
-        block: Any = checked_sparse(matrix_name, matrix)
+    block: SparseMatrix | Matrix
+    if is_sparse(matrix):
+        block = checked_sparse(matrix_name, matrix)
     else:
         block = np.atleast_2d(_numbers(matrix_name, matrix))
-    if block.ndim != 2 or block.shape[1] != n:
+    if len(block.shape) != 2 or block.shape[1] != n:
         raise ShapeError(
             f"{matrix_name} must have {n} columns, as c has entries; its shape is {block.shape}.",
             "",
@@ -248,7 +251,7 @@ def _rows(matrix_name: str, vector_name: str, matrix: Any, vector: Any, n: int) 
     return sparse.csc_array(block), right
 
 
-def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
+def _bounds(bounds: object, n: int) -> tuple[Vector, Vector]:
     if bounds is None or np.size(np.asarray(bounds, dtype=object)) == 0:
         bounds = (0, None)
     try:
@@ -269,7 +272,9 @@ def _bounds(bounds: Any, n: int) -> tuple[Vector, Vector]:
     return lb, ub
 
 
-def _scipy_result(status: Status, note: str, program: Program, result: Result | None, n_inequalities: int) -> Any:
+def _scipy_result(
+    status: Status, note: str, program: Program, result: Result | None, n_inequalities: int
+) -> OptimizeResult:
     code, message = _CODES.get(status, _CODES[Status.FAILURE])
     x = y = w = None
     if result is not None and status.has_point:
@@ -279,7 +284,7 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
     slack = None if activity is None else program.u[:n_inequalities] - activity[:n_inequalities]
     con = None if activity is None else program.u[n_inequalities:] - activity[n_inequalities:]
 
-    def side(residual: Vector | None, marginals: Vector | None) -> Any:
+    def side(residual: Vector | None, marginals: Vector | None) -> OptimizeResult:
         return _mapping(residual=residual, marginals=marginals)
 
     # SciPy tells these of every program that has a point.
@@ -303,10 +308,10 @@ def _scipy_result(status: Status, note: str, program: Program, result: Result | 
     )
 
 
-def _mapping(**entries: Any) -> Any:
+def _mapping(**entries: object) -> OptimizeResult:
     from scipy.optimize import OptimizeResult
 
-    result: Any = OptimizeResult()
+    result = OptimizeResult()
     result.update(entries)
     return result
 

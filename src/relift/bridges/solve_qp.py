@@ -9,9 +9,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from relift.arrays import Vector
+from relift.arrays import MatrixLike, Vector
 from relift.errors import MissingPackageError
 from relift.formats.npz import program_from_parts
 from relift.program.arrays import as_floats
@@ -30,19 +30,19 @@ _FOUND = (Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP)
 
 
 def solve_qp(
-    P: Any,
-    q: Any,
-    G: Any = None,
-    h: Any = None,
-    A: Any = None,
-    b: Any = None,
-    lb: Any = None,
-    ub: Any = None,
+    P: MatrixLike | None,
+    q: ArrayLike,
+    G: MatrixLike | None = None,
+    h: ArrayLike | None = None,
+    A: MatrixLike | None = None,
+    b: ArrayLike | None = None,
+    lb: ArrayLike | None = None,
+    ub: ArrayLike | None = None,
     solver: str | None = None,
-    initvals: Any = None,
+    initvals: ArrayLike | None = None,
     verbose: bool = False,
-    **kwargs: Any,
-) -> NDArray[Any] | None:
+    **kwargs: object,
+) -> Vector | None:
     """Minimise ``½x'Px + q'x`` with ``Gx <= h``, ``Ax = b``, ``lb <= x <= ub``, as qpsolvers, after lifting.
 
     Parameters
@@ -91,7 +91,9 @@ def solve_qp(
     return np.array(result.x) if result.status in _FOUND else None
 
 
-def _solve(program: Program, solver: str | None, initvals: Any, verbose: bool, words: dict[str, Any]) -> Result:
+def _solve(
+    program: Program, solver: str | None, initvals: ArrayLike | None, verbose: bool, words: dict[str, Any]
+) -> Result:
     from relift.pipeline import solve
 
     own = {name: words.pop(name) for name in _OWN_WORDS if name in words}
@@ -125,9 +127,9 @@ def program_from_qpsolvers(problem: qpsolvers.Problem) -> Program:
 def solve_problem(
     problem: qpsolvers.Problem,
     solver: str | None = None,
-    initvals: Any = None,
+    initvals: ArrayLike | None = None,
     verbose: bool = False,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> qpsolvers.Solution:
     """Solve a ``qpsolvers.Problem`` into a ``qpsolvers.Solution``, with dual values, after lifting.
 

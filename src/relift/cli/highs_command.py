@@ -15,11 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError, OptionError, ReliftError
 from relift.redaction import redacted
+
+if TYPE_CHECKING:
+    from highspy import Highs
+
+    from relift.bridges.highs.solve import Outcome
 
 EXIT_WARNING, EXIT_ERROR, EXIT_INTERRUPTED = 1, 255, 130
 
@@ -175,7 +180,7 @@ def run(given: Sequence[str]) -> int:
     return 0 if ended else EXIT_WARNING
 
 
-def _set_options(highs: Any, words: Words) -> None:
+def _set_options(highs: Highs, words: Words) -> None:
     import highspy
 
     from relift.bridges.highs.options import unknown_to_both
@@ -189,7 +194,7 @@ def _set_options(highs: Any, words: Words) -> None:
             print(f"relift-highs: note: {name} is not used.", file=sys.stderr)
 
 
-def _read(highs: Any, path: str) -> None:
+def _read(highs: Highs, path: str) -> None:
     import highspy
 
     Path(path).open("rb").close()  # the operating system says best why a file cannot be read
@@ -197,7 +202,7 @@ def _read(highs: Any, path: str) -> None:
         raise FileFormatError(f"HiGHS cannot read {path} as a model.", "Its log says why.")
 
 
-def _write_files(highs: Any, outcome: Any, style: int) -> None:
+def _write_files(highs: Highs, outcome: Outcome, style: int) -> None:
     from relift.bridges.highs.options import option
     from relift.formats.highs_solutions import highs_table, highs_text
 
@@ -217,7 +222,7 @@ def _write_files(highs: Any, outcome: Any, style: int) -> None:
         file.write(text.encode("utf-8"))
 
 
-def _tell(highs: Any, outcome: Any, seconds: float) -> None:
+def _tell(highs: Highs, outcome: Outcome, seconds: float) -> None:
     """End the log as HiGHS does; its own run has done that for a model that was not lifted."""
     from relift.bridges.highs.options import option
 

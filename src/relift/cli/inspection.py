@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from relift.arrays import Flags
 from relift.cli.options import LiftChoice, ValuesChoice, lift_options
 from relift.cli.work import lift_model, run_beside
 from relift.errors import ReliftError
@@ -16,10 +17,78 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from relift.lifting.lifting import Lifting
+    from relift.pipeline import LiftOptions
     from relift.program.program import Program
+    from relift.settings import LiftMethod
+
+METHODS: dict[LiftChoice, LiftMethod] = {
+    LiftChoice.equitable: "equitable", LiftChoice.counting: "counting", LiftChoice.orbits: "orbits",
+}  # fmt: skip
+"""What is looked for, in this order."""
 
 ORBITS_LIMIT = 20_000
 """Orbits are only looked for unasked up to this many variables and rows."""
+
+
+class FoundClasses(TypedDict, total=False):
+    """What one method finds, or why it finds nothing."""
+
+    variables: int
+    rows: int
+    seconds: float
+    message: str
+
+
+class LargeClass(TypedDict):
+    """A class, and some of its members."""
+
+    size: int
+    members: list[str]
+
+
+class Miss(TypedDict):
+    """Numbers that keep variables apart, and the sizes if they were equal."""
+
+    cause: str
+    variables: int
+    rows: int
+    spread: float | str | None
+    digits: int | None
+    example: str
+    advice: str
+
+
+class Nearest(TypedDict):
+    """What keeps variables apart."""
+
+    verdict: str
+    misses: list[Miss]
+    rounded: dict[str, dict[str, int]]
+    groups: int
+    tried: int
+
+
+class Misses(TypedDict, total=False):
+    """What is only looked for when it is asked for."""
+
+    nearest: Nearest
+
+
+class Inspection(Misses):
+    """What ``relift inspect --json`` prints."""
+
+    format: str
+    version: int
+    kind: str
+    sense: str
+    sizes: dict[str, int]
+    rows: dict[str, int]
+    variables: dict[str, int]
+    convexity: str
+    ranges: dict[str, list[float]]
+    classes: dict[str, FoundClasses]
+    largest_classes: dict[str, list[LargeClass]]
+    timings: dict[str, float]
 
 
 def inspection(
@@ -32,7 +101,7 @@ def inspection(
     no_signs: bool,
     quiet: bool,
     nearest: bool = False,
-) -> dict[str, Any]:
+) -> Inspection:
     """Find out what a model is made of, in the layout of ``relift inspect --json``.
 
     Parameters
@@ -47,7 +116,7 @@ def inspection(
         Also look for the numbers that keep variables apart.
     """
 
-    def count(mask: Any) -> int:
+    def count(mask: Flags) -> int:
         return int(np.count_nonzero(mask))
 
     l, u, lb, ub = program.l, program.u, program.lb, program.ub
@@ -64,16 +133,16 @@ def inspection(
         sizes = sizes[sizes > 0]
         if sizes.size:
             ranges[name] = [float(sizes.min()), float(sizes.max())]
-    classes: dict[str, Any] = {}
+    classes: dict[str, FoundClasses] = {}
     by_default = lift_options(
         LiftChoice.equitable, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs
     )  # fmt: skip
-    largest: dict[str, Any] = {"variables": [], "rows": []}
-    for method in (LiftChoice.equitable, LiftChoice.counting, LiftChoice.orbits):
+    largest: dict[str, list[LargeClass]] = {"variables": [], "rows": []}
+    for method in METHODS:
         if method == LiftChoice.orbits and program.n_variables + program.n_rows > ORBITS_LIMIT:
             classes[method] = {"message": "not looked for: the model is large; try `relift lift --lift orbits`"}
             continue
-        words = by_default | {"lift": str(method)}
+        words: LiftOptions = {**by_default, "lift": METHODS[method]}
         start = time.perf_counter()
         try:
             lifting = lift_model(program, words, quiet)
@@ -88,6 +157,9 @@ def inspection(
         }
         if method == LiftChoice.equitable:
             largest = _largest_classes(program, lifting)
+    misses: Misses = {}
+    if nearest:
+        misses["nearest"] = _nearest(program, by_default, quiet)
     return {
         "format": "relift-inspect",
         "version": 1,
@@ -110,12 +182,12 @@ def inspection(
         "ranges": ranges,
         "classes": {str(name): found for name, found in classes.items()},
         "largest_classes": largest,
-        **({"nearest": _nearest(program, by_default, quiet)} if nearest else {}),
+        **misses,
         "timings": {},
     }
 
 
-def _nearest(program: Program, words: dict[str, Any], quiet: bool) -> dict[str, Any]:
+def _nearest(program: Program, words: LiftOptions, quiet: bool) -> Nearest:
     from relift.report.nearest_misses import nearest_misses
     from relift.settings import LiftSettings
 
@@ -141,8 +213,10 @@ def _nearest(program: Program, words: dict[str, Any], quiet: bool) -> dict[str, 
     }
 
 
-def _largest_classes(program: Program, lifting: Lifting, n_classes: int = 5, n_members: int = 4) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _largest_classes(
+    program: Program, lifting: Lifting, n_classes: int = 5, n_members: int = 4
+) -> dict[str, list[LargeClass]]:
+    found: dict[str, list[LargeClass]] = {}
     for thing, partition, kept, name_of in (
         ("variables", lifting.variables, lifting.kept_variables, program.name_of_variable),
         ("rows", lifting.rows, lifting.kept_rows, program.name_of_row),
@@ -160,7 +234,7 @@ def _largest_classes(program: Program, lifting: Lifting, n_classes: int = 5, n_m
     return found
 
 
-def show_inspection(console: Console, program: Program, document: dict[str, Any]) -> None:
+def show_inspection(console: Console, program: Program, document: Inspection) -> None:
     """Print what :func:`inspection` found.
 
     Parameters
@@ -206,9 +280,9 @@ def show_inspection(console: Console, program: Program, document: dict[str, Any]
         largest = document["largest_classes"][thing]
         if largest:
             console.print(f"\nlargest classes of {thing} (equitable):")
-        for found in largest:
-            more = ", ..." if found["size"] > len(found["members"]) else ""
-            console.print(f"  {found['size']:,}: {', '.join(found['members'])}{more}", soft_wrap=False)
+        for large in largest:
+            more = ", ..." if large["size"] > len(large["members"]) else ""
+            console.print(f"  {large['size']:,}: {', '.join(large['members'])}{more}", soft_wrap=False)
     if "nearest" in document:
         console.print(f"\n{document['nearest']['verdict']}", soft_wrap=True)
         for miss in document["nearest"]["misses"]:

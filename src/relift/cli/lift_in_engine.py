@@ -18,7 +18,10 @@ from relift.cli.work import console, print_json, run_beside
 from relift.errors import DataError, OptionError
 
 if TYPE_CHECKING:
+    from relift.json_types import JsonObject
+    from relift.modelling.data_folder import DataFolder
     from relift.modelling.engine_model_result import EngineModelResult
+    from relift.pipeline import SolveOptions
 
 LiftInEngineOption = Annotated[
     bool,
@@ -76,7 +79,7 @@ class EngineArguments:
 def solve_in_engine(
     words: ModelArguments,
     how: EngineArguments,
-    options: dict[str, Any],
+    options: SolveOptions,
     output: Path | None,
     out: Path | None,
     as_json: bool,
@@ -104,7 +107,7 @@ def solve_in_engine(
     return answer
 
 
-def _solved(words: ModelArguments, how: EngineArguments, options: dict[str, Any], quiet: bool) -> EngineModelResult:
+def _solved(words: ModelArguments, how: EngineArguments, options: SolveOptions, quiet: bool) -> EngineModelResult:
     from relift.modelling.server_tables import ServerTables
     from relift.modelling.solve_in_engine import engine_for_lifting
     from relift.modelling.solve_model import solve_model_in_engine
@@ -113,7 +116,7 @@ def _solved(words: ModelArguments, how: EngineArguments, options: dict[str, Any]
     held = Held()
     checked = checked_model(words.model)
     params = params_from_pairs(words.params)
-    given = {name: value for name, value in options.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
 
     def job(progress: Callable[..., None]) -> EngineModelResult:
         def told(event: Progress) -> None:
@@ -125,12 +128,12 @@ def _solved(words: ModelArguments, how: EngineArguments, options: dict[str, Any]
             words.engine, told, memory_limit=how.memory_limit, spill_limit=how.spill_limit, database=how.database
         )
         try:
-            data: Any = words.tables
+            data: DataFolder | ServerTables | str | None = words.tables
             if words.schema is not None:
                 data = ServerTables(engine if data is None else data, words.schema)
             answer = solve_model_in_engine(
                 checked, data, params, engine=engine, folder=words.model.parent, limit=words.limit, progress=told,
-                resume=how.resume, verify=how.verify, **given,
+                resume=how.resume, verify="hash" if how.verify == "hash" else "exact", **given,
             )  # fmt: skip
             warn_of(answer.notes)
             return answer
@@ -170,7 +173,7 @@ def _written(answer: EngineModelResult, folder: Path) -> list[str]:
     return files
 
 
-def _document(answer: EngineModelResult, files: list[str]) -> dict[str, Any]:
+def _document(answer: EngineModelResult, files: list[str]) -> JsonObject:
     from relift.formats.solutions import number_for_json
 
     program, small = answer.grounded.program, answer.lifting.small

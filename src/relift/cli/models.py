@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, final
+from typing import TYPE_CHECKING, Annotated, final
 
 import typer
 
@@ -22,7 +22,10 @@ from relift.tables.postgres.address import is_address
 if TYPE_CHECKING:
     from relift.grounding.ground import GroundProgram
     from relift.language.checked_model import CheckedModel
+    from relift.modelling.data_folder import DataFolder
     from relift.modelling.model_result import ModelResult
+    from relift.modelling.solve_model import DataLike
+    from relift.pipeline import SolveOptions
     from relift.tables.engine import Engine
 
 SUFFIX = ".rlp"
@@ -93,7 +96,7 @@ class ModelArguments:
             raise OptionError("--schema applies to tables on a server.", "Remove it, or give --data postgresql://….")
 
     @property
-    def tables(self) -> Any:
+    def tables(self) -> DataFolder | str | None:
         """What stands behind --data: a folder, or the address of a server."""
         from relift.modelling.data_folder import DataFolder
 
@@ -232,7 +235,7 @@ def ground_given(
     engine = held.engine = open_engine(words.engine, progress)
     if record:
         engine = held.engine = RecordingEngine(engine)
-    data: Any = words.tables if project is None else project.data()
+    data: DataLike = words.tables if project is None else project.data()
     if words.schema is not None:
         if data is None and not engine.knows_tables:
             engine.close()
@@ -259,7 +262,7 @@ def warn_of(notes: Sequence[str]) -> None:
         print(f"relift: warning: {note}", file=sys.stderr, flush=True)
 
 
-def solve_given(words: ModelArguments, quiet: bool, options: dict[str, Any]) -> ModelResult:
+def solve_given(words: ModelArguments, quiet: bool, options: SolveOptions) -> ModelResult:
     """Ground and solve, with progress per statement."""
     from relift.modelling.model_result import ModelResult
     from relift.pipeline import solve
@@ -270,7 +273,9 @@ def solve_given(words: ModelArguments, quiet: bool, options: dict[str, Any]) -> 
         start = time.perf_counter()
         grounded = ground_given(words, held, progress)
         seconds = time.perf_counter() - start
-        return ModelResult(grounded, solve(grounded.program, progress=progress, **options), options, seconds)
+        return ModelResult(
+            grounded, solve(grounded.program, progress=progress, **options), {**options, "progress": None}, seconds
+        )
 
     params_from_pairs(words.params)
     return run_beside(job, quiet, f"reading {words.model.name}", held)

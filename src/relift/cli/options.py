@@ -7,13 +7,14 @@ import enum
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from relift.errors import FileFormatError, OptionError
 
 if TYPE_CHECKING:
+    from relift.pipeline import LiftOptions
     from relift.settings import LiftSettings
 
 
@@ -118,13 +119,15 @@ def lift_options(
     no_scale_rows: bool,
     no_sizes: bool,
     no_signs: bool,
-) -> dict[str, Any]:
+) -> LiftOptions:
     """Turn options into keywords of :func:`relift.lift`, and refuse wrong ones before any file is read."""
-    from relift.settings import LiftSettings
+    from relift.settings import LiftMethod, LiftSettings, Reading
 
+    methods: dict[str, LiftMethod] = {word: word for word in get_args(LiftMethod)}
+    readings: dict[str, Reading] = {word: word for word in get_args(Reading)}
     settings = LiftSettings(
-        str(lift),  # type: ignore[arg-type]
-        str(values),  # type: ignore[arg-type]
+        methods[lift],
+        readings[values],
         digits,
         not no_scale_rows,
         not no_reduce,
@@ -134,7 +137,7 @@ def lift_options(
     return words_of(settings)
 
 
-def words_of(settings: LiftSettings) -> dict[str, Any]:
+def words_of(settings: LiftSettings) -> LiftOptions:
     """The same settings as keywords of :func:`relift.lift`."""
     return {
         "lift": settings.lift,
@@ -147,7 +150,7 @@ def words_of(settings: LiftSettings) -> dict[str, Any]:
     }
 
 
-def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:
+def backend_options(pairs: Sequence[str] | None) -> dict[str, object]:
     """Turn ``KEY=VALUE`` words into keywords, with numbers and truths as such.
 
     Examples
@@ -155,7 +158,7 @@ def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:
     >>> backend_options(["presolve=off", "random_seed=3", "output_flag=true"])
     {'presolve': 'off', 'random_seed': 3, 'output_flag': True}
     """
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     for pair in pairs or ():
         key, sign, value = pair.partition("=")
         if not sign or not key:
@@ -164,7 +167,7 @@ def backend_options(pairs: Sequence[str] | None) -> dict[str, Any]:
     return options
 
 
-def _typed(value: str) -> Any:
+def _typed(value: str) -> bool | float | str | None:
     words = {"true": True, "false": False, "none": None}
     if value.lower() in words:
         return words[value.lower()]

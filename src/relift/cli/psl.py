@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from relift.errors import OptionError
 
 if TYPE_CHECKING:
     from relift.bridges.psl.model import PslProject
+    from relift.json_types import JsonObject
     from relift.modelling.model_result import ModelResult
 
 SUFFIXES = (".psl", ".json")
@@ -44,7 +45,7 @@ def print_evaluations(project: PslProject, answer: ModelResult) -> None:
         print(evaluation)
 
 
-def evaluations_for_json(project: PslProject, answer: ModelResult) -> list[dict[str, Any]]:
+def evaluations_for_json(project: PslProject, answer: ModelResult) -> list[JsonObject]:
     """The evaluations as JSON."""
     if answer.result.x is None:
         return []

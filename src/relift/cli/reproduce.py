@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -17,6 +17,8 @@ from relift.cli.work import console, prints_on_stderr, run_in_thread
 from relift.errors import OptionError, ReliftError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from relift.paper.framework import Experiment, Report, Request
     from relift.paper.results import Written
     from relift.paper.runner import Outcome, Plan, Told
@@ -144,7 +146,7 @@ def _print(experiment: Experiment, outcome: Outcome, report: Report, written: Wr
     screen.print(f"\n{outcome.n_parts} parts in {duration(outcome.seconds)}. Page: {written.page}", soft_wrap=True)
 
 
-def _rich_table(title: str, columns: list[str], rows: Any, right: tuple[str, ...] = ()) -> Any:
+def _rich_table(title: str, columns: list[str], rows: Iterable[Sequence[str]], right: tuple[str, ...] = ()) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn, TextIO
 
 from relift.cli.closed_pipes import survive_closed_pipes
 from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE
@@ -116,12 +116,17 @@ def _print_warnings() -> None:
     show = warnings.showwarning
 
     def say(
-        message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any, **more: Any
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
     ) -> None:
         if issubclass(category, FileWarning | SlowReferenceWarning):
             _say(f"note: {message}")
         else:
-            show(message, category, filename, lineno, *rest, **more)
+            show(message, category, filename, lineno, file, line)
 
     warnings.simplefilter("ignore", EmptyJoinWarning)
     warnings.simplefilter("always", FileWarning)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -56,6 +56,8 @@ from relift.cli.work import console, print_json, prints_on_stderr, read_model, r
 from relift.errors import OptionError
 
 if TYPE_CHECKING:
+    from relift.json_types import JsonObject
+    from relift.pipeline import SolveOptions
     from relift.program.program import Program
     from relift.report.summary import Comparison
 
@@ -123,7 +125,7 @@ def solve_command(
     from relift.formats.solutions import json_from_result, write_solution
     from relift.settings import SolverSettings
 
-    words: dict[str, Any] = {
+    words: SolveOptions = {
         "backend": backend,
         "tolerance": tol,
         "time_limit": time_limit,
@@ -144,7 +146,7 @@ def solve_command(
                 f"{'--relax' if relax else '--compare'} does not apply to models in the modelling language (.rlp).",
                 "Write the program with `relift ground` and solve that file.",
             )
-        words |= {"verbose": verbose, "approximate": approximate} | how
+        words = {**words, **how, "verbose": verbose, "approximate": approximate}
         given = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
         if in_engine.is_wanted:
             with solve_in_engine(given, in_engine, words, output, out, as_json, quiet) as answer:
@@ -166,11 +168,8 @@ def solve_command(
 
         if compare:
             _warm_up(program, backend)
-        how |= {"approximate": approximate}
-        result = run_beside(
-            lambda progress: solve(program, verbose=verbose, progress=progress, **how, **words),
-            quiet,
-        )
+        options: SolveOptions = {**words, **how, "verbose": verbose, "approximate": approximate}
+        result = run_beside(lambda progress: solve(program, progress=progress, **options), quiet)
         if any("interrupted" in attempt.message.lower() for attempt in result.attempts):
             raise KeyboardInterrupt  # some solvers catch Ctrl-C themselves and only tell
         comparison = None
@@ -195,7 +194,7 @@ def solve_command(
 
 def _solve_model(
     words: ModelArguments,
-    options: dict[str, Any],
+    options: SolveOptions,
     output: Path | None,
     style: StyleChoice,
     out: Path | None,
@@ -239,15 +238,16 @@ def _warm_up(program: Program, backend: str) -> None:
     solve(Program(None if program.is_linear else [[1.0]], [1.0], lb=0), backend=backend)
 
 
-def _compared(program: Program, words: dict[str, Any], lifted_seconds: float, quiet: bool) -> Comparison:
+def _compared(program: Program, words: SolveOptions, lifted_seconds: float, quiet: bool) -> Comparison:
     from relift.pipeline import solve
     from relift.report.summary import Comparison
 
-    ground = run_beside(lambda progress: solve(program, lift="none", reduce=False, progress=progress, **words), quiet)
+    options: SolveOptions = {**words, "lift": "none", "reduce": False}
+    ground = run_beside(lambda progress: solve(program, progress=progress, **options), quiet)
     return Comparison(ground.status, ground.objective, sum(ground.timings.values()), lifted_seconds)
 
 
-def _comparison_for_json(comparison: Comparison) -> dict[str, Any]:
+def _comparison_for_json(comparison: Comparison) -> JsonObject:
     from relift.formats.solutions import number_for_json
 
     return {

@@ -8,17 +8,19 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from relift.cli.screen import escaped_console
 from relift.errors import ProgramError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
 
     from relift.lifting.lifting import Lifting
+    from relift.pipeline import LiftOptions
     from relift.program.program import Program
     from relift.settings import Progress
 
@@ -32,7 +34,7 @@ def console() -> Console:
     return escaped_console()
 
 
-def print_json(document: dict[str, Any]) -> None:
+def print_json(document: Mapping[str, object]) -> None:
     """Print one line of strict JSON."""
     print(json.dumps(document, allow_nan=False))
 
@@ -56,7 +58,7 @@ def read_model(model: Path, relax: bool, quiet: bool, max_bytes: int | None = No
     return program, time.perf_counter() - start
 
 
-def lift_model(program: Program, words: dict[str, Any], quiet: bool) -> Lifting:
+def lift_model(program: Program, words: LiftOptions, quiet: bool) -> Lifting:
     """Lift a program, with progress."""
     from relift.pipeline import lift
 
@@ -152,7 +154,7 @@ def _stop(held: Stoppable, is_over: threading.Event) -> None:
 def _progress(quiet: bool, latest: list[str]) -> Iterator[Callable[[], None]]:
     """Show the latest message on stderr, if that is a terminal and the work takes more than a moment."""
     start = time.perf_counter()
-    spinner: list[Any] = []
+    spinner: list[Status] = []
 
     def show() -> None:
         if quiet or not sys.stderr.isatty() or time.perf_counter() - start < 0.5:

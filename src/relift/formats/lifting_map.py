@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from relift.arrays import Indices
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError, OptionError
 from relift.formats.names import names_for_lp, names_for_mps
@@ -192,7 +193,7 @@ def named_small_program(lifting: Lifting) -> Program:
     """Name small variables and rows after the first member of their class, where there are names."""
     program, small = lifting.program, lifting.small
 
-    def names(given: Sequence[str] | None, kept: Any, representatives: Any) -> list[str] | None:
+    def names(given: Sequence[str] | None, kept: Indices, representatives: Indices) -> list[str] | None:
         return None if given is None else [given[k] for k in kept[representatives].tolist()]
 
     return small.replace(

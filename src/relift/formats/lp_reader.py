@@ -11,11 +11,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.errors import FileFormatError
 from relift.formats.lp_words import LpWords, Section, quoted
 from relift.formats.mps_program import without_infinite
@@ -436,7 +437,7 @@ def _difference(value: float, shift: float) -> float:
     return value if shift == 0 or math.isinf(value) else _sum([value, -shift])
 
 
-def _collected(places: Any, values: Any) -> tuple[Any, Any]:
+def _collected(places: Indices, values: Vector) -> tuple[Indices, Vector]:
     """Places in order, each once, with the sums of their values."""
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
@@ -476,22 +477,24 @@ def _program(reader: _Reader, source: str, relax_integers: bool) -> Program:
     )  # fmt: skip
 
 
-def _matrix(reader: _Reader, m: int, n: int) -> Any:
+def _matrix(reader: _Reader, m: int, n: int) -> SparseMatrix:
     lengths = [row.n_terms for row in reader.rows]
     columns, values = np.array(reader.terms.variables, np.int64), np.array(reader.terms.coefficients, np.float64)
     places, sums = _collected(np.repeat(np.arange(m), lengths) * n + columns, values)
-    return sparse.csr_array((sums, (places // n, places % n)), shape=(m, n)).tocsc()
+    matrix: SparseMatrix = sparse.csr_array((sums, (places // n, places % n)), shape=(m, n)).tocsc()
+    return matrix
 
 
-def _symmetric(squares: Sequence[Square], n: int) -> Any:
+def _symmetric(squares: Sequence[Square], n: int) -> SparseMatrix | None:
     """P of ½x'Px from the terms of [ ... ] / 2: a square keeps its number, a product is shared by two entries."""
     if not squares:
         return None
     first, second, values = _listed(squares, n)
-    return sparse.csc_array((values, (first, second)), shape=(n, n))
+    P: SparseMatrix = sparse.csc_array((values, (first, second)), shape=(n, n))
+    return P
 
 
-def _listed(squares: Sequence[Square], n: int) -> tuple[Any, Any, Any]:
+def _listed(squares: Sequence[Square], n: int) -> tuple[Indices, Indices, Vector]:
     """Both triangles of the matrix of a quadratic form, terms of one pair added up."""
     first, second = (np.array([term[side] for term in squares], np.int64) for side in (0, 1))
     low, high = np.minimum(first, second), np.maximum(first, second)
@@ -533,7 +536,7 @@ def _row_names(reader: _Reader) -> list[str]:
     return names
 
 
-def _variable_bounds(reader: _Reader, names: list[str]) -> tuple[Any, Any]:
+def _variable_bounds(reader: _Reader, names: list[str]) -> tuple[Vector, Vector]:
     lb, ub = np.zeros(len(names)), np.full(len(names), np.inf)
     for bounds, given in ((lb, reader.lower), (ub, reader.upper)):
         bounds[list(given)] = list(given.values())

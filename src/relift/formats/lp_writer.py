@@ -6,8 +6,7 @@ takes it as one (HiGHS does not).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy import sparse
@@ -74,7 +73,7 @@ def _signed(value: float) -> str:
     return f"- {decimal(-value)}" if value < 0 else f"+ {decimal(value + 0.0)}"
 
 
-def _terms(values: list[float], names: Any) -> str:
+def _terms(values: list[float], names: Iterable[str]) -> str:
     terms = [f"{_signed(value)} {name}" for value, name in zip(values, names, strict=True)]
     return "\n  ".join(" ".join(terms[k : k + 8]) for k in range(0, len(terms), 8))
 

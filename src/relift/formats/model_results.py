@@ -22,10 +22,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from relift.atomic import write_atomically
 from relift.formats.solutions import json_from_result, number_for_json
+from relift.json_types import Json, JsonObject
 from relift.modelling.model_result import ModelResult
 from relift.modelling.result_table import ResultTable
 
@@ -35,7 +35,7 @@ VERSION = 1
 
 def json_from_model_result(
     answer: ModelResult, timings: Mapping[str, float] | None = None, tables: bool = True
-) -> dict[str, Any]:
+) -> JsonObject:
     """Put an answer into the layout of this module.
 
     Parameters
@@ -62,7 +62,7 @@ def json_from_model_result(
     return document
 
 
-def _columns(table: ResultTable) -> dict[str, list[Any]]:
+def _columns(table: ResultTable) -> dict[str, list[Json]]:
     return {
         name: [number_for_json(v) for v in column.tolist()] if column.dtype.kind == "f" else column.tolist()
         for name, column in table.items()

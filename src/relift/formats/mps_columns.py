@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
+from relift.arrays import Flags, Indices, Vector
 from relift.formats.mps_words import LineError, Lines, number, shown, without_comment
 
 _MARKER = b"'MARKER'"
@@ -29,10 +30,10 @@ class Columns:
     """Variables between markers."""
     is_integer: bool = False
     """Whether the last marker was INTORG."""
-    parts: list[tuple[Any, Any, Any, Any]] = field(default_factory=list)
+    parts: list[tuple[Indices, Indices, Vector, Indices]] = field(default_factory=list)
     """Rows, columns, values and lines of entries."""
 
-    def entries(self) -> tuple[Any, Any, Any, Any]:
+    def entries(self) -> tuple[Indices, Indices, Vector, Indices]:
         """All entries: rows, columns, values and lines."""
         empty = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
         rows, columns, values, lines = (np.concatenate(part) for part in zip(empty, *self.parts, strict=True))
@@ -117,9 +118,9 @@ class Columns:
         self.parts += [(rows, column[chosen], values, origins[chosen]) for rows, chosen, values in found]
         return True
 
-    def _integer_lines(self, lines: Lines, start: int, is_marker: Any) -> Any:
+    def _integer_lines(self, lines: Lines, start: int, is_marker: Flags) -> Flags | None:
         """Which lines stand between INTORG and INTEND; None if the markers do not take turns."""
-        is_integer = (np.cumsum(is_marker) % 2 == 1) ^ self.is_integer
+        is_integer: Flags = (np.cumsum(is_marker) % 2 == 1) ^ self.is_integer
         for k in np.flatnonzero(is_marker).tolist():
             if lines.fields(start + k)[2].strip(b"'").upper() != (b"INTORG" if is_integer[k] else b"INTEND"):
                 return None
@@ -141,7 +142,7 @@ class Columns:
         self.is_integer = not self.is_integer
 
 
-def _numbers(words: list[bytes]) -> Any:
+def _numbers(words: list[bytes]) -> Vector:
     """Many numbers at once; ValueError if a word is not a number."""
     if b"_" in b"".join(words):
         raise ValueError

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.errors import FileFormatError
 from relift.formats.mps_columns import Columns
 from relift.formats.mps_quadratic import CurvedRow, parted
@@ -140,7 +140,7 @@ def _objective(model: MpsModel) -> int:
 
 def _matrix_and_costs(
     model: MpsModel, m: int, n: int, objective: int, names: Sequence[str], variables: Sequence[str]
-) -> tuple[Any, Vector]:
+) -> tuple[SparseMatrix, Vector]:
     rows, columns, values, lines = model.columns.entries()
     is_cost = rows == objective
     is_kept = is_cost | (rows >= 0)
@@ -155,11 +155,12 @@ def _matrix_and_costs(
     _refuse_duplicates(rows + places * m, lines, lambda _: "the coefficient is given twice.")
     q = np.zeros(n)
     q[columns[is_cost]] = values[is_cost]
-    return sparse.csc_array((entries, (rows, places)), shape=(m, n)), q
+    A: SparseMatrix = sparse.csc_array((entries, (rows, places)), shape=(m, n))
+    return A, q
 
 
-def _refuse_duplicates(keys: Any, lines: Any, what: Any) -> None:
-    keys, lines = np.asarray(keys), np.asarray(lines)
+def _refuse_duplicates(keys: Indices, lines: Indices | Sequence[int], what: Callable[[int], str]) -> None:
+    lines = np.asarray(lines)
     order = np.argsort(keys, kind="stable")
     same = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     if same.size:
@@ -210,7 +211,7 @@ def without_infinite(bounds: Vector) -> Vector:
     return bounds
 
 
-def _quadratic_part(model: MpsModel, n: int, variables: Sequence[str]) -> Any:
+def _quadratic_part(model: MpsModel, n: int, variables: Sequence[str]) -> SparseMatrix | None:
     rows, columns = (np.array(part, dtype=np.int64) for part in model.quadratic[:2])
     values, lines = np.array(model.quadratic[2]), model.quadratic[3]
     if not values.size:
@@ -221,7 +222,7 @@ def _quadratic_part(model: MpsModel, n: int, variables: Sequence[str]) -> Any:
     section = model.quadratic_section
     if section == "QMATRIX":
         _refuse_duplicates(rows + columns * n, lines, lambda _: f"the entry of {section} is given twice.")
-        P = sparse.csc_array((values, (rows, columns)), shape=(n, n))
+        P: SparseMatrix = sparse.csc_array((values, (rows, columns)), shape=(n, n))
         difference = (P - P.T).tocoo()
         wrong = np.flatnonzero(difference.data)
         if wrong.size:
@@ -234,10 +235,11 @@ def _quadratic_part(model: MpsModel, n: int, variables: Sequence[str]) -> Any:
     what = f"{section} lists one triangle, but this pair is given twice."
     _refuse_duplicates(low + high * n, lines, lambda _: what)
     off = low != high
-    return sparse.csc_array(
+    full: SparseMatrix = sparse.csc_array(
         (
             np.concatenate([values, values[off]]),
             (np.concatenate([low, high[off]]), np.concatenate([high, low[off]])),
         ),
         shape=(n, n),
     )
+    return full

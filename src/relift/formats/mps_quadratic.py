@@ -6,14 +6,14 @@ the factor ½ that the objective has; so ½x'Px + q'x <= r is written with Q = P
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import SparseMatrix, Vector
 from relift.formats.names import FileNames
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -48,8 +48,8 @@ class CurvedRow:
 
 
 def parted(
-    A: Any, l: Vector, u: Vector, curved: Mapping[int, CurvedRow]
-) -> tuple[Any, Vector, Vector, QuadraticRows, list[int]]:
+    A: SparseMatrix, l: Vector, u: Vector, curved: Mapping[int, CurvedRow]
+) -> tuple[SparseMatrix, Vector, Vector, QuadraticRows, list[int]]:
     """Rows with sections taken out of the others: A, l, u, the quadratic constraints, and the rows that are left."""
     m, n = A.shape
     left = [i for i in range(m) if i not in curved]
@@ -80,7 +80,7 @@ def names_of_curved_rows(program: Program, names: FileNames) -> list[str]:
 
 
 def section_lines(
-    quadratic: QuadraticRows, rows: Sequence[str], variables: Sequence[str], decimal: Any
+    quadratic: QuadraticRows, rows: Sequence[str], variables: Sequence[str], decimal: Callable[[float], str]
 ) -> Iterator[str]:
     """The sections of all quadratic constraints."""
     order = np.lexsort((quadratic.second, quadratic.first, quadratic.owner))

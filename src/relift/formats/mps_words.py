@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from relift.arrays import Cells
 
 _IS_BLANK = np.zeros(256, dtype=bool)
 _IS_BLANK[np.frombuffer(b" \t\n\r\f\v", np.uint8)] = True
@@ -131,7 +133,7 @@ class Lines:
         return self.words[begin : begin + self.counts[k]]
 
     @cached_property
-    def word_array(self) -> NDArray[Any]:
+    def word_array(self) -> Cells:
         """All words as an array of objects, so that many can be taken at once."""
         held = np.empty(len(self.words), dtype=object)
         held[:] = self.words

@@ -25,11 +25,13 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from relift.arrays import Cells, MatrixLike, SparseMatrix, Vector, is_sparse
 from relift.errors import FileFormatError, ProgramError, ReliftError
 from relift.formats.pickled_arrays import PickledMatrix, load_arrays
 from relift.program.arrays import as_floats
@@ -92,7 +94,7 @@ def program_from_npz(file: BinaryIO, source: str, max_bytes: int | None = None) 
     )
 
 
-def _listed(keys: Mapping[str, Any]) -> str:
+def _listed(keys: Mapping[str, object]) -> str:
     shown = [key if len(key) <= 40 else f"{key[:37]}..." for key in sorted(keys)[:20]]
     return ", ".join([*shown, *(["..."] if len(keys) > 20 else [])]) or "none"
 
@@ -162,7 +164,7 @@ def numpy_array(data: bytes, source: str, name: str) -> Any:
         ) from None
 
 
-def _plain(value: Any, n_bytes: int, source: str, name: str) -> Any:
+def _plain(value: object, n_bytes: int, source: str, name: str) -> Any:
     """What an unpickled object may be: nothing, a number, an array of numbers, a compressed matrix of such arrays."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
@@ -177,19 +179,21 @@ def _plain(value: Any, n_bytes: int, source: str, name: str) -> Any:
     raise ValueError(f"a {type(value).__name__} is not an array of numbers")
 
 
-def _need(arrays: Mapping[str, Any], names: tuple[str, ...], source: str) -> None:
+def _need(arrays: Mapping[str, object], names: tuple[str, ...], source: str) -> None:
     missing = [name for name in names if name not in arrays]
     if missing:
         raise FileFormatError(f"{source} lacks {', '.join(missing)}; its keys are {_listed(arrays)}.")
 
 
-def _compressed(arrays: Mapping[str, Any], letter: str, shape: tuple[int, int], source: str) -> Any:
+def _compressed(arrays: Mapping[str, object], letter: str, shape: tuple[int, int], source: str) -> SparseMatrix:
     parts = tuple(f"{letter}_{part}" for part in ("data", "indices", "indptr"))
     _need(arrays, parts, source)
     return _checked("csc", [arrays[part] for part in parts], shape, source, letter)
 
 
-def _checked(order: Any, parts: Sequence[Any], shape: tuple[int, int], source: str, name: str) -> Any:
+def _checked(
+    order: Literal["csr", "csc"], parts: Sequence[object], shape: tuple[int, int], source: str, name: str
+) -> SparseMatrix:
     data, indices, indptr = parts
     try:
         return compressed(name, order, data, indices, indptr, shape)
@@ -201,9 +205,9 @@ def _checked(order: Any, parts: Sequence[Any], shape: tuple[int, int], source: s
         ) from None
 
 
-def _need_size(arrays: Mapping[str, Any], key: str, size: int, source: str) -> None:
+def _need_size(arrays: Mapping[str, object], key: str, size: int, source: str) -> None:
     """Refuse another size before anything of the claimed size is made."""
-    found = np.shape(arrays[key])
+    found = np.asarray(arrays[key]).shape
     if found != (size,):
         raise FileFormatError(
             f"{source}: {key} has {' x '.join(map(str, found)) or 'one'} entries, but {size} are needed.",
@@ -211,7 +215,7 @@ def _need_size(arrays: Mapping[str, Any], key: str, size: int, source: str) -> N
         )
 
 
-def _shape(arrays: Mapping[str, Any], source: str) -> tuple[int, int]:
+def _shape(arrays: Mapping[str, object], source: str) -> tuple[int, int]:
     shape = np.asarray(arrays["shape"]).ravel()[:8]
     if shape.size != 2 or shape.dtype.kind not in "iu" or np.any(shape < 0):
         raise FileFormatError(f"{source}: shape is {shape.tolist()}, but must be (rows, variables).")
@@ -277,7 +281,7 @@ def _no_exponent(source: str) -> Cone:
     raise FileFormatError(f"{source}: an exponent of a power cone is missing.", "Write the file again.")
 
 
-def _arrays_of_cones(rows: ConicRows) -> dict[str, Any]:
+def _arrays_of_cones(rows: ConicRows) -> dict[str, Cells]:
     C = rows.A.tocsc()
     listed, exponents = [], []
     for cone in rows.cones:
@@ -320,14 +324,14 @@ def _qpsolvers(arrays: Mapping[str, Any]) -> Program:
 
 
 def program_from_parts(
-    P: Any = None,
-    q: Any = None,
-    G: Any = None,
-    h: Any = None,
-    A: Any = None,
-    b: Any = None,
-    lb: Any = None,
-    ub: Any = None,
+    P: MatrixLike | None = None,
+    q: ArrayLike | None = None,
+    G: MatrixLike | None = None,
+    h: ArrayLike | None = None,
+    A: MatrixLike | None = None,
+    b: ArrayLike | None = None,
+    lb: ArrayLike | None = None,
+    ub: ArrayLike | None = None,
 ) -> Program:
     """Make the program of ``Gx <= h``, ``Ax = b``, ``lb <= x <= ub``: rows of G first, then those of A.
 
@@ -356,12 +360,12 @@ def program_from_parts(
     return Program(P, q, rows, np.concatenate(lower), np.concatenate(upper), lb, ub)
 
 
-def _block(name: str, matrix: Any, vector: Any) -> tuple[Any, Any]:
+def _block(name: str, matrix: MatrixLike, vector: ArrayLike | None) -> tuple[SparseMatrix, Vector]:
     """Make one block of rows, checked by making a program of it, so that messages speak of G, h, A and b."""
     from relift.errors import ProgramError
 
     other = "h" if name == "G" else "b"
-    given = matrix if sparse.issparse(matrix) else np.atleast_2d(as_floats(name, matrix))
+    given = matrix if is_sparse(matrix) else np.atleast_2d(as_floats(name, matrix))
     try:
         checked = Program(A=given, u=as_floats(other, vector).ravel())
     except ProgramError as error:

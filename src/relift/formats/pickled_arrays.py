@@ -11,9 +11,12 @@ from __future__ import annotations
 import pickle
 import pickletools
 import re
-from typing import Any, BinaryIO, ClassVar, final
+from collections.abc import Callable
+from typing import BinaryIO, ClassVar, Literal, final
 
 import numpy as np
+
+from relift.arrays import Array
 
 _SIMPLE = re.compile(r"[<>|=]?[fiub][1248]\Z")
 _OPCODES = {
@@ -30,7 +33,7 @@ class _NdarrayName:
     """Stands for the class ``numpy.ndarray``, which pickles refer to and need not call."""
 
 
-def _reconstruct(kind: Any, shape: Any, code: Any) -> Any:
+def _reconstruct(kind: object, shape: object, code: object) -> Array:
     """An empty array, to be filled by its state, whatever size is asked for."""
     del shape, code
     if kind is not _NdarrayName:
@@ -38,7 +41,7 @@ def _reconstruct(kind: Any, shape: Any, code: Any) -> Any:
     return np.ndarray((0,), np.int8)
 
 
-def _dtype(name: Any, *rest: Any) -> Any:
+def _dtype(name: object, *rest: object) -> np.dtype[np.generic]:
     del rest
     if name == "O8":
         return np.dtype(object)
@@ -47,7 +50,7 @@ def _dtype(name: Any, *rest: Any) -> Any:
     return np.dtype(name)
 
 
-def _scalar(kind: Any, data: Any = b"") -> Any:
+def _scalar(kind: object, data: object = b"") -> object:
     if not isinstance(kind, np.dtype) or kind.hasobject or not isinstance(data, bytes) or len(data) != kind.itemsize:
         raise pickle.UnpicklingError("number of an unknown type")
     return np.frombuffer(data, kind)[0].item()
@@ -56,11 +59,11 @@ def _scalar(kind: Any, data: Any = b"") -> Any:
 class PickledMatrix:
     """The parts of a compressed matrix as a pickle gives them; nothing is known of them."""
 
-    order: ClassVar[str] = ""
+    order: ClassVar[Literal["csc", "csr"]]
 
-    state: dict[str, Any]
+    state: dict[str, object]
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: object) -> None:
         self.state = state if isinstance(state, dict) else {}
 
     def __new__(cls) -> PickledMatrix:
@@ -80,7 +83,7 @@ class _Csr(PickledMatrix):
     order = "csr"
 
 
-_NAMES: dict[tuple[str, str], Any] = {
+_NAMES: dict[tuple[str, str], Callable[..., object]] = {
     ("numpy", "ndarray"): _NdarrayName,
     ("numpy", "dtype"): _dtype,
     **{(f"numpy.{core}.multiarray", "_reconstruct"): _reconstruct for core in ("core", "_core")},
@@ -94,13 +97,13 @@ _NAMES: dict[tuple[str, str], Any] = {
 class _ArraysOnly(pickle.Unpickler):
     """An unpickler that knows the names of this module and no others."""
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> Callable[..., object]:
         if (module, name) not in _NAMES:
             raise pickle.UnpicklingError(f"{module}.{name}")
         return _NAMES[module, name]
 
 
-def load_arrays(file: BinaryIO) -> Any:
+def load_arrays(file: BinaryIO) -> object:
     """The object that a pickle makes: None, numbers, arrays, :class:`PickledMatrix`, or containers of them.
 
     Parameters

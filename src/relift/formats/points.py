@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import Matrix
+from relift.arrays import Cells, Matrix
 from relift.errors import FileFormatError
 from relift.formats.npz import numpy_array, numpy_arrays
 from relift.read_bytes import decompressed, read_bytes
@@ -95,7 +94,7 @@ def _from_numpy(path: Path, max_bytes: int | None) -> Matrix:
     return _numbers(np.asarray(arrays[name]), path)
 
 
-def _numbers(array: NDArray[Any], path: Path) -> Matrix:
+def _numbers(array: Cells, path: Path) -> Matrix:
     if array.dtype.kind not in "fiu":
         raise FileFormatError(f"{path} holds an array of type {array.dtype}.", "Points are numbers.")
     return array.astype(np.float64)

@@ -45,6 +45,7 @@ from relift.formats.gurobi_solutions import gurobi_text
 from relift.formats.highs_solutions import FIRST_LINE as HIGHS_FIRST_LINE
 from relift.formats.highs_solutions import highs_table, highs_text, solution_from_highs
 from relift.formats.mps_writer import decimal
+from relift.json_types import JsonObject
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.read_bytes import brief, read_bytes
@@ -94,16 +95,14 @@ def sizes_of(program: Program) -> dict[str, int]:
     return {"variables": program.n_variables, "rows": program.n_rows, "nonzeros": program.n_nonzeros}
 
 
-def certificate_for_json(certificate: Certificate) -> dict[str, Any]:
+def certificate_for_json(certificate: Certificate) -> JsonObject:
     """Turn a certificate into what JSON can hold."""
     names = ("tolerance", "primal_residual", "dual_residual", "duality_gap", "ray_residual")
-    values: dict[str, Any] = {name: number_for_json(getattr(certificate, name)) for name in names}
+    values: JsonObject = {name: number_for_json(getattr(certificate, name)) for name in names}
     return values | {"is_optimal": bool(certificate.is_optimal), "is_proved": bool(certificate.is_proved)}
 
 
-def json_from_result(
-    result: Result, vectors: bool = True, timings: Mapping[str, float] | None = None
-) -> dict[str, Any]:
+def json_from_result(result: Result, vectors: bool = True, timings: Mapping[str, float] | None = None) -> JsonObject:
     """Put an answer into the layout of this module.
 
     Parameters
@@ -118,7 +117,7 @@ def json_from_result(
     import relift
 
     program, lifting = result.program, result.lifting
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "format": "relift-solution",
         "version": VERSION,
         "relift": relift.__version__,
@@ -173,10 +172,10 @@ def names_for_json(names: Sequence[str] | None) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _list(vector: Vector | None) -> list[Any] | None:
+def _list(vector: Vector | None) -> Sequence[float | str | None] | None:
     if vector is None:
         return None
-    values: list[Any] = vector.tolist()
+    values: list[float] = vector.tolist()
     return values if bool(np.isfinite(vector).all()) else [number_for_json(value) for value in values]
 
 
@@ -333,16 +332,16 @@ def _solution_from_json(text: str, source: str, program: Program) -> Solution:
     )
 
 
-def _status(word: Any, source: str) -> Status:
+def _status(word: object, source: str) -> Status:
     try:
-        return Status(word)
+        return Status(str(word))
     except ValueError:
         raise FileFormatError(
             f"{source}: the status {str(word)[:40]!r} is not known.", f"Expected one of: {', '.join(Status)}."
         ) from None
 
 
-def _float(value: Any, name: str, source: str) -> float:
+def _float(value: object, name: str, source: str) -> float:
     if value is None:
         return math.nan
     if isinstance(value, str) and value in {"inf", "-inf"}:
@@ -355,7 +354,7 @@ def _float(value: Any, name: str, source: str) -> float:
         raise FileFormatError(f"{source}: {name} holds a number that is too large.") from None
 
 
-def _vector(given: Any, names: Any, key: str, kind: str, source: str, program: Program) -> Vector | None:
+def _vector(given: object, names: object, key: str, kind: str, source: str, program: Program) -> Vector | None:
     if given is None:
         return None
     size = _count(program, kind)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 from relift.language.checked_model import CheckedModel, Holds, LogicVariable, ParameterValue
 from relift.language.syntax.source import NOWHERE
@@ -37,7 +36,7 @@ def _name(atom: Holds | ParameterValue) -> str:
     return atom.predicate if isinstance(atom, Holds) else atom.name
 
 
-def _atoms(part: Any) -> Iterator[Holds | ParameterValue]:
+def _atoms(part: object) -> Iterator[Holds | ParameterValue]:
     """Every atom inside of checked nodes, in their order."""
     stack = [part]
     while stack:

@@ -9,11 +9,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final, overload
+from typing import SupportsFloat, final, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Cells, Indices
 from relift.errors import DataError, OptionError
 from relift.tables.algebra import Column, Filter, Limit, Plan, TypeClashError, call, literal
 from relift.tables.engine import Engine
@@ -49,7 +49,7 @@ class Block:
     keys: tuple[str, ...] = ()
     table: StoredTable | None = None
     part: str = ""
-    picked: NDArray[np.int64] | None = None
+    picked: Indices | None = None
 
     @property
     def stop(self) -> int:
@@ -77,7 +77,7 @@ class AtomIndex:
 
     blocks: tuple[Block, ...]
     engine: Engine = field(repr=False)
-    _cache: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict, repr=False)
+    _cache: dict[str, dict[str, Cells]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return self.blocks[-1].stop if self.blocks else 0
@@ -102,14 +102,14 @@ class AtomIndex:
             f"there is no {name!r}.", f"Expected one of: {', '.join(b.label for b in self.blocks) or 'none'}."
         )
 
-    def table(self, name: str, part: str = "") -> dict[str, NDArray[Any]]:
+    def table(self, name: str, part: str = "") -> dict[str, Cells]:
         """The tuples of a block as columns by argument name, in the order of their numbers."""
         block = self.block(name, part)
         if block.label not in self._cache:
             self._cache[block.label] = self._fetch(block)
         return self._cache[block.label]
 
-    def _fetch(self, block: Block) -> dict[str, NDArray[Any]]:
+    def _fetch(self, block: Block) -> dict[str, Cells]:
         if block.table is None or not block.keys:
             return {}
         columns = self.engine.fetch(self._scan(block))
@@ -189,7 +189,7 @@ class AtomIndex:
         return block.start + place
 
 
-def atom_name(name: str, entry: Sequence[Any]) -> str:
+def atom_name(name: str, entry: Sequence[object]) -> str:
     """A predicate and its arguments, as in the language.
 
     Examples
@@ -200,7 +200,7 @@ def atom_name(name: str, entry: Sequence[Any]) -> str:
     return f"{name}({','.join(map(_argument, entry))})" if len(entry) else name
 
 
-def _argument(value: Any) -> str:
+def _argument(value: object) -> str:
     if isinstance(value, str):
         if _PLAIN.fullmatch(value):
             return value
@@ -208,6 +208,7 @@ def _argument(value: Any) -> str:
         return f'"{escaped}"'
     if isinstance(value, int | np.integer):
         return str(int(value))  # a real would not hold more than 53 bits
+    assert isinstance(value, SupportsFloat)
     number = float(value)
     return str(int(number)) if number.is_integer() and abs(number) < 2**63 else repr(number)
 
@@ -234,5 +235,5 @@ class LazyNames(Sequence[str]):
             return list(self)[position]
         return self._index.name(position + len(self) if position < 0 else position)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return list, (list(self),)

@@ -10,13 +10,11 @@ that equal multisets still have equal sums.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import SizeLimitError
 from relift.grounding.row_blocks import RowBlock
 from relift.tables import compiled
@@ -95,7 +93,7 @@ def multiply(first: Vector, second: Vector) -> Vector:
     return product if None in scales else snapped(product, sum(s for s in scales if s is not None))
 
 
-def grouped_sums(groups: NDArray[Any], values: Vector, size: int) -> Vector:
+def grouped_sums(groups: Integers, values: Vector, size: int) -> Vector:
     """Sum of the values of each group ``0 .. size-1``.
 
     Examples
@@ -115,12 +113,12 @@ def grouped_sums(groups: NDArray[Any], values: Vector, size: int) -> Vector:
 
 
 def matrix_from_triplets(
-    rows: NDArray[Any],
-    columns: NDArray[Any],
+    rows: Integers,
+    columns: Integers,
     values: Vector | None,
     shape: tuple[int, int],
     is_key: bool = False,
-) -> Any:
+) -> SparseMatrix:
     """A CSR array with sorted columns, no zeros, and exact sums of entries that meet (none do, if ``is_key``).
 
     Examples
@@ -132,8 +130,8 @@ def matrix_from_triplets(
 
 
 def block_from_triplets(
-    rows: NDArray[Any],
-    columns: NDArray[Any],
+    rows: Integers,
+    columns: Integers,
     values: Vector | None,
     shape: tuple[int, int],
     is_key: bool = False,
@@ -183,7 +181,7 @@ def block_with_scale(block: RowBlock, scale: Vector, factor: float) -> RowBlock:
     return RowBlock.of(canonical(matrix))
 
 
-def canonical(matrix: Any) -> Any:
+def canonical(matrix: SparseMatrix) -> SparseMatrix:
     """Sorted columns, no stored zeros; the array must not have two entries in one place."""
     matrix.sort_indices()
     if matrix.nnz and not matrix.data.all():
@@ -192,7 +190,7 @@ def canonical(matrix: Any) -> Any:
     return matrix
 
 
-def gram(first: Any, second: Any, weights: Vector, limit: int | None = None) -> Any:
+def gram(first: SparseMatrix, second: SparseMatrix, weights: Vector, limit: int | None = None) -> SparseMatrix:
     """``first' diag(weights) second`` for sparse factors, exact where the numbers are short decimals.
 
     The whole numbers behind the decimals are multiplied; by the inequality of Cauchy and Schwarz no partial sum is
@@ -218,19 +216,20 @@ def gram(first: Any, second: Any, weights: Vector, limit: int | None = None) -> 
         whole_first, whole_second = (_whole(first, a), _whole(second, b))
         whole_weights = np.rint(weights * 10.0**c)
         if a + b + c <= 22 and max(_largest(m, whole_weights) for m in (whole_first, whole_second)) < LARGEST:
-            product = (whole_first.T @ sparse.diags_array(whole_weights) @ whole_second).tocsr()
-            product.data /= 10.0 ** (a + b + c)
-            return product
-    return (first.T @ sparse.diags_array(weights) @ second).tocsr()
+            whole: SparseMatrix = (whole_first.T @ sparse.diags_array(whole_weights) @ whole_second).tocsr()
+            whole.data /= 10.0 ** (a + b + c)
+            return whole
+    product: SparseMatrix = (first.T @ sparse.diags_array(weights) @ second).tocsr()
+    return product
 
 
-def _whole(matrix: Any, scale: int) -> Any:
+def _whole(matrix: SparseMatrix, scale: int) -> SparseMatrix:
     whole = matrix.copy()
     whole.data = np.rint(matrix.data * 10.0**scale)
     return whole
 
 
-def _largest(matrix: Any, weights: Vector) -> float:
+def _largest(matrix: SparseMatrix, weights: Vector) -> float:
     squares = matrix.copy()
     squares.data = matrix.data**2
     sums = squares.T @ np.abs(weights)

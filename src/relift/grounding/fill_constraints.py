@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from relift.grounding.queries_from_model import COLUMN, ROW, Queries, variables_
 from relift.grounding.row_blocks import RowBlock
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import (
+    Anonymous,
     Constant,
     ConstantTerm,
     Constraint,
@@ -47,6 +48,7 @@ from relift.tables.algebra import (
     literal,
     project,
 )
+from relift.tables.engine import Arrays
 from relift.tables.load import StoredTable
 
 GROUP = "#group"
@@ -145,10 +147,10 @@ def ground_constraint(work: Workspace, constraint: Constraint) -> ConstraintRows
 
 def wanted_values(
     expressions: Sequence[DataExpression | None],
-) -> frozenset[tuple[str, tuple[Any, ...]]]:
+) -> frozenset[tuple[str, tuple[DataExpression | Anonymous, ...]]]:
     """Values of params at plain variables that some expressions ask for."""
     found = set()
-    stack: list[Any] = [e for e in expressions if e is not None]
+    stack: list[object] = [e for e in expressions if e is not None]
     while stack:
         item = stack.pop()
         if isinstance(item, ParameterValue) and all(isinstance(a, LogicVariable | Constant) for a in item.arguments):
@@ -337,7 +339,7 @@ def plan_of_entries(
 
 def fetch_planned(
     work: Workspace, queries: Queries, entries: Plan, expression: DataExpression | None, statement: str
-) -> dict[str, Any]:
+) -> Arrays:
     """The places of a plan and the values of its expression, checked."""
     found = work.fetch(entries, queries, statement)
     if expression is not None:
@@ -354,14 +356,14 @@ def fetch_entries(
     expression: DataExpression | None,
     is_key: bool,
     statement: str,
-) -> dict[str, Any]:
+) -> Arrays:
     """Places and the values of an expression there, as arrays."""
     return fetch_planned(
         work, queries, plan_of_entries(queries, plan, place, expression, is_key), expression, statement
     )
 
 
-def check_entries(work: Workspace, queries: Queries, found: dict[str, Any], statement: str) -> None:
+def check_entries(work: Workspace, queries: Queries, found: Arrays, statement: str) -> None:
     """Refuse unknowns outside of their domain and coefficients that are missing or not finite.
 
     Raises

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, column_of_values, split
 from relift.grounding.fill_constraints import (
@@ -46,6 +45,7 @@ from relift.language.checked_model import (
     SquareTerm,
 )
 from relift.tables.algebra import Plan, Project, Scalar, Unit, call, literal
+from relift.tables.engine import Arrays
 
 Place = tuple[str, str]
 
@@ -96,17 +96,17 @@ class ObjectiveParts:
         Terms ``max(0, e)`` and ``abs(e)``, before presolve.
     """
 
-    linear: dict[str, list[tuple[NDArray[Any], Vector]]] = field(default_factory=dict)
-    quadratic: dict[Place, list[tuple[NDArray[Any], NDArray[Any], Vector]]] = field(default_factory=dict)
+    linear: dict[str, list[tuple[Integers, Vector]]] = field(default_factory=dict)
+    quadratic: dict[Place, list[tuple[Integers, Integers, Vector]]] = field(default_factory=dict)
     constants: list[float] = field(default_factory=list)
     is_convex: bool = True
     hinges: list[HingeFactors] = field(default_factory=list)
 
-    def add_linear(self, name: str, columns: NDArray[Any], values: Vector) -> None:
+    def add_linear(self, name: str, columns: Integers, values: Vector) -> None:
         """Add linear terms to q."""
         self.linear.setdefault(name, []).append((columns, values))
 
-    def add_quadratic(self, first: str, second: str, matrix: Any) -> None:
+    def add_quadratic(self, first: str, second: str, matrix: SparseMatrix) -> None:
         """Add a matrix to a block of P."""
         entries = matrix.tocoo()
         self.quadratic.setdefault((first, second), []).append((*entries.coords, entries.data))
@@ -185,7 +185,7 @@ def valued_places(
     expression: DataExpression | None,
     is_key: bool,
     statement: str,
-) -> dict[str, Any]:
+) -> Arrays:
     """Numbers of unknowns with the value of an expression (1 if there is none)."""
     found = fetch_entries(work, queries, plan, columns, expression, is_key, statement)
     if VALUE not in found:
@@ -256,7 +256,9 @@ def _hinge(work: Workspace, queries: Queries, term: HingeTerm | AbsoluteTerm, st
     return HingeFactors(kind, power, *_factors(work, queries, plan, term, statement))
 
 
-def _add_factors(parts: ObjectiveParts, blocks: dict[str, Any], constants: Vector, weights: Vector, limit: int) -> None:
+def _add_factors(
+    parts: ObjectiveParts, blocks: dict[str, SparseMatrix], constants: Vector, weights: Vector, limit: int
+) -> None:
     doubled = 2.0 * weights
     d = sparse.csr_array(constants.reshape(-1, 1))
     names = list(blocks)

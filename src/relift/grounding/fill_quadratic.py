@@ -11,14 +11,14 @@ all P_k on its diagonal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Indices, Vector
+from relift.arrays import Cells, Indices, Integers, SparseMatrix, Vector
 from relift.errors import SizeLimitError
 from relift.grounding import exact
 from relift.grounding.coefficients import VALUE, column_of_values, split
@@ -32,6 +32,7 @@ from relift.grounding.fill_constraints import (
 )
 from relift.grounding.fill_objective import product_of_parts, valued_places
 from relift.grounding.queries_from_model import ROW, Queries
+from relift.grounding.row_blocks import RowBlock
 from relift.grounding.workspace import Workspace
 from relift.language.checked_model import ConstantTerm, Constraint, LinearTerm, ProductTerm, Scope, SquareTerm
 from relift.program.quadratic_rows import QuadraticRows
@@ -125,11 +126,11 @@ class _Parts:
     size: int
     starts: dict[str, int]
     quadratic: list[tuple[Indices, Indices, Indices, Vector]] = field(default_factory=list)
-    linear: list[tuple[Indices, Indices, Vector]] = field(default_factory=list)
+    linear: list[tuple[Indices, Integers, Vector]] = field(default_factory=list)
     right: list[tuple[Indices, Vector]] = field(default_factory=list)
     temporary: list[StoredTable] = field(default_factory=list)
 
-    def add_linear(self, name: str, owner: Indices, block: Any) -> None:
+    def add_linear(self, name: str, owner: Indices, block: RowBlock | SparseMatrix) -> None:
         entries = block.tocoo()
         rows, columns = entries.coords
         self.linear.append((owner[rows], columns + self.starts[name], entries.data))
@@ -150,7 +151,7 @@ class _Parts:
         )
 
 
-def _joined(parts: list[Any], width: int) -> Iterator[Any]:
+def _joined(parts: Sequence[tuple[Cells, ...]], width: int) -> Iterator[Cells]:
     """Columns of several parts, each as one array; the last one holds numbers."""
     for k in range(width):
         kind = np.float64 if k == width - 1 else np.int64
@@ -192,7 +193,7 @@ def _square(work: Workspace, queries: Queries, rows: Rows, parts: _Parts, term: 
     _add_products(parts, B, owner, constants, weights)
 
 
-def beside(blocks: dict[str, Any], starts: dict[str, int], size: int) -> Any:
+def beside(blocks: dict[str, RowBlock], starts: dict[str, int], size: int) -> SparseMatrix:
     """The factors over all unknowns."""
     entries = [(name, block.tocoo()) for name, block in blocks.items()]
     triplets = [(e.coords[0], e.coords[1] + starts[name], e.data) for name, e in entries]
@@ -200,7 +201,7 @@ def beside(blocks: dict[str, Any], starts: dict[str, int], size: int) -> Any:
     return exact.matrix_from_triplets(rows, columns, values, (size, starts[""]), is_key=True)
 
 
-def _refuse_dense(work: Workspace, B: Any, owner: Indices, statement: str) -> None:
+def _refuse_dense(work: Workspace, B: SparseMatrix, owner: Indices, statement: str) -> None:
     entries = float((np.diff(B.indptr).astype(np.float64) ** 2).sum())
     if entries > work.limit:
         raise SizeLimitError(
@@ -212,7 +213,7 @@ def _refuse_dense(work: Workspace, B: Any, owner: Indices, statement: str) -> No
         )
 
 
-def _add_products(parts: _Parts, B: Any, owner: Indices, constants: Vector, weights: Vector) -> None:
+def _add_products(parts: _Parts, B: SparseMatrix, owner: Indices, constants: Vector, weights: Vector) -> None:
     n = max(parts.starts[""], 1)
     doubled = 2.0 * weights
     of_factor = np.repeat(owner, np.diff(B.indptr))

@@ -15,17 +15,18 @@ their keys. The same model and data give the same program, whatever the engine a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import Any, TypeAlias, final
+from typing import ParamSpec, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.errors import NonConvexError, OptionError, SizeLimitError
 from relift.grounding import load_data
 from relift.grounding.atoms import AtomIndex, Block, LazyNames
@@ -50,16 +51,20 @@ from relift.grounding.queries_from_model import Demand, Queries
 from relift.grounding.row_blocks import RowBlock, stacked
 from relift.grounding.slack_terms import DataCheck, SignCheck, SomeAnswer, without_slack_terms
 from relift.grounding.workspace import DEFAULT_LIMIT, Workspace, for_statement
-from relift.language.checked_model import CheckedModel, ConeConstraint, Constraint, DataAggregate, Objective
+from relift.language.checked_model import CheckedModel, ConeConstraint, Constraint, DataAggregate, Objective, Stratum
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Column, Join, Plan, Scalar, Unit, any_of, call, literal
-from relift.tables.engine import Engine
+from relift.tables.engine import Arrays, Engine
 from relift.tables.load import StoredTable
+from relift.tables.sources.table import TableLike
 
-Bounds: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
+Ps = ParamSpec("Ps")
+T = TypeVar("T")
+
+Bounds: TypeAlias = tuple[Vector, Vector]
 """Lower and upper bounds of unknowns."""
 
 
@@ -139,7 +144,7 @@ class GroundProgram:
         """What was out of the ordinary: joins of tables with rows that found nothing."""
         return tuple(note for notes in self._state.work.joins.notes.values() for note in notes)
 
-    def table(self, name: str) -> dict[str, Any]:
+    def table(self, name: str) -> Arrays:
         """The tuples of a relation, derived predicate or param as columns ``c0, c1, ...``.
 
         Raises
@@ -178,7 +183,7 @@ class GroundingState:
 
 def ground(
     model: CheckedModel,
-    data: Mapping[str, Any] | None = None,
+    data: Mapping[str, TableLike] | None = None,
     *,
     previous: GroundProgram | None = None,
     engine: Engine | None = None,
@@ -268,7 +273,7 @@ class Grounding:
         self,
         state: GroundingState,
         model: CheckedModel,
-        data: dict[str, Any],
+        data: dict[str, TableLike],
         previous: GroundProgram | None,
         progress: ProgressCallback | None,
     ) -> None:
@@ -364,7 +369,7 @@ class Grounding:
             queries.before.append(Demand(plan, wrong, what, shown, "Scale its values.", span, name))
             self.work.check(queries)
 
-    def derive(self, stratum: Any) -> None:
+    def derive(self, stratum: Stratum) -> None:
         """Derive the predicates of a stratum."""
         names = stratum.predicates
         reads = set(names).union(*(rule.reads for rule in stratum.rules))
@@ -438,12 +443,12 @@ class Grounding:
 
     # --- statements -------------------------------------------------------------------------------------------------
 
-    def statement(self, what: str, step: Any, *arguments: Any) -> Any:
+    def statement(self, what: str, step: Callable[Ps, T], *arguments: Ps.args, **words: Ps.kwargs) -> T:
         """Run a step of a statement; errors name it."""
         self.work.engine.tell("ground", what)
         self.work.joins.forget(what)
         try:
-            return step(*arguments)
+            return step(*arguments, **words)
         except SizeLimitError as error:
             raise for_statement(error, what) from error
 
@@ -457,8 +462,11 @@ class Grounding:
                 self.taken_over_curved(constraint, atoms) if is_quadratic(constraint) else self.taken_over(constraint)
             )
         else:
-            step = ground_quadratic_constraint if is_quadratic(constraint) else ground_constraint
-            found = self.statement(f"the constraint {constraint.name!r}", step, self.work, constraint)
+            what = f"the constraint {constraint.name!r}"
+            if is_quadratic(constraint):
+                found = self.statement(what, ground_quadratic_constraint, self.work, constraint)
+            else:
+                found = self.statement(what, ground_constraint, self.work, constraint)
         label = f"{constraint.name}.{constraint.part}" if constraint.part else constraint.name
         seconds = 0.0 if is_reused else perf_counter() - start
         self.reports.append(StatementReport(label, "constraint", found.rows.size, found.n_nonzeros, seconds, is_reused))
@@ -655,7 +663,7 @@ class Grounding:
 
     def bounds(self) -> Bounds:
         """Lower and upper bounds of all unknowns."""
-        sides: tuple[list[Any], list[Any]] = ([np.empty(0)], [np.empty(0)])
+        sides: tuple[list[Vector], list[Vector]] = ([np.empty(0)], [np.empty(0)])
         for name, variable in self.rewritten.variables.items():
             if self.previous is not None and not (variable.reads | {name}) & self.dirty:
                 block = self.previous.atoms.block(name)
@@ -668,7 +676,9 @@ class Grounding:
                 side.append(values)
         return np.concatenate(sides[0]), np.concatenate(sides[1])
 
-    def objective_arrays(self, atoms: AtomIndex, parts: ObjectiveParts | None) -> tuple[Any, Any, float, bool]:
+    def objective_arrays(
+        self, atoms: AtomIndex, parts: ObjectiveParts | None
+    ) -> tuple[SparseMatrix | None, Vector, float, bool]:
         """P, q, r, and whether P is known to be convex."""
         if parts is None:
             assert self.previous is not None
@@ -737,7 +747,7 @@ def _answer_demand(queries: Queries, check: SomeAnswer) -> Demand:
     )
 
 
-def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[Any, Any, float, bool]:
+def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[SparseMatrix | None, Vector, float, bool]:
     """The objective of the previous program when unknowns that it does not read have come or gone."""
     program, sizes = old.program, {b.name: b for b in old.atoms.blocks}
     where = np.concatenate(
@@ -762,7 +772,7 @@ def _rearranged(old: GroundProgram, atoms: AtomIndex) -> tuple[Any, Any, float, 
     return P, q, program.r, True
 
 
-def _stacked(atoms: AtomIndex, constraints: list[ConstraintRows]) -> Any:
+def _stacked(atoms: AtomIndex, constraints: list[ConstraintRows]) -> SparseMatrix:
     """All blocks as one CSR array. Predicates lie one beside the other, so sorted blocks give sorted rows."""
     statements = [
         [(block.start, found.blocks[block.name]) for block in atoms.blocks if block.name in found.blocks]

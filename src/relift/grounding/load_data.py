@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Cells
 from relift.errors import DataError
 from relift.grounding.argument_names import uses_of
 from relift.grounding.workspace import Workspace
@@ -22,7 +21,7 @@ from relift.tables.load import StoredTable, load_table, store_truth
 from relift.tables.sources.contents import Columns
 from relift.tables.sources.file_patterns import files
 from relift.tables.sources.match_columns import Wanted
-from relift.tables.sources.table import Source, Table, source_from_data
+from relift.tables.sources.table import Source, Table, TableLike, source_from_data
 
 
 def known_names(model: CheckedModel) -> dict[str, int]:
@@ -32,7 +31,7 @@ def known_names(model: CheckedModel) -> dict[str, int]:
     return names | {name: parameter.arity for name, parameter in model.parameters.items()}
 
 
-def check_names(model: CheckedModel, data: Mapping[str, Any]) -> None:
+def check_names(model: CheckedModel, data: Mapping[str, TableLike]) -> None:
     """Refuse data for names that the model does not declare.
 
     Raises
@@ -57,7 +56,7 @@ def _is_derived(model: CheckedModel, name: str) -> bool:
     return any(name in stratum.predicates for stratum in model.strata)
 
 
-def load(work: Workspace, name: str, data: Mapping[str, Any], folder: Path | None) -> None:
+def load(work: Workspace, name: str, data: Mapping[str, TableLike], folder: Path | None) -> None:
     """Load one relation or param into the engine.
 
     Raises
@@ -97,7 +96,7 @@ def load(work: Workspace, name: str, data: Mapping[str, Any], folder: Path | Non
 def _given(
     work: Workspace,
     name: str,
-    data: Mapping[str, Any],
+    data: Mapping[str, TableLike],
     folder: Path | None,
     file: str | FileSource | None,
     span: Span,
@@ -126,14 +125,14 @@ def _wanted(model: CheckedModel, name: str) -> Wanted | None:
     return Wanted(arity, is_param, uses_of(model, name), names)
 
 
-def _table_of_file(file: str | FileSource) -> Any:
+def _table_of_file(file: str | FileSource) -> str | Table:
     """What the words behind ``from`` stand for."""
     if isinstance(file, str):
         return file
     return Table(files(file.path) if file.is_pattern else file.path, header=file.header)
 
 
-def arrays_from_facts(model: CheckedModel, facts: Facts) -> dict[str, NDArray[Any]]:
+def arrays_from_facts(model: CheckedModel, facts: Facts) -> dict[str, Cells]:
     """Facts of a model as columns.
 
     Raises
@@ -157,7 +156,7 @@ def arrays_from_facts(model: CheckedModel, facts: Facts) -> dict[str, NDArray[An
     return {f"argument {k}": column for k, column in enumerate(columns, 1)}
 
 
-def _append_ranges(model: CheckedModel, facts: Facts, columns: list[NDArray[Any]]) -> None:
+def _append_ranges(model: CheckedModel, facts: Facts, columns: list[Cells]) -> None:
     whole = [np.arange(r.first, r.last + 1, dtype=np.int64) for r in facts.ranges]
     if columns[0].size and columns[0].dtype == object:
         raise _mixed(model, facts, 0)
@@ -167,7 +166,7 @@ def _append_ranges(model: CheckedModel, facts: Facts, columns: list[NDArray[Any]
         columns[1] = np.concatenate([columns[1], *values])
 
 
-def _column_from_constants(model: CheckedModel, facts: Facts, position: int, values: list[Value]) -> NDArray[Any]:
+def _column_from_constants(model: CheckedModel, facts: Facts, position: int, values: list[Value]) -> Cells:
     kinds = {isinstance(value, str) for value in values}
     if len(kinds) == 2:
         raise _mixed(model, facts, position)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import RowNumbers, Vector
+from relift.arrays import CoordinateMatrix, Integers, RowNumbers, SparseMatrix, Vector
 from relift.tables import compiled
 
 LARGEST_INDEX = 2**31 - 1
@@ -46,7 +46,7 @@ class RowBlock:
     scale: Vector | None = None
 
     @classmethod
-    def of(cls, matrix: Any) -> RowBlock:
+    def of(cls, matrix: SparseMatrix) -> RowBlock:
         """A CSR array with sorted columns and no zeros."""
         starts, indices = (np.ascontiguousarray(a, np.int32) for a in (matrix.indptr, matrix.indices))
         return cls(starts, indices, np.ascontiguousarray(matrix.data, np.float64), matrix.shape[1])
@@ -67,19 +67,19 @@ class RowBlock:
         """Rows and columns."""
         return (self.starts.size - 1 if self.of_row is None else self.of_row.size), self.n_columns
 
-    def tocsr(self) -> Any:
+    def tocsr(self) -> SparseMatrix:
         """Written out, as a CSR array of its own."""
         if self.of_row is None and self.scale is None:
             data = np.ones(self.indices.size) if self.data is None else self.data
             return _csr(self.starts, self.indices, data, self.shape)
         return stacked([[(0, self)]], [self.shape[0]], self.n_columns)
 
-    def tocoo(self) -> Any:
+    def tocoo(self) -> CoordinateMatrix:
         """Written out, as a COO array."""
         return self.tocsr().tocoo()
 
 
-def stacked(statements: Sequence[Sequence[tuple[int, RowBlock]]], sizes: Sequence[int], n_columns: int) -> Any:
+def stacked(statements: Sequence[Sequence[tuple[int, RowBlock]]], sizes: Sequence[int], n_columns: int) -> SparseMatrix:
     """The rows of several statements below each other, as one CSR array.
 
     Parameters
@@ -110,9 +110,9 @@ def stacked(statements: Sequence[Sequence[tuple[int, RowBlock]]], sizes: Sequenc
     return _csr(starts, indices, data, (counts.size, n_columns))
 
 
-def _csr(starts: Any, indices: Any, data: Any, shape: tuple[int, int]) -> Any:
+def _csr(starts: Integers, indices: Integers, data: Vector, shape: tuple[int, int]) -> SparseMatrix:
     kind = np.int32 if data.size <= LARGEST_INDEX else np.int64
-    matrix = sparse.csr_array(shape)
+    matrix: SparseMatrix = sparse.csr_array(shape)
     matrix.indptr, matrix.indices = starts.astype(kind, copy=False), indices.astype(kind, copy=False)
     matrix.data = data
     matrix.has_sorted_indices = True

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 from math import gcd, lcm
-from typing import Any, Literal, final
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ from relift.symmetry.colour_refinement_reference import (
 )
 from relift.tables.algebra import (
     Aggregate,
+    AggregateFunction,
     Column,
     Distinct,
     Filter,
@@ -51,6 +52,7 @@ from relift.tables.algebra import (
     literal,
     project,
 )
+from relift.tables.engine import Arrays
 
 Method = Literal["equitable", "counting"]
 
@@ -269,7 +271,7 @@ class _Making:
         parts, entries = self.unscaled_entries()
         joined = Join(entries, of_column)
         terms: dict[str, Scalar] = {"row": Column("row")}
-        sums: dict[str, Any] = {}
+        sums: dict[str, tuple[AggregateFunction, Scalar]] = {}
         for omega in ("o1", "o2"):
             for part in parts:
                 terms[f"{omega}{part}"] = call("*", Column(part), Column(omega))
@@ -307,7 +309,7 @@ class _Making:
         table = {"value": self.values} | _parts_of(field.images(self.values, self.reading))
         return [f"w{k}" for k in range(N_PARTS)], Join(nonzeros, self.temporary.attach("value_parts", table))
 
-    def scaled_kinds(self, found: dict[str, Any]) -> tuple[Indices, FieldElements, NDArray[np.float64]]:
+    def scaled_kinds(self, found: Arrays) -> tuple[Indices, FieldElements, NDArray[np.float64]]:
         """For each distinct row: its kind, its multiplier inside of it (a residue), and that as a float."""
         t1, t2 = (found[c].astype(np.uint64) for c in ("t1", "t2"))
         if self.factor is not None:  # sums of whole numbers: back to the values

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from relift.language.checked_model import (
     LogicVariable,
     ProductTerm,
     SquareTerm,
+    Term,
     Variable,
 )
 from relift.settings import ProgressCallback
@@ -68,6 +69,7 @@ from relift.tables.algebra import (
 )
 from relift.tables.engine import Engine
 from relift.tables.load import StoredTable
+from relift.tables.sources.table import TableLike
 
 LIMIT = 2**31 - 1
 """The most rows of any result and the most nonzeros, unless another limit is given."""
@@ -117,7 +119,7 @@ class GroundTables:
 
 def ground_into_tables(
     model: CheckedModel,
-    data: Mapping[str, Any] | None = None,
+    data: Mapping[str, TableLike] | None = None,
     *,
     engine: Engine,
     folder: str | Path | None = None,
@@ -349,7 +351,7 @@ class _Filling:
 
     # --- objective --------------------------------------------------------------------------------------------------
 
-    def objective_term(self, term: Any) -> None:
+    def objective_term(self, term: Term) -> None:
         queries = self.work.queries()
         queries.wanted = wanted_values([term.coefficient])
         statement = "the objective"

@@ -15,11 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import TracebackType
-from typing import Any, final, get_args
+from typing import ParamSpec, TypeVar, Unpack, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Cells
 from relift.errors import EngineError, OptionError
 from relift.in_database.certify_tables import ExpandedTables, certify_tables, expand_tables
 from relift.in_database.exact_weights import ExactWeights, Method, exact_weights
@@ -30,8 +31,8 @@ from relift.in_database.state import State, fingerprint
 from relift.in_database.temporary_tables import TemporaryTables, own_prefix
 from relift.in_database.verify import LabelledClasses, Verify, check_verify, has_wrong_class, labelled
 from relift.lifting.certificate import Certificate
-from relift.pipeline import solve
-from relift.program.program import Program
+from relift.pipeline import SmallSolveOptions, solve
+from relift.program.program import Program, Sense
 from relift.program.solution import Solution, Status
 from relift.result import Result
 from relift.settings import Progress, ProgressCallback, Reading, check_choice
@@ -39,6 +40,9 @@ from relift.symmetry.partition import Partition
 from relift.tables.algebra import Aggregate, Column, Distinct, Plan, Project, Scan, call, literal, nodes, project
 from relift.tables.engine import Engine
 from relift.tables.sources.table import TableLike
+
+Ps = ParamSpec("Ps")
+T = TypeVar("T")
 
 PREFIX = "relift_lift"
 MOST_SEEDS = 20
@@ -182,7 +186,7 @@ class EngineLifting:
         return Partition(_vector(self.program.engine, self.rows.labels, "id", "label"))
 
     def solve(
-        self, *, tolerance: float = 1e-6, progress: ProgressCallback | None = None, **options: Any
+        self, *, tolerance: float = 1e-6, progress: ProgressCallback | None = None, **options: Unpack[SmallSolveOptions]
     ) -> EngineResult:
         """Solve the small program, expand the answer in the engine and certify it there.
 
@@ -261,7 +265,7 @@ def lift_tables(
     entries: TableLike | None = None,
     quadratic: TableLike | None = None,
     r: float = 0.0,
-    sense: Any = "min",
+    sense: Sense = "min",
     is_convex: bool = False,
     settings: EngineLiftSettings | None = None,
     progress: ProgressCallback | None = None,
@@ -478,10 +482,10 @@ class _Run:
         self._timed("find classes", refiner.run, after_round)
         self.next_class = refiner.next_class
 
-    def _timed(self, stage: str, step: Callable[..., Any], *arguments: Any) -> Any:
+    def _timed(self, stage: str, step: Callable[Ps, T], *arguments: Ps.args, **words: Ps.kwargs) -> T:
         start = perf_counter()
         try:
-            return step(*arguments)
+            return step(*arguments, **words)
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - start
 
@@ -505,7 +509,7 @@ def _tell(progress: ProgressCallback | None, stage: str, message: str) -> None:
         progress(Progress(stage, message))
 
 
-def _vector(engine: Engine, table: Plan, key: str, name: str) -> NDArray[Any]:
+def _vector(engine: Engine, table: Plan, key: str, name: str) -> Cells:
     found = engine.fetch(project(table, key, name))
     vector = np.empty_like(found[name])
     vector[found[key]] = found[name]

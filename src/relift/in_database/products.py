@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.table_expressions import Expression, column
 from relift.in_database.temporary_tables import TemporaryTables
-from relift.tables.algebra import Aggregate, AggregateFunction, Column, Join, Plan, Project, call, literal
+from relift.tables.algebra import Aggregate, AggregateFunction, Column, Join, Plan, Project, Scalar, call, literal
 
 Outputs: TypeAlias = Mapping[str, tuple[AggregateFunction, Expression]]
 
@@ -67,7 +67,7 @@ class TableSums:
 
 def with_columns(table: Plan, added: Mapping[str, Expression]) -> Project:
     """A table with further columns, or others in place of those of the same names."""
-    kept: dict[str, Any] = {name: Column(name) for name in table.columns}
+    kept: dict[str, Scalar] = {name: Column(name) for name in table.columns}
     return Project(table, kept | {name: expression.scalar for name, expression in added.items()})
 
 

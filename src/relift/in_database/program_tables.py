@@ -15,11 +15,12 @@ The objective is minimised: half of x'Px + q'x + r.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Cells
 from relift.errors import AsymmetricError, BoundsError, DataError, NonConvexError, OptionError
 from relift.in_database.temporary_tables import check_engine, drop_surely, own_prefix
 from relift.program.program import Program, Sense
@@ -41,7 +42,7 @@ from relift.tables.algebra import (
     literal,
     project,
 )
-from relift.tables.engine import Engine
+from relift.tables.engine import Arrays, Engine
 from relift.tables.sources.table import Columns, Source, TableLike, source_from_data
 
 LARGEST_NUMBER = 2**31 - 1
@@ -189,7 +190,19 @@ def program_from_tables(
     return EngineProgram(engine, n, m, c, stored["rows"], stored["entries"], P, sign * r, sense, tuple(tables))
 
 
-def tables_from_program(program: Program) -> dict[str, Any]:
+class ProgramTables(TypedDict):
+    """The arguments of :func:`program_from_tables`, without the engine."""
+
+    columns: Arrays
+    rows: Arrays
+    entries: Arrays
+    quadratic: Arrays | None
+    r: float
+    sense: Sense
+    is_convex: bool
+
+
+def tables_from_program(program: Program) -> ProgramTables:
     """A program of this memory as the tables that :func:`program_from_tables` takes.
 
     Examples
@@ -200,7 +213,7 @@ def tables_from_program(program: Program) -> dict[str, Any]:
     if len(program.quadratic) or len(getattr(program, "conic", ())):
         raise OptionError("quadratic and conic constraints are not lifted inside an engine.", "Lift them locally.")
     A = program.A.tocoo()
-    tables: dict[str, Any] = {
+    tables: ProgramTables = {
         "columns": _numbered(q=program.q, lb=program.lb, ub=program.ub),
         "rows": _numbered(l=program.l, u=program.u),
         "entries": {"row": A.coords[0].astype(np.int64), "column": A.coords[1].astype(np.int64), "value": A.data},
@@ -217,7 +230,7 @@ def tables_from_program(program: Program) -> dict[str, Any]:
     return tables
 
 
-def _numbered(**vectors: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+def _numbered(**vectors: NDArray[np.float64]) -> dict[str, Cells]:
     size = next(iter(vectors.values())).size
     return {"number": np.arange(size), **vectors}
 
@@ -229,9 +242,7 @@ def _attached(
     types = {name: Type.INTEGER if name in whole else Type.REAL for name in names}
     source = None if data is None else source_from_data(label, data)
     if source is None or (isinstance(source.content, Columns) and not source.content.arrays):
-        empty: dict[str, NDArray[Any]] = {
-            name: np.zeros(0, np.int64 if name in whole else np.float64) for name in names
-        }
+        empty: dict[str, Cells] = {name: np.zeros(0, np.int64 if name in whole else np.float64) for name in names}
         source = Source(f"the table {label!r}", Columns(empty))
     tables.append(stored)
     engine.drop(stored)  # of a run that was cut off, in an engine that keeps its tables

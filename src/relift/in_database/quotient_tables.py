@@ -11,18 +11,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import fsum
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.verify import LabelledClasses
 from relift.lifting.quotient import CANCELLED
 from relift.program.program import Program
 from relift.tables.algebra import Aggregate, Column, Join, Plan, Project, literal, project
+from relift.tables.engine import Arrays
 
 
 def quotient_from_tables(program: EngineProgram, rows: LabelledClasses, columns: LabelledClasses) -> Program:
@@ -58,7 +57,7 @@ def _counted(entries: Plan) -> Plan:
     )
 
 
-def _matrix(found: dict[str, Any], shape: tuple[int, int], column_sizes: NDArray[Any] | None = None) -> Any:
+def _matrix(found: Arrays, shape: tuple[int, int], column_sizes: Indices | None = None) -> SparseMatrix:
     """The sums of equal places, each rounded once, without those that cancelled to rounding."""
     label, column, value, n = found["label"], found["class"], found["value"], found["n"].astype(np.float64)
     if column_sizes is not None:
@@ -74,7 +73,7 @@ def _matrix(found: dict[str, Any], shape: tuple[int, int], column_sizes: NDArray
         data[k] = _sum(value[part], n[part])
         if abs(data[k]) <= CANCELLED * np.abs(products[part]).sum():
             data[k] = 0.0
-    matrix = sparse.coo_array((data, (label[begins], column[begins])), shape=shape).tocsc()
+    matrix: SparseMatrix = sparse.coo_array((data, (label[begins], column[begins])), shape=shape).tocsc()
     matrix.eliminate_zeros()
     return matrix
 
@@ -86,7 +85,7 @@ def _sum(values: Vector, counts: Vector) -> float:
     return fsum((values * counts).tolist())
 
 
-def _symmetric(P: Any) -> Any:
+def _symmetric(P: SparseMatrix) -> SparseMatrix:
     symmetric = ((P + P.T) * 0.5).tocsc()
     symmetric.sort_indices()
     return symmetric

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, final
+from typing import final
 from uuid import uuid4
 
-from numpy.typing import NDArray
-
+from relift.arrays import Cells
 from relift.errors import OptionError
 from relift.tables.algebra import Plan, Scan, Type
 from relift.tables.engine import Engine
@@ -106,7 +105,7 @@ class TemporaryTables:
         scan = self.store(name, plan, (column, order))
         return scan, self.rows[name]
 
-    def attach(self, name: str, columns: Mapping[str, NDArray[Any]]) -> Scan:
+    def attach(self, name: str, columns: Mapping[str, Cells]) -> Scan:
         """Store NumPy columns."""
         stored, old = self._fresh(name), self.names.get(name)
         self.names[name] = stored

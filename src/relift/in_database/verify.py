@@ -10,13 +10,26 @@ astray.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, final, get_args
+from typing import Literal, final, get_args
 
 from relift.in_database.exact_weights import ExactWeights, Method, residue
 from relift.in_database.program_tables import EngineProgram
 from relift.in_database.temporary_tables import TemporaryTables
 from relift.settings import check_choice
-from relift.tables.algebra import Aggregate, Column, Filter, Join, Plan, Project, Scalar, any_of, call, literal, project
+from relift.tables.algebra import (
+    Aggregate,
+    AggregateFunction,
+    Column,
+    Filter,
+    Join,
+    Plan,
+    Project,
+    Scalar,
+    any_of,
+    call,
+    literal,
+    project,
+)
 
 Verify = Literal["exact", "hash"]
 ROUNDING = 1e-9
@@ -119,7 +132,7 @@ def _unequal_sums(
         sums = Aggregate(joined, ("member", *group), {"total": ("count", literal(1))})
     else:
         group = ("other",)
-        added: dict[str, Any] = {w: ("wide sum", Column(w)) for w in parts}
+        added: dict[str, tuple[AggregateFunction, Scalar]] = {w: ("wide sum", Column(w)) for w in parts}
         outputs: dict[str, Scalar] = {"member": Column("member"), "other": Column("other")}
         outputs["total"] = Column(parts[0]) if len(parts) == 1 else residue([Column(w) for w in parts])
         is_there: Scalar = call("!=", Column("total"), literal(0))
@@ -130,7 +143,7 @@ def _unequal_sums(
             is_there = any_of([is_there, _is_more_than_rounding(call("abs", Column("float")), Column("terms"))])
         sums = Filter(Project(Aggregate(joined, ("member", "other"), added), outputs), is_there)
     own = Project(classes.labels, {"member": Column("id"), "label": Column("label")})
-    extremes: dict[str, Any] = {
+    extremes: dict[str, tuple[AggregateFunction, Scalar]] = {
         "low": ("min", Column("total")), "high": ("max", Column("total")), "n": ("count", literal(1)),
     }  # fmt: skip
     wrong: list[Scalar] = [call("!=", Column("low"), Column("high")), call("!=", Column("n"), Column("size"))]

@@ -85,7 +85,7 @@ from relift.language.syntax.printer import print_model
 from relift.language.syntax.syntax_errors import RESERVED
 from relift.read_bytes import read_bytes
 
-Rows: TypeAlias = Iterable[Any] | Mapping[Any, float] | Expression
+Rows: TypeAlias = Iterable[object] | Mapping[Any, float] | Expression
 """Facts: tuples (or single constants) for a relation, a mapping from them to numbers for a param."""
 
 
@@ -116,7 +116,7 @@ class Model:
         self._statements = list[n.Statement]()
         self._predicates = dict[str, Predicate]()
         self._read: n.ModelText | None = None
-        self.tables: dict[str, Any] = {}
+        self.tables: dict[str, object] = {}
 
     # --- text
 
@@ -439,7 +439,7 @@ class Model:
         elif isinstance(rows, Mapping):
             entries = [n.Entry(key_from_row(row), signed_number(value)) for row, value in rows.items()]
         else:
-            entries = [n.Entry(key_from_row(row)) for row in cast("Iterable[Any]", rows)]
+            entries = [n.Entry(key_from_row(row)) for row in cast("Iterable[object]", rows)]
         for entry in entries:
             if len(entry.key) != predicate.arity:
                 shown = ", ".join(str(k.value) for k in entry.key)
@@ -522,7 +522,7 @@ class Model:
             raise ModelBuildingError("this is more than one rule.", "Call rule() for each.")
         self._take(statements)
 
-    def data(self, **tables: Any) -> Self:
+    def data(self, **tables: object) -> Self:
         """Attach data objects by name; they are kept in `tables` as they are and read when the model is grounded.
 
         Returns
@@ -563,7 +563,7 @@ def _usable(predicate: Predicate) -> Predicate | Expression:
     return predicate if predicate.arity else predicate()
 
 
-def _several(bound: Any) -> tuple[Any, ...]:
+def _several(bound: object) -> tuple[object, ...]:
     return () if bound is None else tuple(bound) if isinstance(bound, (tuple, list)) else (bound,)
 
 

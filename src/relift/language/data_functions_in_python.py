@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
 
 from relift.errors import ModelBuildingError
 from relift.language.expressions_in_python import Expression, Predicate, Term, function, number_node, signed_number
@@ -173,7 +172,7 @@ def next_(value: Term, relation: Predicate | None = None) -> Expression:
     return _neighbour("next", value, relation)
 
 
-def _neighbour(name: str, value: Term, relation: Any) -> Expression:
+def _neighbour(name: str, value: Term, relation: object) -> Expression:
     if relation is None:
         return function(name, value)
     if not isinstance(relation, Predicate):

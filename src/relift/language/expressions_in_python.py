@@ -14,7 +14,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
-from typing import Any, Literal, NoReturn, TypeAlias, final
+from types import EllipsisType
+from typing import Literal, NoReturn, TypeAlias, final
 
 from relift.errors import ArityError, ModelBuildingError
 from relift.language.checked_model import FunctionName
@@ -174,7 +175,7 @@ class Predicate:
         self.arity = arity
         self.kind: Kind = kind
 
-    def __call__(self, *arguments: Term | Any) -> Expression:
+    def __call__(self, *arguments: Term | EllipsisType) -> Expression:
         """The atom with these arguments: logic variables, constants, data expressions, or ``...`` for any value."""
         if len(arguments) != self.arity:
             raise ArityError(f"{self.name} has {counted(self.arity)}, not {len(arguments)}.")
@@ -428,7 +429,7 @@ def counted(arity: int) -> str:
     return "1 argument" if arity == 1 else f"{arity} arguments"
 
 
-def signed_number(value: Any) -> n.Number:
+def signed_number(value: object) -> n.Number:
     """A Python number as the number of a table or a declaration."""
     if isinstance(value, bool):
         hint = "A comparison of Python values is made before the model sees it."
@@ -442,16 +443,16 @@ def signed_number(value: Any) -> n.Number:
     raise ModelBuildingError(f"{value!r} is not a number.")
 
 
-def _constant(value: Any) -> n.Number | n.Text:
+def _constant(value: object) -> n.Number | n.Text:
     return n.Text(value) if isinstance(value, str) else signed_number(value)
 
 
-def key_from_row(row: Any) -> tuple[n.Number | n.Text, ...]:
+def key_from_row(row: object) -> tuple[n.Number | n.Text, ...]:
     """A row of facts: a tuple or a list of constants, or one constant."""
     return tuple(map(_constant, row)) if isinstance(row, (tuple, list)) else (_constant(row),)
 
 
-def _node(value: Any) -> n.Node:
+def _node(value: object) -> n.Node:
     """A Python value inside of an expression."""
     if isinstance(value, Expression):
         return value.node
@@ -463,11 +464,11 @@ def _node(value: Any) -> n.Node:
     return n.Minus(n.Number(number.text[1:])) if number.text.startswith("-") else number
 
 
-def _argument(value: Any) -> n.Node:
+def _argument(value: object) -> n.Node:
     return n.Wildcard() if isinstance(value, _ANY) else _node(value)
 
 
-def number_node(value: Any, where: str) -> n.Node:
+def number_node(value: object, where: str) -> n.Node:
     """The node of a number; `where` says for the message what needs one."""
     if isinstance(value, Expression) and value.kind == "formula":
         hint = "Write indicator(..) for 1 or 0."
@@ -477,11 +478,11 @@ def number_node(value: Any, where: str) -> n.Node:
     return _node(value)
 
 
-def _comparable(value: Any) -> n.Node:
+def _comparable(value: object) -> n.Node:
     return _node(value) if isinstance(value, str) else number_node(value, "a comparison")
 
 
-def formula_node(value: Any, where: str) -> n.Node:
+def formula_node(value: object, where: str) -> n.Node:
     """The node of a formula; `where` says for the message what needs one."""
     if isinstance(value, Expression) and value.kind != "number":
         return value.node
@@ -493,26 +494,26 @@ def formula_node(value: Any, where: str) -> n.Node:
     )
 
 
-def _sum(left: Any, sign: str, right: Any) -> Expression:
+def _sum(left: object, sign: str, right: object) -> Expression:
     first, second = number_node(left, sign), number_node(right, sign)
     if isinstance(first, n.Sum):
         return Expression(n.Sum((*first.parts, second), (*first.signs, sign)), "number")
     return Expression(n.Sum((first, second), (sign,)), "number")
 
 
-def _binary(op: Literal["*", "/", "**"], left: Any, right: Any) -> Expression:
+def _binary(op: Literal["*", "/", "**"], left: object, right: object) -> Expression:
     return Expression(n.Binary(op, number_node(left, op), number_node(right, op)), "number")
 
 
-def _compare(left: Any, sign: str, right: Any) -> Expression:
+def _compare(left: object, sign: str, right: object) -> Expression:
     return Expression(n.Compare((_comparable(left), _comparable(right)), (sign,)), "formula")
 
 
-def _call(function: FunctionName, *arguments: Any) -> Expression:
+def _call(function: FunctionName, *arguments: object) -> Expression:
     return Expression(n.Call(function, tuple(number_node(a, function) for a in arguments)), "number")
 
 
-def logic_names(over: Iterable[Any]) -> tuple[n.LogicName, ...]:
+def logic_names(over: Iterable[object]) -> tuple[n.LogicName, ...]:
     """The nodes of logic variables."""
     names = list[n.LogicName]()
     for index in over:
@@ -530,12 +531,12 @@ def index_node(over: Indices, where: Expression) -> n.Index:
     return n.Index(names, formula_node(where, "where"))
 
 
-def _indexed(kind: str, body: Any, over: Indices, where: Expression, *others: Any) -> Expression:
+def _indexed(kind: str, body: object, over: Indices, where: Expression, *others: object) -> Expression:
     more = tuple(number_node(other, f"{kind}_") for other in others)
     return Expression(n.Indexed(kind, index_node(over, where), number_node(body, f"{kind}_"), more), "number")
 
 
-def function(name: str, *arguments: Any) -> Expression:
+def function(name: str, *arguments: object) -> Expression:
     """A function whose name is not reserved, as the text is read: an atom, in which a bare name is a constant."""
     if not arguments:
         raise ModelBuildingError(f"{name}() has no arguments.", "Give at least one number.")

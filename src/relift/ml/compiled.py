@@ -6,12 +6,12 @@ this folder alone. ``CORE_IS_COMPILED`` says which of the two runs; the tests co
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Codes, Double, Single
+from relift.arrays import Codes, Double, Reals, RealT, Single
 from relift.ml import kernels_reference as reference
 
 try:
@@ -27,9 +27,7 @@ KINDS: dict[str, int] = {"rbf": 0, "poly": 1, "linear": 2, "sigmoid": 3}
 """Kernels as the compiled part knows them."""
 
 
-def kernel_sums(
-    X: NDArray[Any], S: NDArray[Any], weights: Double, kernel: str, gamma: float, coef0: float, degree: int
-) -> Double:
+def kernel_sums(X: Reals, S: Reals, weights: Double, kernel: str, gamma: float, coef0: float, degree: int) -> Double:
     """Sums over the points of S of weight times kernel value, one for each point of X; both float32 or both float64."""
     if not len(S):
         return np.zeros(len(X))
@@ -41,8 +39,8 @@ def kernel_sums(
 
 
 def kernel_values(
-    X: NDArray[Any], S: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int
-) -> NDArray[Any]:
+    X: NDArray[RealT], S: NDArray[RealT], kernel: str, gamma: float, coef0: float, degree: int
+) -> NDArray[RealT]:
     """The kernel between each point of X and each of S, in their precision; both float32 or both float64."""
     if not CORE_IS_COMPILED:
         return reference.kernel_values(X, S, kernel, gamma, coef0, degree, X.dtype)
@@ -71,11 +69,11 @@ def class_sums(
 
 
 def smo(
-    K: NDArray[Any],
-    lo: NDArray[Any],
-    hi: NDArray[Any],
-    beta: NDArray[Any],
-    v: NDArray[Any],
+    K: Reals,
+    lo: Reals,
+    hi: Reals,
+    beta: Reals,
+    v: Reals,
     tolerance: float,
     steps: int,
 ) -> tuple[int, float]:
@@ -103,14 +101,14 @@ def lloyd(X: Single, centres: Single, rounds: int) -> None:
 
 
 def coordinate_ascent(
-    Z: NDArray[Any],
-    extra: NDArray[Any],
-    c: NDArray[Any],
-    lo: NDArray[Any],
-    hi: NDArray[Any],
+    Z: Reals,
+    extra: Reals,
+    c: Reals,
+    lo: Reals,
+    hi: Reals,
     order: Codes,
-    beta: NDArray[Any],
-    w: NDArray[Any],
+    beta: Reals,
+    w: Reals,
     tolerance: float,
     passes: int,
     seed: int = 0,

@@ -8,12 +8,13 @@ winner is fitted by :class:`~relift.ml.LiftedSVC` with its proved gap.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
@@ -25,14 +26,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, Indices, Integers, MatrixLike
 from relift.ml.dual import uses_classes_for
 from relift.ml.dual_machine import default_cache_bytes
 from relift.ml.fold_search import FoldSearch, Split
+from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView
 from relift.ml.pairs import decisions_of, winners_of
 from relift.ml.svc import LIFT_CONSTRAINTS, LiftedSVC, checked_weights, options_of
-from relift.ml.validation import SparseInput, validate_data
+from relift.ml.validation import ClassWeight, RandomState, SparseInput, validate_data
+
+Scorer: TypeAlias = Callable[..., float]
+"""A scorer of scikit-learn: called with an estimator, examples, labels and perhaps weights."""
 
 
 class LiftedSVCCV(SparseInput, ClassifierMixin, BaseEstimator):
@@ -85,7 +90,7 @@ random_state
     ({'C': 1.0, 'gamma': 2.0}, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "gammas": ["array-like"],
         "Cs": ["array-like"],
         "cv": ["cv_object"],
@@ -104,13 +109,13 @@ random_state
     def __init__(
         self,
         *,
-        gammas: Any = (0.25, 0.5, 1.0, 2.0, 4.0),
-        Cs: Any = (0.5, 1.0, 2.0),
+        gammas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0),
+        Cs: Sequence[float] = (0.5, 1.0, 2.0),
         cv: Any = 5,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         coef0: float = 0.0,
-        scoring: Any = None,
+        scoring: str | Scorer | None = None,
         n_jobs: int | None = None,
         refit: bool = True,
         return_train_score: bool = False,
@@ -120,11 +125,11 @@ random_state
         tol_gap: float = 1e-2,
         solver: str = "smo",
         tol: float = 1e-3,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         decision_function_shape: str = "ovr",
         max_iter: int = -1,
         expansion: str = "auto",
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.gammas = gammas
         self.Cs = Cs
@@ -149,7 +154,7 @@ random_state
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVCCV:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVCCV:
         """Search the grid, then fit the best parameters to all examples.
 
         Parameters
@@ -198,7 +203,7 @@ random_state
         given = {key: value for key, value in self.get_params(deep=False).items() if key in names}
         return LiftedSVC(**{**given, **parameters})
 
-    def _is_quick(self, X: Any, scorer: Any) -> bool:
+    def _is_quick(self, X: Examples, scorer: Scorer) -> bool:
         """Whether folds can share machines: the kernel has rows to share, and the scorer wants what these give."""
         if callable(self.kernel) or self.kernel == "linear" or self.solver != "smo":
             return False
@@ -212,14 +217,14 @@ random_state
 
     def _shared_scores(
         self,
-        X: Any,
-        y: Any,
-        codes: NDArray[Any],
+        X: Examples,
+        y: Cells,
+        codes: Integers,
         weights: Double,
         gammas: list[float],
         Cs: list[float],
         splits: list[Split],
-        scorer: Any,
+        scorer: Scorer,
     ) -> tuple[Double, Double | None]:
         """Scores of machines that share their kernel rows; one kernel after the other, or several at a time."""
         n_labels, options = len(self.classes_), options_of(self, X.shape[0])
@@ -262,7 +267,7 @@ random_state
                 stacklevel=4,
             )
 
-    def _balance(self, y: Any, weights: Double, train: Any) -> Double:
+    def _balance(self, y: Cells, weights: Double, train: Indices) -> Double:
         """Bounds of training examples for C = 1; as in a fit, class_weight sees the training examples only."""
         part = y[train]
         if self.class_weight is None:
@@ -274,11 +279,17 @@ random_state
         return np.asarray(weights[train] * compute_class_weight(given, classes=labels, y=part)[codes])
 
     def _plain_scores(
-        self, X: Any, y: Any, weights: Double, parameters: list[dict[str, float]], splits: list[Split], scorer: Any
+        self,
+        X: Examples,
+        y: Cells,
+        weights: Double,
+        parameters: list[dict[str, float]],
+        splits: list[Split],
+        scorer: Scorer,
     ) -> tuple[Double, Double | None]:
         self.search_gap_ = None
 
-        def fit_one(given: dict[str, float], train: Any, test: Any) -> tuple[float, float]:
+        def fit_one(given: dict[str, float], train: Indices, test: Indices) -> tuple[float, float]:
             machine = self._machine(**given).fit(X[train], y[train], weights[train])
             on_train = scorer(machine, X[train], y[train]) if self.return_train_score else np.nan
             return float(scorer(machine, X[test], y[test])), float(on_train)
@@ -317,7 +328,7 @@ random_state
         machine: LiftedSVC = self.best_estimator_
         return machine
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Decision values of the best estimator.
 
         Parameters
@@ -331,7 +342,7 @@ random_state
         )
         return np.asarray(machine.decision_function(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Cells:
         """Labels by the best estimator.
 
         Parameters
@@ -346,7 +357,7 @@ random_state
         return np.asarray(machine.predict(X))
 
 
-def _positive(name: str, values: Any, *, zero: bool) -> list[float]:
+def _positive(name: str, values: Sequence[float], *, zero: bool) -> list[float]:
     numbers = [float(value) for value in np.ravel(np.asarray(values, dtype=np.float64))]
     if not numbers or any(not np.isfinite(n) or n < 0 or (n == 0 and not zero) for n in numbers):
         raise ValueError(f"{name} must be a list of positive numbers; got {values!r}.")
@@ -356,20 +367,20 @@ def _positive(name: str, values: Any, *, zero: bool) -> list[float]:
 class _Scored(ClassifierMixin, BaseEstimator):
     """What a scorer sees of a machine of the search: labels and decision values of the examples it asks for."""
 
-    def __init__(self, classes: NDArray[Any] | None = None, values: Double | None = None, shape: str = "ovr") -> None:
+    def __init__(self, classes: Cells | None = None, values: Double | None = None, shape: str = "ovr") -> None:
         self.classes, self.values, self.shape = classes, values, shape
         self.classes_ = classes
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Examples) -> Cells:
         """The labels of the examples, whatever X is."""
         assert self.classes is not None and self.values is not None and len(self.values) == X.shape[0]  # noqa: PT018
         return np.asarray(self.classes[winners_of(self.values, len(self.classes))])
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: Examples) -> Double:
         """Their decision values."""
         assert self.classes is not None and self.values is not None and len(self.values) == X.shape[0]  # noqa: PT018
         return decisions_of(self.values, len(self.classes), self.shape)
 
 
-def _scored(owner: LiftedSVCCV, scorer: Any, values: Double, X: Any, y: Any) -> float:
+def _scored(owner: LiftedSVCCV, scorer: Scorer, values: Double, X: Examples, y: Cells) -> float:
     return float(scorer(_Scored(owner.classes_, values, owner.decision_function_shape), X, y))

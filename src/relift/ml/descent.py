@@ -8,11 +8,10 @@ squares problem over sparse columns with such a penalty, with the best intercept
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from relift.arrays import Double
+from relift.arrays import Double, SparseMatrix
 
 try:
     from relift import _linear_core as core
@@ -40,7 +39,7 @@ def by_matrix(
 
 
 def by_columns(
-    X: Any, h: Double, l1: Double, l2: Double, w: Double, r: Double, *,
+    X: SparseMatrix, h: Double, l1: Double, l2: Double, w: Double, r: Double, *,
     has_intercept: bool, tolerance: float, most: int, is_positive: bool = False,
 ) -> tuple[int, float, float]:  # fmt: skip
     """Improve w and r = z - Xw in place; returns passes, violation, and the intercept.
@@ -115,7 +114,7 @@ def by_matrix_reference(
 
 
 def by_columns_reference(
-    X: Any, h: Double, l1: Double, l2: Double, w: Double, r: Double, *,
+    X: SparseMatrix, h: Double, l1: Double, l2: Double, w: Double, r: Double, *,
     has_intercept: bool, tolerance: float, most: int, is_positive: bool = False,
 ) -> tuple[int, float, float]:  # fmt: skip
     """The slow twin of :func:`by_columns`."""

@@ -8,22 +8,23 @@ harm; what follows is in the precision of the points, and sums are in double pre
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.ml.torch_device import Tensor, import_torch
+from relift.arrays import Double, Reals
+from relift.ml.torch_device import import_torch
 
-Double = NDArray[np.float64]
+if TYPE_CHECKING:
+    from torch import Tensor
 
 BLOCK_BYTES = 512 << 20
 """Memory on the device for kernel values that are held at a time."""
 
 
 def kernel_sums(
-    X: NDArray[Any],
-    S: NDArray[Any],
+    X: Reals,
+    S: Reals,
     weights: Double,
     kernel: str,
     gamma: float,
@@ -44,7 +45,7 @@ def kernel_sums(
 
 
 def kernel_blocks(
-    X: NDArray[Any], S: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int, device: str
+    X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, device: str
 ) -> Iterator[tuple[slice, Tensor]]:
     """The kernel between points of X and all of S, so many rows at a time, in their precision."""
     torch = import_torch(device)

@@ -15,14 +15,16 @@ with sorted distances, and what rounding could decide even there by NumPy on the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.ml.torch_device import Tensor, import_torch
+from relift.arrays import Double, Single
+from relift.ml.torch_device import import_torch
 
-Double = NDArray[np.float64]
+if TYPE_CHECKING:
+    from torch import Tensor
 
 N_STEPS = 2048
 """Steps to which distances are rounded."""
@@ -36,7 +38,7 @@ SINGLE, EXACT = 2.0**-24, 2.0**-53
 """Unit roundoffs."""
 
 
-def anchor_signatures(anchors: Double, distances: Callable[[Double, Double], Double], device: str) -> Any:
+def anchor_signatures(anchors: Double, distances: Callable[[Double, Double], Double], device: str) -> Single:
     """The signatures of the anchors in single precision, to the last bit those of the CPU.
 
     Parameters
@@ -156,7 +158,7 @@ class _Labelling:
         ``cells`` has the cell of each point in ``order``, ``rest`` says how often cells can still be halved.
         """
         torch, n_features = self.torch, self.points.shape[1]
-        cells, inverse, counts = cells.unique_consecutive(return_inverse=True, return_counts=True)
+        cells, inverse, counts = torch.unique_consecutive(cells, return_inverse=True, return_counts=True)
         is_few = counts <= FEW
         first = (counts.cumsum(dim=0) - counts)[~is_few]
         size = self.side * 2.0**rest
@@ -202,7 +204,8 @@ class _Labelling:
         upto = counts.cumsum(dim=1, dtype=torch.int32)[:, :N_STEPS].contiguous()
         sums = torch.nn.functional.embedding_bag(upto, self.prefix, mode="sum")
         unit = self.farthest / N_STEPS / n_anchors**0.5
-        return self.offsets - 2.0 * unit * (N_STEPS * self.prefix[-1] - sums)
+        scores: Tensor = self.offsets - 2.0 * unit * (N_STEPS * self.prefix[-1] - sums)
+        return scores
 
     def _decided_exactly(self, points: Tensor) -> Tensor:
         """In double precision, with sorted distances."""
@@ -222,7 +225,8 @@ class _Labelling:
         errors = rounding * self.farthest * (self.norms[best][:, None] + self.norms + self.farthest) / apart
         margins = (scores - scores.gather(1, best[:, None])) / (2.0 * apart) - errors
         margins[apart == 0.0] = torch.inf  # the centre itself and its equals
-        return torch.where(margins.amin(dim=1) > radius, self.first_equal[best], -1)
+        found: Tensor = torch.where(margins.amin(dim=1) > radius, self.first_equal[best], -1)
+        return found
 
     def _block_size(self, bytes_of_anchor: int) -> int:
         return max(1, BLOCK_BYTES // (bytes_of_anchor * len(self.anchors) + 12 * N_STEPS))

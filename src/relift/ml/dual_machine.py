@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Indices, Reals
 from relift.ml import compiled
 from relift.ml.dual_reference import ReferenceMachine
 from relift.ml.kernels import FunctionKernel, KernelSource, MatrixKernel, PointKernel, SparseKernel
@@ -164,9 +164,7 @@ def machine_of(source: KernelSource, cache_bytes: int | None = None, keeps_rows:
     return DualMachine(core().function_machine(source.diagonal(), _row_function(source), room), size, source)
 
 
-def machine_of_matrix(
-    K: NDArray[Any], members: NDArray[np.int32] | None, cache_bytes: int | None = None
-) -> DualMachine:
+def machine_of_matrix(K: Reals, members: NDArray[np.int32] | None, cache_bytes: int | None = None) -> DualMachine:
     """A machine over some rows and columns of a kernel matrix, or all."""
     room = default_cache_bytes(len(K)) if cache_bytes is None else int(cache_bytes)
     if K.dtype != np.float32:

@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Codes, Double, Indices
+from relift.arrays import Cells, Codes, Double, Indices
 from relift.ml.dual_machine import DualLimits
 from relift.ml.kernels import KernelSource
 from relift.ml.landmarks import Landmarks
@@ -162,6 +162,6 @@ class DualAnswer:
     is_limited: bool = False
 
 
-def class_totals(labels: NDArray[Any], values: Double, n_classes: int) -> Double:
+def class_totals(labels: Cells, values: Double, n_classes: int) -> Double:
     """Sums of values over classes."""
     return np.bincount(labels, values, n_classes).astype(np.float64, copy=False)

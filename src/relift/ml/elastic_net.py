@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 
-from relift.arrays import Double
+from relift.arrays import Double, MatrixLike
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, mean_targets
 from relift.ml.losses import Squared
+from relift.ml.tied_columns import ColumnClasses, SymmetricClasses
+from relift.tables.open_engine import EngineLike
+from relift.tables.sources.table import TableLike
 
 
 class LiftedElasticNet(RegressorMixin, LiftedLinearModel):
@@ -54,7 +59,7 @@ class LiftedElasticNet(RegressorMixin, LiftedLinearModel):
     (64, True, [1.9, 0.0, 0.0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "alpha": [Interval(Real, 0.0, None, closed="left")],
         "l1_ratio": [Interval(Real, 0.0, 1.0, closed="both")],
         "positive": ["boolean"],
@@ -85,7 +90,7 @@ class LiftedElasticNet(RegressorMixin, LiftedLinearModel):
         self.warm_start = warm_start
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedElasticNet:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedElasticNet:
         """Fit the model.
 
         Parameters
@@ -111,7 +116,13 @@ class LiftedElasticNet(RegressorMixin, LiftedLinearModel):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_table(
-        self, table: Any, target: str, *, features: Any = None, weight: str | None = None, engine: Any = None
+        self,
+        table: TableLike,
+        target: str,
+        *,
+        features: Sequence[str] | None = None,
+        weight: str | None = None,
+        engine: EngineLike = None,
     ) -> LiftedElasticNet:
         """Fit from a table that is grouped where it lies; only distinct rows are fetched.
 
@@ -151,11 +162,13 @@ class LiftedElasticNet(RegressorMixin, LiftedLinearModel):
     def _ratio(self) -> float:
         return float(self.l1_ratio)
 
-    def _start(self, classes: Any, symmetry: Any, n_outputs: int) -> Any:
+    def _start(
+        self, classes: ColumnClasses, symmetry: SymmetricClasses | None, n_outputs: int
+    ) -> tuple[Double, Double] | None:
         start = super()._start(classes, symmetry, n_outputs)
         return None if start is None else (start[0], np.zeros(1))
 
-    def predict(self, X: Any) -> Double:
+    def predict(self, X: MatrixLike) -> Double:
         """Values of the rows.
 
         Parameters
@@ -187,7 +200,7 @@ class LiftedLasso(LiftedElasticNet):
     [-0.7..., 0.0, 3.7...]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         name: value for name, value in LiftedElasticNet._parameter_constraints.items() if name != "l1_ratio"
     }
 

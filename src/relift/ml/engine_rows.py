@@ -22,15 +22,14 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double
 from relift.errors import DataError, MissingPackageError, OptionError
 from relift.ml.frames import Column, column_of_values, is_frame, names_of
 from relift.redaction import redacted
-from relift.tables.open_engine import is_postgres
+from relift.tables.open_engine import EngineLike, is_postgres
 
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, Cells]
 Ask = Callable[[str], Columns]
 
 FILES = (".parquet", ".csv", ".csv.gz", ".json", ".ndjson")
@@ -63,7 +62,7 @@ class EngineRows:
 
     columns: list[Column]
     weight: Double
-    target: NDArray[Any]
+    target: Cells
     n_rows: int
     least_target: float
     square: float
@@ -77,7 +76,7 @@ def engine_rows(
     by_target: bool,
     features: Sequence[str] | None = None,
     weight: str | None = None,
-    engine: Any = None,
+    engine: EngineLike = None,
 ) -> EngineRows:
     """Group a table in its engine.
 
@@ -157,11 +156,11 @@ def _rows_from(found: Columns, chosen: list[str], target: str, weight: str | Non
     )  # fmt: skip
 
 
-def _numbers(values: NDArray[Any]) -> Double:
+def _numbers(values: Cells) -> Double:
     return np.asarray(values, dtype=np.float64)
 
 
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
+def _plain(values: Cells) -> Cells:
     """Masked arrays (with NULL) become arrays with None."""
     if isinstance(values, np.ma.MaskedArray):
         plain = np.asarray(values.data).astype(object)

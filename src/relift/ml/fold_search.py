@@ -16,9 +16,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Examples, Indices, Integers
 from relift.ml.dual_machine import DualLimits, DualMachine, LabelMachines, machine_of
 from relift.ml.dual_problem import LiftOptions, class_totals
 from relift.ml.kernels import KernelSource, PointKernel
@@ -55,7 +54,7 @@ class FoldSearch:
         How machines are solved.
     """
 
-    def __init__(self, X: Any, codes: NDArray[Any], n_labels: int, lift: str, options: LiftOptions) -> None:
+    def __init__(self, X: Examples, codes: Integers, n_labels: int, lift: str, options: LiftOptions) -> None:
         self.X, self.codes, self.n_labels, self.options = X, codes, n_labels, options
         self.merged: Merged = merge_examples(KernelView("rbf", 1.0, 0.0, 3, X), X, lift, [codes], len(codes))
         order = np.argsort(codes[self.merged.first], kind="stable")

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import RowNumbers
+from relift.arrays import Cells, Integers, RowNumbers, SparseMatrix
 from relift.ml.grouping import codes_of
 
 _SHOWN = 3
@@ -40,7 +39,7 @@ class Column:
 
     name: str
     codes: RowNumbers
-    values: NDArray[Any]
+    values: Cells
     is_category: bool
 
 
@@ -107,13 +106,13 @@ def read_columns(data: Any, names: Sequence[str] | None = None) -> list[Column]:
     return [reader(data, name) for name in wanted]
 
 
-def read_values(data: Any, name: str) -> NDArray[Any]:
+def read_values(data: Any, name: str) -> Cells:
     """One column of a frame as an array of numbers or texts."""
     column = read_columns(data, [name])[0]
     return column.values[column.codes]
 
 
-def column_of_values(name: str, values: NDArray[Any]) -> Column:
+def column_of_values(name: str, values: Cells) -> Column:
     """A column from an array of numbers, or of texts.
 
     Raises
@@ -212,7 +211,7 @@ def _from_arrow(data: Any, name: str) -> Column:
     return column_of_values(name, whole.to_numpy(zero_copy_only=False))
 
 
-def _categories(name: str, codes: NDArray[Any], values: NDArray[Any]) -> Column:
+def _categories(name: str, codes: Integers, values: Cells) -> Column:
     """Categories in sorted order, those that occur only."""
     seen = np.unique(codes)
     order = np.argsort(values[seen], kind="stable")
@@ -232,7 +231,7 @@ class Encoder:
         For each column its sorted categories, or None for a column of numbers.
     """
 
-    categories: Mapping[str, NDArray[Any] | None]
+    categories: Mapping[str, Cells | None]
 
     @classmethod
     def of(cls, columns: Sequence[Column]) -> Encoder:
@@ -248,7 +247,7 @@ class Encoder:
             for out in ([name] if values is None else [f"{name}_{value}" for value in values])
         ]
 
-    def matrix(self, columns: Sequence[Column], rows: NDArray[Any] | None = None) -> Any:
+    def matrix(self, columns: Sequence[Column], rows: Cells | None = None) -> SparseMatrix:
         """The numeric matrix of some rows, in compressed rows.
 
         Parameters
@@ -263,7 +262,7 @@ class Encoder:
         ValueError
             If a column holds a category that was not seen in fit, or numbers where categories were.
         """
-        blocks: list[Any] = []
+        blocks: list[SparseMatrix] = []
         for column, (name, values) in zip(columns, self.categories.items(), strict=True):
             codes = column.codes if rows is None else column.codes[rows]
             if (values is None) == column.is_category:
@@ -282,4 +281,5 @@ class Encoder:
             blocks.append(
                 sparse.csr_array((np.ones(size), place[codes], np.arange(size + 1)), shape=(size, len(values)))
             )
-        return sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        matrix: SparseMatrix = sparse.csr_array(sparse.hstack(blocks, format="csr"))
+        return matrix

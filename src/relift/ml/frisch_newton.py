@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import linalg, sparse
 
-from relift.arrays import Double
+from relift.arrays import Double, Examples, Integers
 
 BACK = 0.99995
 """Share of the way to the border that a step goes."""
@@ -49,7 +49,7 @@ class BoundedAnswer:
 
 
 def solve_bounded(
-    A: Any,
+    A: Examples,
     y: Double,
     lower: Double,
     upper: Double,
@@ -138,7 +138,7 @@ def _length(a: Double, da: Double, b: Double, db: Double) -> float:
     return min(1.0, BACK * shrink)
 
 
-def _product(A: Any, columns: Any, Q: Double) -> Double:
+def _product(A: Examples, columns: Integers, Q: Double) -> Double:
     return np.asarray((A @ (sparse.diags_array(Q) @ columns)).toarray())
 
 

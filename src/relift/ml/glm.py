@@ -21,7 +21,7 @@ from typing import Any, final
 import numpy as np
 from scipy import linalg, sparse
 
-from relift.arrays import Double
+from relift.arrays import Double, Examples, is_sparse, sizes_of_entries
 from relift.ml.descent import by_columns, by_matrix
 from relift.ml.losses import Loss, Multinomial
 
@@ -53,7 +53,7 @@ class LinearProblem:
         Whether coefficients may not be negative.
     """
 
-    X: Any
+    X: Examples
     loss: Loss
     l1: Double
     l2: Double
@@ -205,8 +205,8 @@ def _is_admissible(loss: Loss, means: Double) -> bool:
     return bool((means >= 0).all() and (not isinstance(loss, Logistic) or (means <= 1).all()))
 
 
-def _dense(X: Any) -> Double:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+def _dense(X: Examples) -> Double:
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 
 @final
@@ -328,7 +328,7 @@ class _Run:
                 yield k, l, self._weighted(self.loss.weight * p[:, k] * ((k == l) - p[:, l]))
 
     def _weighted(self, weights: Double) -> Double:
-        if sparse.issparse(self.X):
+        if is_sparse(self.X):
             scaled = sparse.diags_array(weights) @ self.X
             inner = np.asarray((self.X.T @ scaled).toarray())
         else:
@@ -343,7 +343,7 @@ class _Run:
         problem, has_intercept = self.problem, self.problem.has_intercept
         p = self.loss.fitted(self.scores)
         curvature = self.loss.curvature(self.scores)
-        squares = self.X.multiply(self.X) if sparse.issparse(self.X) else self.X**2
+        squares = self.X.multiply(self.X) if is_sparse(self.X) else self.X**2
         diagonal = np.vstack([np.asarray(squares.T @ curvature) + problem.l2[:, None], curvature.sum(axis=0)])
         diagonal = np.maximum(diagonal, 1e-300)
 
@@ -414,7 +414,7 @@ class _Run:
             accuracy = 1e-2 * gap / max(float(np.abs(before).sum()), 1e-3)
         else:
             accuracy = 1e-3 * float(np.abs(self.X.T @ theta).max(initial=0.0))
-        floor = 1e-14 * float(np.abs(self.X).T.dot(np.abs(theta)).max(initial=0.0))
+        floor = 1e-14 * float((sizes_of_entries(self.X).T @ np.abs(theta)).max(initial=0.0))
         accuracy = max(accuracy, floor, 1e-300)
         if self.p <= MATRIX_LIMIT:
             w, shift = self._model_by_matrix(k, h, theta, accuracy)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Double, Hashes, RowNumbers
+from relift.arrays import Cells, Double, Examples, Hashes, RowNumbers, SparseMatrix, is_sparse
 from relift.tables.compiled import group
 
 _BLOCK = 1 << 15
@@ -51,7 +50,7 @@ class RowGroups:
         return np.bincount(self.labels, values, self.size).astype(np.float64, copy=False)
 
 
-def group_rows(X: Any) -> RowGroups:
+def group_rows(X: Examples) -> RowGroups:
     """Group equal rows of a matrix; 0 and -0 are equal.
 
     Parameters
@@ -65,19 +64,19 @@ def group_rows(X: Any) -> RowGroups:
     >>> groups.labels.tolist(), groups.first.tolist()
     ([0, 1, 0, 1], [0, 1])
     """
-    if sparse.issparse(X):
+    if is_sparse(X):
         X = sparse.csr_array(X, copy=True) if not _is_canonical(X) else X
         X.sum_duplicates()
         X.eliminate_zeros()
     random = np.random.default_rng(20160613)
     while True:
-        hashes = _sparse_hashes(X, random) if sparse.issparse(X) else _dense_hashes(X, random)
+        hashes = _sparse_hashes(X, random) if is_sparse(X) else _dense_hashes(X, random)
         groups = RowGroups(*group(hashes.view(np.int64)))
         if groups.size == len(hashes) or _agree(X, groups):
             return groups
 
 
-def group_columns(columns: Sequence[NDArray[Any]]) -> RowGroups:
+def group_columns(columns: Sequence[Cells]) -> RowGroups:
     """Group rows that are given as columns of small whole numbers from 0 on (codes of categories), all of one length.
 
     Parameters
@@ -102,7 +101,7 @@ def group_columns(columns: Sequence[NDArray[Any]]) -> RowGroups:
     return RowGroups(*group(keys))
 
 
-def codes_of(values: NDArray[Any]) -> tuple[RowNumbers, NDArray[Any]]:
+def codes_of(values: Cells) -> tuple[RowNumbers, Cells]:
     """Number the distinct values of a column in increasing order; the numbers, and the values.
 
     Examples
@@ -123,11 +122,11 @@ def codes_of(values: NDArray[Any]) -> tuple[RowNumbers, NDArray[Any]]:
     return rank[numbers], distinct[order]
 
 
-def _extent(column: NDArray[Any]) -> int:
+def _extent(column: Cells) -> int:
     return int(column.max(initial=0)) + 1
 
 
-def _is_canonical(X: Any) -> bool:
+def _is_canonical(X: SparseMatrix) -> bool:
     return X.format == "csr" and X.has_canonical_format and bool((X.data != 0).all())
 
 
@@ -135,7 +134,7 @@ def _odd(random: np.random.Generator, size: int) -> Hashes:
     return random.integers(0, 2**63, size, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def _words(values: NDArray[Any]) -> Hashes:
+def _words(values: Cells) -> Hashes:
     """64 bits that are equal if and only if the numbers are."""
     if values.dtype.kind in "bui":
         return values.astype(np.int64).view(np.uint64)
@@ -146,14 +145,14 @@ def _blocks(size: int) -> Iterator[slice]:
     return (slice(begin, min(begin + _BLOCK, size)) for begin in range(0, size, _BLOCK))
 
 
-def _dense_hashes(X: Any, random: np.random.Generator) -> Hashes:
+def _dense_hashes(X: Double, random: np.random.Generator) -> Hashes:
     factors = _odd(random, X.shape[1])
     if X.shape[1] > X.shape[0]:  # few long rows: sums over the entries of each
         outer, last = _odd(random, 2)
         return np.array([_entry_hashes(row, factors, outer, last).sum(dtype=np.uint64) for row in X], dtype=np.uint64)
     hashes = np.empty(X.shape[0], dtype=np.uint64)
     for part in _blocks(len(hashes)):
-        found = np.zeros(part.stop - part.start, dtype=np.uint64)
+        found: Hashes = np.zeros(part.stop - part.start, dtype=np.uint64)
         for column, factor in enumerate(factors):
             found ^= _words(X[part, column])
             found *= factor
@@ -162,7 +161,7 @@ def _dense_hashes(X: Any, random: np.random.Generator) -> Hashes:
     return hashes
 
 
-def _entry_hashes(values: NDArray[Any], factors: Hashes, outer: Any, last: Any) -> Hashes:
+def _entry_hashes(values: Cells, factors: Hashes, outer: np.uint64, last: np.uint64) -> Hashes:
     entries: Hashes = (_words(values) ^ factors) * outer
     entries ^= entries >> _SHIFT
     entries *= last
@@ -170,7 +169,7 @@ def _entry_hashes(values: NDArray[Any], factors: Hashes, outer: Any, last: Any) 
     return entries
 
 
-def _sparse_hashes(X: Any, random: np.random.Generator) -> Hashes:
+def _sparse_hashes(X: SparseMatrix, random: np.random.Generator) -> Hashes:
     """Sums (modulo 2^64) of a hash of each entry: no entry, no part in the sum."""
     factors = _odd(random, X.shape[1])
     outer, last = _odd(random, 2)
@@ -179,9 +178,9 @@ def _sparse_hashes(X: Any, random: np.random.Generator) -> Hashes:
     return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])
 
 
-def _agree(X: Any, groups: RowGroups) -> bool:
+def _agree(X: Examples, groups: RowGroups) -> bool:
     """Whether each row is equal to the first one of its number."""
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         parts = _blocks(X.shape[0])
         return all(np.array_equal(X[part], X[groups.first[groups.labels[part]]]) for part in parts)
     lengths = np.diff(X.indptr)

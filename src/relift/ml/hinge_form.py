@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Indices, SparseMatrix
 from relift.errors import OptionError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -61,7 +61,7 @@ class HingeForm:
     weights: Indices
     slacks: Indices
     bias: int
-    A: Any
+    A: SparseMatrix
     sides: Double
     bound: Double
     price: Double
@@ -126,9 +126,10 @@ class HingeForm:
         )  # fmt: skip
 
     @cached_property
-    def P(self) -> Any:
+    def P(self) -> SparseMatrix:
         """The quadratic term of the weights."""
-        return sparse.csc_array(self.program.P)[self.weights][:, self.weights]
+        P: SparseMatrix = sparse.csc_array(self.program.P)
+        return P[self.weights][:, self.weights]
 
     @cached_property
     def q(self) -> Double:

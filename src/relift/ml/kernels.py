@@ -10,15 +10,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Examples, Indices, Reals, is_sparse
 from relift.ml import compiled
 from relift.ml.kernels_reference import BLOCK, kernel_values
+
+KernelFunction: TypeAlias = Callable[[Examples, Examples], Double]
+"""The kernel between two lists of points."""
+
+Kernel: TypeAlias = str | KernelFunction
+"""A kernel as estimators are told it: a name of scikit-learn, ``"precomputed"``, or a function."""
 
 KERNELS = ("rbf", "poly", "linear", "sigmoid")
 
@@ -86,8 +92,9 @@ class PointKernel(KernelSource):
     [0.632121, -0.632121]
     """
 
-    def __init__(self, points: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int) -> None:
-        self.points = np.ascontiguousarray(points, dtype=np.float64 if points.dtype == np.float64 else np.float32)
+    def __init__(self, points: Reals, kernel: str, gamma: float, coef0: float, degree: int) -> None:
+        precision = np.float64 if points.dtype == np.float64 else np.float32
+        self.points: Reals = np.ascontiguousarray(points, dtype=precision)
         self.size = len(self.points)
         self.kernel = kernel
         self.parameters = (kernel, float(gamma), float(coef0), int(degree))
@@ -138,7 +145,7 @@ class PointKernel(KernelSource):
 class MatrixKernel(KernelSource):
     """A precomputed kernel matrix, square."""
 
-    def __init__(self, matrix: Double) -> None:
+    def __init__(self, matrix: Reals) -> None:
         self.matrix = matrix
         self.size = len(matrix)
 
@@ -159,7 +166,7 @@ class MatrixKernel(KernelSource):
 class SparseKernel(KernelSource):
     """A kernel of scikit-learn's names on sparse points, in canonical CSR form."""
 
-    def __init__(self, points: Any, kernel: str, gamma: float, coef0: float, degree: int) -> None:
+    def __init__(self, points: Examples, kernel: str, gamma: float, coef0: float, degree: int) -> None:
         self.points = sparse.csr_matrix(points)
         self.size = points.shape[0]
         self.kernel = kernel
@@ -194,7 +201,7 @@ class SparseKernel(KernelSource):
 class FunctionKernel(KernelSource):
     """A function of two lists of points (dense or sparse rows) that returns their kernel matrix."""
 
-    def __init__(self, points: Any, function: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, points: Examples, function: KernelFunction) -> None:
         self.points = points
         self.function = function
         self.size = points.shape[0]
@@ -216,16 +223,15 @@ class FunctionKernel(KernelSource):
         return FunctionKernel(self.points[index], self.function)
 
 
-def dense_function(kernel: str, gamma: float, coef0: float, degree: int) -> Callable[[Any, Any], Double]:
+def dense_function(kernel: str, gamma: float, coef0: float, degree: int) -> KernelFunction:
     """A kernel of scikit-learn's names as a function of dense or sparse points, in double precision."""
 
-    def function(X: Any, Y: Any) -> Double:
-        if not sparse.issparse(X) and not sparse.issparse(Y):
-            values: Double = kernel_values(X, Y, kernel, gamma, coef0, degree, np.float64)
-            return values
+    def function(X: Examples, Y: Examples) -> Double:
+        if not is_sparse(X) and not is_sparse(Y):
+            return kernel_values(X, Y, kernel, gamma, coef0, degree, np.float64)
         from sklearn.metrics.pairwise import pairwise_kernels
 
-        parameters: dict[str, Any] = {} if kernel == "linear" else {"gamma": gamma}
+        parameters: dict[str, float] = {} if kernel == "linear" else {"gamma": gamma}
         if kernel in ("poly", "sigmoid"):
             parameters["coef0"] = coef0
         if kernel == "poly":

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Codes, Double, Single
+from relift.arrays import Codes, Double, Reals, RealT, Single
 
 BLOCK = 1 << 21
 """Kernel values that are held at a time."""
 
 
+@overload
+def kernel_values(X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int) -> Single: ...
+@overload
 def kernel_values(
-    X: NDArray[Any], S: NDArray[Any], kernel: str, gamma: float, coef0: float, degree: int, dtype: Any = np.float32
-) -> NDArray[Any]:
+    X: Reals, S: Reals, kernel: str, gamma: float, coef0: float, degree: int, dtype: type[RealT] | np.dtype[RealT]
+) -> NDArray[RealT]: ...
+def kernel_values(
+    X: Reals,
+    S: Reals,
+    kernel: str,
+    gamma: float,
+    coef0: float,
+    degree: int,
+    dtype: type[np.floating] | np.dtype[np.floating] = np.float32,
+) -> Reals:
     """The kernel between each point of X and each of S, computed in double precision.
 
     Examples
@@ -39,7 +51,7 @@ def kernel_values(
     return values.astype(dtype)
 
 
-def kernel_sums(X: Single, S: Single, weights: Double, kernel: str, gamma: float, coef0: float, degree: int) -> Double:
+def kernel_sums(X: Reals, S: Reals, weights: Double, kernel: str, gamma: float, coef0: float, degree: int) -> Double:
     """Sums over the points of S of weight times kernel value, one for each point of X; in blocks."""
     out = np.empty(len(X))
     size = max(1, BLOCK // max(1, len(S)))
@@ -71,11 +83,11 @@ def class_sums(
 
 
 def smo(
-    K: NDArray[Any],
-    lo: NDArray[Any],
-    hi: NDArray[Any],
-    beta: NDArray[Any],
-    v: NDArray[Any],
+    K: Reals,
+    lo: Reals,
+    hi: Reals,
+    beta: Reals,
+    v: Reals,
     tolerance: float,
     steps: int,
 ) -> tuple[int, float]:
@@ -140,14 +152,14 @@ def lloyd(X: Single, centres: Single, rounds: int) -> None:
 
 
 def coordinate_ascent(
-    Z: NDArray[Any],
-    extra: NDArray[Any],
-    c: NDArray[Any],
-    lo: NDArray[Any],
-    hi: NDArray[Any],
+    Z: Reals,
+    extra: Reals,
+    c: Reals,
+    lo: Reals,
+    hi: Reals,
     order: Codes,
-    beta: NDArray[Any],
-    w: NDArray[Any],
+    beta: Reals,
+    w: Reals,
     tolerance: float,
     passes: int,
     seed: int = 0,

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Indices, Reals
 from relift.ml import compiled
 from relift.ml.kernels import KernelSource
 
@@ -49,7 +49,7 @@ class Landmarks:
         """The same in single precision."""
         return self.inverse.astype(np.float32)
 
-    def features(self, kernel_rows: NDArray[Any]) -> NDArray[Any]:
+    def features(self, kernel_rows: Reals) -> Reals:
         """Features, one in each row, from rows of the kernel between points (or means of points) and landmarks."""
         inverse = self.single_inverse if kernel_rows.dtype == np.float32 else self.inverse
         return np.asarray(kernel_rows @ inverse)
@@ -128,7 +128,7 @@ def _inverse_of_triangle(R: Double) -> Double:
     return inverse
 
 
-def padded(features: Any, extra_columns: int = 0, dtype: Any = np.float32) -> NDArray[Any]:
+def padded(features: Any, extra_columns: int = 0, dtype: Any = np.float32) -> Reals:
     """A copy with columns of zeros appended up to a multiple of 16, after room for extra ones."""
     n_rows, n_columns = features.shape
     stride = -(-(n_columns + extra_columns) // 16) * 16

@@ -20,9 +20,9 @@ from time import process_time
 from typing import Any, final
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
-from relift.arrays import Double
+from relift.arrays import Double, is_sparse
 from relift.ml import compiled
 from relift.ml.dual_machine import DualLimits
 from relift.ml.dual_problem import DualAnswer, DualProblem
@@ -54,9 +54,8 @@ def linear_points(source: KernelSource) -> Double | None:
     n, d = source.points.shape
     if d > FEATURES_LIMIT or n * d > MOST_ENTRIES:
         return None
-    points: Any = source.points
-    points = points.toarray() if sparse.issparse(points) else points
-    return np.asarray(points, dtype=np.float64)
+    points = source.points
+    return np.asarray(points.toarray() if is_sparse(points) else points, dtype=np.float64)
 
 
 def low_rank_features(source: KernelSource) -> Double | None:

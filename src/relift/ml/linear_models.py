@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, MatrixLike, is_sparse
 from relift.ml.engine_rows import EngineRows, engine_rows
 from relift.ml.frames import Encoder, is_frame, names_of, read_columns
 from relift.ml.glm import LinearAnswer, LinearProblem, solve_linear
@@ -30,10 +30,11 @@ from relift.ml.grouping import RowGroups, group_columns, group_rows
 from relift.ml.losses import Loss
 from relift.ml.tied_columns import ColumnClasses, SymmetricClasses, separate_columns, symmetric_classes, tied_columns
 from relift.ml.validation import SparseInput, validate_data
+from relift.tables.sources.table import TableLike
 
 LIFTS = ("exact", "rows", "symmetry", "none")
 
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+COMMON_CONSTRAINTS: dict[str, list[object]] = {
     "fit_intercept": ["boolean"],
     "lift": [StrOptions(set(LIFTS))],
     "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -64,12 +65,12 @@ class ReadRows:
         Which rows take part; None if all.
     """
 
-    X: Any
+    X: Examples
     groups: RowGroups
     weights: Double
-    y: NDArray[Any]
+    y: Cells
     n_rows: int
-    members: NDArray[Any] | None
+    members: Cells | None
 
 
 @final
@@ -91,7 +92,7 @@ class Design:
         Original rows.
     """
 
-    X: Any
+    X: Examples
     weight: Double
     mean: Double
     floor: float
@@ -114,7 +115,7 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
 
     # ---- reading ----
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> ReadRows:
+    def _read(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> ReadRows:
         """Rows, weights and targets, checked as scikit-learn checks them; and which rows are equal."""
         if is_frame(X):
             return self._read_frame(X, y, sample_weight)
@@ -125,16 +126,15 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         )  # fmt: skip
         y = y.astype(np.float64) if self._is_regressor else y
         weights = self._weights(sample_weight, X)
-        members = None if (weights > 0).all() else np.flatnonzero(weights > 0)
+        n_rows, members = len(y), None if (weights > 0).all() else np.flatnonzero(weights > 0)
         if members is not None:
             X, y, weights = X[members], y[members], weights[members]
-        n_rows = len(y) if members is None else len(sample_weight)
         groups = _alone(len(y)) if self.lift == "none" else group_rows(X)
         distinct = X if groups.size == len(y) and self.lift == "none" else X[groups.first]
-        distinct = sparse.csr_array(distinct) if sparse.issparse(distinct) else np.asarray(distinct)
+        distinct = sparse.csr_array(distinct) if is_sparse(distinct) else np.asarray(distinct)
         return ReadRows(distinct.astype(np.float64), groups, weights, y, n_rows, members)
 
-    def _read_frame(self, X: Any, y: Any, sample_weight: Any) -> ReadRows:
+    def _read_frame(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> ReadRows:
         names = names_of(X)
         columns = read_columns(X)
         if not columns or not len(columns[0].codes):
@@ -162,13 +162,13 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.asarray(names, dtype=object)
 
-    def _weights(self, sample_weight: Any, X: Any) -> Double:
+    def _weights(self, sample_weight: ArrayLike | None, X: Examples) -> Double:
         weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
         if not (weights > 0).any():
             raise ValueError("Invalid input - all samples have zero or negative weights.")
         return weights
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> Cells:
         """Names of the columns that ``coef_`` belongs to, as ``OneHotEncoder`` and a passthrough would name them.
 
         Parameters
@@ -182,7 +182,7 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return np.asarray([f"x{k}" for k in range(self.n_features_in_)] if names is None else names, dtype=object)
 
-    def _matrix(self, X: Any) -> Any:
+    def _matrix(self, X: MatrixLike) -> Examples:
         """New rows as numbers, as ``fit`` had them."""
         check_is_fitted(self)
         if self._encoder is not None:
@@ -197,7 +197,7 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
             )
         return validate_data(self, X, dtype="numeric", accept_sparse="csr", reset=False)
 
-    def _from_engine(self, table: Any, target: str, features: Any, weight: Any, engine: Any) -> EngineRows:
+    def _from_engine(self, table: TableLike, target: str, features: Any, weight: Any, engine: Any) -> EngineRows:
         if self.lift == "none":
             raise ValueError("lift='none' cannot be fitted from a table: an engine returns distinct rows.")
         rows = engine_rows(table, target, by_target=self._is_by_target, features=features, weight=weight, engine=engine)
@@ -252,7 +252,7 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         scores = loss.null_scores() if self.fit_intercept else np.zeros(loss.n_outputs)
         return loss.value(np.broadcast_to(scores, design.mean.shape))
 
-    def _symmetry(self, X: Any, weight: Double, mean: Double, classes: ColumnClasses) -> SymmetricClasses | None:
+    def _symmetry(self, X: Examples, weight: Double, mean: Double, classes: ColumnClasses) -> SymmetricClasses | None:
         """An equitable partition; None if it merges nothing or column classes have different prices."""
         if len(np.unique(classes.l1)) > 1 or len(np.unique(classes.l2)) > 1:
             return None
@@ -261,7 +261,9 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
         found = symmetric_classes(X, colours)
         return found if len(found.column_sizes) < X.shape[1] or found.X.shape[0] < X.shape[0] else None
 
-    def _start(self, classes: ColumnClasses, symmetry: Any, n_outputs: int) -> tuple[Double, Double] | None:
+    def _start(
+        self, classes: ColumnClasses, symmetry: SymmetricClasses | None, n_outputs: int
+    ) -> tuple[Double, Double] | None:
         """Coefficients of the last fit, if wanted and of the right size."""
         if not self.warm_start or not hasattr(self, "coef_") or symmetry is not None:
             return None
@@ -305,13 +307,13 @@ class LiftedLinearModel(SparseInput, BaseEstimator):
             )
 
     @abstractmethod
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Fit the model."""
 
-    def _scores(self, X: Any) -> Double:
+    def _scores(self, X: MatrixLike) -> Double:
         return np.asarray(self._matrix(X) @ np.atleast_2d(self.coef_).T + self.intercept_)
 
-    def _labels_of(self, rows: ReadRows) -> NDArray[Any]:
+    def _labels_of(self, rows: ReadRows) -> Cells:
         """The distinct row of each original row; -1 for rows of weight 0."""
         if rows.members is None:
             return rows.groups.labels

@@ -18,21 +18,21 @@ from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Codes, Double
+from relift.arrays import Cells, Codes, Double, Examples, MatrixLike, is_sparse
 from relift.ml import compiled
 from relift.ml.landmarks import padded
 from relift.ml.linear_dual import FEATURES_LIMIT, MOST_ENTRIES, interior_points
 from relift.ml.machine import warn_if_open
 from relift.ml.merging import Merged, merge_equal
 from relift.ml.svc import checked_weights, tell_fit
-from relift.ml.validation import SparseInput, labels_and_codes, read_examples, validate_data
+from relift.ml.validation import ClassWeight, RandomState, SparseInput, labels_and_codes, read_examples, validate_data
 
 PATIENCE = 100
 """Passes of coordinate ascent after which the interior point method is tried."""
@@ -95,7 +95,7 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
     (11, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "lift": [StrOptions({"approximate", "exact", "none"})],
@@ -123,9 +123,9 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
         tol_gap: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         max_iter: int = 20_000,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         penalty: str = "l2",
         multi_class: str = "ovr",
         dual: Any = "auto",
@@ -149,7 +149,7 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedLinearSVC:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedLinearSVC:
         """Fit the classifier.
 
         Parameters
@@ -219,7 +219,7 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
         warn_if_open(self.gap_, self.tol_gap, type(self).__name__)
         return self
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Signed distances from the margin: one value for each example, or one column for each of several labels.
 
         Parameters
@@ -234,7 +234,7 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
         values = np.asarray(X @ self.coef_.T) + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Cells:
         """The label of each example.
 
         Parameters
@@ -250,7 +250,7 @@ class LiftedLinearSVC(SparseInput, ClassifierMixin, BaseEstimator):
 class _LinearMachine:
     """One label against the rest."""
 
-    def __init__(self, owner: LiftedLinearSVC, points: Any, sign: Double, bound: Double) -> None:
+    def __init__(self, owner: LiftedLinearSVC, points: Examples, sign: Double, bound: Double) -> None:
         self.owner, self.points, self.sign, self.bound = owner, points, sign, bound
         self.is_squared = owner.loss == "squared_hinge"
         self.scale = owner.intercept_scaling if owner.fit_intercept else 0.0
@@ -294,7 +294,7 @@ class _LinearMachine:
         n, d = self.points.shape
         if d > FEATURES_LIMIT or n * d > MOST_ENTRIES:
             return False
-        dense = self.points.toarray() if sparse.issparse(self.points) else self.points
+        dense = self.points.toarray() if is_sparse(self.points) else self.points
         A = np.column_stack([dense, np.full(n, self.scale)]) * self.sign[:, None]
         if self.scale == 0.0:
             A = A[:, :-1]
@@ -338,7 +338,7 @@ class _LinearMachine:
         from relift.ml.kernels import FunctionKernel
 
         points = self.points
-        if sparse.issparse(points):
+        if is_sparse(points):
             # Distances of random projections are near the true ones.
             random = np.random.default_rng(self.owner._seed)
             points = np.asarray(points @ random.normal(size=(points.shape[1], 16)))
@@ -346,7 +346,7 @@ class _LinearMachine:
         size = float(np.abs(points - middle).max(initial=0.0)) or 1.0
         places = np.ascontiguousarray((points - middle) / size, dtype=np.float32)
         low, high = np.minimum(self.sign, 0.0), np.maximum(self.sign, 0.0)
-        problem = DualProblem(FunctionKernel(points, lambda X, Y: X @ Y.T), self.sign, low, high, places)
+        problem = DualProblem(FunctionKernel(points, lambda X, Y: np.asarray(X @ Y.T)), self.sign, low, high, places)
         labels = cluster_by_side(problem, places, n_classes, self.owner._seed)
         self.labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
@@ -364,7 +364,7 @@ class _LinearMachine:
             )
             means = shares @ self.points
             sign = np.sign(np.bincount(self.labels, self.sign, n_classes))
-        dense = means.toarray() if sparse.issparse(means) else np.asarray(means)
+        dense = means.toarray() if is_sparse(means) else np.asarray(means)
         Z = padded(dense, 1, np.float64)
         Z[:, dense.shape[1]] = self.scale
         alpha = np.bincount(self.labels, self.alpha, n_classes)

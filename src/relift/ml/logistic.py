@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, Integers, MatrixLike
 from relift.ml.grouping import group_columns
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, ReadRows
 from relift.ml.losses import Logistic, Multinomial
+from relift.ml.validation import ClassWeight, RandomState
+from relift.tables.open_engine import EngineLike
+from relift.tables.sources.table import TableLike
 
 
 class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
@@ -85,7 +89,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
 
     _is_by_target: ClassVar[bool] = True
     _is_regressor: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="right")],
         "l1_ratio": [Interval(Real, 0.0, 1.0, closed="both")],
         "penalty": [StrOptions({"auto", "l1", "l2", "elasticnet"}), None],
@@ -102,14 +106,14 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         l1_ratio: float = 0.0,
         penalty: str | None = "auto",
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         solver: str = "auto",
         lift: str = "exact",
         tol: float = 1e-8,
         max_iter: int = 100,
         verbose: int = 0,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.C = C
         self.l1_ratio = l1_ratio
@@ -125,7 +129,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedLogisticRegression:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedLogisticRegression:
         """Fit the model.
 
         Parameters
@@ -153,7 +157,13 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_table(
-        self, table: Any, target: str, *, features: Any = None, weight: str | None = None, engine: Any = None
+        self,
+        table: TableLike,
+        target: str,
+        *,
+        features: Sequence[str] | None = None,
+        weight: str | None = None,
+        engine: EngineLike = None,
     ) -> LiftedLogisticRegression:
         """Fit from a table that is grouped where it lies; only distinct rows are fetched.
 
@@ -188,7 +198,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         self.__dict__.pop("class_of_sample_", None)
         return self
 
-    def _fit_counts(self, X: Any, counts: Double, n_rows: int) -> None:
+    def _fit_counts(self, X: Examples, counts: Double, n_rows: int) -> None:
         if counts.shape[1] < 2:
             raise ValueError(
                 "This solver needs samples of at least 2 classes in the data, but the data contains only one class: "
@@ -226,7 +236,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         ratio = {"auto": self.l1_ratio, "elasticnet": self.l1_ratio, "l1": 1.0, "l2": 0.0}[self.penalty]
         return float(ratio / self.C), float((1.0 - ratio) / self.C)
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Scores: one for each row with two labels, otherwise one column for each label.
 
         Parameters
@@ -237,7 +247,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Cells:
         """The most probable label of each row.
 
         Parameters
@@ -249,7 +259,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
-    def predict_proba(self, X: Any) -> Double:
+    def predict_proba(self, X: MatrixLike) -> Double:
         """Probabilities of the labels, in the order of ``classes_``.
 
         Parameters
@@ -262,7 +272,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
             return np.column_stack([expit(-scores), expit(scores)])
         return np.asarray(softmax(scores, axis=1))
 
-    def predict_log_proba(self, X: Any) -> Double:
+    def predict_log_proba(self, X: MatrixLike) -> Double:
         """Logarithms of the probabilities.
 
         Parameters
@@ -273,7 +283,7 @@ class LiftedLogisticRegression(ClassifierMixin, LiftedLinearModel):
         return np.log(self.predict_proba(X))
 
 
-def _counts(rows: ReadRows, codes: NDArray[Any], n_labels: int) -> Double:
+def _counts(rows: ReadRows, codes: Integers, n_labels: int) -> Double:
     """Weight of each label in each distinct row."""
     places = rows.groups.labels.astype(np.int64) * n_labels + codes.ravel()
     found = np.bincount(places, rows.weights, rows.groups.size * n_labels).astype(np.float64, copy=False)

@@ -11,10 +11,10 @@ relift lifts them directly: examples that no sum tells apart become one row, fea
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -22,14 +22,17 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, MatrixLike
 from relift.errors import BackendError
 from relift.ml.merging import merge_equal
 from relift.ml.svc import checked_weights
-from relift.ml.validation import SparseInput, read_examples, validate_data
+from relift.ml.validation import ClassWeight, SparseInput, read_examples, validate_data
 from relift.pipeline import solve
 from relift.program.program import Program
 from relift.result import Result
+
+if TYPE_CHECKING:
+    pass
 
 
 class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
@@ -71,7 +74,7 @@ class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
     [0, 1]
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "penalty": [StrOptions({"linf", "l1"})],
         "lift": [StrOptions({"equitable", "counting", "orbits", "none"})],
@@ -88,7 +91,7 @@ class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
         lift: str = "equitable",
         backend: str = "auto",
         tolerance: float = 1e-6,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.C = C
         self.penalty = penalty
@@ -98,7 +101,7 @@ class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LPSVC:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LPSVC:
         """Fit the classifier.
 
         Parameters
@@ -163,14 +166,14 @@ class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
         self.class_of_sample_ = class_of_sample[:, 0] if len(targets) == 1 else class_of_sample
         return self
 
-    def _solve(self, points: Any, sign: Double, price: Double) -> Result:
+    def _solve(self, points: Examples, sign: Double, price: Double) -> Result:
         program = lp_program(points, sign, price, self.penalty)
         result = solve(program, lift=self.lift, backend=self.backend, tolerance=self.tolerance)  # type: ignore[arg-type]
         if result.solution.x is None or str(result.status) not in ("optimal", "optimal_inaccurate"):
             raise BackendError(f"LPSVC: the linear program ended with status {result.status}.")
         return result
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Signed distances from the margin: one value for each example, or one column for each of several labels.
 
         Parameters
@@ -183,7 +186,7 @@ class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
         values = np.asarray(X @ self.coef_.T) + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Cells:
         """The label of each example.
 
         Parameters
@@ -196,7 +199,7 @@ class LPSVC(SparseInput, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[codes])
 
 
-def lp_program(points: Any, sign: Double, price: Double, penalty: str) -> Program:
+def lp_program(points: Examples, sign: Double, price: Double, penalty: str) -> Program:
     """The linear program; variables are w, b, one slack for each example, then what the norm needs.
 
     Examples

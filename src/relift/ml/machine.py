@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, Reals, Single, is_sparse
 from relift.ml import compiled, device_kernels
 from relift.ml.dual import solve_lifted
 from relift.ml.dual_machine import DualMachine
@@ -19,6 +18,8 @@ from relift.ml.exact import solve_exact
 from relift.ml.kernels import (
     KERNELS,
     FunctionKernel,
+    Kernel,
+    KernelFunction,
     KernelSource,
     MatrixKernel,
     PointKernel,
@@ -36,10 +37,10 @@ SINGLE_RANGE = 300.0
 """Largest range of features, in widths of the kernel, for which single precision is enough."""
 
 
-def number_for_gamma(gamma: str | float, X: Any) -> float:
+def number_for_gamma(gamma: str | float, X: Examples) -> float:
     """The number that ``gamma="scale"`` or ``"auto"`` stands for, as in scikit-learn: weights do not count."""
     if gamma == "scale":
-        if sparse.issparse(X):
+        if is_sparse(X):
             variance = float(X.multiply(X).mean()) - float(X.mean()) ** 2
         else:
             variance = float(X.var())
@@ -65,15 +66,19 @@ class KernelView:
         matrices stay on the CPU: fetching them takes as long as computing them.
     """
 
-    def __init__(self, kernel: Any, gamma: float, coef0: float, degree: int, X: Any, device: str | None = None) -> None:
+    def __init__(
+        self, kernel: Kernel, gamma: float, coef0: float, degree: int, X: Examples, device: str | None = None
+    ) -> None:
         self.kernel, self.parameters = kernel, (gamma, coef0, degree)
         self.device = device
         if device is not None:
             import_torch(device)
-        self.is_pointwise = isinstance(kernel, str) and kernel in KERNELS and not sparse.issparse(X)
+        self.name = kernel if isinstance(kernel, str) else ""
+        self.is_pointwise = False
         self.shift: Double | None = None
-        self.dtype: Any = np.float64
-        if self.is_pointwise:
+        self.dtype: type[np.float32] | type[np.float64] = np.float64
+        if self.name in KERNELS and not is_sparse(X):
+            self.is_pointwise = True
             # The middle of the range does not depend on how often an example is given, nor on the order.
             self.shift = 0.5 * (X.min(axis=0) + X.max(axis=0)) if kernel == "rbf" else None
             if X.shape[0] > SMALL and kernel != "linear":
@@ -82,28 +87,28 @@ class KernelView:
                 if width <= SINGLE_RANGE and extent < 1e9:
                     self.dtype = np.float32
 
-    def placed(self, X: Any) -> NDArray[Any]:
+    def placed(self, X: Double) -> Reals:
         """Points as the compiled part takes them."""
         return np.ascontiguousarray(X if self.shift is None else X - self.shift, dtype=self.dtype)
 
-    def source(self, X: Any) -> KernelSource:
+    def source(self, X: Examples) -> KernelSource:
         """The kernel among training points."""
         if self.kernel == "precomputed":
-            return MatrixKernel(X.toarray() if sparse.issparse(X) else X)
-        if self.is_pointwise:
-            return PointKernel(self.placed(X), self.kernel, *self.parameters)
-        if sparse.issparse(X) and not callable(self.kernel):
+            return MatrixKernel(X.toarray() if is_sparse(X) else X)
+        if self.is_pointwise and not is_sparse(X):
+            return PointKernel(self.placed(X), self.name, *self.parameters)
+        if is_sparse(X) and not callable(self.kernel):
             return SparseKernel(X, self.kernel, *self.parameters)
         return FunctionKernel(X, self.function())
 
-    def function(self) -> Any:
+    def function(self) -> KernelFunction:
         """The kernel as a function of two lists of points, in double precision."""
         return self.kernel if callable(self.kernel) else dense_function(self.kernel, *self.parameters)
 
-    def values(self, X: Any, others: Any) -> NDArray[Any]:
+    def values(self, X: Examples, others: Examples) -> Reals:
         """The kernel between new points and training points, in the precision of the machine."""
-        if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(others):
-            return compiled.kernel_values(self.placed(X), self.placed(others), self.kernel, *self.parameters)
+        if self.is_pointwise and not is_sparse(X) and not is_sparse(others):
+            return compiled.kernel_values(self.placed(X), self.placed(others), self.name, *self.parameters)
         return np.asarray(self.function()(X, others))
 
     @property
@@ -114,22 +119,24 @@ class KernelView:
     @property
     def has_values(self) -> bool:
         """Whether decision values are sums of kernel values that are computed: not where there is a quicker way."""
-        return not (isinstance(self.kernel, str) and self.kernel in ("linear", "precomputed"))
+        return self.name not in ("linear", "precomputed")
 
-    def sums(self, X: Any, support: Any, weights: Double, columns: NDArray[Any] | None = None) -> Double:
+    def sums(self, X: Examples, support: Examples | None, weights: Double, columns: Cells | None = None) -> Double:
         """Decision values without bias: sums over support vectors; ``columns`` of a precomputed kernel.
 
         On a device, ``weights`` may have several columns.
         """
         if self.kernel == "precomputed":
+            assert columns is not None
             part = X[:, columns]
             return np.asarray(part @ weights).ravel()
         if not len(weights):
             return np.zeros(X.shape[0])
+        assert support is not None
         if self.kernel == "linear":
             return np.asarray(X @ np.asarray(support.T @ weights).ravel()).ravel()
-        if self.is_pointwise and not sparse.issparse(X) and not sparse.issparse(support):
-            arguments = (self.placed(X), self.placed(support), np.ascontiguousarray(weights), self.kernel)
+        if self.is_pointwise and not is_sparse(X) and not is_sparse(support):
+            arguments = (self.placed(X), self.placed(support), np.ascontiguousarray(weights), self.name)
             if self.device is not None:
                 return device_kernels.kernel_sums(*arguments, *self.parameters, self.device)
             return compiled.kernel_sums(*arguments, *self.parameters)
@@ -141,7 +148,7 @@ class KernelView:
         return out
 
 
-def merge_examples(view: KernelView, X: Any, lift: str, colours: list[NDArray[Any]], size: int) -> Merged:
+def merge_examples(view: KernelView, X: Examples, lift: str, colours: Sequence[Cells], size: int) -> Merged:
     """Merge equal examples of equal colours, unless the kernel is a matrix or nothing is to be lifted."""
     if view.kernel == "precomputed" or lift == "none":
         everything = np.arange(size)
@@ -151,13 +158,13 @@ def merge_examples(view: KernelView, X: Any, lift: str, colours: list[NDArray[An
 
 def solve_machine(
     view: KernelView,
-    X: Any,
+    X: Examples,
     c: Double,
     lo: Double,
     hi: Double,
     lift: str,
     options: LiftOptions,
-    places: Any = None,
+    places: Single | None = None,
     epsilon: float = 0.0,
 ) -> tuple[DualAnswer, Merged]:
     """Merge equal examples and solve the dual over them; see :func:`solve_merged`."""
@@ -167,14 +174,14 @@ def solve_machine(
 
 def solve_merged(
     view: KernelView,
-    X: Any,
+    X: Examples,
     merged: Merged,
     c: Double,
     lo: Double,
     hi: Double,
     lift: str,
     options: LiftOptions,
-    places: Any = None,
+    places: Single | None = None,
     epsilon: float = 0.0,
 ) -> DualAnswer:
     """Solve the dual over merged examples.
@@ -201,7 +208,7 @@ def solve_merged(
     check_solver(options.solver)
     first = merged.first
     if view.kernel == "precomputed":
-        source: KernelSource = MatrixKernel(X.toarray() if sparse.issparse(X) else X)
+        source: KernelSource = MatrixKernel(X.toarray() if is_sparse(X) else X)
     else:
         source = view.source(X[first])
     coordinates = None if places is None else np.ascontiguousarray(places[first], dtype=np.float32)

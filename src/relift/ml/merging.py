@@ -6,15 +6,15 @@ the examples, nor on whether an example is given twice or with weight 2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from relift.arrays import Double, Indices
+from relift.arrays import Cells, Double, Examples, Indices, is_sparse
 
 
 @final
@@ -38,7 +38,7 @@ class Merged:
         return np.bincount(self.labels, weights, len(self.first)).astype(np.float64, copy=False)
 
 
-def merge_equal(X: Any, colours: list[NDArray[Any]]) -> Merged:
+def merge_equal(X: Examples, colours: Sequence[Cells]) -> Merged:
     """Merge rows of X that are equal and have equal colours, in O(n log n).
 
     Parameters
@@ -56,7 +56,7 @@ def merge_equal(X: Any, colours: list[NDArray[Any]]) -> Merged:
     (3, True, np.float64(2.0))
     """
     factors = _factors(X.shape[1])
-    if sparse.issparse(X):
+    if is_sparse(X):
         words = np.zeros(X.shape[0])
         np.add.at(words, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), X.data * factors[X.indices])
     else:
@@ -82,7 +82,7 @@ def merge_equal(X: Any, colours: list[NDArray[Any]]) -> Merged:
     if len(candidates):
         is_equal = _rows_equal(X, before[candidates], after[candidates])
         if not is_equal.all():  # different rows of one word: sort by everything
-            dense = X.toarray() if sparse.issparse(X) else X
+            dense = X.toarray() if is_sparse(X) else X
             order = np.lexsort((*colours[::-1], *dense.T[::-1]))
             before, after = order[:-1], order[1:]
             is_same = np.ones(len(before), dtype=bool)
@@ -101,8 +101,8 @@ def _factors(n_features: int) -> Double:
     return np.random.default_rng(20160613).uniform(1.0, 2.0, n_features)
 
 
-def _rows_equal(X: Any, left: Indices, right: Indices) -> NDArray[np.bool_]:
-    if sparse.issparse(X):
-        difference = np.abs(X[left] - X[right])
+def _rows_equal(X: Examples, left: Indices, right: Indices) -> NDArray[np.bool_]:
+    if is_sparse(X):
+        difference = abs(X[left] - X[right])
         return np.asarray(np.asarray(difference.sum(axis=1)).ravel() == 0)
     return np.asarray((X[left] == X[right]).all(axis=1))

@@ -8,26 +8,29 @@ coefficients of an SVC with C = 1 / r, which is how LIBSVM and scikit-learn repo
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, MatrixLike, is_sparse
 from relift.ml import compiled
 from relift.ml.grouping import RowGroups, group_rows
+from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.nu_dual import LARGEST_KERNEL, NuAnswer, NuDual, solve_nu_dual
 from relift.ml.pairs import pairs_of
 from relift.ml.svc import LiftedSVC, checked_weights
-from relift.ml.validation import KernelInput, labels_and_codes, read_examples, validate_data
+from relift.ml.validation import ClassWeight, KernelInput, RandomState, labels_and_codes, read_examples, validate_data
 
-_CONSTRAINTS: dict[str, list[Any]] = {
+if TYPE_CHECKING:
+    pass
+
+_CONSTRAINTS: dict[str, list[object]] = {
     "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
     "degree": [Interval(Integral, 0, None, closed="left")],
@@ -43,14 +46,14 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-def _distinct(kernel: Any, X: Any) -> RowGroups:
+def _distinct(kernel: Kernel, X: Examples) -> RowGroups:
     if kernel == "precomputed":
         own = np.arange(X.shape[0], dtype=np.int32)
         return RowGroups(own, own)
     return group_rows(X)
 
 
-def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
+def _kernel(view: KernelView, X: Examples, first: Cells) -> Double:
     """The kernel between distinct examples, in double precision."""
     if len(first) > LARGEST_KERNEL:
         raise ValueError(
@@ -58,12 +61,12 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
             f"{LARGEST_KERNEL:,}. Train on a sample."
         )
     points = X[first]
-    if view.is_pointwise:  # symmetric to the last bit
-        points = np.ascontiguousarray(points if view.shift is None else points - view.shift)
-        return compiled.kernel_values(points, points, view.kernel, *view.parameters)
+    if view.is_pointwise and not is_sparse(points):  # symmetric to the last bit
+        placed = np.ascontiguousarray(points if view.shift is None else points - view.shift)
+        return compiled.kernel_values(placed, placed, view.name, *view.parameters)
     if view.kernel == "precomputed":
         K = points[:, first]
-        K = np.array(K.toarray() if sparse.issparse(K) else K, dtype=np.float64, order="C")
+        K = np.array(K.toarray() if is_sparse(K) else K, dtype=np.float64, order="C")
     else:
         K = np.array(view.function()(points, points), dtype=np.float64, order="C")
     for begin in range(0, len(K), 1024):  # block by block: a second matrix of this size may not fit
@@ -76,7 +79,7 @@ def _kernel(view: KernelView, X: Any, first: NDArray[Any]) -> Double:
 class _NuMachine(KernelInput, BaseEstimator):
     """What the machines with a single decision function share."""
 
-    def _prepare(self, X: Any, weights: Double) -> tuple[RowGroups, NDArray[Any], Double]:
+    def _prepare(self, X: Examples, weights: Double) -> tuple[RowGroups, Cells, Double]:
         """Distinct examples among those with weight, and their kernel."""
         self._gamma = number_for_gamma(self.gamma, X)
         self._view = KernelView(self.kernel, self._gamma, self.coef0, self.degree, X, self.device)
@@ -85,7 +88,7 @@ class _NuMachine(KernelInput, BaseEstimator):
         return groups, members, _kernel(self._view, X, members[groups.first])
 
     def _finish(
-        self, X: Any, answer: NuAnswer, beta: Double, intercept: float, groups: RowGroups, scale: float
+        self, X: Examples, answer: NuAnswer, beta: Double, intercept: float, groups: RowGroups, scale: float
     ) -> None:
         self.support_ = np.flatnonzero(beta).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
@@ -112,7 +115,7 @@ class _NuMachine(KernelInput, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.support_vectors_.T @ self.dual_coef_[0]).reshape(1, -1)
 
-    def _values(self, X: Any) -> Double:
+    def _values(self, X: MatrixLike) -> Double:
         check_is_fitted(self)
         X = validate_data(
             self, X, dtype=(np.float64,), order="C", accept_sparse="csr", accept_large_sparse=False, reset=False
@@ -121,7 +124,7 @@ class _NuMachine(KernelInput, BaseEstimator):
         return np.asarray(values + self.intercept_[0])
 
 
-def _spread(beta: Double, groups: RowGroups, members: NDArray[Any], bound: Double, size: int) -> Double:
+def _spread(beta: Double, groups: RowGroups, members: Cells, bound: Double, size: int) -> Double:
     """Coefficients of all examples: those of a distinct one are shared in proportion to the bounds of its members."""
     found = np.zeros(size)
     found[members] = (beta / groups.total(bound[members]))[groups.labels] * bound[members]
@@ -166,12 +169,12 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
     (4, [1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = dict(_CONSTRAINTS)
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = dict(_CONSTRAINTS)
 
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -198,7 +201,9 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LiftedOneClassSVM:
+    def fit(
+        self, X: MatrixLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> LiftedOneClassSVM:
         """Fit the machine.
 
         Parameters
@@ -228,7 +233,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         self.offset_ = -self.intercept_
         return self
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Signed distance from the border: positive inside.
 
         Parameters
@@ -238,7 +243,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         """
         return self._values(X)
 
-    def score_samples(self, X: Any) -> Double:
+    def score_samples(self, X: MatrixLike) -> Double:
         """The decision function without its offset.
 
         Parameters
@@ -248,7 +253,7 @@ class LiftedOneClassSVM(OutlierMixin, _NuMachine):
         """
         return np.asarray(self._values(X) + self.offset_[0])
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: MatrixLike) -> NDArray[np.int64]:
         """1 for examples inside, -1 for others.
 
         Parameters
@@ -293,7 +298,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="right")],
         **_CONSTRAINTS,
     }
@@ -303,7 +308,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         *,
         nu: float = 0.5,
         C: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -330,7 +335,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedNuSVR:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedNuSVR:
         """Fit the machine.
 
         Parameters
@@ -369,7 +374,7 @@ class LiftedNuSVR(RegressorMixin, _NuMachine):
         self.epsilon_ = 0.5 * float(up + down)
         return self
 
-    def predict(self, X: Any) -> Double:
+    def predict(self, X: MatrixLike) -> Double:
         """The value of each example.
 
         Parameters
@@ -413,7 +418,7 @@ class LiftedNuSVC(LiftedSVC):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
@@ -426,7 +431,7 @@ class LiftedNuSVC(LiftedSVC):
         self,
         *,
         nu: float = 0.5,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -435,12 +440,12 @@ class LiftedNuSVC(LiftedSVC):
         tol: float = 1e-3,
         tol_gap: float = 1e-2,
         cache_size: float = 200,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         device: str | None = None,
     ) -> None:
         self.nu = nu
@@ -462,7 +467,7 @@ class LiftedNuSVC(LiftedSVC):
         self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedNuSVC:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedNuSVC:
         """Fit the classifier.
 
         Parameters
@@ -520,7 +525,7 @@ class LiftedNuSVC(LiftedSVC):
         return self
 
     def _pair_machine(
-        self, X: Any, is_positive: NDArray[np.bool_], members: NDArray[Any], bound: Double
+        self, X: Examples, is_positive: NDArray[np.bool_], members: Cells, bound: Double
     ) -> tuple[Double, float, dict[str, Any]]:
         """Coefficients of the members of a pair, the intercept, and what to report; divided by the margin."""
         examples = X[np.ix_(members, members)] if self.kernel == "precomputed" else X[members]

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Examples, Indices, Integers
 from relift.ml.class_rounds import clusters_of
 from relift.ml.dual import answer_over_examples, first_steps, places_of, solve_lifted, solve_one, uses_classes_for
 from relift.ml.dual_machine import DualMachine, LabelMachines
@@ -110,7 +110,7 @@ def winners_of(values: Double, n_labels: int) -> NDArray[np.int64]:
 
 
 def solve_pairs(
-    view: KernelView, X: Any, codes: NDArray[Any], n_labels: int, bound: Double, lift: str, options: LiftOptions
+    view: KernelView, X: Examples, codes: Integers, n_labels: int, bound: Double, lift: str, options: LiftOptions
 ) -> PairsAnswer:
     """Solve the machine of every pair of labels.
 
@@ -171,7 +171,7 @@ class _Pairs:
     def __init__(
         self,
         view: KernelView,
-        X: Any,
+        X: Examples,
         distinct: Indices,
         begin: NDArray[np.int32],
         total: Double,

@@ -28,13 +28,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relift.arrays import Double
+from relift.arrays import Double, Single
 from relift.errors import MissingPackageError, NotANumberError, OptionError, ShapeError
 from relift.ml import compiled
 from relift.ml.device_labels import anchor_signatures, label_on_device
 from relift.symmetry.partition import Partition
 
-Single = NDArray[np.float32]
 N_BLOCKS = 64
 """Signatures are shortened to so many block means for the default clusterer."""
 BLOCK_BYTES = 64 << 20

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.metrics import d2_tweedie_score
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from relift.arrays import Double
+from relift.arrays import Double, MatrixLike
 from relift.ml.linear_models import COMMON_CONSTRAINTS, Design, LiftedLinearModel, mean_targets
 from relift.ml.losses import Poisson
+from relift.tables.open_engine import EngineLike
+from relift.tables.sources.table import TableLike
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):
@@ -51,7 +58,7 @@ class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):
     (16, True, [0.3, 0.0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "alpha": [Interval(Real, 0.0, None, closed="left")],
         "solver": [StrOptions({"auto", "newton-cholesky", "newton-cg"})],
         **COMMON_CONSTRAINTS,
@@ -78,13 +85,13 @@ class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):
         self.verbose = verbose
         self.warm_start = warm_start
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = True
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedPoissonRegressor:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedPoissonRegressor:
         """Fit the model.
 
         Parameters
@@ -110,7 +117,13 @@ class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_table(
-        self, table: Any, target: str, *, features: Any = None, weight: str | None = None, engine: Any = None
+        self,
+        table: TableLike,
+        target: str,
+        *,
+        features: Sequence[str] | None = None,
+        weight: str | None = None,
+        engine: EngineLike = None,
     ) -> LiftedPoissonRegressor:
         """Fit from a table that is grouped where it lies; only distinct rows are fetched.
 
@@ -143,7 +156,7 @@ class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):
         self.intercept_ = float(answer.b[0]) if self.fit_intercept else 0.0
         self.n_iter_ = answer.iterations
 
-    def predict(self, X: Any) -> Double:
+    def predict(self, X: MatrixLike) -> Double:
         """Expected counts.
 
         Parameters
@@ -153,7 +166,7 @@ class LiftedPoissonRegressor(RegressorMixin, LiftedLinearModel):
         """
         return np.exp(self._scores(X)[:, 0])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of the deviance that is explained (D^2), as ``PoissonRegressor`` has it.
 
         Parameters

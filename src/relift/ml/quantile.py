@@ -13,15 +13,17 @@ lifts it further where it can and checks the answer on the program; a large one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from relift.arrays import Double
+from relift.arrays import Double, Examples, MatrixLike, sizes_of_entries
 from relift.errors import BackendError
 from relift.ml.frisch_newton import solve_bounded
 from relift.ml.grouping import codes_of, group_columns
@@ -29,6 +31,8 @@ from relift.ml.linear_models import COMMON_CONSTRAINTS, LiftedLinearModel
 from relift.ml.tied_columns import separate_columns, tied_columns
 from relift.pipeline import solve
 from relift.program.program import Program
+from relift.tables.open_engine import EngineLike
+from relift.tables.sources.table import TableLike
 
 SMALL = 2000
 """Distinct pairs of row and target up to which ``solver="auto"`` takes HiGHS, which ends in a vertex."""
@@ -79,7 +83,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
     """
 
     _is_by_target: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "quantile": [Interval(Real, 0.0, 1.0, closed="neither")],
         "alpha": [Interval(Real, 0.0, None, closed="left")],
         "solver": [str],
@@ -110,7 +114,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedQuantileRegressor:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedQuantileRegressor:
         """Fit the model.
 
         Parameters
@@ -142,7 +146,13 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_table(
-        self, table: Any, target: str, *, features: Any = None, weight: str | None = None, engine: Any = None
+        self,
+        table: TableLike,
+        target: str,
+        *,
+        features: Sequence[str] | None = None,
+        weight: str | None = None,
+        engine: EngineLike = None,
     ) -> LiftedQuantileRegressor:
         """Fit from a table that is grouped where it lies; only distinct pairs of row and target are fetched.
 
@@ -168,7 +178,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
         self.__dict__.pop("class_of_sample_", None)
         return self
 
-    def _fit_pairs(self, X: Any, y: Double, weight: Double, n_rows: int) -> None:
+    def _fit_pairs(self, X: Examples, y: Double, weight: Double, n_rows: int) -> None:
         total = float(weight.sum())
         l1 = float(self.alpha) * total
         classes = tied_columns(X, l1, 0.0) if self.lift == "exact" else separate_columns(X.shape[1], l1, 0.0)
@@ -197,7 +207,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
             print(f"[LiftedQuantileRegressor] {self.lift_report_}", flush=True)
         self._warn()
 
-    def _solved(self, X: Any, y: Double, weight: Double, l1: Double) -> tuple[Double, Double, dict[str, Any]]:
+    def _solved(self, X: Examples, y: Double, weight: Double, l1: Double) -> tuple[Double, Double, dict[str, Any]]:
         """The dual point, coefficients with intercept last, and what to report."""
         lower, upper = (self.quantile - 1.0) * weight, self.quantile * weight
         if self.solver == "frisch-newton" or (self.solver == "auto" and len(y) > SMALL):
@@ -233,7 +243,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
         }  # fmt: skip
         return np.clip(result.solution.x, program.lb, program.ub), np.asarray(result.solution.y), line
 
-    def _bound(self, X: Any, y: Double, d: Double, l1: Double) -> float:
+    def _bound(self, X: Examples, y: Double, d: Double, l1: Double) -> float:
         """The value of the dual point, scaled into its rows; what rounding leaves of the equality is priced."""
         if self.fit_intercept:
             # Sum 0 by scaling the side that is too large.
@@ -243,7 +253,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
         asked = np.abs(np.asarray(X.T @ d).ravel())
         if (l1 == 0).all():
             # Without a penalty the rows are equalities, which hold up to rounding.
-            scale = np.abs(X).T @ np.abs(d)
+            scale = sizes_of_entries(X).T @ np.abs(d)
             return float(y @ d) if (asked <= 1e-9 * np.maximum(scale, 1e-300) + 1e-9).all() else -np.inf
         factor = float(np.min(np.where(asked > l1, l1 / np.maximum(asked, 1e-300), 1.0), initial=1.0))
         return factor * float(y @ d)
@@ -255,7 +265,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
             return "highs", {**methods[self.solver], **given}
         return self.solver, given
 
-    def predict(self, X: Any) -> Double:
+    def predict(self, X: MatrixLike) -> Double:
         """Values of the rows.
 
         Parameters
@@ -266,7 +276,7 @@ class LiftedQuantileRegressor(RegressorMixin, LiftedLinearModel):
         return np.asarray(self._scores(X)[:, 0])
 
 
-def _dual_program(X: Any, y: Double, lower: Double, upper: Double, l1: Double, has_intercept: bool) -> Program:
+def _dual_program(X: Examples, y: Double, lower: Double, upper: Double, l1: Double, has_intercept: bool) -> Program:
     rows = [sparse.csr_array(X).T]
     bounds = l1
     if has_intercept:

@@ -6,8 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -15,14 +14,17 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Cells, Double, Examples, Integers, MatrixLike, is_sparse
 from relift.ml.dual_problem import DualAnswer, LiftOptions
+from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, warn_if_open
 from relift.ml.pairs import PairsAnswer, decisions_of, pairs_of, solve_pairs, winners_of
 from relift.ml.platt import FOLDS, coupled, fit_sigmoid
 from relift.ml.validation import (
+    ClassWeight,
     KernelInput,
     NamedParameters,
+    RandomState,
     labels_and_codes,
     read_examples,
     validate_data,
@@ -52,7 +54,7 @@ def options_of(estimator: Any, n_examples: int) -> LiftOptions:
     )
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: RandomState | Integral) -> int:
     if isinstance(random_state, Integral):
         return int(random_state) % 2**31
     if isinstance(random_state, np.random.RandomState):
@@ -71,7 +73,7 @@ def _report(answer: DualAnswer) -> dict[str, Any]:
     }
 
 
-LIFT_CONSTRAINTS: dict[str, list[Any]] = {
+LIFT_CONSTRAINTS: dict[str, list[object]] = {
     "lift": [StrOptions({"approximate", "exact", "none"})],
     "n_classes": [Interval(Integral, 1, None, closed="left"), None],
     "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
@@ -83,7 +85,7 @@ LIFT_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
 }
 
-LIBSVM_CONSTRAINTS: dict[str, list[Any]] = {
+LIBSVM_CONSTRAINTS: dict[str, list[object]] = {
     "shrinking": ["boolean"],
     "cache_size": [Interval(Real, 0.0, None, closed="neither"), None],
     "verbose": ["verbose"],
@@ -92,7 +94,7 @@ LIBSVM_CONSTRAINTS: dict[str, list[Any]] = {
 """Parameters of LIBSVM that SVC and SVR pass on, and where kernels are computed."""
 
 
-def checked_weights(sample_weight: Any, X: Any) -> Double:
+def checked_weights(sample_weight: ArrayLike | None, X: Examples) -> Double:
     """Weights of the examples: ones if not given; negative ones are refused."""
     if sample_weight is None:
         return np.ones(X.shape[0])
@@ -201,7 +203,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
         "degree": [Interval(Integral, 0, None, closed="left")],
@@ -219,7 +221,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         self,
         *,
         C: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -229,12 +231,12 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         tol_gap: float = 1e-2,
         solver: str = "smo",
         tol: float = 1e-3,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         max_iter: int = -1,
         expansion: str = "auto",
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         probability: bool = False,
         cache_size: float | None = None,
         shrinking: bool = True,
@@ -265,7 +267,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVC:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVC:
         """Fit the classifier.
 
         Parameters
@@ -307,7 +309,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
             self._fit_probabilities(X, codes, bound / self.C)
         return self
 
-    def _keep_answers(self, found: PairsAnswer, X: Any) -> None:
+    def _keep_answers(self, found: PairsAnswer, X: Examples) -> None:
         """Intercepts, classes and reports of the pairs of labels."""
         answers, n_labels = found.answers, len(self.classes_)
         self.intercept_ = np.array([answer.bias for answer in answers])
@@ -342,7 +344,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         table = self._classes.table()
         return table[:, 0] if table.shape[1] == 1 else table
 
-    def _fit_probabilities(self, X: Any, codes: NDArray[Any], weights: Double) -> None:
+    def _fit_probabilities(self, X: Examples, codes: Integers, weights: Double) -> None:
         """One sigmoid for each pair of labels, fitted to decision values of examples that were held out."""
         pairs = pairs_of(len(self.classes_))
         self.probA_, self.probB_ = np.zeros(len(pairs)), np.zeros(len(pairs))
@@ -362,7 +364,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
             self.probA_[number], self.probB_[number] = fit_sigmoid(values, is_positive, np.ones(len(values)))
 
     def _held_out_values(
-        self, X: Any, kept: NDArray[Any], held_out: NDArray[Any], is_positive: NDArray[np.bool_], weights: Double
+        self, X: Examples, kept: Cells, held_out: Cells, is_positive: NDArray[np.bool_], weights: Double
     ) -> Double:
         """Decision values of a fit without some examples; as LIBSVM, the label itself if only one is left."""
         if not is_positive.any() or is_positive.all():
@@ -375,7 +377,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         return np.asarray(model.decision_function(X[np.ix_(held_out, kept)] if is_matrix else X[held_out]))
 
     @available_if(lambda self: _has_probability(self))
-    def predict_proba(self, X: Any) -> Double:
+    def predict_proba(self, X: MatrixLike) -> Double:
         """Probabilities of the labels, in the order of ``classes_``; with ``probability=True`` only.
 
         Parameters
@@ -394,7 +396,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         return coupled(pairwise)
 
     @available_if(lambda self: _has_probability(self))
-    def predict_log_proba(self, X: Any) -> Double:
+    def predict_log_proba(self, X: MatrixLike) -> Double:
         """Logarithms of the probabilities; with ``probability=True`` only.
 
         Parameters
@@ -404,7 +406,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         """
         return np.asarray(np.log(self.predict_proba(X)))
 
-    def _keep_support(self, X: Any, codes: NDArray[Any], coefficients: Double) -> None:
+    def _keep_support(self, X: Examples, codes: Integers, coefficients: Double) -> None:
         """Support vectors sorted by label, and libsvm's layout of their coefficients."""
         n_labels = len(self.classes_)
         is_support = (coefficients != 0).any(axis=0)
@@ -439,7 +441,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
             rows.append(np.asarray(points.T @ weights).ravel())
         return np.stack(rows)
 
-    def _pair(self, number: int) -> tuple[NDArray[Any], Double]:
+    def _pair(self, number: int) -> tuple[Cells, Double]:
         """Positions of the support vectors of a pair of labels, and their coefficients."""
         n_labels = len(self.classes_)
         i, j = pairs_of(n_labels)[number]
@@ -448,7 +450,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         weights = np.concatenate([self.dual_coef_[j - 1, of_i], self.dual_coef_[i, of_j]])
         return columns[weights != 0], weights[weights != 0]
 
-    def _values(self, X: Any) -> Double:
+    def _values(self, X: MatrixLike) -> Double:
         """Decision values, one column for each pair of labels, signs as in SVC's one-vs-one."""
         check_is_fitted(self)
         X = validate_data(
@@ -468,11 +470,11 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
             out[:, number] = values + self.intercept_[number]
         return out
 
-    def _values_by_label(self, X: Any) -> Double:
+    def _values_by_label(self, X: Examples) -> Double:
         """The same with one kernel value for each example and support vector, whatever the number of pairs."""
         n_labels, n_support = len(self.classes_), len(self.support_)
         out = np.tile(self.intercept_, (X.shape[0], 1))
-        if self._view.is_on_device and not sparse.issparse(X):
+        if self._view.is_on_device and not is_sparse(X):
             weights = np.zeros((n_support, len(self.intercept_)))
             for number in range(len(self.intercept_)):
                 columns, of_pair = self._pair(number)
@@ -489,7 +491,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
                 out[begin : begin + size, number] += parts[i][:, j - 1] + parts[j][:, i]
         return out
 
-    def decision_function(self, X: Any) -> Double:
+    def decision_function(self, X: MatrixLike) -> Double:
         """Signed distances from the margin, in the shape of SVC's.
 
         Parameters
@@ -505,7 +507,7 @@ class LiftedSVC(NamedParameters, KernelInput, ClassifierMixin, BaseEstimator):
         """
         return decisions_of(self._values(X), len(self.classes_), self.decision_function_shape)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> Cells:
         """The label of each example.
 
         Parameters

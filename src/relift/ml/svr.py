@@ -16,17 +16,17 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from relift.arrays import Double
+from relift.arrays import Double, MatrixLike, is_sparse
 from relift.ml.dual_problem import LiftOptions
+from relift.ml.kernels import Kernel
 from relift.ml.machine import KernelView, number_for_gamma, solve_machine, spread_over_members, warn_if_open
 from relift.ml.svc import LIBSVM_CONSTRAINTS, LIFT_CONSTRAINTS, checked_weights, options_of, tell_fit
-from relift.ml.validation import KernelInput, read_examples, validate_data
+from relift.ml.validation import KernelInput, RandomState, read_examples, validate_data
 
 
 def _scaled(options: LiftOptions, target: Double) -> LiftOptions:
@@ -69,7 +69,7 @@ feature_names_in_
     (True, 0.99)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[object]]] = {
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
@@ -83,7 +83,7 @@ feature_names_in_
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         degree: int = 3,
         gamma: str | float = "scale",
         coef0: float = 0.0,
@@ -97,7 +97,7 @@ feature_names_in_
         tol: float = 1e-3,
         max_iter: int = -1,
         expansion: str = "auto",
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         cache_size: float | None = None,
         shrinking: bool = True,
         verbose: bool = False,
@@ -124,7 +124,7 @@ feature_names_in_
         self.device = device
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LiftedSVR:
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiftedSVR:
         """Fit the regressor.
 
         Parameters
@@ -190,7 +190,7 @@ feature_names_in_
 
     def _places(self, examples: Any, target: Double) -> NDArray[np.float32] | None:
         """Features and target side by side, of comparable size; None where features are not coordinates."""
-        if self.kernel == "precomputed" or sparse.issparse(examples):
+        if self.kernel == "precomputed" or is_sparse(examples):
             return None
         middle, spread = examples.mean(axis=0), float(examples.std()) or 1.0
         height = float(target.std()) or 1.0
@@ -206,7 +206,7 @@ feature_names_in_
         points, weights = self._landmarks or (self.support_vectors_, self.dual_coef_[0])
         return np.asarray(points.T @ weights).reshape(1, -1)
 
-    def predict(self, X: Any) -> Double:
+    def predict(self, X: MatrixLike) -> Double:
         """The value of each example.
 
         Parameters

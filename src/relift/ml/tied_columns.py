@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Double, Indices
+from relift.arrays import Cells, Double, Examples, Indices, is_sparse
 from relift.ml.grouping import group_columns, group_rows
 from relift.symmetry.colour_refinement import colour_refinement
 
@@ -70,7 +69,7 @@ def separate_columns(n_columns: int, l1: float, l2: float) -> ColumnClasses:
     return ColumnClasses(own, own, ones, ones, l1 * ones, l2 * ones)
 
 
-def tied_columns(X: Any, l1: float, l2: float, *, is_positive: bool = False) -> ColumnClasses:
+def tied_columns(X: Examples, l1: float, l2: float, *, is_positive: bool = False) -> ColumnClasses:
     """Find equal and proportional columns, as far as the penalty allows.
 
     Parameters
@@ -114,9 +113,9 @@ def tied_columns(X: Any, l1: float, l2: float, *, is_positive: bool = False) -> 
     return ColumnClasses(labels, first, ratios, shares, l1 / largest, l2 / squares)
 
 
-def _normalised(X: Any) -> tuple[Any, Double]:
+def _normalised(X: Examples) -> tuple[Any, Double]:
     """The columns as rows, divided by their first entry that is not 0; and these entries (1 for columns of 0)."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         columns = sparse.csc_array(X, copy=True)
         columns.sum_duplicates()
         columns.eliminate_zeros()
@@ -145,7 +144,7 @@ class SymmetricClasses:
 
     rows: Indices
     columns: Indices
-    X: Any
+    X: Examples
 
     @property
     def column_sizes(self) -> Double:
@@ -153,7 +152,7 @@ class SymmetricClasses:
         return np.bincount(self.columns).astype(np.float64)
 
 
-def symmetric_classes(X: Any, colours: NDArray[Any]) -> SymmetricClasses:
+def symmetric_classes(X: Examples, colours: Cells) -> SymmetricClasses:
     """Find rows and columns that colour refinement does not tell apart.
 
     Parameters

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 from relift.errors import MissingPackageError, OptionError
 
-Tensor = Any
-"""A tensor of PyTorch."""
 
-
-def import_torch(device: str) -> Any:
+def import_torch(device: str) -> ModuleType:
     """PyTorch, if it is installed and has the device.
 
     Raises
@@ -32,4 +29,5 @@ def import_torch(device: str) -> Any:
         raise OptionError(
             f"device={device!r} cannot be used: {reason}.", "Give a device of this machine, such as 'cuda' or 'cpu'."
         ) from error
-    return torch
+    module: ModuleType = torch
+    return module

@@ -5,18 +5,43 @@ A fit of a hundred examples takes less time than the checks around it; those tha
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data as _validate_data
 
+from relift.arrays import Cells, Examples, Indices, MatrixLike, is_sparse
 from relift.program.sparse_structure import checked_sparse
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import Tags
 
-def validate_data(estimator: Any, X: Any, *rest: Any, **words: Any) -> Any:
+    from relift.ml.kernels import Kernel
+
+
+Order: TypeAlias = Literal["C", "F"] | None
+"""How a dense matrix lies in memory; None if it does not matter."""
+
+RandomState: TypeAlias = "int | np.random.RandomState | None"
+"""A seed, a generator, or None, as scikit-learn takes it."""
+
+ClassWeight: TypeAlias = "Mapping[Any, float] | Literal['balanced'] | None"
+"""Weights by label, or the word for weights that make up for the numbers of examples."""
+
+
+@overload
+def validate_data(estimator: BaseEstimator, X: MatrixLike, **words: object) -> Examples: ...
+@overload
+def validate_data(
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, **words: object
+) -> tuple[Examples, Cells]: ...
+def validate_data(
+    estimator: BaseEstimator, X: MatrixLike, *rest: object, **words: object
+) -> Examples | tuple[Examples, Cells]:
     """As :func:`sklearn.utils.validation.validate_data`, which believes the indices of a sparse matrix.
 
     Parameters
@@ -35,20 +60,31 @@ def validate_data(estimator: Any, X: Any, *rest: Any, **words: Any) -> Any:
     ShapeError
         If an index of X lies outside of it, or its parts do not fit together. It is a ValueError.
     """
-    if sparse.issparse(X) and X.ndim == 2:
+    if is_sparse(X) and len(X.shape) == 2:
         checked_sparse("X", X)
-    return _validate_data(estimator, X, *rest, **words)
+    found: Examples | tuple[Examples, Cells] = _validate_data(estimator, X, *rest, **words)
+    return found
 
 
-def read_examples(estimator: Any, X: Any, y: Any = "no_validation", *, order: str | None = "C", **words: Any) -> Any:
+@overload
+def read_examples(estimator: BaseEstimator, X: MatrixLike, *, order: Order = "C", **words: object) -> Examples: ...
+@overload
+def read_examples(
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike | None, *, order: Order = "C", **words: object
+) -> tuple[Examples, Cells]: ...
+def read_examples(
+    estimator: BaseEstimator, X: MatrixLike, *rest: object, order: Order = "C", **words: object
+) -> Examples | tuple[Examples, Cells]:
     """Read examples, and labels if there are any, as every machine wants them: floats, or CSR without stored zeros.
 
     Parameters
     ----------
     estimator
         The estimator; if its kernel is ``"precomputed"``, X must be square.
-    X, y
-        Examples and labels.
+    X
+        The examples, one in each row.
+    *rest
+        The labels, if there are any.
     order
         Order of a dense X in memory; None for any.
     **words
@@ -60,17 +96,18 @@ def read_examples(estimator: Any, X: Any, y: Any = "no_validation", *, order: st
         If scikit-learn refuses them, or a precomputed kernel is not square.
     """
     words = {"dtype": (np.float64,), "order": order, "accept_sparse": "csr", "accept_large_sparse": False} | words
-    found = validate_data(estimator, X, y, **words)
-    X = found[0] if isinstance(found, tuple) else found
-    if getattr(estimator, "kernel", None) == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
-    if sparse.issparse(X):
-        X.sum_duplicates()
-        X.eliminate_zeros()
+    found: Examples | tuple[Examples, Cells] = validate_data(estimator, X, *rest, **words)
+    examples = found[0] if isinstance(found, tuple) else found
+    n_rows, n_columns = examples.shape
+    if getattr(estimator, "kernel", None) == "precomputed" and n_rows != n_columns:
+        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {n_rows}x{n_columns} matrix.")
+    if is_sparse(examples):
+        examples.sum_duplicates()
+        examples.eliminate_zeros()
     return found
 
 
-def labels_and_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def labels_and_codes(y: Cells) -> tuple[Cells, Indices]:
     """The distinct labels, and the number of the label of each example.
 
     Parameters
@@ -97,8 +134,8 @@ def labels_and_codes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
 class SparseInput:
     """An estimator that takes sparse examples."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = True
         return tags
 
@@ -106,10 +143,10 @@ class SparseInput:
 class KernelInput:
     """An estimator that takes sparse examples, or the matrix of a precomputed kernel."""
 
-    kernel: Any
+    kernel: Kernel
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from relift.errors import DataError
 from relift.grounding.load_data import known_names
@@ -37,7 +37,7 @@ class DataFolder:
 
 def tables_from_folder(
     model: CheckedModel, folder: str | Path, headers: Mapping[str, bool] | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The tables that a folder holds for a model.
 
     ``cite.csv`` (or ``.tsv``, ``.parquet``) is the table of ``cite``; ``params.csv`` gives the values of params without
@@ -71,9 +71,9 @@ def tables_from_folder(
     for name in headers:
         if name not in {"", SCALARS[:-4], *names}:
             raise DataError(f"a header is declared for {name!r}, which the model does not declare.")
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if SCALARS[:-4] not in names:
-        found = _scalars(folder / SCALARS, names, headers.get(SCALARS[:-4], headers.get("")))
+        found |= _scalars(folder / SCALARS, names, headers.get(SCALARS[:-4], headers.get("")))
     for name, arity in names.items():
         claims = files.get(name, [])
         if len(claims) > 1:

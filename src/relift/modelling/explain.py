@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Vector
+from relift.arrays import SparseMatrix, Vector
 from relift.modelling.result_table import aligned, html_table
 from relift.program.solution import Status
 
@@ -257,7 +257,7 @@ def _add_conflict(found: dict[tuple[str, str], Conflict], part: Conflict) -> Non
         found[name, kind] = replace(before, rows=before.rows, weight=before.weight + part.weight)
 
 
-def _masses(ray: Vector | None, matrix: Any, sides: Vector) -> Vector:
+def _masses(ray: Vector | None, matrix: SparseMatrix, sides: Vector) -> Vector:
     """Dual values without signs, each times the size of its row."""
     if ray is None:
         return np.zeros(0)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, final, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, final, overload
 
 from relift.grounding.ground import GroundProgram
 from relift.language.build_in_python import Model as LanguageModel
 from relift.modelling.model_result import ModelResult
+from relift.modelling.options import EngineModelOptions, GroundOptions, ModelOptions
 from relift.modelling.solve_model import DataLike, ground_model, solve_model, solve_model_in_engine
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Model(LanguageModel):
         self,
         data: DataLike = None,
         params: Mapping[str, float] | None = None,
-        **options: Any,
+        **options: Unpack[GroundOptions],
     ) -> GroundProgram:
         """The original program, and what its numbers stand for; options are those of :func:`relift.solve_model`."""
         return ground_model(self, data, params, **options)
@@ -66,7 +67,7 @@ class Model(LanguageModel):
         params: Mapping[str, float] | None = None,
         *,
         lift_in_engine: Literal[False] = False,
-        **options: Any,
+        **options: Unpack[ModelOptions],
     ) -> ModelResult: ...
     @overload
     def solve(
@@ -75,7 +76,7 @@ class Model(LanguageModel):
         params: Mapping[str, float] | None = None,
         *,
         lift_in_engine: Literal[True],
-        **options: Any,
+        **options: Unpack[EngineModelOptions],
     ) -> EngineModelResult: ...
     def solve(
         self,

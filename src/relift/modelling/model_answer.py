@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from relift.lifting.certificate import Certificate
 from relift.modelling.result_table import ResultTable
 from relift.program.solution import Status
 from relift.result import Result
+from relift.tables.engine import Arrays
 
 if TYPE_CHECKING:
     from relift.in_database.ground_tables import GroundTables
@@ -138,7 +139,7 @@ def is_helper(name: str) -> bool:
     return "." in name
 
 
-def stacked(tables: list[dict[str, Any]], blocks: list[Block]) -> dict[str, Any]:
+def stacked(tables: list[Arrays], blocks: list[Block]) -> Arrays:
     """The columns of several blocks below each other; ``part`` tells the halves of a range apart."""
     if len(blocks) > 1:
         for block, table in zip(blocks, tables, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, final, overload
+from typing import TYPE_CHECKING, Any, Unpack, final, overload
 
 import numpy as np
 
@@ -16,12 +16,27 @@ from relift.grounding.atoms import AtomIndex, Block
 from relift.grounding.ground import GroundProgram
 from relift.modelling.model_answer import ModelAnswer, block_of, is_helper, stacked
 from relift.modelling.result_table import ResultTable
+from relift.pipeline import SolveOptions
 from relift.result import Result
+from relift.settings import ProgressCallback
+from relift.tables.sources.table import TableLike
 
 if TYPE_CHECKING:
     from relift.modelling.explain import Conflict, Explanation
     from relift.modelling.ranging import Ranging
     from relift.modelling.read_back import Reader
+
+
+class KeptOptions(SolveOptions, total=False):
+    """The options that an answer was found with."""
+
+    progress: ProgressCallback | None
+
+
+class ResolveOptions(KeptOptions, total=False):
+    """The options of :meth:`ModelResult.resolve`."""
+
+    limit: int | None
 
 
 @final
@@ -68,7 +83,7 @@ class ModelResult(ModelAnswer):
 
     grounded: GroundProgram
     result: Result
-    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    options: KeptOptions = field(default_factory=lambda: KeptOptions(), repr=False)
     seconds: float = 0.0
 
     def _sizes(self) -> str:
@@ -325,7 +340,11 @@ class ModelResult(ModelAnswer):
         return conflict(self)
 
     def resolve(
-        self, *, data: Mapping[str, Any] | None = None, params: Mapping[str, float] | None = None, **options: Any
+        self,
+        *,
+        data: Mapping[str, TableLike] | None = None,
+        params: Mapping[str, float] | None = None,
+        **options: Unpack[ResolveOptions],
     ) -> ModelResult:
         """Solve again with other data; statements that read nothing of what changes are not grounded again.
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, cast, final
 
 import numpy as np
 
+from relift.arrays import Cells, Indices
 from relift.errors import OptionError
 from relift.grounding.queries_from_model import Queries
 from relift.grounding.workspace import Workspace
@@ -78,7 +79,7 @@ class Reader:
         model = replace(before.model, parameters=declared, source=Source(""))
         return replace(before, model=model, tables=tables, scalars=scalars, unknowns={})
 
-    def _columns(self, name: str, variable: c.Variable) -> dict[str, Any]:
+    def _columns(self, name: str, variable: c.Variable) -> dict[str, Cells]:
         """Keys and values of a variable, observed ones too."""
         found = self.answer.values(name)
         columns = [*found.values()]
@@ -211,7 +212,7 @@ class Reader:
             return n.Sum((left, right), ("-",), comparison.span)
         return right if unknown[1] else left
 
-    def _has_variable(self, node: Any) -> bool:
+    def _has_variable(self, node: n.Node) -> bool:
         variables = self.answer.grounded.model.variables
         atoms = [atom.name for atom, _ in _atoms(node, False)]
         return any(
@@ -223,7 +224,7 @@ class Reader:
     def _tuples_of(self, definition: n.Definition) -> n.Node:
         """A query for the tuples of a definition: what its body asks for its arguments."""
         parameters = [a.name for a in definition.head.arguments if isinstance(a, n.LogicName)]
-        outside, inside = list[n.Node](), list[n.Node]()
+        outside, inside = list[n.Atom](), list[n.Atom]()
         for atom, is_inside in self._atoms_of(definition.body, False):
             names = {a.name for a in atom.arguments if isinstance(a, n.LogicName)}
             if names & set(parameters):
@@ -231,8 +232,8 @@ class Reader:
                     a if isinstance(a, n.LogicName) and a.name in parameters else n.Wildcard() for a in atom.arguments
                 )
                 (inside if is_inside else outside).append(replace(atom, arguments=arguments))
-        parts = list(dict.fromkeys(outside))
-        open_names = [p for p in parameters if not any(p in _names(atom) for atom in parts)]
+        parts: list[n.Node] = list(dict.fromkeys(outside))
+        open_names = [p for p in parameters if not any(p in _names(atom) for atom in outside)]
         whole = list(dict.fromkeys(atom for atom in inside if set(parameters) <= _names(atom)))
         if open_names and whole:
             parts.append(whole[0] if len(whole) == 1 else n.Either(tuple(whole)))
@@ -273,7 +274,7 @@ def _as_data(statement: n.Statement) -> n.Statement | None:
             return None
 
 
-def _atoms(node: Any, inside: bool) -> Iterator[tuple[n.Atom, bool]]:
+def _atoms(node: object, inside: bool) -> Iterator[tuple[n.Atom, bool]]:
     """Every atom of an expression, with whether it stands inside of a sum or in brackets."""
     match node:
         case n.Atom():
@@ -310,7 +311,7 @@ def _logic(head: n.Atom) -> tuple[n.LogicName, ...]:
     return tuple(a for a in head.arguments if isinstance(a, n.LogicName))
 
 
-def _names(atom: Any) -> set[str]:
+def _names(atom: n.Atom) -> set[str]:
     return {a.name for a in atom.arguments if isinstance(a, n.LogicName)}
 
 
@@ -324,7 +325,7 @@ def _end_of_braces(text: str) -> int:
     return len(text)
 
 
-def _sorted_rows(keys: list[Any], size: int) -> Any:
+def _sorted_rows(keys: list[Cells], size: int) -> Indices:
     """An order of rows by their keys."""
     if not keys:
         return np.arange(size)

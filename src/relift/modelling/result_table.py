@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib import import_module
-from typing import Any, final
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, final
 
-from numpy.typing import NDArray
-
+from relift.arrays import Cells
 from relift.errors import MissingPackageError, OptionError
+from relift.language.checked_model import Value
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 _SHOWN_ROWS = 10
 
 
 @final
-class ResultTable(Mapping[str, NDArray[Any]]):
+class ResultTable(Mapping[str, Cells]):
     """A table as NumPy columns by name.
 
     Parameters
@@ -37,11 +43,11 @@ class ResultTable(Mapping[str, NDArray[Any]]):
     b    2.5
     """
 
-    def __init__(self, columns: Mapping[str, NDArray[Any]], n_keys: int) -> None:
+    def __init__(self, columns: Mapping[str, Cells], n_keys: int) -> None:
         self._columns = dict(columns)
         self._n_keys = n_keys
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> Cells:
         if name not in self._columns:
             raise KeyError(f"there is no column {name!r}; columns are {', '.join(self._columns)}")
         return self._columns[name]
@@ -102,19 +108,22 @@ class ResultTable(Mapping[str, NDArray[Any]]):
 
     # --- data frames
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pd.DataFrame:
         """A pandas DataFrame."""
         return _package("pandas").DataFrame(self._columns)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> pl.DataFrame:
         """A Polars DataFrame."""
-        return _package("polars").DataFrame({name: _plain(column) for name, column in self._columns.items()})
+        frame: pl.DataFrame = _package("polars").DataFrame(
+            {name: _plain(column) for name, column in self._columns.items()}
+        )
+        return frame
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """An Arrow table (pyarrow)."""
         return _package("pyarrow").table({name: _plain(column) for name, column in self._columns.items()})
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
@@ -167,15 +176,15 @@ def html_table(rows: Sequence[Sequence[str]]) -> str:
     return f"<table><thead>{line(head, 'th')}</thead><tbody>{lines}</tbody></table>"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _plain(column: NDArray[Any]) -> Any:
+def _plain(column: Cells) -> Cells | list[Value]:
     return column.tolist() if column.dtype == object else column
 
 
-def _package(name: str) -> Any:
+def _package(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:

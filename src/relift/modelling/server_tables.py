@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from relift.errors import DataError
 from relift.grounding.load_data import known_names
@@ -13,6 +13,7 @@ from relift.language.checked_model import CheckedModel
 from relift.modelling.data_folder import needs_table
 from relift.tables.engine import Engine
 from relift.tables.postgres.address import is_address, shown_address
+from relift.tables.sources.table import TableLike
 
 
 @final
@@ -28,7 +29,7 @@ class ServerTables:
         Where the tables are; None for the schemas that the server looks into by itself.
     """
 
-    server: Any
+    server: object
     schema: str | None = None
 
     def __repr__(self) -> str:
@@ -45,7 +46,9 @@ class ServerTables:
         with PostgresSession(self.server) as session:
             return visible_tables(session.rows, session.search_path if self.schema is None else [self.schema])
 
-    def of_model(self, model: CheckedModel, known: Collection[str] = (), only_needed: bool = False) -> dict[str, Any]:
+    def of_model(
+        self, model: CheckedModel, known: Collection[str] = (), only_needed: bool = False
+    ) -> dict[str, object]:
         """The tables for a model.
 
         Parameters
@@ -68,7 +71,7 @@ class ServerTables:
             if arity and (not only_needed or (name not in known and needs_table(model, name, arity)))
         }
         there = set(self.names()) if wanted else set()
-        found = {name: (self.server, self._named(name)) for name in wanted if name in there}
+        found: dict[str, object] = {name: (self.server, self._named(name)) for name in wanted if name in there}
         for name, arity in wanted.items():
             if name not in found and name not in known and needs_table(model, name, arity):
                 raise self._missing(model, name, there)
@@ -92,7 +95,14 @@ class ServerTables:
         )
 
 
-def tables_of_connection(model: CheckedModel, connection: Any) -> dict[str, Any]:
+class Connection(Protocol):
+    """A connection of DuckDB or SQLite, or one that looks like it."""
+
+    def cursor(self) -> Any:
+        """What queries are run with."""
+
+
+def tables_of_connection(model: CheckedModel, connection: Connection) -> dict[str, TableLike]:
     """The tables and views of a connection of DuckDB or SQLite that have names of the model.
 
     Raises

@@ -12,19 +12,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from relift.errors import EngineError, OptionError
 from relift.in_database.ground_tables import GroundTables, ground_into_tables
 from relift.in_database.lift_tables import EngineLiftSettings, lift_in_engine
+from relift.language.checked_model import CheckedModel
 from relift.modelling.engine_model_result import EngineModelResult
+from relift.modelling.options import EngineSolveOptions
+from relift.pipeline import SolveOptions
 from relift.settings import ProgressCallback
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, is_postgres, open_engine
-
-_LIFT_OPTIONS = {"values", "scale_rows", "verify", "seed", "resume"}
-_NOT_HERE = ("digits", "approximate", "vertex")
-_NOT_DONE_HERE = ("reduce", "sizes", "signs")
+from relift.tables.sources.table import TableLike
 
 
 def engine_for_lifting(
@@ -65,7 +64,7 @@ def _refuse_limits(given: Mapping[str, object]) -> None:
             raise OptionError(f"{name} is for DuckDB.", "Set limits of other engines where they are configured.")
 
 
-def settings_from(options: dict[str, Any]) -> EngineLiftSettings:
+def settings_from(options: EngineSolveOptions) -> EngineLiftSettings:
     """Take what concerns lifting inside an engine out of the options of a solve.
 
     Raises
@@ -74,25 +73,37 @@ def settings_from(options: dict[str, Any]) -> EngineLiftSettings:
         If an option is given that only local lifting has.
     """
     method = options.pop("lift", "equitable")
-    if method not in {"equitable", "counting"}:
+    if method != "equitable" and method != "counting":
         raise OptionError(
             f"lift={method!r} is not available with lift_in_engine.", "Expected one of: equitable, counting."
         )
-    for name in _NOT_HERE:
-        value = options.pop(name, None)
+    not_here = {
+        "digits": options.pop("digits", None),
+        "approximate": options.pop("approximate", None),
+        "vertex": options.pop("vertex", False),
+    }
+    for name, value in not_here.items():
         if value not in (None, False):
             raise OptionError(
                 f"{name} cannot be combined with lift_in_engine, which lifts exactly, inside the database.",
                 f"Remove lift_in_engine to use {name}: the program is then fetched and lifted here.",
             )
-    for name in _NOT_DONE_HERE:
-        options.pop(name, None)
-    return EngineLiftSettings(method, **{name: options.pop(name) for name in list(options) if name in _LIFT_OPTIONS})
+    options.pop("reduce", None)  # these are not done here
+    options.pop("sizes", None)
+    options.pop("signs", None)
+    return EngineLiftSettings(
+        method,
+        options.pop("values", "decimal"),
+        options.pop("scale_rows", True),
+        options.pop("verify", "exact"),
+        options.pop("seed", 0),
+        options.pop("resume", False),
+    )
 
 
 def solve_checked_in_engine(
-    model: Any,
-    data: Mapping[str, Any],
+    model: CheckedModel,
+    data: Mapping[str, TableLike],
     engine: Engine,
     *,
     owns_engine: bool,
@@ -100,7 +111,7 @@ def solve_checked_in_engine(
     limit: int | None,
     progress: ProgressCallback | None,
     settings: EngineLiftSettings,
-    options: Mapping[str, Any],
+    options: SolveOptions,
 ) -> EngineModelResult:
     """Ground a checked model into tables, lift and solve it there; the engine is closed on failure if it is ours."""
     grounded: GroundTables | None = None

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 import numpy as np
 
+from relift.arrays import SparseMatrix
 from relift.errors import DataError, OptionError
 from relift.grounding.ground import GroundProgram, ground
 from relift.language.build_in_python import Model
@@ -25,9 +26,10 @@ from relift.language.checks.check_model import check_text
 from relift.language.syntax.parser import decode, parse_text
 from relift.lifting.lifting import Lifting
 from relift.modelling.data_folder import DataFolder, tables_from_folder
-from relift.modelling.model_result import ModelResult
-from relift.modelling.server_tables import ServerTables, tables_of_connection
-from relift.pipeline import solve
+from relift.modelling.model_result import ModelResult, ResolveOptions
+from relift.modelling.options import EngineSolveOptions
+from relift.modelling.server_tables import Connection, ServerTables, tables_of_connection
+from relift.pipeline import SolveOptions, solve
 from relift.program.program import Program
 from relift.read_bytes import read_bytes
 from relift.redaction import redacted
@@ -36,14 +38,16 @@ from relift.settings import OWN_OPTIONS, ProgressCallback, unknown_option
 from relift.tables.engine import Engine
 from relift.tables.open_engine import EngineLike, open_engine
 from relift.tables.postgres.address import is_address
+from relift.tables.sources.table import TableLike
 
 if TYPE_CHECKING:
     from relift.modelling.engine_model_result import EngineModelResult
 
 ModelLike: TypeAlias = Model | CheckedModel | str | Path
 """A model in Python, a checked one, the text of one, or the path of a file."""
-DataLike: TypeAlias = Mapping[str, Any] | ServerTables | DataFolder | str | Path | Any | None
+DataLike: TypeAlias = "Mapping[str, TableLike] | ServerTables | DataFolder | str | Path | Connection | None"
 """Tables by name, a folder of them, a server that has them, or a connection of DuckDB or SQLite."""
+
 
 _SOLVE_OPTIONS = frozenset(OWN_OPTIONS) - {"warm_start", "progress"}
 _DATA_OPTIONS = frozenset({"data", "params", "engine", "folder", "limit", "progress", "lift_in_engine"})
@@ -59,7 +63,7 @@ def solve_model(
     folder: str | Path | None = None,
     limit: int | None = None,
     progress: ProgressCallback | None = None,
-    **options: Any,
+    **options: Unpack[SolveOptions],
 ) -> ModelResult:
     """Ground a model over its data, solve it, and return the answer in the words of the model.
 
@@ -150,7 +154,7 @@ def solve_model_in_engine(
     spill_limit: str | None = None,
     database: str | Path | None = None,
     progress: ProgressCallback | None = None,
-    **options: Any,
+    **options: Unpack[EngineSolveOptions],
 ) -> EngineModelResult:
     """Ground, lift and certify a model inside an engine; only its quotient comes here, and is solved here.
 
@@ -184,7 +188,6 @@ def solve_model_in_engine(
     (5.0, 2, 2.0)
     """
     check_options({name: value for name, value in options.items() if name not in {"verify", "seed", "resume"}})
-    options = dict(options)
     from relift.modelling.solve_in_engine import engine_for_lifting, settings_from, solve_checked_in_engine
 
     settings = settings_from(options)
@@ -204,7 +207,7 @@ def _opened(
     engine: EngineLike,
     folder: str | Path | None,
     progress: ProgressCallback | None,
-) -> tuple[CheckedModel, dict[str, Any], Engine, str | Path | None]:
+) -> tuple[CheckedModel, dict[str, TableLike], Engine, str | Path | None]:
     """The checked model, its tables, the opened engine, and the folder that file names begin in."""
     checked, tables, home = _checked(model)
     if is_address(data):
@@ -229,14 +232,18 @@ def _opened(
 
 
 def solve_again(
-    before: ModelResult, data: Mapping[str, Any] | None, params: Mapping[str, float] | None, changes: Mapping[str, Any]
+    before: ModelResult,
+    data: Mapping[str, TableLike] | None,
+    params: Mapping[str, float] | None,
+    changes: ResolveOptions,
 ) -> ModelResult:
     """Solve with other data; what is not touched by them is taken over. See `ModelResult.resolve`."""
-    changes = dict(changes)
-    progress = changes.pop("progress", before.options.get("progress"))
+    changes, kept = changes.copy(), before.options.copy()
+    progress = changes.pop("progress", kept.pop("progress", None))
     limit = changes.pop("limit", None)
     check_options(changes)
-    options = {name: value for name, value in before.options.items() if name != "progress"} | changes
+    options: SolveOptions = kept
+    options.update(changes)
     old = before.grounded
     start = perf_counter()
     given = _merged(old.model, data or {}, params)
@@ -250,7 +257,7 @@ def solve_again(
     return ModelResult(grounded, result, {**options, "progress": progress}, seconds)
 
 
-def check_options(options: Mapping[str, Any]) -> None:
+def check_options(options: Mapping[str, object]) -> None:
     """Refuse options that no stage knows, before anything is grounded.
 
     Raises
@@ -279,7 +286,7 @@ def _updated(before: Result, program: Program) -> Lifting | None:
     return replace(found, program=program)
 
 
-def _same_matrix(one: Any, other: Any) -> bool:
+def _same_matrix(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
     if one is None or other is None or one is other:
         return one is other
     if one.shape != other.shape or one.nnz != other.nnz or one.format != other.format:
@@ -287,7 +294,7 @@ def _same_matrix(one: Any, other: Any) -> bool:
     return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in ("indptr", "indices", "data"))
 
 
-def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | None]:
+def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, TableLike], Path | None]:
     """The checked model, tables attached to it, and the folder that its file names begin in."""
     if isinstance(model, CheckedModel):
         return model, {}, None
@@ -304,7 +311,9 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, Any], Path | Non
     raise OptionError(f"a model cannot be given as {type(model).__name__}.", "Give a Model, its text, or a Path.")
 
 
-def _merged(model: CheckedModel, data: Mapping[str, Any], params: Mapping[str, float] | None) -> dict[str, Any]:
+def _merged(
+    model: CheckedModel, data: Mapping[str, TableLike], params: Mapping[str, float] | None
+) -> dict[str, TableLike]:
     for name in params or {}:
         if name in data:
             raise DataError(f"{name!r} is given both in data and in params.", "Keep one of them.")

@@ -7,19 +7,24 @@ one vertex of the quotient, whose entries are those of the smaller program.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from relift.arrays import Labels
 from relift.paper.figures import COLOURS, new_figure
 from relift.pipeline import lift
 from relift.program.program import Program
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
 
 _LINES = ("-", "--", ":", "-.")
 _INK = "#444444"
 
 
-def draw_coloured_graph(program: Program) -> Any:
+def draw_coloured_graph(program: Program) -> Picture:
     """Draw a program as written, with the colours of counting refinement, and its two quotients.
 
     Parameters
@@ -52,7 +57,7 @@ def _places(n: int, radius: float) -> np.ndarray:
     )
 
 
-def _draw(axes: Any, program: Program, variables: Any, rows: Any, title: str) -> None:
+def _draw(axes: Axes, program: Program, variables: Labels, rows: Labels, title: str) -> None:
     P = np.zeros((program.n_variables,) * 2) if program.P is None else program.P.toarray() / 2
     A = program.A.toarray()
     at, beside = _places(len(P), 0.85), _places(len(A), 1.65)
@@ -79,6 +84,6 @@ def _draw(axes: Any, program: Program, variables: Any, rows: Any, title: str) ->
     axes.set_axis_off()
 
 
-def _tell(axes: Any, place: Any, text: str) -> None:
+def _tell(axes: Axes, place: tuple[float, float], text: str) -> None:
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
     axes.annotate(text.replace("-", "−"), place, fontsize=8, ha="center", va="center", color=_INK, bbox=box, zorder=2)

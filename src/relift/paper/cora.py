@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from relift.paper.cora_data import CHECKSUMS, DATA_HELP, cora_checksums, find_cora, is_cora_folder, read_cora
-from relift.paper.framework import Comparison, Experiment, Json, Part, Report, Request, Row, Setup, Table
+from relift.paper.framework import Comparison, Experiment, Part, Report, Request, Row, Setup, Table
 from relift.paper.svm_formulations import formulation_rows
 from relift.paper.svm_learners import LP_SVM, QP_SVM, TC_LP_SVM, TC_QP_SVM, Network, Prices
 from relift.paper.svm_protocol import Grid, Split, learner_row, make_split
@@ -75,14 +75,14 @@ def network_of(setup: Setup) -> Network:
     return _network(find_cora(setup.request.data), tuple(setup["data"].values()))
 
 
-def settings(request: Request) -> dict[str, Json]:
+def settings(request: Request) -> Row:
     """Shares, splits and grid; quick has fewer of each."""
     folder = find_cora(request.data)
     common = {"data": cora_checksums(folder), "formulation_prices": [0.2, 0.2]}
     return {**common, **grid_settings(quick=request.quick), "formulations": not request.quick}
 
 
-def grid_settings(*, quick: bool) -> dict[str, Json]:
+def grid_settings(*, quick: bool) -> Row:
     """Shares, number of splits, and prices that are tried."""
     if quick:
         return {

@@ -8,17 +8,21 @@ each row of B to the place of another.
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from relift.arrays import Matrix
 from relift.paper.coloured_graph import draw_coloured_graph
 from relift.paper.figures import COLOURS, new_figure
-from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.paper.framework import Comparison, Experiment, Figure, Part, Report, Request, Row, Setup, Table
 from relift.pipeline import lift, solve
 from relift.program.program import Program
+from relift.settings import LiftMethod
 from relift.symmetry.partition import Partition
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 Q: Matrix = np.array([[1.0, 0, -1, 0], [0, 2, 0, -2], [-1, 0, 1, 0], [0, -2, 0, 2]])
 POINT: Matrix = np.array([2.0, 1, 1, 2])
@@ -61,7 +65,7 @@ def averaging_matrix(partition: Partition) -> Matrix:
     return np.asarray(S @ np.diag(1.0 / partition.class_sizes) @ S.T)
 
 
-def settings(request: Request) -> dict[str, Json]:
+def settings(request: Request) -> Row:
     """Nothing to choose: quick and full are the same."""
     return {"Q": Q.tolist(), "point": POINT.tolist()}
 
@@ -78,7 +82,7 @@ def run(setup: Setup, part: Part) -> list[Row]:
     return [_classes_row(part["method"])] if part["method"] else _geometry_rows()
 
 
-def _classes_row(method: Any) -> Row:
+def _classes_row(method: LiftMethod) -> Row:
     if method == "orbits" and find_spec("igraph") is None:
         return {"kind": "classes", "method": method, "missing": 'pip install "relift[orbits]"'}
     program = running_program()
@@ -173,7 +177,7 @@ def report(setup: Setup, rows: list[Row]) -> Report:
     return Report(lines, text, [table], figures)
 
 
-def _draw_geometry() -> Any:
+def _draw_geometry() -> Picture:
     figure, panels = new_figure(3, size=(3.7, 3.9))
     circle = np.column_stack([np.cos(np.linspace(0, 2 * np.pi, 200)), np.sin(np.linspace(0, 2 * np.pi, 200))])
     steps = [(None, "the rows of B"), (turn(180), "turned by 180°"), (M, "mapped by M")]
@@ -200,7 +204,7 @@ def _draw_geometry() -> Any:
     return figure
 
 
-def _draw_averaging() -> Any:
+def _draw_averaging() -> Picture:
     figure, panels = new_figure(4, size=(3.0, 3.2))
     pairs, one = Partition.from_labels([0, 1, 0, 1]), Partition.one_class(4)
     shown = [(Q, "Q"), (averaging_matrix(pairs), "X of {1,3} {2,4}"), (averaging_matrix(one), "X of {1,2,3,4}")]

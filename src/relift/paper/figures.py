@@ -7,14 +7,19 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relift.report.plot_points import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
+    from matplotlib.typing import RcKeyType
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 """To go with the colours, so that no colour carries a meaning alone."""
 
-STYLE: Any = {
+STYLE: dict[RcKeyType, object] = {
     "font.family": "DejaVu Sans",
     "font.size": 11,
     "axes.titlesize": 12,
@@ -39,7 +44,7 @@ __all__ = ["COLOURS", "MARKERS", "STYLE", "new_figure", "picture_bytes"]
 
 def new_figure(
     n_columns: int = 1, n_rows: int = 1, *, size: tuple[float, float] = (4.6, 3.6), dpi: int = 200, **subplots: Any
-) -> tuple[Any, list[Any]]:
+) -> tuple[Picture, list[Axes]]:
     """Make a figure with axes side by side, in the common style, without touching the global state of matplotlib.
 
     Parameters
@@ -69,7 +74,7 @@ def new_figure(
     return figure, list(axes.ravel())
 
 
-def picture_bytes(figure: Any, ending: str) -> bytes:
+def picture_bytes(figure: Picture, ending: str) -> bytes:
     """Render a figure; the same figure gives the same bytes.
 
     Parameters

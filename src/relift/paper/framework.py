@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
-Json = Any
-"""None, a truth, a finite number, a text, or lists and dictionaries of these."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
-Row = dict[str, Json]
+Row: TypeAlias = dict[str, Any]
+"""What JSON can hold, by name; each experiment knows of which types."""
 
 
 @final
@@ -44,7 +45,7 @@ class Request:
     quick: bool = False
     seed: int = 0
     data: tuple[Path, ...] = ()
-    overrides: Mapping[str, Json] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
 
 
 @final
@@ -60,7 +61,7 @@ class Setup:
         What was asked for.
     """
 
-    values: Mapping[str, Json]
+    values: Mapping[str, Any]
     request: Request
 
     @property
@@ -68,7 +69,7 @@ class Setup:
         """The seed that was asked for."""
         return self.request.seed
 
-    def __getitem__(self, name: str) -> Json:
+    def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
 
@@ -91,10 +92,10 @@ class Part:
 
     key: str
     label: str
-    values: Mapping[str, Json] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 1.0
 
-    def __getitem__(self, name: str) -> Json:
+    def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
 
@@ -201,7 +202,7 @@ class Figure:
 
     name: str
     caption: str
-    draw: Callable[[], Any]
+    draw: Callable[[], Picture]
 
 
 @final
@@ -259,7 +260,7 @@ class Experiment:
     shows: str
     full_seconds: float
     quick_seconds: float
-    settings: Callable[[Request], dict[str, Json]]
+    settings: Callable[[Request], Row]
     parts: Callable[[Setup], Sequence[Part]]
     run: Callable[[Setup, Part], list[Row]]
     report: Callable[[Setup, list[Row]], Report]

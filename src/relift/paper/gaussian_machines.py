@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC
 
-from relift.arrays import Labels, Matrix
+from relift.arrays import Labels, Matrix, Reals, SparseMatrix, Vector
 from relift.ml import LiftedSVCCV
 
 GAMMAS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -53,19 +53,22 @@ def two_gaussians(n_features: int, apart: float, n_each: int, seed: int) -> tupl
     return X[order], y[order]
 
 
-def svm_grid(X: Any, y: Any, gammas: Sequence[float] = GAMMAS, Cs: Sequence[float] = CS, **fit: Any) -> Any:
+def svm_grid(
+    X: Matrix, y: Labels, gammas: Sequence[float] = GAMMAS, Cs: Sequence[float] = CS, **fit: object
+) -> GridSearchCV:
     """The ground machine: scikit-learn's SVC and grid search."""
     return GridSearchCV(SVC(), {"gamma": list(gammas), "C": list(Cs)}, cv=FOLDS).fit(X, y, **fit)
 
 
-def lifted_grid(X: Any, y: Any, gammas: Sequence[float] = GAMMAS, Cs: Sequence[float] = CS) -> Any:
+def lifted_grid(X: Matrix, y: Labels, gammas: Sequence[float] = GAMMAS, Cs: Sequence[float] = CS) -> LiftedSVCCV:
     """The lifted machine of :mod:`relift.ml`, its last fit with a proved gap."""
-    return LiftedSVCCV(gammas=list(gammas), Cs=list(Cs), cv=FOLDS).fit(X, y)
+    search: LiftedSVCCV = LiftedSVCCV(gammas=list(gammas), Cs=list(Cs), cv=FOLDS).fit(X, y)
+    return search
 
 
 def anchor_grid(
-    X: Any, y: Any, n_anchors: int = 500, gammas: Sequence[float] = GAMMAS, Cs: Sequence[float] = CS
-) -> Any:
+    X: Matrix, y: Labels, n_anchors: int = 500, gammas: Sequence[float] = GAMMAS, Cs: Sequence[float] = CS
+) -> GridSearchCV:
     """SVC on the anchors alone: the centres of k-means, half of them for each label, all of the same weight."""
     n_each = n_anchors // 2
     anchors = np.concatenate([_centres(X[y == label], n_each) for label in (-1, 1)])
@@ -181,15 +184,16 @@ def signature_classes(X: Matrix, y: Labels, n_anchors: int) -> Labels:
     return labels
 
 
-def _indicator(labels: Labels, n_classes: int) -> Any:
+def _indicator(labels: Labels, n_classes: int) -> SparseMatrix:
     ones = np.ones(len(labels), dtype=np.float32)
-    return sparse.csc_array((ones, (np.arange(len(labels)), labels)), shape=(len(labels), n_classes))
+    matrix: SparseMatrix = sparse.csc_array((ones, (np.arange(len(labels)), labels)), shape=(len(labels), n_classes))
+    return matrix
 
 
-def _means(K: Any, sizes: Any, alive: Labels) -> Any:
+def _means(K: Reals, sizes: Vector, alive: Labels) -> Reals:
     return K[np.ix_(alive, alive)] / np.outer(sizes[alive], sizes[alive])
 
 
-def _small_machine(means: Any, sizes: Any, sides: Matrix, C: float) -> Any:
+def _small_machine(means: Reals, sizes: Vector, sides: Matrix, C: float) -> SVC:
     """The dual over classes: box C n_c, so the sizes are weights."""
     return SVC(C=C, kernel="precomputed").fit(means, sides, sample_weight=sizes)

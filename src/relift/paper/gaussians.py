@@ -11,12 +11,13 @@ from collections.abc import Callable
 from functools import cache
 from math import erfc, sqrt
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from relift.arrays import Labels, Matrix
 from relift.paper.figures import COLOURS, MARKERS, new_figure
-from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.paper.framework import Comparison, Experiment, Figure, Part, Report, Request, Row, Setup, Table
 from relift.paper.gaussian_machines import (
     CS,
     GAMMAS,
@@ -27,6 +28,9 @@ from relift.paper.gaussian_machines import (
     svm_grid,
     two_gaussians,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 SVM, LIFTED, LITERAL, ANCHOR = "SVM", "LSVM (relift)", "LSVM (paper's way)", "anchor SVM"
 
@@ -51,7 +55,7 @@ def bayes_error(apart: float) -> float:
     return erfc(apart / 2 / sqrt(2)) / 2
 
 
-def settings(request: Request) -> dict[str, Json]:
+def settings(request: Request) -> Row:
     """The sizes of the paper; a quick run makes one rerun with fewer training examples."""
     return {
         "features": 2,
@@ -81,7 +85,7 @@ def parts(setup: Setup) -> list[Part]:
     ]
 
 
-def examples_of(setup: Setup, apart: float, rerun: int) -> tuple[Any, Any, Any, Any]:
+def examples_of(setup: Setup, apart: float, rerun: int) -> tuple[Matrix, Labels, Matrix, Labels]:
     """Training and test examples of a rerun."""
     seed = 2 * (rerun + 1000 * setup.seed)
     X, y = two_gaussians(setup["features"], apart, setup["train_each"], seed)
@@ -246,7 +250,7 @@ def _figures(setup: Setup, rows: list[Row]) -> list[Figure]:
     ]
 
 
-def _draw_errors(setup: Setup, rows: list[Row]) -> Any:
+def _draw_errors(setup: Setup, rows: list[Row]) -> Picture:
     figure, panels = new_figure(len(setup["apart"]), size=(5.2, 4.2))
     for axes, apart in zip(panels, setup["apart"], strict=True):
         axes.axhline(bayes_error(apart), color="#777777", ls="--", lw=1.2)
@@ -269,7 +273,7 @@ def _draw_errors(setup: Setup, rows: list[Row]) -> Any:
     return figure
 
 
-def _draw_boundaries(setup: Setup, rows: list[Row]) -> Any:
+def _draw_boundaries(setup: Setup, rows: list[Row]) -> Picture:
     from scipy.spatial import cKDTree
     from sklearn.svm import SVC
 
@@ -283,7 +287,7 @@ def _draw_boundaries(setup: Setup, rows: list[Row]) -> Any:
         is_empty = cKDTree(X).query(grid, k=5)[0][:, -1] > 0.5  # what is said far from all examples means nothing
         for k, label in enumerate((-1, 1)):
             shown = X[y == label][:1200]
-            axes.scatter(*shown.T, s=5, color=COLOURS[k], alpha=0.5, lw=0, rasterized=True)
+            axes.scatter(shown[:, 0], shown[:, 1], s=5, color=COLOURS[k], alpha=0.5, lw=0, rasterized=True)
         for name, line in ((SVM, "-"), (LIFTED, (0, (4, 3)))):
             chosen = next(row for row in _of(rows, apart, name) if row["rerun"] == 0)
             kind = SVC if name == SVM else LiftedSVC
@@ -300,7 +304,7 @@ def _draw_boundaries(setup: Setup, rows: list[Row]) -> Any:
     return figure
 
 
-def _draw_classes(setup: Setup, rows: list[Row]) -> Any:
+def _draw_classes(setup: Setup, rows: list[Row]) -> Picture:
     from relift.ml import LiftedSVC
 
     apart = setup["apart"][0]
@@ -312,12 +316,13 @@ def _draw_classes(setup: Setup, rows: list[Row]) -> Any:
     labels = signature_classes(X, y, setup["anchors"])
     spread = [np.std(X[labels == each, 1]) if (labels == each).sum() >= 8 else 0.0 for each in range(labels.max() + 1)]
     shown = np.argsort(spread)[::-1][:6]
-    panels[0].scatter(*X.T, s=3, color="#cccccc", lw=0, rasterized=True)
+    panels[0].scatter(X[:, 0], X[:, 1], s=3, color="#cccccc", lw=0, rasterized=True)
     for k, each in enumerate(shown):
-        panels[0].scatter(*X[labels == each].T, s=22, color=COLOURS[k], marker=MARKERS[k], lw=0)
+        mine = X[labels == each]
+        panels[0].scatter(mine[:, 0], mine[:, 1], s=22, color=COLOURS[k], marker=MARKERS[k], lw=0)
     panels[0].set_title("sorted distances")
     colours = np.array(COLOURS)[np.random.default_rng(3).permutation(machine.n_classes_lifted_) % len(COLOURS)]
-    panels[1].scatter(*X.T, s=5, c=colours[machine.class_of_sample_], lw=0, rasterized=True)
+    panels[1].scatter(X[:, 0], X[:, 1], s=5, c=colours[machine.class_of_sample_], lw=0, rasterized=True)
     panels[1].set_title(f"relift: {machine.n_classes_lifted_} classes of {len(y)} examples")
     for axes in panels:
         axes.set_aspect("equal")

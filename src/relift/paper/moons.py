@@ -6,10 +6,10 @@ linked, so that the collective machines are told much.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from relift.paper.figures import COLOURS, MARKERS, new_figure
-from relift.paper.framework import Experiment, Figure, Json, Part, Report, Request, Row, Setup
+from relift.paper.framework import Experiment, Figure, Part, Report, Request, Row, Setup
 from relift.paper.moons_data import moons_network
 from relift.paper.svm_learners import LEARNERS, Network
 from relift.paper.svm_protocol import Grid, learner_row, make_split
@@ -23,6 +23,9 @@ from relift.paper.svm_report import (
     time_comparisons,
     time_table,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 TEXT = (
     "Two moons of 250 points each; two features are the place on the moons, 150 more are standard normal noise. Each "
@@ -38,7 +41,7 @@ TEXT = (
 )
 
 
-def settings(request: Request) -> dict[str, Json]:
+def settings(request: Request) -> Row:
     """Sizes, shares and grid; quick has fewer of each."""
     common = {"examples": 500, "noise_features": 150, "neighbours": 4, "spread": 0.1}
     if request.quick:
@@ -102,7 +105,7 @@ def report(setup: Setup, rows: list[Row]) -> Report:
     return Report(lines, TEXT, tables, [moons, *learner_figures(rows)])
 
 
-def _draw_moons(network: Network) -> Any:
+def _draw_moons(network: Network) -> Picture:
     figure, (axes,) = new_figure(1, size=(6.0, 3.6))
     places = network.attributes[:, [0, 1]].toarray()
     for one, other in network.links:

@@ -13,7 +13,7 @@ import numpy as np
 
 from relift.errors import DataError
 from relift.paper import cora
-from relift.paper.framework import Comparison, Experiment, Json, Part, Report, Request, Row, Setup
+from relift.paper.framework import Comparison, Experiment, Part, Report, Request, Row, Setup
 from relift.paper.network_data import DATA_HELP, ReadNetwork, find_network, is_network, read_network
 from relift.paper.svm_learners import TC_QP_SVM
 from relift.paper.svm_protocol import Grid, learner_row, make_split
@@ -42,7 +42,7 @@ def network_of(setup: Setup) -> ReadNetwork:
     return _read(setup.request.data[0], tuple(setup["data"].values()))
 
 
-def settings(request: Request) -> dict[str, Json]:
+def settings(request: Request) -> Row:
     """Those of Cora, for the files that are given."""
     if not request.data:
         raise DataError("this experiment needs data of yours.", f"Give it by --data: {DATA_HELP}.")

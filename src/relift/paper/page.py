@@ -6,8 +6,7 @@ import base64
 import html
 import re
 from collections.abc import Mapping, Sequence
-
-from relift.paper.framework import Json
+from typing import Any
 
 LARGEST_SVG = 400_000
 """Bytes; of larger figures the PNG goes into the page."""
@@ -71,7 +70,7 @@ def page_from_sections(title: str, sections: Sequence[str]) -> str:
     )
 
 
-def section_from_result(document: Mapping[str, Json], pictures: Mapping[str, bytes]) -> str:
+def section_from_result(document: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str:
     """Write one experiment as a section of a page.
 
     Parameters
@@ -132,7 +131,7 @@ def _figure(figure: Mapping[str, str], pictures: Mapping[str, bytes]) -> str:
     return f'<figure><img src="{source}" alt="{alt}"><figcaption>{caption}</figcaption></figure>'
 
 
-def _colophon(document: Mapping[str, Json]) -> str:
+def _colophon(document: Mapping[str, Any]) -> str:
     versions = "\n".join(f"{name} {version or 'not installed'}" for name, version in document["versions"].items())
     settings = "\n".join(f"{name} = {value}" for name, value in document["settings"].items())
     quick = " --quick" if document["quick"] else ""

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import final
 
 from relift.atomic import write_atomically
+from relift.json_types import Json
 from relift.paper.figures import picture_bytes
-from relift.paper.framework import Experiment, Json, Report, Row
+from relift.paper.framework import Experiment, Report, Row
 from relift.paper.page import page_from_sections, section_from_result
 from relift.paper.runner import Outcome
 from relift.paper.versions import all_versions
@@ -79,7 +80,7 @@ def write_results(experiment: Experiment, outcome: Outcome, report: Report, out:
     _write(folder / f"{experiment.name}.csv", _csv(lines))
     _write(folder / "rows.csv", _csv(_row_lines(outcome.rows)))
     section = section_from_result(document, pictures)
-    _write(folder / f"{experiment.name}.html", page_from_sections(document["title"], [section]).encode())
+    _write(folder / f"{experiment.name}.html", page_from_sections(str(document["title"]), [section]).encode())
     return Written(folder, document, section)
 
 
@@ -141,7 +142,7 @@ def _write(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def _row_lines(rows: Sequence[Row]) -> list[list[Json]]:
+def _row_lines(rows: Sequence[Row]) -> list[Sequence[Json]]:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return [columns, *([_cell(row.get(name)) for name in columns] for row in rows)]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import ndimage
 from scipy.spatial import cKDTree
 
-from relift.arrays import Matrix
+from relift.arrays import Flags, Integers, Matrix
 from relift.report.plot_points import COLOURS
 
 
-def shaded_picture(points: Any, labels: Any, *, width: int = 620, turn: float = 20.0, tilt: float = 10.0) -> Matrix:
+def shaded_picture(
+    points: Matrix, labels: Integers, *, width: int = 620, turn: float = 20.0, tilt: float = 10.0
+) -> Matrix:
     """Draw points, coloured by class, as seen from the front (along -z, y upwards).
 
     Parameters
@@ -63,16 +63,17 @@ def shaded_picture(points: Any, labels: Any, *, width: int = 620, turn: float = 
     return np.clip(picture[::-1], 0, 1)
 
 
-def _turned(points: Any, turn: float, tilt: float) -> Any:
+def _turned(points: Matrix, turn: float, tilt: float) -> Matrix:
     if points.shape[1] == 2:
         return np.column_stack([points, np.zeros(len(points))])
     a, b = np.deg2rad(turn), np.deg2rad(tilt)
     about_y = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
     about_x = np.array([[1, 0, 0], [0, np.cos(b), -np.sin(b)], [0, np.sin(b), np.cos(b)]])
-    return points @ (about_x @ about_y).T
+    turned: Matrix = points @ (about_x @ about_y).T
+    return turned
 
 
-def _shade(front: Matrix, is_drawn: Any) -> Matrix:
+def _shade(front: Matrix, is_drawn: Flags) -> Matrix:
     """Light from the upper left; slopes are those of the smoothed depth."""
     filled, weight = np.where(is_drawn, front, 0.0), is_drawn.astype(float)
     blur = 2.2

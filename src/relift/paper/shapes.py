@@ -11,18 +11,21 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Matrix
+from relift.arrays import Matrix, Single
 from relift.errors import OptionError
 from relift.formats.points import SUFFIXES, read_points
 from relift.ml.point_signatures import PointClasses, approximate_orbits
 from relift.paper.figures import new_figure
-from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.paper.framework import Comparison, Experiment, Figure, Part, Report, Request, Row, Setup, Table
 from relift.paper.shaded_points import shaded_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 PAPER_POINTS, PAPER_ANCHORS, PAPER_SECONDS = 327_323, 2500, 5.0
 
@@ -47,7 +50,7 @@ def trefoil_knot(n_points: int, seed: int = 0) -> Matrix:
     return np.asarray(middle + 0.4 * tube)
 
 
-def direct_orbits(points: Any, n_classes: int, n_anchors: int, block: int = 4096) -> NDArray[np.int64]:
+def direct_orbits(points: Matrix, n_classes: int, n_anchors: int, block: int = 4096) -> NDArray[np.int64]:
     """The straightforward way with NumPy and scikit-learn, in single precision and bounded memory.
 
     Parameters
@@ -65,11 +68,12 @@ def direct_orbits(points: Any, n_classes: int, n_anchors: int, block: int = 4096
     anchors = X[np.sort(np.random.default_rng(0).permutation(len(X))[:n_anchors])]
     squares = (anchors**2).sum(axis=1)
 
-    def signatures(part: Any) -> Any:
-        distances = (part**2).sum(axis=1)[:, None] + squares - 2 * part @ anchors.T
+    def signatures(part: Single) -> Single:
+        distances: Single = (part**2).sum(axis=1)[:, None] + squares - 2 * part @ anchors.T
         np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
         distances.sort(axis=1)
-        return distances / np.float32(np.sqrt(n_anchors))
+        scaled: Single = distances / np.float32(np.sqrt(n_anchors))
+        return scaled
 
     clusterer = MiniBatchKMeans(n_classes, random_state=0).fit(signatures(anchors))
     labels = np.empty(len(X), dtype=np.int64)
@@ -90,7 +94,7 @@ def _files_of(path: Path) -> list[Path]:
     return [path] if path.is_file() and path.name.lower().endswith(SUFFIXES) else []
 
 
-def settings(request: Request) -> dict[str, Json]:
+def settings(request: Request) -> Row:
     """Budgets, anchors, and which shapes, by the checksums of their files."""
     files = list(dict.fromkeys(file for path in request.data for file in _files_of(path)))
     names = [file.name.split(".")[0] for file in files]
@@ -117,7 +121,7 @@ def _read(path: Path) -> Matrix:
     return read_points(path)
 
 
-def points_of(setup: Setup, shape: dict[str, Any]) -> Matrix:
+def points_of(setup: Setup, shape: Row) -> Matrix:
     """The points of a shape, read or made."""
     if "points" in shape:
         return trefoil_knot(shape["points"], setup.seed)
@@ -235,7 +239,7 @@ def report(setup: Setup, rows: list[Row]) -> Report:
     return Report(lines, text, [table], [_figure(setup, shape) for shape in setup["shapes"]])
 
 
-def _figure(setup: Setup, shape: dict[str, Any]) -> Figure:
+def _figure(setup: Setup, shape: Row) -> Figure:
     budgets = " and ".join(str(budget) for budget in setup["budgets"])
     return Figure(
         f"orbits_{_file_name(shape['name'])}",
@@ -245,7 +249,7 @@ def _figure(setup: Setup, shape: dict[str, Any]) -> Figure:
     )
 
 
-def _draw(setup: Setup, shape: dict[str, Any]) -> Any:
+def _draw(setup: Setup, shape: Row) -> Picture:
     points = points_of(setup, shape)
     figure, panels = new_figure(len(setup["budgets"]), size=(5.0, 4.2), dpi=130)
     for axes, budget in zip(panels, setup["budgets"], strict=True):

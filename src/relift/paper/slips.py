@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from relift.arrays import Matrix
 from relift.paper.example import Q, averaging_matrix
+from relift.paper.framework import Row
 from relift.paper.theorem_checks import polynomial, rbf, squared_distances
 from relift.pipeline import lift, solve
 from relift.program.program import Program
@@ -213,7 +214,7 @@ SLIPS: dict[str, Slip] = {
 }
 
 
-def run_slip(name: str) -> dict[str, Any]:
+def run_slip(name: str) -> Row:
     """Compute the example of a slip and describe it in a row.
 
     Parameters

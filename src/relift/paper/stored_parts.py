@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import final
 
 from relift.atomic import write_atomically
-from relift.paper.framework import Experiment, Json, Part, Row, Setup
+from relift.paper.framework import Experiment, Part, Row, Setup
 from relift.paper.versions import deciding_versions
 
 FORMAT = "relift-part"
@@ -42,7 +42,7 @@ class DamagedPartError(Exception):
     """A part file that cannot be what it claims to be; the message says why."""
 
 
-def canonical(document: Json) -> bytes:
+def canonical(document: object) -> bytes:
     """Write JSON in one way only, for checksums; refuses NaN and infinities."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from time import process_time
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import Double, Indices
+from relift.arrays import Double, Indices, SparseMatrix
 from relift.errors import BackendError
 from relift.language.checked_model import CheckedModel
 from relift.language.checks.check_model import check_text
@@ -32,6 +32,7 @@ from relift.paper.hinge_dual import HingeAnswer, SignedHinges, lift_equal, solve
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.program.solution import Solution
+from relift.tables.sources.table import TableLike
 
 TIE = 1e-6
 """Price of the squared weights in the final fits of linear programs: it decides among weights, and costs under 1e-6.
@@ -102,14 +103,14 @@ class Network:
         Pairs (citing, cited) of examples.
     """
 
-    attributes: Any
+    attributes: SparseMatrix
     labels: NDArray[np.int64]
     links: Indices
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def tables(self, learner: Learner, labelled: Indices, query: Indices) -> dict[str, Any]:
+    def tables(self, learner: Learner, labelled: Indices, query: Indices) -> dict[str, TableLike]:
         """The tables of a learner's model; examples and attributes are their numbers.
 
         Parameters
@@ -123,7 +124,7 @@ class Network:
         """
         example, feature = self.attributes.nonzero()
         entries = np.asarray(self.attributes[example, feature], np.float64).ravel()
-        found: dict[str, Any] = {
+        found: dict[str, TableLike] = {
             "attribute": {"example": example, "feature": feature, "entry": entries},
             "label": {"example": labelled, "label": self.labels[labelled]},
         }
@@ -327,7 +328,7 @@ def fit_by_dual(program: Program, *, lifted: bool) -> Fit:
                seconds, lift_seconds)  # fmt: skip
 
 
-def fit_by_solver(program: Program, *, lifted: bool, backend: str, options: Mapping[str, Any] | None = None) -> Fit:
+def fit_by_solver(program: Program, *, lifted: bool, backend: str, options: Mapping[str, object] | None = None) -> Fit:
     """Fit a learner by :func:`relift.solve`.
 
     Parameters

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from time import process_time
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from relift.arrays import Double, Indices
 from relift.errors import OptionError
-from relift.paper.framework import Json, Row
+from relift.paper.framework import Row
 from relift.paper.svm_learners import (
     TIE,
     DualSearch,
@@ -135,7 +135,7 @@ class Grid:
     tc_ratio: tuple[float, ...]
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Json]) -> Grid:
+    def from_settings(cls, settings: Mapping[str, Any]) -> Grid:
         """The grid that the settings of an experiment hold."""
         return cls(*(tuple(settings[name]) for name in ("c1", "nu", "ratio", "tc_nu", "tc_ratio")))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from relift.paper.figures import COLOURS, MARKERS, new_figure
 from relift.paper.framework import Comparison, Figure, Row, Table
 from relift.paper.svm_learners import LEARNERS, LP_SVM, QP_SVM, TC_QP_SVM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Picture
 
 NAMES = tuple(learner.name for learner in LEARNERS)
 QUADRATIC = (QP_SVM.name, TC_QP_SVM.name)
@@ -282,7 +286,7 @@ def _merged_words(rows: Sequence[Row]) -> str:
     )
 
 
-def _draw_lines(axes: Any, rows: Sequence[Row], value: Callable[[Row], float]) -> None:
+def _draw_lines(axes: Axes, rows: Sequence[Row], value: Callable[[Row], float]) -> None:
     shares = shares_of(rows)
     for k, name in enumerate(NAMES):
         found = [values_of(rows, name, share, value) for share in shares]
@@ -290,13 +294,13 @@ def _draw_lines(axes: Any, rows: Sequence[Row], value: Callable[[Row], float]) -
         reach = np.abs(np.array([[min(each), max(each)] for each in found]).T - means)
         x = 100 * np.array(shares) + (k - 1.5) * 0.6
         # The lines of a QP and its LP often coincide: dashes and hollow markers let both be seen.
-        style = {"linestyle": "--", "markerfacecolor": "white"} if "LP" in name else {}
+        style: dict[str, Any] = {"linestyle": "--", "markerfacecolor": "white"} if "LP" in name else {}
         axes.errorbar(x, 100 * means, 100 * reach, color=COLOURS[k], marker=MARKERS[k], capsize=3, label=name, **style)
     axes.set_xticks([100 * share for share in shares])
     axes.set_xlabel("labelled examples (%)")
 
 
-def _draw_compression(rows: Sequence[Row], paper: tuple[float, float] | None) -> Any:
+def _draw_compression(rows: Sequence[Row], paper: tuple[float, float] | None) -> Picture:
     figure, panels = new_figure(2, sharey=True)
     for number, (axes, value, title) in enumerate(
         zip(panels, (variables_left, rows_left), ("variables", "constraints"), strict=True)
@@ -310,7 +314,7 @@ def _draw_compression(rows: Sequence[Row], paper: tuple[float, float] | None) ->
     return figure
 
 
-def _draw_accuracy(rows: Sequence[Row]) -> Any:
+def _draw_accuracy(rows: Sequence[Row]) -> Picture:
     figure, (axes,) = new_figure(1, size=(5.4, 4.0))
     _draw_lines(axes, rows, accuracy)
     axes.set_ylabel("accuracy (%)")
@@ -318,7 +322,7 @@ def _draw_accuracy(rows: Sequence[Row]) -> Any:
     return figure
 
 
-def _draw_seconds(rows: Sequence[Row]) -> Any:
+def _draw_seconds(rows: Sequence[Row]) -> Picture:
     figure, panels = new_figure(2, size=(4.2, 3.6))
     shares = shares_of(rows)
     places = np.arange(len(shares))

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import permutations
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from relift.arrays import Matrix
 from relift.errors import MissingPackageError
 from relift.paper.example import averaging_matrix
+from relift.paper.framework import Row
 from relift.pipeline import lift, solve
 from relift.program.program import Program
 from relift.symmetry.colour_refinement import colour_refinement
@@ -401,7 +402,7 @@ PROPOSITIONS: dict[str, Proposition] = {
 }
 
 
-def run_check(name: str, seed: int, n: int) -> dict[str, Any]:
+def run_check(name: str, seed: int, n: int) -> Row:
     """Run one check and describe it in a row.
 
     Parameters

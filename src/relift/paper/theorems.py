@@ -5,17 +5,20 @@ The propositions are in :mod:`relift.paper.theorem_checks`, the slips in :mod:`r
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from relift.paper.figures import COLOURS, new_figure
-from relift.paper.framework import Comparison, Experiment, Figure, Json, Part, Report, Request, Row, Setup, Table
+from relift.paper.framework import Comparison, Experiment, Figure, Part, Report, Request, Row, Setup, Table
 from relift.paper.slips import FIVE_POINTS, SLIPS, run_slip
 from relift.paper.theorem_checks import PROPOSITIONS, run_check, squared_distances
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
-def settings(request: Request) -> dict[str, Json]:
+
+def settings(request: Request) -> Row:
     """How many instances."""
     return {"instances": 60 if request.quick else 2000}
 
@@ -112,7 +115,7 @@ def _figure() -> Figure:
     )
 
 
-def _draw() -> Any:
+def _draw() -> Picture:
     figure, (left, middle, right) = new_figure(3, size=(4.0, 4.8))
     D = squared_distances(FIVE_POINTS)
     lines = [
@@ -127,7 +130,9 @@ def _draw() -> Any:
         way = end - start
         place = (start + end) / 2 + bend / 2 * np.array([way[1], -way[0]])
         box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none"}
-        left.text(*place, f"{D[point, other]:.0f}", color=colour, ha="center", va="center", fontsize=12, bbox=box)
+        left.text(
+            place[0], place[1], f"{D[point, other]:.0f}", color=colour, ha="center", va="center", fontsize=12, bbox=box
+        )
     for k, (x, y) in enumerate(FIVE_POINTS):
         left.plot(x, y, "o", ms=18, color={2: COLOURS[0], 3: COLOURS[1]}.get(k, "#666666"))
         left.text(x, y, str(k + 1), color="white", weight="bold", ha="center", va="center")

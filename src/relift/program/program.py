@@ -10,7 +10,7 @@ This is the convention of the solvers. Mladenov, Kleinhans and Kersting (2016) w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypedDict, Unpack, final, get_args
+from typing import Literal, TypeAlias, TypedDict, Unpack, final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,9 @@ from relift.settings import check_choice
 Sense = Literal["min", "max"]
 Triangle = Literal["upper", "lower"]
 
+Names: TypeAlias = Sequence[str] | Array
+"""A name for each variable or row: a list, or an array of strings."""
+
 
 class ProgramParts(TypedDict, total=False):
     """The arguments of :class:`Program` by name, as :meth:`Program.replace` takes them."""
@@ -40,8 +43,8 @@ class ProgramParts(TypedDict, total=False):
     ub: ArrayLike | None
     r: float
     sense: Sense
-    variable_names: Sequence[str] | None
-    row_names: Sequence[str] | None
+    variable_names: Names | None
+    row_names: Names | None
     triangle: Triangle | None
     quadratic: QuadraticRows | Sequence[QuadraticConstraint]
     conic: ConicRows | None
@@ -146,8 +149,8 @@ class Program:
         r: float = 0.0,
         *,
         sense: Sense = "min",
-        variable_names: Sequence[str] | None = None,
-        row_names: Sequence[str] | None = None,
+        variable_names: Names | None = None,
+        row_names: Names | None = None,
         triangle: Triangle | None = None,
         quadratic: QuadraticRows | Sequence[QuadraticConstraint] = (),
         conic: ConicRows | None = None,
@@ -371,7 +374,7 @@ def _number_of_variables(
     A: SparseMatrix | None,
     lb: object,
     ub: object,
-    names: Sequence[str] | None,
+    names: Names | None,
     conic: ConicRows | None,
 ) -> int:
     if P is not None:
@@ -422,7 +425,7 @@ def _as_constant(r: object) -> float:
     return float(constant)
 
 
-def _as_names(name: str, names: Sequence[str] | None, size: int) -> Sequence[str] | None:
+def _as_names(name: str, names: Names | None, size: int) -> Sequence[str] | None:
     if names is None:
         return None
     if isinstance(names, str):

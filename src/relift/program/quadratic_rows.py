@@ -14,15 +14,16 @@ from functools import cached_property, lru_cache
 from typing import TypeAlias, final
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from relift.arrays import Double, Indices, MatrixLike, SparseMatrix, Vector, is_sparse
+from relift.arrays import Double, Indices, MatrixLike, SparseLike, SparseMatrix, Vector, is_sparse
 from relift.errors import AsymmetricError, NonConvexError, NotANumberError, ShapeError
 from relift.program.arrays import as_floats, as_matrix, as_vector, kept
 from relift.program.convexity import direction_of_negative_curvature
 from relift.program.sparse_structure import checked_sparse
 
-QuadraticConstraint: TypeAlias = tuple[MatrixLike | None, MatrixLike | None, float]
+QuadraticConstraint: TypeAlias = tuple[MatrixLike | None, ArrayLike | SparseLike | None, float]
 """P, q and r of one constraint as users give it; None stands for zeros."""
 
 
@@ -257,7 +258,7 @@ class QuadraticRows:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _dense(name: str, q: MatrixLike) -> Double:
+def _dense(name: str, q: ArrayLike | SparseLike) -> Double:
     return checked_sparse(f"q of {name}", q).toarray() if is_sparse(q) else as_floats(f"q of {name}", q)
 
 

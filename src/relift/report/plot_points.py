@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from relift.arrays import Array, Matrix
 from relift.atomic import write_atomically
 from relift.errors import MissingPackageError, OptionError, ShapeError
 
@@ -75,7 +76,7 @@ def plot_points(
     return where
 
 
-def _write_picture(points: Any, colours: Any, title: str, path: Path, elevation: float, turn: float) -> None:
+def _write_picture(points: Matrix, colours: Array, title: str, path: Path, elevation: float, turn: float) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -100,7 +101,7 @@ def _write_picture(points: Any, colours: Any, title: str, path: Path, elevation:
         figure.savefig(file, format=path.suffix[1:], bbox_inches="tight")
 
 
-def _write_page(points: Any, colours: Any, title: str, path: Path) -> None:
+def _write_page(points: Matrix, colours: Array, title: str, path: Path) -> None:
     try:
         from plotly import graph_objects as go
     except ImportError as error:

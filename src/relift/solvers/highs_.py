@@ -49,7 +49,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.highs_rounds import Highs, TimedInterrupt, first_budget, run_in_rounds
+from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
 
 if TYPE_CHECKING:
     from highspy import HighsBasisStatus, HighsInfo
@@ -249,7 +249,7 @@ def solution_of(highs: Highs, program: Program, name: str, status: str) -> Solut
     return with_point(program, name, answer, point.col_value, y, w, **facts)
 
 
-def set_basis(highs: Highs, program: Program, point: Solution) -> None:
+def set_basis(highs: TakesBasis, program: Program, point: Solution) -> None:
     """Give HiGHS a basis guessed from a point (at a bound: nonbasic); HiGHS repairs what is not a basis."""
     highspy = _highspy()
     status = highspy.HighsBasisStatus

@@ -32,7 +32,14 @@ FACTORISATIONS, OPERATIONS_PER_SECOND = 30, 2e9
 _UNDECIDED = {"kTimeLimit", "kUnknown", "kNotset", "kSolveError", "kIterationLimit"}
 
 
-class Highs(Protocol):
+class TakesBasis(Protocol):
+    """A HiGHS object that is given a basis."""
+
+    def setBasis(self, basis: HighsBasis) -> object:
+        """Start from a basis."""
+
+
+class Highs(TakesBasis, Protocol):
     """What is used of a HiGHS object; highspy's own description of it lacks the rays."""
 
     def version(self) -> str:
@@ -76,9 +83,6 @@ class Highs(Protocol):
 
     def getBasis(self) -> HighsBasis:
         """The basis at the end."""
-
-    def setBasis(self, basis: HighsBasis) -> object:
-        """Start from a basis."""
 
     def getPrimalRay(self) -> tuple[object, bool, Sequence[float]]:
         """Status, whether there is a direction in which the program is unbounded, and that direction."""

@@ -18,12 +18,11 @@ The compiled core does this work when it is installed; the same functions in Num
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relift.arrays import FieldElements, Integers
+from relift.arrays import FieldElements, Integers, SparseMatrix
 from relift.errors import NotANumberError
 from relift.settings import Reading
 
@@ -178,7 +177,7 @@ def grouped_sums(target: Integers, terms: FieldElements, size: int) -> FieldElem
     return add(low, multiply(high, np.full(size, 1 << 31, np.uint64)))
 
 
-def product(matrix: Any, words: FieldElements, reading: Reading = "decimal") -> FieldElements:
+def product(matrix: SparseMatrix, words: FieldElements, reading: Reading = "decimal") -> FieldElements:
     """Multiply a matrix of floats, read exactly, by a vector of field elements.
 
     Parameters

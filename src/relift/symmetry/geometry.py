@@ -134,7 +134,7 @@ def semidefinite_factor(Q: MatrixLike, tolerance: float | None = None) -> Matrix
     return np.asarray(B * np.where(signs == 0, 1.0, signs))
 
 
-def commuting_factor(B: ArrayLike, partition: Partition) -> CommutingFactor:
+def commuting_factor(B: MatrixLike, partition: Partition) -> CommutingFactor:
     """Return R with XB = BR, where X averages over the classes of a partition of the rows of B.
 
     Parameters
@@ -168,7 +168,7 @@ def commuting_factor(B: ArrayLike, partition: Partition) -> CommutingFactor:
     return CommutingFactor(R, residual, float(np.abs(R - R.T).max(initial=0.0)))
 
 
-def linear_symmetry(B: ArrayLike, permutation: ArrayLike) -> PointSymmetry:
+def linear_symmetry(B: MatrixLike, permutation: ArrayLike) -> PointSymmetry:
     """Return the matrix M with B[permutation] = BM, and how well it does.
 
     Parameters
@@ -199,7 +199,7 @@ def linear_symmetry(B: ArrayLike, permutation: ArrayLike) -> PointSymmetry:
     return PointSymmetry(order, M, residual)
 
 
-def point_symmetries(B: ArrayLike, kind: Kind = "rotation", digits: int = 9) -> tuple[PointSymmetry, ...]:
+def point_symmetries(B: MatrixLike, kind: Kind = "rotation", digits: int = 9) -> tuple[PointSymmetry, ...]:
     """Generators of all symmetries of a point set: rotations and reflections, or all linear maps.
 
     Parameters

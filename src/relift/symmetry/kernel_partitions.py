@@ -115,7 +115,7 @@ def kernel_partition(
     return found
 
 
-def gram_words(points: ArrayLike, values: Reading = "decimal") -> NDArray[np.uint64]:
+def gram_words(points: MatrixLike, values: Reading = "decimal") -> NDArray[np.uint64]:
     """Return exact inner products of all pairs of points, as field elements: equal products have equal words.
 
     Parameters

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from relift.arrays import Tuples
 from relift.tables import compiled as kernels
 from relift.tables.algebra import Plan, Type
 
 Place: TypeAlias = int | str
 """A position in the recursive tuple, or a column of the rest."""
-Tuples: TypeAlias = NDArray[np.int64]
-"""Tuples of whole numbers, one in each row."""
 Sign: TypeAlias = Literal["!=", "=", "<", "<="]
 _SIGNS: tuple[Sign, ...] = ("!=", "=", "<", "<=")
 

@@ -17,13 +17,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from relift.errors import DataError, EngineError, ReliftError, SizeLimitError
 from relift.tables.algebra import (
     Aggregate,
+    AggregateFunction,
     Column,
     Distinct,
     Filter,
@@ -42,9 +42,9 @@ from relift.tables.algebra import (
     literal,
     project,
 )
-from relift.tables.engine import Engine
+from relift.tables.engine import Engine, Row
 from relift.tables.load import load_table
-from relift.tables.sources.table import source_from_data
+from relift.tables.sources.table import TableLike, source_from_data
 from relift.testing.conformance import Case
 
 STRANGE = [
@@ -95,17 +95,17 @@ def _case(function: Callable[[Engine], None]) -> Callable[[Engine], None]:
     return function
 
 
-def _table(engine: Engine, name: str, rows: Any, columns: str) -> Scan:
+def _table(engine: Engine, name: str, rows: TableLike, columns: str) -> Scan:
     types = engine.attach(name, source_from_data(name, rows))
     return Scan(name, dict(zip(columns, types.items(), strict=True)))
 
 
-def _rows(engine: Engine, plan: Plan) -> list[tuple[Any, ...]]:
+def _rows(engine: Engine, plan: Plan) -> list[Row]:
     columns = [column.tolist() for column in engine.fetch(plan).values()]
     return sorted(zip(*columns, strict=True), key=repr)
 
 
-def _error_of(call: Callable[[], Any]) -> ReliftError | None:
+def _error_of(call: Callable[[], object]) -> ReliftError | None:
     try:
         call()
     except ReliftError as error:
@@ -179,7 +179,7 @@ def _check_unions_and_distinct(engine: Engine) -> None:
 @_case
 def _check_aggregates(engine: Engine) -> None:
     numbers = _numbers(engine)
-    outputs: dict[str, Any] = {
+    outputs: dict[str, tuple[AggregateFunction, Scalar]] = {
         "n": ("count", literal(1)),
         "s": ("sum", Column("Y")),
         "lo": ("min", Column("Y")),
@@ -210,8 +210,8 @@ def _check_sums_do_not_depend_on_the_order(engine: Engine) -> None:
 
 @_case
 def _check_arithmetic(engine: Engine) -> None:
-    def value(scalar: Scalar) -> Any:
-        return engine.fetch(Project(Unit(), {"v": call("real", scalar)}))["v"][0]
+    def value(scalar: Scalar) -> float:
+        return float(engine.fetch(Project(Unit(), {"v": call("real", scalar)}))["v"][0])
 
     two, three = literal(2), literal(3)
     assert value(call("-", two, call("-", three, literal(4)))) == 3

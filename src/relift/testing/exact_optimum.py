@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, final
+from typing import TypeAlias, final
 
 import numpy as np
 from scipy import optimize, sparse
@@ -155,6 +155,11 @@ def _by_clarabel(program: Program) -> Iterator[tuple[str, Vector, Vector]]:
             yield "optimal", np.asarray(found.x), y
 
 
+Rows: TypeAlias = list[list[Fraction]]
+Active: TypeAlias = tuple[int, int, float, bool]
+"""Row or -1, variable or -1, bound, and whether it has a dual value."""
+
+
 def _verified(program: Program, x: Vector, y: Vector) -> Fraction | None:
     """The exact optimum, if the active set of a float solution is one."""
     n = program.n_variables
@@ -167,7 +172,7 @@ def _verified(program: Program, x: Vector, y: Vector) -> Fraction | None:
     row_sizes = abs(program.A) @ np.abs(x)
     largest = float(np.abs(y * row_sizes).max(initial=0.0)) + float(np.abs(program.q * x).max(initial=0.0))
     for threshold in THRESHOLDS:
-        active: list[tuple[int, int, float, bool]] = []  # (row or -1, variable or -1, bound, has a dual value)
+        active: list[Active] = []
         for i in range(program.n_rows):
             for bound, sign in ((program.l[i], -1), (program.u[i], 1)):
                 is_tight = np.isfinite(bound) and abs(Ax[i] - bound) <= threshold * (row_sizes[i] + abs(bound))
@@ -192,7 +197,9 @@ def _verified(program: Program, x: Vector, y: Vector) -> Fraction | None:
     return None
 
 
-def _solved(A: Any, P: Any, q: Any, active: Any, x: Vector) -> tuple[list[Fraction], list[Fraction]] | None:
+def _solved(
+    A: Rows, P: Rows | None, q: list[Fraction], active: list[Active], x: Vector
+) -> tuple[list[Fraction], list[Fraction]] | None:
     """Point and dual values of the equations; where they leave freedom, entries of the float point."""
     n = len(q)
     paying = [k for k, entry in enumerate(active) if entry[3]]
@@ -246,7 +253,15 @@ def _gauss(system: list[list[Fraction]], width: int, guess: list[Fraction]) -> l
     return solution
 
 
-def _is_optimal(program: Program, A: Any, P: Any, q: Any, active: Any, x: Any, duals: Any) -> bool:
+def _is_optimal(
+    program: Program,
+    A: Rows,
+    P: Rows | None,
+    q: list[Fraction],
+    active: list[Active],
+    x: list[Fraction],
+    duals: list[Fraction],
+) -> bool:
     """Whether point and dual values keep every condition of optimality, exactly."""
     n = len(q)
     for j in range(n):
@@ -268,5 +283,5 @@ def _is_optimal(program: Program, A: Any, P: Any, q: Any, active: Any, x: Any, d
     return not any(rest)
 
 
-def _limit(bound: float, direction: int) -> Any:
+def _limit(bound: float, direction: int) -> Fraction | float:
     return direction * np.inf if np.isinf(bound) else Fraction(float(bound))

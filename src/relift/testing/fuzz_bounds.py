@@ -21,7 +21,7 @@ from scipy import sparse
 
 from relift.approximate.options import Approximation
 from relift.pipeline import solve
-from relift.program.program import Program
+from relift.program.program import Program, Sense
 from relift.result import Result
 from relift.testing.exact_optimum import Optimum, exact_optimum
 from relift.testing.noise import with_noise
@@ -113,7 +113,7 @@ def _scaled(program: Program, random: np.random.Generator) -> Program:
         P = ((P + P.T) * 0.5).tocsc()
     l, u = program.l * rows, program.u * rows
     lb, ub = program.lb / columns, program.ub / columns
-    sense: Any = "max" if sign < 0 else "min"
+    sense: Sense = "max" if sign < 0 else "min"
     q = sign * objective * program.q * columns
     return Program(P, q, A, l, u, lb, ub, sign * objective * program.r, sense=sense, assume_convex=True)
 

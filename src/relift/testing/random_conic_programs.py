@@ -10,11 +10,12 @@ optimum exists.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relift.arrays import Vector
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -75,7 +76,7 @@ def symmetric_conic_program(
     hub_point, leaf_point = (random.integers(-2, 3, size).astype(float) / 2 for size in (n_hub, n_leaf))
     point = np.concatenate([hub_point, np.tile(leaf_point, copies)])
 
-    def placed(hub: Any, leaf: Any, copy: int) -> NDArray[np.float64]:
+    def placed(hub: Vector, leaf: Vector | float, copy: int) -> NDArray[np.float64]:
         row = np.zeros(n)
         row[:n_hub] = hub
         row[n_hub + copy * n_leaf : n_hub + (copy + 1) * n_leaf] = leaf
@@ -96,6 +97,7 @@ def symmetric_conic_program(
             slack = np.concatenate([[2.0 * copies * rows.slack[0]], np.tile(rows.slack[1:], copies)])
             matrices.append((SecondOrder(len(tails) + 1), np.array([head, *tails]), slack))
         else:
+            assert isinstance(rows.cone, PowerND)
             k = len(rows.slack) - 1
             arguments = [placed(rows.hub[i], rows.leaf[i], c) for c in range(copies) for i in range(k)]
             alphas = tuple(alpha / copies for alpha in rows.cone.alphas * copies)
@@ -127,7 +129,7 @@ def symmetric_conic_program(
 
 @dataclass
 class _Drawn:
-    cone: Any
+    cone: Cone
     hub: NDArray[np.float64]
     leaf: NDArray[np.float64]
     slack: NDArray[np.float64]

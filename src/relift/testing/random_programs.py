@@ -8,12 +8,13 @@ built in: bounds are put around a known point.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from relift.arrays import Labels, Matrix, Vector
 from relift.program.program import Program
 
 SHORT_NUMBERS = np.array([-3.0, -2.0, -1.0, -0.5, -0.1, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.0, 1.0, 2.0, 3.0, 0.25])
@@ -146,18 +147,18 @@ def _block(entry: float, copies: int, random: np.random.Generator) -> NDArray[np
 
 
 def _disguised(
-    A: Any,
-    P: Any,
-    q: Any,
-    l: Any,
-    u: Any,
-    lb: Any,
-    ub: Any,
-    point: Any,
-    variables: Any,
-    rows: Any,
+    A: Matrix,
+    P: Matrix | None,
+    q: Vector,
+    l: Vector,
+    u: Vector,
+    lb: Vector,
+    ub: Vector,
+    point: Vector,
+    variables: Labels,
+    rows: Labels,
     random: np.random.Generator,
-) -> tuple[Any, ...]:
+) -> tuple[Matrix, Matrix | None, Vector, Vector, Vector, Vector, Vector, Vector, Labels, Labels]:
     """Hide the symmetry behind fixed variables that touch some rows, singleton rows, duplicates and empty rows."""
     n, m = q.size, l.size
     n_fixed = 2

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from cvxpy import Problem
 
 cp = pytest.importorskip("cvxpy")
 
 from tests.bridges.cvxpy_problems.problems import ring  # noqa: E402
 
 import relift.cvxpy  # noqa: E402
+from relift.bridges.cvxpy.hidden_means import HiddenMeans, find_means  # noqa: E402
 from relift.cvxpy import Lifted  # noqa: E402
 from relift.errors import OptionError  # noqa: E402
 
 
-def sharing(n: int = 6) -> cp.Problem:
+def sharing(n: int = 6) -> Problem:
     x = cp.Variable(n, nonneg=True)
     return cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) == n])
 
 
-def n_small(problem: cp.Problem) -> int:
+def n_small(problem: Problem) -> int:
     return int(problem.solver_stats.extra_stats["small"]["variables"])
 
 
@@ -64,7 +69,7 @@ def test_keywords_of_one_solve_do_not_leak_into_the_next() -> None:
     assert solver.options.backend_options == {}
 
 
-def turning(n: int = 8) -> cp.Problem:
+def turning(n: int = 8) -> Problem:
     """A problem whose symmetry is seen only when its cones are read as what they were made of."""
     y = cp.Variable(n)
     return cp.Problem(cp.Maximize(cp.geo_mean(y)), [cp.quad_form(y, ring(n)) <= 4])
@@ -91,8 +96,12 @@ def test_recovery_is_not_started_after_the_time_limit(monkeypatch: pytest.Monkey
     import relift.bridges.cvxpy.recovery
 
     looked_for: list[int] = []
-    original = relift.bridges.cvxpy.recovery.find_means
-    monkeypatch.setattr(relift.bridges.cvxpy.recovery, "find_means", lambda p: looked_for.append(1) or original(p))
+
+    def counted(program: relift.Program) -> HiddenMeans | None:
+        looked_for.append(1)
+        return find_means(program)
+
+    monkeypatch.setattr(relift.bridges.cvxpy.recovery, "find_means", counted)
     problem = turning()
     with pytest.warns(UserWarning, match="inaccurate"):
         problem.solve(solver="RELIFT", time_limit=1e-9)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from cvxpy import Problem
 
 cp = pytest.importorskip("cvxpy")
 
@@ -22,11 +27,11 @@ from relift.bridges.cvxpy.recovery import recover  # noqa: E402
 from relift.cvxpy import Lifted  # noqa: E402
 
 
-def compiled(problem: cp.Problem) -> relift.Program:
+def compiled(problem: Problem) -> relift.Program:
     return Compiled.from_data(problem.get_problem_data(Lifted())[0]).program
 
 
-def random_quadratics(random: np.random.Generator, n: int) -> cp.Problem:
+def random_quadratics(random: np.random.Generator, n: int) -> Problem:
     """Quadratic constraints of every form in which CVXPY writes them."""
     x = cp.Variable(n)
     M, a = random.normal(size=(n + 1, n)), random.normal(size=n)
@@ -338,7 +343,7 @@ def test_symmetric_roots_of_many_shapes_at_once_are_those_of_each_alone() -> Non
             norms.program.conic.A[norm.new + 1 : norm.new + 1 + n_new].toarray()
             for norms, norm in ((alone, one), (together, other))
         ]
-        assert np.allclose(*new)
+        assert np.allclose(new[0], new[1])
         start, size = int(ground.conic.starts[k]) + 1, int(ground.conic.sizes[k]) - 1
         W = ground.conic.A[start : start + size].toarray()
         assert np.allclose(new[0].T @ new[0], W.T @ W)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from cvxpy import Problem
 
 cp = pytest.importorskip("cvxpy")
 
 import relift.bridges.cvxpy.reuse  # noqa: E402
 from relift.cvxpy import Lifted  # noqa: E402
+from relift.lifting.lifting import Lifting, lift  # noqa: E402
+from relift.settings import LiftSettings  # noqa: E402
 
 
-def classes(problem: cp.Problem) -> tuple[str, int]:
+def classes(problem: Problem) -> tuple[str, int]:
     report = problem.solver_stats.extra_stats
     return report["classes"], report["small"]["variables"]
 
@@ -20,11 +27,10 @@ def classes(problem: cp.Problem) -> tuple[str, int]:
 def refinements(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Counts how often classes are looked for."""
     calls: list[int] = []
-    original = relift.bridges.cvxpy.reuse.lift
 
-    def counted(program, settings):  # type: ignore[no-untyped-def]
+    def counted(program: relift.Program, settings: LiftSettings) -> Lifting:
         calls.append(program.n_variables)
-        return original(program, settings)
+        return lift(program, settings)
 
     monkeypatch.setattr(relift.bridges.cvxpy.reuse, "lift", counted)
     return calls

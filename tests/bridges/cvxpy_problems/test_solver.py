@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from cvxpy import Problem
 
 cp = pytest.importorskip("cvxpy")
 
@@ -14,7 +19,7 @@ from tests.bridges.cvxpy_problems.problems import KINDS, duals, violation  # noq
 from relift.cvxpy import Lifted  # noqa: E402
 
 
-def reference(problem: cp.Problem) -> float:
+def reference(problem: Problem) -> float:
     """The optimum without relift; problems on which Clarabel gives up are left out."""
     try:
         return float(problem.solve(solver="CLARABEL"))

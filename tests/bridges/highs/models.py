@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import highspy
 import numpy as np
@@ -47,7 +47,7 @@ def random_model(seed: int) -> Program:
     bound = random.integers(0, 6, n)
     lb = np.where((bound == 0) | (bound == 1), -np.inf, np.where(bound == 5, point, point - width[2, :n]))
     ub = np.where((bound == 0) | (bound == 2), np.inf, np.where(bound == 5, point, point + width[3, :n]))
-    sense = "max" if random.random() < 0.5 else "min"
+    sense: Literal["min", "max"] = "max" if random.random() < 0.5 else "min"
     P = None
     if random.random() < 0.4:
         factor = random.standard_normal((n, n)).round(3)

@@ -157,7 +157,7 @@ def test_the_relaxation_that_highs_is_asked_for_is_lifted() -> None:
 
 def test_the_choice_for_integers_is_checked() -> None:
     with pytest.raises(OptionError, match=r"integers='relax' is not valid. Expected one of: refuse, pass."):
-        relift.highs.solve(highs_of(RING), integers="relax")
+        relift.highs.solve(highs_of(RING), integers="relax")  # type: ignore[arg-type]
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -203,6 +203,8 @@ def test_options_by_name_are_told_apart_and_wrong_ones_refused() -> None:
         set_options(h, {"presolv": "off"})
     with pytest.raises(OptionError, match="HiGHS does not take presolve='maybe'"):
         set_options(h, {"presolve": "maybe"})
+    with pytest.raises(OptionError, match=r"HiGHS does not take presolve=\['off'\]"):
+        set_options(h, {"presolve": ["off"]})
 
 
 def test_a_time_limit_of_zero_ends_as_in_highs() -> None:

@@ -25,7 +25,7 @@ VALUES = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 def worlds(draw: Any) -> World:
     constants = ["a", "b", "c"][: draw(st.integers(1, 3))]
     observed: dict[Any, float] = {}
-    targets = set()
+    targets: set[tuple[str, tuple[str, ...]]] = set()
     for name, arity in (CLOSED | OPEN).items():
         tuples = [(x,) if arity == 1 else (x, y) for x in constants for y in (constants if arity == 2 else [""])]
         for entry in tuples:

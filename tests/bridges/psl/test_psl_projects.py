@@ -208,6 +208,7 @@ def test_arithmetic_of_psl_is_read() -> None:
         ({"rules": []}, FileFormatError, "<project> is not a PSL project."),
         ({"predicates": {"P": {}}}, FileFormatError, "the predicate P has no number of arguments"),
         ({"predicates": {"P/2": {"types": ["String"]}}}, FileFormatError, "the predicate P has 1 and 2 arguments"),
+        ({"predicates": {"P": {"arity": "two"}}}, FileFormatError, "the arity of P is 'two'"),
         ({"predicates": {"P/1": {}, "p/1": {}}}, FileFormatError, "the predicate p is there twice"),
         ({"predicates": {"P/1": {"types": ["Blob"]}}}, FileFormatError, "Blob is not a type of P/1"),
         ({"predicates": {"P/1": {"function": "org.x.Y"}}}, OptionError, "P/1 is computed by org.x.Y"),
@@ -269,8 +270,10 @@ def test_a_broken_project_is_one_sentence_on_the_command_line(folder: Path, caps
 
 
 def test_evaluators_count_as_psl_does() -> None:
-    truth = {("a", "u"): 1.0, ("a", "v"): 0.0, ("b", "u"): 0.0, ("b", "v"): 1.0}
-    inferred = {("a", "u"): 0.9, ("a", "v"): 0.4, ("b", "u"): 0.6, ("b", "v"): 0.5, ("c", "u"): 1.0}
+    truth: dict[tuple[str | int, ...], float] = {("a", "u"): 1.0, ("a", "v"): 0.0, ("b", "u"): 0.0, ("b", "v"): 1.0}
+    inferred: dict[tuple[str | int, ...], float] = {
+        ("a", "u"): 0.9, ("a", "v"): 0.4, ("b", "u"): 0.6, ("b", "v"): 0.5, ("c", "u"): 1.0,
+    }  # fmt: skip
     found = {
         e.evaluator: e.figures
         for e in evaluations_of(Predicate("P", 2, ("text",) * 2, True, {"truth": truth}), inferred)
@@ -284,3 +287,8 @@ def test_evaluators_count_as_psl_does() -> None:
     named = Predicate("P", 2, ("text",) * 2, True, {"truth": truth}, [("RankingEvaluator", {})])
     with pytest.raises(OptionError, match="the evaluator RankingEvaluator of P is not one that relift has"):
         evaluations_of(named, inferred)
+    odd = Predicate(
+        "P", 2, ("text",) * 2, True, {"truth": truth}, [("Discrete", {"DiscreteEvaluator.threshold": "half"})]
+    )
+    with pytest.raises(OptionError, match="threshold='half' of P is not a number"):
+        evaluations_of(odd, inferred)

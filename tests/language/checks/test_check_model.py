@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -292,7 +293,13 @@ def value(data: c.DataExpression) -> float:
             return -value(data.part)
         case c.Arithmetic():
             left, right = value(data.left), value(data.right)
-            operations = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": pow}
+            operations: dict[str, Callable[[float, float], float]] = {
+                "+": operator.add,
+                "-": operator.sub,
+                "*": operator.mul,
+                "/": operator.truediv,
+                "**": pow,
+            }
             return float(operations[data.op](left, right))
         case c.Function():
             functions: dict[str, Any] = {"abs": abs, "exp": math.exp, "min": min, "max": max}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import string
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -115,7 +116,7 @@ entries = st.one_of(
 )
 
 
-def _some(items: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
+def _some(items: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
     return st.lists(items, min_size=1, max_size=3).map(tuple)
 
 

@@ -87,7 +87,7 @@ def plans(draw: st.DrawFn, depth: int = 3) -> Plan:
         other = draw(plans(depth - 1))
         if any(_is_number(inner, c) != _is_number(other, c) for c in names if c in other.columns):
             return inner
-        how = draw(st.sampled_from(["inner", "inner", "left", "semi", "anti"]))
+        how: Any = draw(st.sampled_from(["inner", "inner", "left", "semi", "anti"]))
         return Join(inner, other, how)
     if kind == "filter":
         one, two = draw(st.sampled_from(names)), draw(st.sampled_from(names))
@@ -115,10 +115,10 @@ def plans(draw: st.DrawFn, depth: int = 3) -> Plan:
     if kind == "distinct":
         return Distinct(inner)
     by = draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
-    value = draw(st.sampled_from(names))
-    outputs = {"n": ("count", literal(1)), "lo": ("min", Column(value)), "hi": ("max", Column(value))}
-    if _is_number(inner, value) and inner.columns[value] == Type.REAL:
-        outputs["s"] = ("sum", Column(value))
+    name = draw(st.sampled_from(names))
+    outputs = {"n": ("count", literal(1)), "lo": ("min", Column(name)), "hi": ("max", Column(name))}
+    if _is_number(inner, name) and inner.columns[name] == Type.REAL:
+        outputs["s"] = ("sum", Column(name))
     found = Aggregate(inner, tuple(by), outputs)
     return Project(found, {n: Column(c) for n, c in zip(NAMES, found.columns, strict=False)})
 

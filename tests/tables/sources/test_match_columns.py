@@ -90,7 +90,7 @@ def tables(columns: dict[str, list[Any]], folder: Path) -> dict[str, Any]:
 def test_names_of_the_model_are_found_in_any_order_and_source(
     order: tuple[str, ...], fold: Any, tmp_path: Path
 ) -> None:
-    columns = {fold(name): IN_ORDER[name] for name in order}
+    columns: dict[str, Any] = {fold(name): IN_ORDER[name] for name in order}
     for kind, data in tables(columns, tmp_path).items():
         assert read(data) == EXPECTED, kind
 
@@ -103,7 +103,7 @@ def test_one_column_may_have_a_name_of_its_own(value: str) -> None:
 
 @pytest.mark.parametrize("names", [["from", "to", "km"], ["I", "to", "km"], ["from", "J", "value"], ["a", "b", "dist"]])
 def test_names_that_do_not_contradict_are_taken_in_their_order(names: list[str], tmp_path: Path) -> None:
-    columns = dict(zip(names, IN_ORDER.values(), strict=True))
+    columns: dict[str, Any] = dict(zip(names, IN_ORDER.values(), strict=True))
     for kind, data in tables(columns, tmp_path).items():
         assert read(data) == EXPECTED, kind
 
@@ -112,7 +112,7 @@ def test_names_that_do_not_contradict_are_taken_in_their_order(names: list[str],
     "names", [["J", "to", "km"], ["dist", "from", "to"], ["from", "value", "to"], ["to", "I", "km"]]
 )
 def test_names_that_contradict_and_do_not_settle_it_are_refused(names: list[str], tmp_path: Path) -> None:
-    columns = dict(zip(names, [[1.0, 2.0], [7.0, 8.0], [3.0, 4.0]], strict=True))
+    columns: dict[str, Any] = dict(zip(names, [[1.0, 2.0], [7.0, 8.0], [3.0, 4.0]], strict=True))
     for data in tables(columns, tmp_path).values():
         with pytest.raises(DataError, match=r"calls its arguments \(I, J\) and a value.*relift\.Table\(data, \["):
             read(data)
@@ -188,7 +188,7 @@ def test_an_array_that_may_be_a_matrix_is_refused_for_two_arguments(data: Any) -
         read(data)
     assert read(relift.Table(data, [0, 1, 2])) == {(0, 5): 3, (2, 0): 1}
     cells = {(i, j): DENSE[i, j] for i in range(2) for j in range(3)}
-    labels = {} if not isinstance(data, pl.DataFrame) else {"columns": range(3)}
+    labels: dict[str, Any] = {} if not isinstance(data, pl.DataFrame) else {"columns": range(3)}
     assert read(relift.matrix(data, **labels)) == cells
 
 
@@ -234,12 +234,13 @@ def test_matrices_with_gaps_labels_and_wrong_shapes() -> None:
     assert read(relift.matrix(gaps, missing="skip")) == {("p", "u"): 5}
     days = pd.DataFrame([[1.0]], index=pd.to_datetime(["2026-01-02"]), columns=["u"])
     assert read(relift.matrix(days)) == {("2026-01-02", "u"): 1}
-    for data, options, message in (
+    cases: tuple[tuple[Any, dict[str, Any], str], ...] = (
         (DENSE, {"rows": ["a"]}, "has 2 rows and 1 labels for them"),
         (DENSE, {"columns": ["a", "b", "a"]}, "has two columns with the label a"),
         (np.zeros(3), {}, "is an array of 1 dimensions"),
         ([[1], [1, 2]], {}, "must have one length"),
-    ):
+    )
+    for data, options, message in cases:
         with pytest.raises(DataError, match=message):
             read(relift.matrix(data, **options))
     with pytest.raises(DataError, match="other entries than 0 and 1"):

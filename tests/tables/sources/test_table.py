@@ -39,7 +39,7 @@ def load(data: Any, arity: int = 2, has_value: bool = True, folder: Path | None 
         assert str(first) == str(second)
         raise first
     assert first == second
-    return first  # type: ignore[no-any-return]
+    return first
 
 
 def rows_of(engine: Engine, table: StoredTable) -> list[tuple[Any, ...]]:

@@ -7,9 +7,8 @@ z in the dual cones: relift's signs, so that none is turned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, NotRequired, TypedDict, final
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +18,19 @@ from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder,
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+
+if TYPE_CHECKING:
+    from cvxpy.reductions.dcp2cone.cone_matrix_stuffing import ConeDims
+
+
+class ConicData(TypedDict):
+    """What the conic interfaces of CVXPY hand to their solvers, as far as it is read."""
+
+    A: SparseMatrix
+    b: Vector
+    c: Vector
+    dims: ConeDims
+    P: NotRequired[SparseMatrix | None]
 
 
 @final
@@ -38,7 +50,7 @@ class Compiled:
     layout: Layout | None = None
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], layout: Layout | None = None, *, again: bool = False) -> Compiled:
+    def from_data(cls, data: ConicData, layout: Layout | None = None, *, again: bool = False) -> Compiled:
         """Read the dictionary that the conic interfaces of CVXPY hand to their solvers.
 
         Parameters
@@ -68,7 +80,7 @@ class Compiled:
         return np.concatenate([y, np.zeros(0) if v is None else v])
 
 
-def _program(data: Mapping[str, Any]) -> Program:
+def _program(data: ConicData) -> Program:
     dims, A, b = data["dims"], sparse.csr_array(data["A"]), np.asarray(data["b"], dtype=np.float64).ravel()
     zero, linear = int(dims.zero), int(dims.zero) + int(dims.nonneg)
     lower = np.concatenate([b[:zero], np.full(linear - zero, -np.inf)])
@@ -110,17 +122,17 @@ class Layout:
     template: Program
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Layout | None:
+    def of(cls, data: ConicData) -> Layout | None:
         """Follow the positions through the slow way; None where entries were added up."""
         A, P = data["A"], data.get("P")
         if not _is_plain(A) or not (P is None or _is_plain(P)):
             return None
-        marked = {**data, "A": _positions(A), "b": np.zeros(A.shape[0]), "c": np.zeros(A.shape[1])}
+        marked: ConicData = {**data, "A": _positions(A), "b": np.zeros(A.shape[0]), "c": np.zeros(A.shape[1])}
         marked["P"] = None if P is None else _positions(P)
         structure = None if P is None else (P.indptr.copy(), P.indices.copy())
         return cls(_key(data), (A.indptr.copy(), A.indices.copy()), structure, _program(marked))
 
-    def fits(self, data: Mapping[str, Any]) -> bool:
+    def fits(self, data: ConicData) -> bool:
         """Whether the arrays have the same structure, so that only numbers differ."""
         A, P = data["A"], data.get("P")
         if _key(data) != self.key or not _is_plain(A) or not (P is None or _is_plain(P)):
@@ -129,13 +141,14 @@ class Layout:
             return False
         return P is None or (self.P is not None and _has_structure(P, self.P))
 
-    def program_of(self, data: Mapping[str, Any]) -> Program | None:
+    def program_of(self, data: ConicData) -> Program | None:
         """The program; None where a number is not finite, which the slow way tells in words."""
         dims, template = data["dims"], self.template
         zero, linear = int(dims.zero), int(dims.zero) + int(dims.nonneg)
         values, b = np.asarray(data["A"].data, np.float64), np.asarray(data["b"], np.float64).ravel()
         q = np.array(data["c"], np.float64).ravel()
-        curvature = None if self.P is None else np.asarray(data["P"].data, np.float64)
+        P = data.get("P")
+        curvature = None if P is None else np.asarray(P.data, np.float64)
         numbers = (values, b, q) if curvature is None else (values, b, q, curvature)
         if not all(np.isfinite(array).all() for array in numbers):
             return None
@@ -149,26 +162,27 @@ class Layout:
         )  # fmt: skip
 
 
-def _key(data: Mapping[str, Any]) -> tuple[object, ...]:
+def _key(data: ConicData) -> tuple[object, ...]:
     dims, P = data["dims"], data.get("P")
     lists = (dims.soc, dims.psd, dims.p3d, dims.pnd)
     sizes = tuple(tuple(tuple(np.ravel(each).tolist()) for each in listed) for listed in lists)
     return (data["A"].shape, P is None, int(dims.zero), int(dims.nonneg), int(dims.exp), sizes)
 
 
-def _is_plain(matrix: Any) -> bool:
+def _is_plain(matrix: SparseMatrix) -> bool:
     """Whether it is stored by columns with sorted indices, each place once."""
     return matrix.format == "csc" and bool(matrix.has_canonical_format)
 
 
-def _has_structure(matrix: Any, structure: tuple[Integers, Integers]) -> bool:
+def _has_structure(matrix: SparseMatrix, structure: tuple[Integers, Integers]) -> bool:
     return np.array_equal(matrix.indptr, structure[0]) and np.array_equal(matrix.indices, structure[1])
 
 
-def _positions(matrix: Any) -> Any:
+def _positions(matrix: SparseMatrix) -> SparseMatrix:
     """The same structure with the numbers 1, 2, 3, ..., in the order in which they are stored."""
     numbers = np.arange(1.0, matrix.nnz + 1.0)
-    return sparse.csc_array((numbers, matrix.indices, matrix.indptr), shape=matrix.shape)
+    found: SparseMatrix = sparse.csc_array((numbers, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return found
 
 
 def _gathered(template: SparseMatrix, values: Vector) -> SparseMatrix:
@@ -191,7 +205,7 @@ def duals_of(compiled: Compiled, answer: Solution) -> Vector | None:
     return compiled.duals(answer.ray_y, answer.ray_v) if point is None else point
 
 
-def _cones(dims: Any) -> list[Cone]:
+def _cones(dims: ConeDims) -> list[Cone]:
     cones: list[Cone] = [SecondOrder(int(size)) for size in dims.soc]
     cones += [Semidefinite(int(side)) for side in dims.psd]
     cones += [Exponential()] * int(dims.exp)

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import TypeAlias, final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Indices, Vector
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.cones import Cone, PowerND, SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -63,6 +63,10 @@ class Node:
     share: float
 
 
+RowKey: TypeAlias = tuple[bytes, bytes, float]
+"""Columns, entries and offset of a row: equal for equal rows."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Mean:
@@ -81,7 +85,7 @@ class Mean:
     """
 
     nodes: tuple[Node, ...]
-    leaves: Any
+    leaves: SparseMatrix
     offsets: Vector
     weights: tuple[float, ...]
     own_weight: float
@@ -214,9 +218,9 @@ class _Sides:
     """u, v and y of each cone (u + v, u - v, 2y), as rows ``offset - matrix @ x``."""
 
     starts: Indices
-    u: Any
-    v: Any
-    y: Any
+    u: SparseMatrix
+    v: SparseMatrix
+    y: SparseMatrix
     u0: Vector
     v0: Vector
     y0: Vector
@@ -229,7 +233,7 @@ class _Sides:
         return cls(starts, u, v, y, (h + t) / 2, (h - t) / 2, z / 2)
 
     @cached_property
-    def both(self) -> tuple[Any, Vector]:
+    def both(self) -> tuple[SparseMatrix, Vector]:
         """Rows and offsets of all u, then of all v."""
         return sparse.vstack([self.u, self.v]).tocsr(), np.concatenate([self.u0, self.v0])
 
@@ -243,7 +247,7 @@ class _Sides:
         return found
 
 
-def _tidy(matrix: Any) -> Any:
+def _tidy(matrix: SparseMatrix) -> SparseMatrix:
     """Without what rounding has left of a difference."""
     matrix = matrix.tocsr()
     matrix.data[np.abs(matrix.data) <= 1e-14 * np.abs(matrix.data).max(initial=0.0)] = 0.0
@@ -323,9 +327,9 @@ def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, i
     number = {k: i for i, k in enumerate(order)}
     share = dict.fromkeys(order, 0.0)
     share[order[0]] = 1.0
-    weights: dict[Any, float] = {}
-    place: dict[Any, int] = {}
-    number_of_leaf: dict[Any, int] = {}
+    weights: dict[RowKey, float] = {}
+    place: dict[RowKey, int] = {}
+    number_of_leaf: dict[RowKey, int] = {}
     leaf_of: dict[int, list[int | None]] = {k: [] for k in order}
     own = _row(sides.y, sides.y0, order[0])
     own_weight = 0.0
@@ -357,6 +361,6 @@ def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, i
     return Mean(tuple(nodes), leaves[which], offsets[which], exponents, own_weight)
 
 
-def _row(matrix: Any, offset: Vector, k: int) -> tuple[bytes, bytes, float]:
+def _row(matrix: SparseMatrix, offset: Vector, k: int) -> RowKey:
     span = slice(matrix.indptr[k], matrix.indptr[k + 1])
     return matrix.indices[span].astype(np.int64).tobytes(), matrix.data[span].tobytes(), float(offset[k])

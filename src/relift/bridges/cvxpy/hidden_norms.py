@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Double, Indices, Matrix, Vector
+from relift.arrays import Double, Indices, Integers, Matrix, SparseMatrix, Vector
 from relift.bridges.cvxpy.hidden_quadratics import DIGITS, FILL
 from relift.program.cones import Cone, SecondOrder
 from relift.program.conic_rows import ConicRows
@@ -145,17 +145,19 @@ def find_norms(program: Program, chosen: Indices | None = None) -> HiddenNorms |
     return HiddenNorms(program, _with_cones(program, A, b, cones), turned, old_rows)
 
 
-def _new_rows(rows: ConicRows, old_rows: Indices, norms: Sequence[tuple[_Factor, Matrix, Matrix]]) -> Any:
+def _new_rows(
+    rows: ConicRows, old_rows: Indices, norms: Sequence[tuple[_Factor, Matrix, Matrix]]
+) -> tuple[SparseMatrix, Vector, list[int]]:
     """The rows that stay, then a head and the new tails for each norm; and where each of these begins."""
     heads = rows.A[np.array([rows.starts[one.cone] for one, _, _ in norms])]
     sizes = np.array([1 + R.shape[0] for _, R, _ in norms])
     starts = old_rows.size + np.cumsum(sizes) - sizes
     b = np.concatenate([rows.b[old_rows], np.zeros(int(sizes.sum()))])
     b[starts] = [rows.b[rows.starts[one.cone]] for one, _, _ in norms]
-    heads_coo, row, column, value = heads.tocoo(), list[Any](), list[Any](), list[Any]()
-    row.append(starts[heads_coo.coords[0]])
-    column.append(heads_coo.coords[1])
-    value.append(heads_coo.data)
+    entries = heads.tocoo()
+    row: list[Integers] = [starts[entries.coords[0]]]
+    column: list[Integers] = [entries.coords[1]]
+    value: list[Vector] = [entries.data]
     for (one, R, _), start in zip(norms, starts.tolist(), strict=True):
         tails = R[:, : one.columns.size]
         at = np.nonzero(tails)
@@ -261,7 +263,7 @@ def _symmetric_roots(W: Double) -> tuple[Double, Double]:
     return R, Q if tall is None else tall @ Q
 
 
-def _with_cones(program: Program, A: Any, b: Vector, cones: list[Cone]) -> Program:
+def _with_cones(program: Program, A: SparseMatrix, b: Vector, cones: list[Cone]) -> Program:
     return Program.trusted(
         program.P, program.q, program.A, program.l, program.u, program.lb, program.ub, program.r,
         quadratic=program.quadratic, conic=ConicRows.trusted(A, b, cones),

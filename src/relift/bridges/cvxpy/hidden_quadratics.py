@@ -29,13 +29,13 @@ the problem as CVXPY compiled it, and not used if that fails.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Indices, Vector
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
@@ -223,7 +223,7 @@ def find_quadratics(program: Program) -> HiddenQuadratics | None:
     return _without_cones(program, A, turned)
 
 
-def _turned_cones(program: Program, A: Any) -> TurnedCones | None:
+def _turned_cones(program: Program, A: SparseMatrix) -> TurnedCones | None:
     layout, b = program.conic.layout, program.conic.b
     heads, tails, owner = layout.heads, layout.tails, layout.tail_owner
     partner, constants = _partners(A, b, heads, tails, owner)
@@ -249,7 +249,7 @@ def _turned_cones(program: Program, A: Any) -> TurnedCones | None:
     )  # fmt: skip
 
 
-def _pinned_heads(program: Program, A: Any, heads: Indices) -> PinnedHeads:
+def _pinned_heads(program: Program, A: SparseMatrix, heads: Indices) -> PinnedHeads:
     sizes = np.diff(A.indptr)[heads]
     cone = np.flatnonzero(sizes == 1)
     at = A.indptr[heads[cone]]
@@ -277,7 +277,7 @@ def _is_nowhere_else(program: Program, variable: Indices) -> NDArray[np.bool_]:
     return free[variable]
 
 
-def _partners(A: Any, b: Vector, heads: Indices, tails: Indices, owner: Indices) -> tuple[Indices, Vector]:
+def _partners(A: SparseMatrix, b: Vector, heads: Indices, tails: Indices, owner: Indices) -> tuple[Indices, Vector]:
     """For each cone a tail row that equals its head row up to sign, and the constant that the two make; -1 if none.
 
     Rows are compared by one random number each (equal rows have equal ones, to the bit), then entry by entry.
@@ -293,7 +293,7 @@ def _partners(A: Any, b: Vector, heads: Indices, tails: Indices, owner: Indices)
     return partner, constants
 
 
-def _is_sparse_enough(A: Any, n_cones: int, tails: Indices, owner: Indices) -> NDArray[np.bool_]:
+def _is_sparse_enough(A: SparseMatrix, n_cones: int, tails: Indices, owner: Indices) -> NDArray[np.bool_]:
     """Whether the Gram matrix of each cone has not many more entries than its rows."""
     sizes = np.diff(A.indptr)[tails]
     entries = np.bincount(owner, sizes, n_cones)
@@ -304,7 +304,9 @@ def _is_sparse_enough(A: Any, n_cones: int, tails: Indices, owner: Indices) -> N
     return np.minimum(by_rows, by_columns) <= FILL * entries + 1000
 
 
-def _eliminable(program: Program, A: Any, heads: Indices, is_rotated: NDArray[np.bool_]) -> tuple[Indices, Vector]:
+def _eliminable(
+    program: Program, A: SparseMatrix, heads: Indices, is_rotated: NDArray[np.bool_]
+) -> tuple[Indices, Vector]:
     """For each cone a variable that only it and one row (or the objective) hold, and the slope of h along it."""
     n = program.n_variables
     in_cones = np.bincount(A.indices, minlength=n)
@@ -355,7 +357,7 @@ def _targets(
     return weights, target, row_of_target
 
 
-def _without_cones(program: Program, A: Any, cones: TurnedCones) -> HiddenQuadratics:
+def _without_cones(program: Program, A: SparseMatrix, cones: TurnedCones) -> HiddenQuadratics:
     """The program with the targets as quadratic constraints, their variables eliminated."""
     n, m, n_targets = program.n_variables, program.n_rows, cones.row_of_target.size
     b, share = program.conic.b, cones.weights / cones.constants

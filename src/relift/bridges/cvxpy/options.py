@@ -58,7 +58,7 @@ class LiftedOptions:
     threads: int | None = None
     recover: bool = True
     approximate: Approximation | Partition | float | None = None
-    backend_options: Mapping[str, Any] = field(default_factory=dict)
+    backend_options: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend_options", dict(self.backend_options))

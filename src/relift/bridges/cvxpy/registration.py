@@ -42,7 +42,7 @@ def is_registered() -> bool:
     return NAME in defines.SOLVER_MAP_CONIC and METHOD in cvxpy.Problem.REGISTERED_SOLVE_METHODS
 
 
-def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
+def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> float | None:
     """What ``problem.solve(method="relift", ...)`` calls.
 
     Parameters
@@ -79,7 +79,8 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
         )
     solver = args[0] if args else options.pop("solver", None)
     if isinstance(solver, Lifted):
-        return problem.solve(solver, *args[1:], **options)
+        value: float | None = problem.solve(solver, *args[1:], **options)
+        return value
     own = {name: options.pop(name) for name in list(options) if name in OWN_WORDS}
     if isinstance(solver, str):
         if own.setdefault("backend", solver) != solver:
@@ -88,7 +89,8 @@ def solve_lifted(problem: cvxpy.Problem, *args: Any, **options: Any) -> Any:
             )
     elif solver is not None:
         raise OptionError(f"solver={solver!r} is not a name.", "Give the name of a solver, or a relift.cvxpy.Lifted.")
-    return problem.solve(Lifted(**own), *args[1:], **options)
+    lifted: float | None = problem.solve(Lifted(**own), *args[1:], **options)
+    return lifted
 
 
 def _lists_of_names() -> list[list[str]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from relift.certified_solve import Attempt
 from relift.lifting.certificate import Certificate
@@ -24,7 +23,7 @@ def report(
     how: str,
     recovered: str = "",
     lift_seconds: float = 0.0,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Sizes before and after, classes, seconds, residuals and calls of the backend.
 
     Parameters

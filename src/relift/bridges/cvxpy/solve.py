@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, final
+from typing import Unpack, final
 
 import relift.pipeline as pipeline
 from relift.arrays import Labels
@@ -75,7 +75,7 @@ class Outcome:
     compiled: Compiled
     answer: Solution
     claim: Status
-    report: dict[str, Any]
+    report: dict[str, object]
     lift_seconds: float
     solve_seconds: float
     memory: Memory
@@ -237,7 +237,9 @@ class _Run:
             self.lift_seconds += perf_counter() - begin
         return self.ground
 
-    def _solve(self, given: Program | Lifting, last: Solution | None, **how: Any) -> Result:
+    def _solve(
+        self, given: Program | Lifting, last: Solution | None, **how: Unpack[pipeline.ApproximateLiftOptions]
+    ) -> Result:
         limit, options = self.options.time_limit, self.options
         if self.verbose and isinstance(given, Lifting):
             print(f"relift: {_shown(given.program)} -> {_shown(given.small)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 from cvxpy.utilities.psd_utils import TriangleKind
 
 from relift.approximate.options import Approximation
-from relift.bridges.cvxpy.compiled import Compiled, duals_of
+from relift.bridges.cvxpy.compiled import Compiled, ConicData, duals_of
 from relift.bridges.cvxpy.options import LiftedOptions
 from relift.bridges.cvxpy.solve import Memory, Outcome, solve_compiled
 from relift.program.solution import Status
@@ -118,7 +119,7 @@ class Lifted(ConicSolver):
         iteration_limit: int | None = None,
         threads: int | None = None,
         recover: bool = True,
-        backend_options: dict[str, Any] | None = None,
+        backend_options: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__()
         self.options = LiftedOptions(
@@ -150,11 +151,11 @@ class Lifted(ConicSolver):
 
     def solve_via_data(
         self,
-        data: dict[str, Any],
+        data: ConicData,
         warm_start: bool,
         verbose: bool,
-        solver_opts: dict[str, Any],
-        solver_cache: dict[str, Any] | None = None,
+        solver_opts: dict[str, object],
+        solver_cache: dict[str, object] | None = None,
     ) -> Outcome:
         """Lift, solve, expand and check what CVXPY has compiled.
 
@@ -185,7 +186,7 @@ class Lifted(ConicSolver):
             solver_cache[self.name()] = outcome.memory
         return outcome
 
-    def invert(self, solution: Outcome, inverse_data: Any) -> CvxpySolution:
+    def invert(self, solution: Outcome, inverse_data: Mapping[str, Any]) -> CvxpySolution:
         """CVXPY's own form of an answer.
 
         Parameters
@@ -224,7 +225,7 @@ class Lifted(ConicSolver):
         failure.dual_vars = duals
         return failure
 
-    def _dual_values(self, outcome: Outcome, inverse_data: Any) -> dict[Any, Any]:
+    def _dual_values(self, outcome: Outcome, inverse_data: Mapping[str, Any]) -> dict[int, Any]:
         duals = duals_of(outcome.compiled, outcome.answer)
         if duals is None:
             return {}
@@ -234,7 +235,7 @@ class Lifted(ConicSolver):
         others = utilities.get_dual_values(duals[zero:], read, inverse_data[self.NEQ_CONSTR])
         return {**equalities, **others}
 
-    def cite(self, data: dict[str, Any]) -> str:
+    def cite(self, data: ConicData) -> str:
         """Return a BibTeX entry for what the solver does.
 
         Parameters

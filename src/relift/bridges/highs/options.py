@@ -9,14 +9,20 @@ from __future__ import annotations
 import contextlib
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsInt, TypeAlias
 
 from relift.errors import OptionError, UnknownOptionError
 from relift.settings import OWN_OPTIONS
 from relift.solvers.forms import nearest_option
+
+if TYPE_CHECKING:
+    from highspy import Highs
+
+OptionValue: TypeAlias = bool | int | float | str | SupportsInt
+"""What HiGHS takes as the value of an option."""
 
 _OWN = {"time_limit", "threads", "output_flag", "log_to_console", "solve_relaxation"}
 _FILES = {
@@ -26,7 +32,7 @@ _FILES = {
 }  # fmt: skip
 
 
-def set_options(highs: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def set_options(highs: Highs, options: Mapping[str, object]) -> dict[str, object]:
     """Set the options of HiGHS among these on the object, and return the others, which are keywords of relift.
 
     Parameters
@@ -63,7 +69,9 @@ def set_options(highs: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
             raise unknown_to_both(name)
-        if highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError:
+        if not isinstance(value, str | SupportsInt) or (
+            highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError
+        ):
             raise OptionError(f"HiGHS does not take {name}={value!r}.")
     return own
 
@@ -75,15 +83,15 @@ def unknown_to_both(name: str) -> UnknownOptionError:
     )
 
 
-def _as_type_of(highs: Any, name: str, value: Any) -> Any:
+def _as_type_of(highs: Highs, name: str, value: OptionValue) -> OptionValue:
     """A whole number where HiGHS wants a real one."""
     is_real = highs.getOptionType(name)[1].name == "kDouble"
     return float(value) if is_real and isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def changed_options(highs: Any) -> dict[str, Any]:
+def changed_options(highs: Highs) -> dict[str, object]:
     """The options of a ``highspy.Highs`` that differ from their defaults."""
-    found = {}
+    found: dict[str, object] = {}
     for name, default in _defaults().items():
         value = highs.getOptionValue(name)[1]
         if value != default:
@@ -91,7 +99,7 @@ def changed_options(highs: Any) -> dict[str, Any]:
     return found
 
 
-def settings_from(highs: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def settings_from(highs: Highs, given: Mapping[str, object]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Turn the options of a ``highspy.Highs`` into keywords of :func:`relift.solve`; what is given comes first.
 
     Returns
@@ -120,13 +128,13 @@ def settings_from(highs: Any, given: Mapping[str, Any]) -> tuple[dict[str, Any],
     return words, ()
 
 
-def option(highs: Any, name: str) -> Any:
+def option(highs: Highs, name: str) -> Any:
     """The value of an option."""
     return highs.getOptionValue(name)[1]
 
 
 @contextlib.contextmanager
-def changed_for_a_while(highs: Any, **values: Any) -> Any:
+def changed_for_a_while(highs: Highs, **values: OptionValue) -> Iterator[None]:
     """Set options, and set them back at the end."""
     before = {name: option(highs, name) for name in values}
     try:
@@ -139,7 +147,7 @@ def changed_for_a_while(highs: Any, **values: Any) -> Any:
 
 
 @cache
-def _defaults() -> dict[str, Any]:
+def _defaults() -> dict[str, OptionValue]:
     """Every option with its default; highspy lists some of the names, and HiGHS writes the others into a file."""
     import highspy
 

@@ -7,17 +7,21 @@ HiGHS keeps ``½x'Qx + c'x + offset`` with rows and bounds of two sides, which i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import NotAProgramError
 from relift.program.program import Program
 
+if TYPE_CHECKING:
+    from highspy import Highs, HighsSparseMatrix, HighsVarType
 
-def program_from_highs(highs: Any) -> Program:
+
+def program_from_highs(highs: Highs) -> Program:
     """Make the program of the model that a ``highspy.Highs`` holds; whether columns are integer makes no difference.
 
     Parameters
@@ -61,7 +65,7 @@ def program_from_highs(highs: Any) -> Program:
     )
 
 
-def check_is_highs(highs: Any) -> None:
+def check_is_highs(highs: Highs) -> None:
     """Refuse what is not a ``highspy.Highs``.
 
     Examples
@@ -79,36 +83,38 @@ def check_is_highs(highs: Any) -> None:
         )
 
 
-def discrete_columns(highs: Any) -> NDArray[np.int64]:
+def discrete_columns(highs: Highs) -> NDArray[np.int64]:
     """Numbers of the columns that are not continuous: integer, semi-continuous or semi-integer."""
     import highspy
 
-    kinds: Sequence[Any] = highs.getLp().integrality_
+    kinds: Sequence[HighsVarType] = highs.getLp().integrality_
     continuous = highspy.HighsVarType.kContinuous
     if set(kinds) <= {continuous}:  # ten times as quick as to look at each
         return np.zeros(0, dtype=np.int64)
     return np.array([j for j, kind in enumerate(kinds) if kind != continuous], dtype=np.int64)
 
 
-def name_of_column(highs: Any, j: int) -> str:
+def name_of_column(highs: Highs, j: int) -> str:
     """The name of a column, ``x[j]`` if it has none."""
     names = highs.getLp().col_names_
     return str(names[j]) if j < len(names) and names[j] else f"x[{j}]"
 
 
-def _floats(values: Any) -> NDArray[np.float64]:
+def _floats(values: ArrayLike) -> NDArray[np.float64]:
     """A copy: highspy shows its own memory, which is gone or changed later."""
     return np.array(values, dtype=np.float64)
 
 
-def _matrix(held: Any, m: int, n: int) -> Any:
+def _matrix(held: HighsSparseMatrix, m: int, n: int) -> SparseMatrix:
     parts = (np.array(held.value_, np.float64), np.array(held.index_, np.int32), np.array(held.start_, np.int32))
     if held.format_.name == "kColwise":
-        return sparse.csc_array(_complete(parts, n), shape=(m, n))
-    return sparse.csr_array(_complete(parts, m), shape=(m, n))
+        matrix: SparseMatrix = sparse.csc_array(_complete(parts, n), shape=(m, n))
+    else:
+        matrix = sparse.csr_array(_complete(parts, m), shape=(m, n))
+    return matrix
 
 
-def _complete(parts: tuple[Any, Any, Any], size: int) -> tuple[Any, Any, Any]:
+def _complete(parts: tuple[Vector, Integers, Integers], size: int) -> tuple[Vector, Integers, Integers]:
     """An empty matrix may come without its starts."""
     values, indices, starts = parts
     if starts.size == size + 1:
@@ -116,19 +122,19 @@ def _complete(parts: tuple[Any, Any, Any], size: int) -> tuple[Any, Any, Any]:
     return values, indices, np.append(starts[:size], np.full(size + 1 - starts[:size].size, values.size, np.int32))
 
 
-def _hessian(highs: Any, n: int) -> Any:
+def _hessian(highs: Highs, n: int) -> SparseMatrix | None:
     if highs.getHessianNumNz() == 0:
         return None
     held = highs.getModel().hessian_
     size = int(held.dim_)
     parts = (np.array(held.value_, np.float64), np.array(held.index_, np.int32), np.array(held.start_, np.int32))
-    half = sparse.csc_array(_complete(parts, size), shape=(size, size))
+    half: SparseMatrix = sparse.csc_array(_complete(parts, size), shape=(size, size))
     if size < n:  # columns were added after the Hessian
         half = sparse.csc_array(sparse.block_diag([half, sparse.csc_array((n - size, n - size))]))
-    if held.format_.name != "kTriangular":
-        return half
-    return sparse.csc_array(half + sparse.tril(half, k=-1).T)
+    if held.format_.name == "kTriangular":
+        half = sparse.csc_array(half + sparse.tril(half, k=-1).T)
+    return half
 
 
-def _names(names: Any, size: int) -> list[str] | None:
+def _names(names: Sequence[str], size: int) -> list[str] | None:
     return list(names) if len(names) == size and size and all(names) else None

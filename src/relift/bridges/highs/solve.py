@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Literal, final, get_args
+from typing import TYPE_CHECKING, Literal, final, get_args
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from relift.program.solution import Status
 from relift.result import Result
 from relift.settings import check_choice
 from relift.solvers.highs_ import MODEL_STATUSES, set_basis
+
+if TYPE_CHECKING:
+    from highspy import Highs
 
 Integers = Literal["refuse", "pass"]
 """What becomes of a model with integer variables: an error, or a run of HiGHS on the whole model, without lifting."""
@@ -54,7 +57,7 @@ class Outcome:
         return repr(self.result).replace("Result(", "Outcome(", 1)
 
 
-def solve(highs: Any, *, integers: Integers = "refuse", **options: Any) -> Outcome:
+def solve(highs: Highs, *, integers: Integers = "refuse", **options: object) -> Outcome:
     """Solve the model that a ``highspy.Highs`` holds, in place of ``h.run()``, and set the answer in place.
 
     Afterwards ``h.getModelStatus()``, ``h.getSolution()`` (values, dual values, reduced costs, in HiGHS's signs),
@@ -129,7 +132,7 @@ def solve(highs: Any, *, integers: Integers = "refuse", **options: Any) -> Outco
     return Outcome(result.status, objective, result, reason)
 
 
-def _why_not_lifted(highs: Any, integers: Integers) -> str:
+def _why_not_lifted(highs: Highs, integers: Integers) -> str:
     """Say why HiGHS should run on the model directly; empty if relift can take it."""
     lp = highs.getLp()
     discrete = discrete_columns(highs)
@@ -153,7 +156,7 @@ def _why_not_lifted(highs: Any, integers: Integers) -> str:
     return ""
 
 
-def _run_as_it_is(highs: Any, reason: str, seconds: float = 0.0) -> Outcome:
+def _run_as_it_is(highs: Highs, reason: str, seconds: float = 0.0) -> Outcome:
     """Let HiGHS solve its model, with what is left of its time."""
     forget_answer(highs)
     _say(highs, f"relift: HiGHS solves the model directly: {reason}")
@@ -165,7 +168,7 @@ def _run_as_it_is(highs: Any, reason: str, seconds: float = 0.0) -> Outcome:
     return Outcome(status, objective, None, reason)
 
 
-def _confirm_vertex(highs: Any, result: Result) -> None:
+def _confirm_vertex(highs: Highs, result: Result) -> None:
     """Give HiGHS the basis of a vertex, from which it needs few iterations, if any."""
     forget_answer(highs)
     highs.clearSolver()
@@ -173,11 +176,11 @@ def _confirm_vertex(highs: Any, result: Result) -> None:
     run_highs(highs)
 
 
-def run_highs(highs: Any) -> None:
+def run_highs(highs: Highs) -> None:
     """Run HiGHS itself: the bridges let ``h.run()`` lead to :func:`solve`."""
     type(highs).run(highs)
 
 
-def _say(highs: Any, line: str) -> None:
+def _say(highs: Highs, line: str) -> None:
     if option(highs, "output_flag") and option(highs, "log_to_console"):
         print(line, flush=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from relift.bridges.highs.options import changed_for_a_while
 from relift.formats.highs_solutions import duals_of_highs
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+
+if TYPE_CHECKING:
+    from weakref import ReferenceType
+
+    from highspy import Highs, HighsInfo, HighsSolution
 
 MODEL_STATUS = {
     Status.OPTIMAL: "kOptimal",
@@ -38,7 +43,7 @@ _TOLD = ("getModelStatus", "getSolution", "getInfo", "getInfoValue", "getObjecti
 _FEASIBLE, _INFEASIBLE, _NONE = 2, 1, 0
 
 
-def write_answer(highs: Any, program: Program, solution: Solution) -> None:
+def write_answer(highs: Highs, program: Program, solution: Solution) -> None:
     """Put an answer into the object that the program was read from.
 
     Parameters
@@ -58,7 +63,7 @@ def write_answer(highs: Any, program: Program, solution: Solution) -> None:
         _tell(highs, program, solution, held)
 
 
-def highs_solution(program: Program, solution: Solution) -> Any:
+def highs_solution(program: Program, solution: Solution) -> HighsSolution:
     """Make a ``HighsSolution``, with zeros where there is nothing to tell, as HiGHS does."""
     import highspy
 
@@ -76,7 +81,7 @@ def highs_solution(program: Program, solution: Solution) -> Any:
     return held
 
 
-def _postsolved(highs: Any, held: Any) -> bool:
+def _postsolved(highs: Highs, held: HighsSolution) -> bool:
     """Hand the answer over as that of a presolved model; whether HiGHS found it optimal."""
     import highspy
 
@@ -86,7 +91,7 @@ def _postsolved(highs: Any, held: Any) -> bool:
     return bool(highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
 
-def _tell(highs: Any, program: Program, solution: Solution, held: Any) -> None:
+def _tell(highs: Highs, program: Program, solution: Solution, held: HighsSolution) -> None:
     """Let the object itself, not its class, answer what the solve has found."""
     import highspy
 
@@ -98,26 +103,34 @@ def _tell(highs: Any, program: Program, solution: Solution, held: Any) -> None:
     status = getattr(highspy.HighsModelStatus, MODEL_STATUS[solution.status])
     objective = program.objective(held.col_value) if held.value_valid else _worst(program)
     info = _info(highspy.HighsInfo(), held, objective, solution.status)
-    native = type(highs)
-    answers: dict[str, Callable[..., Any]] = {
+    native, highs_ref = type(highs), weakref.ref(highs)
+
+    def info_value(name: str) -> tuple[object, object]:
+        told = highs_ref()
+        assert told is not None, "this is a method of it"
+        return native.getInfoValue(told, name)[0], getattr(info, name)
+
+    answers: dict[str, Callable[..., object]] = {
         "getModelStatus": lambda: status,
         "getSolution": lambda: held,
         "getInfo": lambda: info,
-        "getInfoValue": lambda name: (native.getInfoValue(highs_ref(), name)[0], getattr(info, name)),
+        "getInfoValue": info_value,
         "getObjectiveValue": lambda: objective,
     }
-    highs_ref = weakref.ref(highs)
     for name, answer in answers.items():
         setattr(highs, name, _until_changed(highs_ref, name, answer, program.r))
 
 
-def _until_changed(highs_ref: Any, name: str, answer: Callable[..., Any], offset: float) -> Callable[..., Any]:
+def _until_changed(
+    highs_ref: ReferenceType[Highs], name: str, answer: Callable[..., object], offset: float
+) -> Callable[..., object]:
     """A method that tells the answer as long as the model is the one that it answers, and then removes itself."""
 
-    def method(*arguments: Any) -> Any:
+    def method(*arguments: object) -> object:
         import highspy
 
         highs = highs_ref()
+        assert highs is not None, "this is a method of it"
         native = type(highs)
         is_current = (
             native.getModelStatus(highs) == highspy.HighsModelStatus.kNotset
@@ -132,13 +145,13 @@ def _until_changed(highs_ref: Any, name: str, answer: Callable[..., Any], offset
     return method
 
 
-def forget_answer(highs: Any) -> None:
+def forget_answer(highs: Highs) -> None:
     """Let the methods of the class answer again."""
     for name in _TOLD:
         vars(highs).pop(name, None)
 
 
-def _info(info: Any, held: Any, objective: float, status: Status) -> Any:
+def _info(info: HighsInfo, held: HighsSolution, objective: float, status: Status) -> HighsInfo:
     info.valid = True
     info.objective_function_value = objective
     has_duals = held.dual_valid and status != Status.UNBOUNDED

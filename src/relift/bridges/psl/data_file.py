@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 from relift.errors import FileFormatError
 
@@ -17,7 +17,7 @@ class _Line:
     text: str
 
 
-def read_data_file(text: str, name: str) -> dict[str, Any]:
+def read_data_file(text: str, name: str) -> dict[str, object]:
     r"""Read a map of maps, lists and words.
 
     Parameters
@@ -52,7 +52,7 @@ def read_data_file(text: str, name: str) -> dict[str, Any]:
     return found
 
 
-def _block(lines: list[_Line], indent: int, name: str) -> tuple[Any, list[_Line]]:
+def _block(lines: list[_Line], indent: int, name: str) -> tuple[object, list[_Line]]:
     """The lines from the first on that are indented at least as far, and those that are left."""
     if not lines:
         return {}, []
@@ -64,8 +64,8 @@ def _block(lines: list[_Line], indent: int, name: str) -> tuple[Any, list[_Line]
     return _map(lines, own, name)
 
 
-def _list(lines: list[_Line], own: int, name: str) -> tuple[list[Any], list[_Line]]:
-    items: list[Any] = []
+def _list(lines: list[_Line], own: int, name: str) -> tuple[list[object], list[_Line]]:
+    items: list[object] = []
     while lines and lines[0].indent == own and lines[0].text.startswith("-"):
         line = lines[0]
         text = line.text[1:].strip()
@@ -79,8 +79,8 @@ def _list(lines: list[_Line], own: int, name: str) -> tuple[list[Any], list[_Lin
     return items, lines
 
 
-def _map(lines: list[_Line], own: int, name: str) -> tuple[dict[str, Any], list[_Line]]:
-    found: dict[str, Any] = {}
+def _map(lines: list[_Line], own: int, name: str) -> tuple[dict[str, object], list[_Line]]:
+    found: dict[str, object] = {}
     while lines and lines[0].indent == own and not lines[0].text.startswith("- "):
         line = lines[0]
         match = re.match(r"(?P<key>'[^']*'|\"[^\"]*\"|[^:]+?)\s*:(?:\s+(?P<value>.*))?$", line.text)
@@ -101,7 +101,7 @@ def _map(lines: list[_Line], own: int, name: str) -> tuple[dict[str, Any], list[
     return found, lines
 
 
-def _word(text: str, line: _Line, name: str) -> Any:
+def _word(text: str, line: _Line, name: str) -> object:
     """A word, or a list in brackets."""
     if text.startswith("["):
         if not text.endswith("]"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TypeAlias, final
 
 from relift.bridges.psl.project import Predicate
 from relift.errors import OptionError
@@ -56,7 +56,7 @@ def evaluations_of(predicate: Predicate, inferred: Atoms) -> list[Evaluation]:
     return [_evaluated(predicate, inferred, name, options) for name, options in wanted]
 
 
-def _evaluated(predicate: Predicate, inferred: Atoms, name: str, options: Mapping[str, Any]) -> Evaluation:
+def _evaluated(predicate: Predicate, inferred: Atoms, name: str, options: Mapping[str, object]) -> Evaluation:
     options = {str(key).lower(): value for key, value in options.items()}
     kind = name.rpartition(".")[2].lower().removesuffix("evaluator")
     observed = predicate.of("observations") if str(options.get("eval.includeobs")).lower() == "true" else {}
@@ -67,11 +67,20 @@ def _evaluated(predicate: Predicate, inferred: Atoms, name: str, options: Mappin
     elif kind == "continuous":
         figures = _continuous(known, truth)
     elif kind == "discrete":
-        figures = _discrete(known, truth, float(options.get("discreteevaluator.threshold", 0.5)))
+        figures = _discrete(known, truth, _threshold(predicate, options.get("discreteevaluator.threshold", 0.5)))
     else:
         hint = "Expected one of Continuous, Discrete and Categorical."
         raise OptionError(f"the evaluator {name} of {predicate.name} is not one that relift has.", hint)
     return Evaluation(predicate.name, kind, figures)
+
+
+def _threshold(predicate: Predicate, given: object) -> float:
+    try:
+        return float(str(given))
+    except ValueError:
+        raise OptionError(
+            f"discreteevaluator.threshold={given!r} of {predicate.name} is not a number.", "Give one, such as 0.5."
+        ) from None
 
 
 def _continuous(known: Atoms, truth: Atoms) -> dict[str, float]:
@@ -96,7 +105,7 @@ def _discrete(known: Atoms, truth: Atoms, threshold: float) -> dict[str, float]:
     }
 
 
-def _categorical(predicate: Predicate, known: Atoms, truth: Atoms, options: Mapping[str, Any]) -> dict[str, float]:
+def _categorical(predicate: Predicate, known: Atoms, truth: Atoms, options: Mapping[str, object]) -> dict[str, float]:
     """The share of true atoms whose category has the largest value for its base; of equal ones the first is taken."""
     words = str(options.get("categoricalevaluator.categoryindexes", predicate.arity - 1)).split(":")
     try:

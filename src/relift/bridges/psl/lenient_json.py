@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 from relift.errors import FileFormatError
 
@@ -17,7 +16,7 @@ _PIECE = re.compile(
 )
 
 
-def read_lenient_json(text: str, name: str) -> Any:
+def read_lenient_json(text: str, name: str) -> object:
     r"""Read JSON with comments.
 
     Parameters

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import Unpack, final
 
 import numpy as np
 
@@ -31,8 +31,10 @@ from relift.language.syntax.parser import decode
 from relift.language.syntax.printer import print_model
 from relift.language.syntax.syntax_errors import RESERVED
 from relift.modelling.model_result import ModelResult
+from relift.modelling.options import GroundOptions, ModelOptions
 from relift.modelling.solve_model import ground_model, solve_model
 from relift.read_bytes import read_bytes
+from relift.tables.engine import Arrays
 
 
 @final
@@ -79,7 +81,7 @@ class PslProject:
             self._checked.append(check_model(self.text))
         return self._checked[0]
 
-    def data(self) -> dict[str, dict[str, Any]]:
+    def data(self) -> dict[str, Arrays]:
         """The tables of the model as columns."""
         tables = {}
         for key, predicate in self.project.predicates.items():
@@ -91,11 +93,11 @@ class PslProject:
                 tables[name] = _columns(predicate, "observations")
         return tables
 
-    def ground(self, **options: Any) -> GroundProgram:
+    def ground(self, **options: Unpack[GroundOptions]) -> GroundProgram:
         """The original program; options are those of :func:`relift.ground_model`."""
         return ground_model(self.check(), self.data(), **options)
 
-    def solve(self, **options: Any) -> ModelResult:
+    def solve(self, **options: Unpack[ModelOptions]) -> ModelResult:
         """Infer all unknowns; options are those of :func:`relift.solve_model`."""
         return solve_model(self.check(), self.data(), **options)
 
@@ -121,7 +123,7 @@ class PslProject:
 
 
 def read_psl(
-    project: str | Path | Mapping[str, Any], data: str | Path | None = None, *, int_ids: bool = False
+    project: str | Path | Mapping[str, object], data: str | Path | None = None, *, int_ids: bool = False
 ) -> PslProject:
     """Read a PSL project.
 
@@ -211,11 +213,11 @@ def _declared(predicate: Predicate, name: str) -> list[n.Statement]:
     ]
 
 
-def _columns(predicate: Predicate, part: Part, with_values: bool = True) -> dict[str, Any]:
+def _columns(predicate: Predicate, part: Part, with_values: bool = True) -> Arrays:
     """The tuples of a part as columns of one type each, and their values."""
     assert part in PARTS
     rows = predicate.of(part)
-    columns: dict[str, Any] = {}
+    columns: Arrays = {}
     for k, kind in enumerate(predicate.types):
         words = [key[k] for key in rows]
         columns[f"c{k}"] = np.array(words, np.int64) if kind == "int" else np.array(words, object)

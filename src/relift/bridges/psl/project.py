@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final
 
 from relift.bridges.psl.data_file import read_data_file
 from relift.bridges.psl.lenient_json import read_lenient_json
@@ -46,7 +46,7 @@ class Predicate:
     types: tuple[str, ...] = ()
     is_open: bool = False
     rows: dict[Part, dict[tuple[str | int, ...], float]] = field(default_factory=dict)
-    evaluations: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    evaluations: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
     def of(self, part: Part) -> dict[tuple[str | int, ...], float]:
         """The tuples of a part, with their values."""
@@ -79,7 +79,7 @@ class Project:
     notes: tuple[str, ...] = ()
 
 
-def project_from_json(content: str | Mapping[str, Any], name: str, folder: Path) -> Project:
+def project_from_json(content: str | Mapping[str, object], name: str, folder: Path) -> Project:
     """Read the JSON form of a project.
 
     Parameters
@@ -140,7 +140,9 @@ def project_from_psl(rules: Path, data: Path, int_ids: bool = False) -> Project:
     for part in PARTS:
         for name, files in _map(found.get(part), part, str(data)).items():
             predicate = reader.find(str(name), part)
-            reader.read(predicate, part, [files] if isinstance(files, str) else files)
+            reader.read(
+                predicate, part, [files] if isinstance(files, str) else _list(files, f"{part} of {name}", str(data))
+            )
     text = decode(read_bytes(rules), str(rules))
     return Project(str(rules), reader.predicates, Source(text, str(rules)))
 
@@ -154,7 +156,7 @@ class _Reader:
         self.predicates: dict[str, Predicate] = {}
         self.has_learn = self.has_infer = False
 
-    def add(self, key: str, types: Any, arity: Any = None) -> Predicate:
+    def add(self, key: str, types: object, arity: int | None = None) -> Predicate:
         """Declare a predicate by a key such as ``Knows/2``."""
         name, _, count = key.partition("/")
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", name) or (count and not count.isdigit()):
@@ -173,7 +175,7 @@ class _Reader:
         self.predicates[name.lower()] = found
         return found
 
-    def _type(self, key: str, kind: Any) -> str:
+    def _type(self, key: str, kind: object) -> str:
         word = str(kind).lower()
         if word not in _WHOLE | _TEXTS:
             hint = "Expected one of UniqueStringID, UniqueIntID, String, Integer, Long, Double."
@@ -189,20 +191,23 @@ class _Reader:
 
     # --- declarations -----------------------------------------------------------------------------------------------
 
-    def predicate(self, key: str, words: Mapping[str, Any]) -> None:
+    def predicate(self, key: str, words: Mapping[str, object]) -> None:
         """A predicate of the JSON form, with its data."""
         for word in ("function", "model"):
             if words.get(word) is not None:
                 raise OptionError(f"{self.name}: {key} is computed by {words[word]}, which only PSL can run.",
                                   "Write its values into a file of observations.")  # fmt: skip
-        found = self.add(key, words.get("types"), words.get("arity"))
+        arity = words.get("arity")
+        if arity is not None and (not isinstance(arity, int) or isinstance(arity, bool)):
+            raise FileFormatError(f"{self.name}: the arity of {key} is {arity!r}.", 'Give a whole number: "arity": 2.')
+        found = self.add(key, words.get("types"), arity)
         for part in PARTS:
             self.read(found, part, self._infer(words.get(part), f"{part} of {key}"))
         found.is_open = bool(found.of("targets")) or _is_true(words.get("force-open"))
         for evaluation in _list(words.get("evaluations"), f"evaluations of {key}", self.name):
             found.evaluations.append(self._evaluation(evaluation, key))
 
-    def _infer(self, given: Any, what: str) -> list[Any]:
+    def _infer(self, given: object, what: str) -> list[object]:
         """The data of inference: all of a list, or the parts ``all`` and ``infer`` of a map."""
         if isinstance(given, Mapping):
             unknown = [word for word in given if word not in ("all", "learn", "infer")]
@@ -215,14 +220,14 @@ class _Reader:
             return [item for word in ("all", "infer") for item in _list(given.get(word), what, self.name)]
         return _list(given, what, self.name)
 
-    def _evaluation(self, given: Any, key: str) -> tuple[str, dict[str, Any]]:
+    def _evaluation(self, given: object, key: str) -> tuple[str, dict[str, object]]:
         if isinstance(given, str):
             return given, {}
         if isinstance(given, Mapping) and isinstance(given.get("evaluator"), str):
             return given["evaluator"], dict(_map(given.get("options"), f"options of {key}", self.name))
         raise FileFormatError(f"{self.name}: an evaluation of {key} is not valid.", 'As in: {"evaluator": "Discrete"}')
 
-    def declared(self, key: str, words: Any) -> None:
+    def declared(self, key: str, words: object) -> None:
         """A predicate of a ``.data`` file: ``open``, ``closed``, ``block`` and types."""
         listed = words if isinstance(words, list) else [words]
         plain = {str(word).lower() for word in listed if not isinstance(word, Mapping)}
@@ -240,7 +245,7 @@ class _Reader:
 
     # --- data -------------------------------------------------------------------------------------------------------
 
-    def read(self, predicate: Predicate, part: Part, given: Iterable[Any]) -> None:
+    def read(self, predicate: Predicate, part: Part, given: Iterable[object]) -> None:
         """Add files and rows to a part of the data."""
         rows = predicate.rows.setdefault(part, {})
         for item in given:
@@ -265,7 +270,9 @@ class _Reader:
             elif words != [""]:
                 self._row(predicate, rows, words, f"{path}:{number}")
 
-    def _row(self, predicate: Predicate, rows: dict[Any, float], words: list[str], place: str) -> None:
+    def _row(
+        self, predicate: Predicate, rows: dict[tuple[str | int, ...], float], words: list[str], place: str
+    ) -> None:
         arity = predicate.arity
         if len(words) not in (arity, arity + 1):
             hint = f"{predicate.name}/{arity} has {arity} columns with tabs between them, and perhaps a value."
@@ -292,18 +299,19 @@ class _Reader:
         return int(word)
 
 
-def _rules(given: Any, folder: Path, name: str) -> list[str]:
+def _rules(given: object, folder: Path, name: str) -> list[str]:
     """The rules: a list of them, or the text of the file of this path."""
     if isinstance(given, str):
         return [decode(read_bytes(folder / given), str(folder / given))]
-    rules = _list(given, "rules", name)
-    for rule in rules:
+    rules = []
+    for rule in _list(given, "rules", name):
         if not isinstance(rule, str):
             raise FileFormatError(f"{name}: the rule {rule!r} is not a text.")
+        rules.append(rule)
     return rules
 
 
-def _map(given: Any, what: str, name: str) -> Mapping[str, Any]:
+def _map(given: object, what: str, name: str) -> Mapping[str, object]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -311,7 +319,7 @@ def _map(given: Any, what: str, name: str) -> Mapping[str, Any]:
     return given
 
 
-def _list(given: Any, what: str, name: str) -> list[Any]:
+def _list(given: object, what: str, name: str) -> list[object]:
     if given is None:
         return []
     if not isinstance(given, list):
@@ -319,5 +327,5 @@ def _list(given: Any, what: str, name: str) -> list[Any]:
     return given
 
 
-def _is_true(given: Any) -> bool:
+def _is_true(given: object) -> bool:
     return str(given).lower() == "true"

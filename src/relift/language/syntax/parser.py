@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
@@ -118,7 +118,7 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
     told = set[str]()  # words that begin with a letter of the wrong size: each is told once
     while True:
         try:
-            children = cast("list[Any]", _parser().parse(text))
+            children = cast("Children", _parser().parse(text))
             break
         except UnexpectedCharacters as problem:
             place, is_missing_end = problem.pos_in_stream or 0, False
@@ -154,13 +154,13 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
 # --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
 
 
-def _span(child: Any) -> Span:
+def _span(child: Token | n.Node) -> Span:
     if isinstance(child, Token):
         return Span(child.start_pos or 0, child.end_pos or 0)
-    return cast("Span", child.span)
+    return child.span
 
 
-def _over(children: list[Any]) -> Span:
+def _over(children: Children) -> Span:
     present = [c for c in children if c is not None]
     return _span(present[0]).to(_span(present[-1]))
 
@@ -199,35 +199,46 @@ def _string(token: Token) -> str:
     return _ESCAPE.sub(plain, str(token)[1:-1])
 
 
-def _argument(node: Any) -> n.Node:
+def _argument(node: n.Node) -> n.Node:
     if isinstance(node, n.Atom) and not node.arguments and node.span == node.name_span:
         return n.Text(node.name, node.span)
-    return cast("n.Node", node)
+    return node
+
+
+Children: TypeAlias = list[Any]
+"""What lark hands to a rule: the nodes of the rules inside of it, tokens, and None for what was left out."""
+
+
+Listed: TypeAlias = tuple[tuple[n.LogicName, ...], n.Node]
+"""The variables of an index, and where they are from."""
+
+Point: TypeAlias = tuple[n.Number, n.Number]
+"""Where a piecewise linear function has a kink, and its value there."""
 
 
 class _ToNodes(Transformer[Token, Any]):
     """One method for each rule; children are nodes and the tokens that the grammar names."""
 
-    def program(self, c: list[Any]) -> Any:
+    def program(self, c: Children) -> Children:
         return c
 
-    def relations(self, c: list[Any]) -> Any:
+    def relations(self, c: Children) -> n.Relations:
         return n.Relations(tuple(c[1:]), _over(c))
 
-    def relation(self, c: list[Any]) -> Any:
+    def relation(self, c: Children) -> n.RelationItem:
         name, arity, ordered, source = c
         if ordered is not None and arity != "1":
             hint = "Order a relation of one argument, and join it with the others."
             raise MisreadError("only a relation with one argument can be ordered", _span(name), hint)
         return n.RelationItem(str(name), _arity(arity), source, ordered is not None, _span(name))
 
-    def source(self, c: list[Any]) -> Any:
+    def source(self, c: Children) -> str | FileSource:
         options = dict(option for option in c[1:] if option is not None)
         if not options:
             return _string(c[0])
         return FileSource(_string(c[0]), options.get("header"), options.get("pattern", False))
 
-    def option(self, c: list[Any]) -> Any:
+    def option(self, c: Children) -> tuple[str, bool]:
         name, value = c
         if name not in {"header", "pattern"}:
             raise MisreadError(f"{name} is not a word about a file", _span(name), "Expected header or pattern.")
@@ -235,10 +246,10 @@ class _ToNodes(Transformer[Token, Any]):
             raise MisreadError(f"{name} is true or false, not {value}", _span(value))
         return str(name), value == "true"
 
-    def params(self, c: list[Any]) -> Any:
+    def params(self, c: Children) -> n.Params:
         return n.Params(tuple(c[1:]), _over(c))
 
-    def param(self, c: list[Any]) -> Any:
+    def param(self, c: Children) -> n.ParamItem:
         name, arity, source, value, default = c
         number = None if value is None else _written_number(value)
         if value is None or number is not None:
@@ -248,40 +259,41 @@ class _ToNodes(Transformer[Token, Any]):
             raise MisreadError("a param that is given by a formula has no table and no default", value.span, hint)
         return n.ParamItem(str(name), 0, formula=value, span=_span(name))
 
-    def formula_param(self, c: list[Any]) -> Any:
+    def formula_param(self, c: Children) -> n.ParamItem:
         name, *parameters, formula = c
         names = tuple(n.LogicName(str(p), span=_span(p)) for p in parameters)
         return n.ParamItem(str(name), len(names), parameters=names, formula=formula, span=_span(name))
 
-    def variables(self, c: list[Any]) -> Any:
+    def variables(self, c: Children) -> n.Variables:
         return n.Variables(tuple(c[1:]), _over(c))
 
-    def variable(self, c: list[Any]) -> Any:
+    def variable(self, c: Children) -> n.VariableItem:
         first, *bounds, domain, given = c
         return variable_item(first, bounds, domain, given)
 
-    def given(self, c: list[Any]) -> Any:
+    def given(self, c: Children) -> str:
         return str(c[1])
 
-    def domain(self, c: list[Any]) -> Any:
-        return c[0]
+    def domain(self, c: Children) -> n.Node:
+        node: n.Node = c[0]
+        return node
 
-    def bound(self, c: list[Any]) -> Any:
+    def bound(self, c: Children) -> n.Bound:
         return n.Bound(_sign(c[0]), c[1], _over(c))
 
-    def table(self, c: list[Any]) -> Any:
+    def table(self, c: Children) -> n.Table:
         return n.Table(str(c[0]), tuple(e for e in c[1:-1] if e is not None), _span(c[0]), _over(c))
 
-    def entry(self, c: list[Any]) -> Any:
+    def entry(self, c: Children) -> n.Entry:
         key, value = c
         if isinstance(key, n.Entry):
             return replace(key, value=value, span=_over([key, value]))
         return n.Entry((key,), value, span=_over([key, value]))
 
-    def tuple(self, c: list[Any]) -> Any:
+    def tuple(self, c: Children) -> n.Entry:
         return n.Entry(tuple(c[1:-1]), span=_over(c))
 
-    def range(self, c: list[Any]) -> Any:
+    def range(self, c: Children) -> n.Entry:
         first, _, last = c
         number = _written_number(last)
         hint = "For example: num := {1..9};   or with a param: num := {1..n};"
@@ -293,49 +305,50 @@ class _ToNodes(Transformer[Token, Any]):
         start = n.Atom(first.value, (), first.span, first.span) if isinstance(first, n.Text) else first
         return n.Entry((n.Text(""),), computed=(_unsigned(start), last), span=_over(c))
 
-    def name_constant(self, c: list[Any]) -> Any:
+    def name_constant(self, c: Children) -> n.Text:
         return n.Text(str(c[0]), _span(c[0]))
 
-    def signed(self, c: list[Any]) -> Any:
+    def signed(self, c: Children) -> n.Number:
         return _number(c[1], c[0])
 
-    def fact(self, c: list[Any]) -> Any:
+    def fact(self, c: Children) -> n.Fact:
         return n.Fact(c[0], c[0].span)
 
-    def rule(self, c: list[Any]) -> Any:
+    def rule(self, c: Children) -> n.RuleStatement:
         return n.RuleStatement(c[0], c[1], _over(c))
 
-    def definition(self, c: list[Any]) -> Any:
+    def definition(self, c: Children) -> n.Definition:
         # The "=" of a definition is a token of its own in the grammar, so it is not part of c.
         mark, head, body = c[0], c[1], c[-1]
         return n.Definition(head, body, mark is not None, _over(c))
 
-    def objective(self, c: list[Any]) -> Any:
+    def objective(self, c: Children) -> n.ObjectiveStatement:
         word, name, body = c
         return n.ObjectiveStatement("min" if word.startswith("min") else "max", body, name and str(name), _over(c))
 
-    def constraint(self, c: list[Any]) -> Any:
+    def constraint(self, c: Children) -> n.ConstraintStatement:
         _, name, index, body = c
         return n.ConstraintStatement(body, name and str(name), index, _over(c))
 
-    def soft_rule(self, c: list[Any]) -> Any:
+    def soft_rule(self, c: Children) -> n.SoftRule:
         word, weight, body, dot, *filters = c
         plain, power = _without_exponent(body)
         return n.SoftRule(weight, plain, power, dot is not None, tuple(filters), _over([word, body, dot, *filters]))
 
-    def weight(self, c: list[Any]) -> Any:
-        return c[0]
+    def weight(self, c: Children) -> n.Node:
+        node: n.Node = c[0]
+        return node
 
-    def implication(self, c: list[Any]) -> Any:
+    def implication(self, c: Children) -> n.Implies:
         return n.Implies(c[0], c[2], _over(c))
 
-    def filter(self, c: list[Any]) -> Any:
+    def filter(self, c: Children) -> n.Filter:
         return n.Filter(n.LogicName(str(c[1]), span=_span(c[1])), c[2], _over(c))
 
-    def cardinality(self, c: list[Any]) -> Any:
+    def cardinality(self, c: Children) -> n.Cardinality:
         return n.Cardinality(str(c[1]), _over(c))
 
-    def index(self, c: list[Any]) -> Any:
+    def index(self, c: Children) -> n.Index:
         parts = c[1:-1]
         if len(parts) == 1:
             names, formula = parts[0]
@@ -344,42 +357,44 @@ class _ToNodes(Transformer[Token, Any]):
         formulas = [part for names, formula in parts for part in _conjuncts(n.with_range(names, formula))]
         return n.Index(names, n.Both(tuple(formulas), formulas[0].span.to(formulas[-1].span)), _over(c))
 
-    def listed(self, c: list[Any]) -> Any:
+    def listed(self, c: Children) -> Listed:
         return tuple(n.LogicName(str(v), span=_span(v)) for v in c[:-1]), c[-1]
 
-    def member(self, c: list[Any]) -> Any:
+    def member(self, c: Children) -> n.Range:
         variable, first, _, last = c
         return n.Range(n.LogicName(str(variable), span=_span(variable)), first, last, _over(c))
 
-    def bare_range(self, c: list[Any]) -> Any:
+    def bare_range(self, c: Children) -> n.Range:
         return n.Range(None, c[0], c[2], _over(c))
 
-    def disjunction(self, c: list[Any]) -> Any:
+    def disjunction(self, c: Children) -> n.Node:
         return n.Either(tuple(c[0::2]), _over(c)) if len(c) > 1 else c[0]
 
-    def conjunction(self, c: list[Any]) -> Any:
+    def conjunction(self, c: Children) -> n.Node:
         return n.Both(tuple(c), _over(c)) if len(c) > 1 else c[0]
 
-    def negated(self, c: list[Any]) -> Any:
+    def negated(self, c: Children) -> n.Negated:
         return n.Negated(c[1], _over(c))
 
-    def comparison(self, c: list[Any]) -> Any:
+    def comparison(self, c: Children) -> n.Node:
         return n.Compare(tuple(c[0::2]), tuple(map(_sign, c[1::2])), _over(c)) if len(c) > 1 else c[0]
 
-    def sum(self, c: list[Any]) -> Any:
+    def sum(self, c: Children) -> n.Sum:
         return n.Sum(tuple(c[0::2]), tuple(map(str, c[1::2])), _over(c))
 
-    def binary(self, c: list[Any]) -> Any:
+    def binary(self, c: Children) -> n.Binary:
         sign = "**" if c[1] == "^" else str(c[1])
         return n.Binary(cast("Any", sign), c[0], c[2], _over(c))
 
-    def signed_term(self, c: list[Any]) -> Any:
+    def signed_term(self, c: Children) -> n.Node:
         if c[0] == "-":
             return n.Minus(c[1], _over(c))
-        summed = {"is_summed": True} if isinstance(c[1], n.LogicName) else {}
-        return replace(c[1], span=_over(c), **summed)
+        part: n.Node = c[1]
+        if isinstance(part, n.LogicName):
+            return replace(part, span=_over(c), is_summed=True)
+        return replace(part, span=_over(c))
 
-    def indexed(self, c: list[Any]) -> Any:
+    def indexed(self, c: Children) -> n.Indexed:
         kind, index, *rest = c
         if kind not in ("sum", "count", *OVER_QUERIES):
             known = listed(["sum", "count", *OVER_QUERIES])
@@ -394,31 +409,32 @@ class _ToNodes(Transformer[Token, Any]):
             raise MisreadError("quad_over_lin{..} has two expressions behind it", _over(c), hint)
         return n.Indexed(str(kind), index, rest[0] if rest else None, tuple(rest[1:]), _over(c))
 
-    def number(self, c: list[Any]) -> Any:
+    def number(self, c: Children) -> n.Number:
         return _number(c[0])
 
-    def text(self, c: list[Any]) -> Any:
+    def text(self, c: Children) -> n.Text:
         return n.Text(_string(c[0]), _span(c[0]))
 
-    def logic_variable(self, c: list[Any]) -> Any:
+    def logic_variable(self, c: Children) -> n.LogicName:
         return n.LogicName(str(c[0]), span=_span(c[0]))
 
-    def anonymous(self, c: list[Any]) -> Any:
+    def anonymous(self, c: Children) -> n.Wildcard:
         return n.Wildcard(_span(c[0]))
 
-    def truth(self, c: list[Any]) -> Any:
+    def truth(self, c: Children) -> n.Truth:
         return n.Truth(_span(c[0]))
 
-    def call(self, c: list[Any]) -> Any:
+    def call(self, c: Children) -> n.Call:
         return n.Call(cast("Any", str(c[0])), tuple(c[1:-1]), _over(c))
 
-    def parenthesised(self, c: list[Any]) -> Any:
-        return replace(c[1], span=_over(c))
+    def parenthesised(self, c: Children) -> n.Node:
+        inside: n.Node = c[1]
+        return replace(inside, span=_over(c))
 
-    def bracket(self, c: list[Any]) -> Any:
+    def bracket(self, c: Children) -> n.Bracket:
         return n.Bracket(c[1], _over(c))
 
-    def piecewise(self, c: list[Any]) -> Any:
+    def piecewise(self, c: Children) -> n.Piecewise:
         name, body, _, *points, end = c
         if name != "piecewise":
             raise MisreadError(f"{name}(..) has no ';' in it", _span(name), "piecewise(e; x0: y0, x1: y1) has one.")
@@ -431,35 +447,35 @@ class _ToNodes(Transformer[Token, Any]):
                 raise MisreadError("the points of piecewise go from left to right", x.span, "Sort them.")
         return n.Piecewise(body, tuple(points), _over([name, end]))
 
-    def point(self, c: list[Any]) -> Any:
+    def point(self, c: Children) -> Point:
         return c[0], c[1]
 
-    def star(self, c: list[Any]) -> Any:
+    def star(self, c: Children) -> n.Star:
         return n.Star(_span(c[0]))
 
-    def atom(self, c: list[Any]) -> Any:
+    def atom(self, c: Children) -> n.Atom:
         name, arguments = c
         if arguments is None:
             return n.Atom(str(name), (), _span(name), _span(name))
         values, end = arguments
         return n.Atom(str(name), values, _span(name), _over([name, end]))
 
-    def arguments(self, c: list[Any]) -> Any:
+    def arguments(self, c: Children) -> Any:
         return tuple(_argument(e) for e in c[:-1] if e is not None), c[-1]
 
 
-def _conjuncts(node: Any) -> tuple[Any, ...]:
+def _conjuncts(node: n.Node) -> tuple[n.Node, ...]:
     return node.parts if isinstance(node, n.Both) else (node,)
 
 
-def _written_number(node: Any) -> n.Number | None:
+def _written_number(node: n.Node) -> n.Number | None:
     """The number that an expression is, with its sign; None if it is none."""
     if isinstance(node, n.Minus) and isinstance(node.part, n.Number) and not node.part.text.startswith("-"):
         return n.Number(f"-{node.part.text}", node.span)
     return node if isinstance(node, n.Number) else None
 
 
-def _unsigned(node: Any) -> Any:
+def _unsigned(node: n.Node) -> n.Node:
     """A number as it stands in expressions: its sign is a node of its own."""
     if isinstance(node, n.Number) and node.text.startswith("-"):
         return n.Minus(n.Number(node.text[1:], node.span), node.span)

@@ -100,9 +100,9 @@ def _name_span(target: n.Node) -> Span:
 
 def _shape(target: n.Node, has_domain: bool) -> tuple[str, int, tuple[n.LogicName, ...]]:
     """The name, the number of arguments, and the arguments."""
-    if _has_arity(target) and not has_domain:
-        quotient = cast("Any", target)
-        return quotient.left.name, arity_of(quotient.right.text, quotient.right.span), ()
+    match target:
+        case n.Binary(op="/", left=n.Atom(arguments=()) as atom, right=n.Number() as number) if not has_domain:
+            return atom.name, arity_of(number.text, number.span), ()
     if isinstance(target, n.LogicName):
         hint = "Names begin with a lower-case letter."
         raise MisreadError(f"a name was expected, not the logic variable {target.name}", target.span, hint)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 import duckdb
 import numpy as np
 
-from relift.arrays import Cells
+from relift.arrays import Cells, Tuples
 from relift.errors import DataError, EngineError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Filter, Limit, Plan, Scan, Type, Unit, literal
@@ -28,7 +28,7 @@ from relift.tables.engine import ARRAY_TYPES, Arrays, Engine, Row, refuse_rows
 from relift.tables.memory.columns import Relation, Vector
 from relift.tables.memory.growing import numbers_of, vector_of
 from relift.tables.memory.string_ids import Texts
-from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, close_rules
 from relift.tables.sources.columns_from_objects import none_where_masked
 from relift.tables.sources.contents import ArrowStream, File, Stored
 from relift.tables.sources.table import Source

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 import numpy as np
 
-from relift.arrays import Cells
+from relift.arrays import Cells, Tuples
 from relift.errors import DataError, EngineError, SizeLimitError
 from relift.settings import ProgressCallback
 from relift.tables.algebra import Plan, Scan, Type, nodes
@@ -23,7 +23,7 @@ from relift.tables.memory.evaluate import Evaluator
 from relift.tables.memory.growing import GrowingTable, numbers_of, vector_of
 from relift.tables.memory.scalars import NotInMemoryError
 from relift.tables.memory.string_ids import Texts
-from relift.tables.recursion import MOST_TUPLES, RecursiveRules, Tuples, close_rules
+from relift.tables.recursion import MOST_TUPLES, RecursiveRules, close_rules
 from relift.tables.sources.canonical import refuse_key
 from relift.tables.sources.contents import Columns, File, Frame
 from relift.tables.sources.small_csv import small_table
