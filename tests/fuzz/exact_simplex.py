@@ -64,7 +64,7 @@ def _standard_form(draft: Draft) -> tuple[int, list[dict[int, Fraction]], dict[i
     cost = {-1: ZERO}
     for i, value in enumerate(draft.q.tolist()):
         cost[-1] += sign * _fraction(value) * terms[i][0]
-        for z, direction in terms[j][1]:
+        for z, direction in terms[i][1]:
             cost[z] = cost.get(z, ZERO) + sign * direction * _fraction(value)
     return n, rows, cost, sign
 
