@@ -246,3 +246,15 @@ def test_a_relation_with_data_and_rules_can_be_grounded_again(engine: str) -> No
     first = solved(text, {"q": [7]}, engine)
     assert keys(first.resolve(data={"q": [8, 9]}), "x") == [1, 2, 8, 9]
     assert keys(first.resolve(data={"q": []}), "x") == [1, 2]
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_default_does_not_stand_for_what_lies_before_the_first(engine: str) -> None:
+    text = """
+    relation p/1 ordered; param d/2 default 0.5; var y/1;
+    minimize o: sum{N in p(N)} d(N, prev(N))*y(N);
+    """
+    with pytest.raises(DataError, match=r"prev\(0\) does not exist: that is the first of 'p'"):
+        relift.ground_model(text, {"p": [(0,), (2,)], "d": {(2, 0): 1}}, engine=engine)
+    later = text.replace("N in p(N)", "N in p(N) & p(prev(N))")
+    assert relift.ground_model(later, {"p": [(0,), (2,)], "d": {(2, 1): 1}}, engine=engine).program.q.tolist() == [0.5]

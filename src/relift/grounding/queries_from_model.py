@@ -436,16 +436,23 @@ class Queries:
         key = (name, expression.arguments)
         if key in self._values and self._values[key] in plan.columns:
             return plan, Column(self._values[key])
-        column = self._temporary()
-        known = plan.columns.keys()
+        column, known, n_demands = self._temporary(), plan.columns.keys(), len(self.afterwards)
         with self.blame(name, expression.span):
             plan, partner, shown = self._partner(plan, self.tables[name], expression.arguments, column)
             shown_plan = plan = Join(plan, partner, "left")
-        plan = _without_temporaries(plan, known, column)
         if default is not None:
             if shown_plan.on and expression.default is None:
                 self.lookups.append(shown_plan)
-            return plan, call("coalesce", Column(column), literal(default))
+            value = call("coalesce", Column(column), literal(default))
+            if len(self.afterwards) == n_demands:
+                return _without_temporaries(plan, known, column), value
+            # An argument that has no value, such as prev of the first, has none by default either.
+            lost = self._temporary()
+            is_lost = [call("is null", argument) for argument in shown]
+            plan = extend(plan, {lost: call("or", *is_lost) if len(is_lost) > 1 else is_lost[0]})
+            plan = _without_temporaries(plan, {*known, lost}, column)
+            return plan, call("if", Column(lost), Column(column), value)
+        plan = _without_temporaries(plan, known, column)
         self._demand(
             shown_plan,
             call("is null", Column(column)),
