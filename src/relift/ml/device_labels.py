@@ -63,7 +63,8 @@ def anchor_signatures(anchors: Double, distances: Callable[[Double, Double], Dou
         rows = torch.as_tensor(distances(anchors, anchors), device=device)
     # Divided by a tensor: a number would be turned into a factor, which rounds otherwise.
     rows /= torch.tensor(len(anchors), dtype=torch.float64, device=device).sqrt()
-    return rows.to(torch.float32).sort(dim=1).values.cpu().numpy()
+    sorted_rows: NDArray[np.float32] = rows.to(torch.float32).sort(dim=1).values.cpu().numpy()
+    return sorted_rows
 
 
 def label_on_device(points: Double, anchors: Double, centres: Double, device: str) -> tuple[NDArray[np.int64], int]:
