@@ -9,7 +9,7 @@ import numpy as np
 from tests.fuzz.calls import Verdict
 from tests.fuzz.draft import Draft
 from tests.fuzz.exact_simplex import exact_optimum
-from tests.fuzz.margins import with_margin
+from tests.fuzz.margins import with_margin, within_reach
 from tests.fuzz.routes import HUGE, Found, Route, routes_for
 
 CLOSE = 2e-5
@@ -104,9 +104,12 @@ def _has_huge_bounds(draft: Draft) -> bool:
 
 
 def _at_the_border(draft: Draft, verdict: Verdict, routes: list[Route]) -> tuple[str, str]:
-    """Wrong only if it is also wrong for nearly the same program: rows wider by 1e-5, or narrower by 1e-6."""
+    """Wrong only if it is also wrong for nearly the same program: rows wider by 1e-5, or narrower by 1e-6.
+
+    A program is not called infeasible wrongly if its points are so far away that rounding of coefficients makes them.
+    """
     if verdict.status == "infeasible":
-        founds = [route(with_margin(draft, -1e-6)) for route in routes]
+        founds = [route(within_reach(with_margin(draft, -1e-6))) for route in routes]
         if not all(found.status in {"optimal", "unbounded"} and _counts(draft, verdict, found) for found in founds):
             return "", "borderline"
         return f"{_text(verdict)}, but narrower by 1e-6 it is {', '.join(map(_said, founds))}", "wrong"

@@ -24,6 +24,22 @@ def with_margin(draft: Draft, share: float) -> Draft:
     return replace(draft, l=l, u=u, lb=lb, ub=ub, quadratic=quadratic, cones=cones)
 
 
+FAR = 1e10
+"""Whether there are points so many times as far away as its numbers say is decided by how coefficients were rounded."""
+
+
+def within_reach(draft: Draft) -> Draft:
+    """The same program with bounds on every variable, far away: a last digit of a coefficient, times such a variable,
+    is as large as what a row may be off by.
+    """
+    sides = np.maximum(_finite(draft.l), _finite(draft.u))
+    coefficients = np.abs(draft.A)
+    sizes = np.divide(sides[:, None], coefficients, out=np.zeros_like(coefficients), where=coefficients > 0)
+    own = np.maximum(np.maximum(_finite(draft.lb), _finite(draft.ub)), 1.0)
+    far = FAR * np.maximum(sizes.max(0, initial=0.0), own)
+    return replace(draft, lb=np.maximum(draft.lb, -far), ub=np.minimum(draft.ub, far))
+
+
 def _moved(lower: Any, upper: Any, share: float, sizes: Any) -> tuple[Any, Any]:
     room = share * np.maximum(np.maximum(_finite(lower), _finite(upper)), sizes)
     if share < 0:
