@@ -54,6 +54,8 @@ def _counts(draft: Draft, verdict: Verdict, found: Found) -> bool:
         return found.route in {"exact", "highs"} and not _has_huge_bounds(draft)
     if found.status == "infeasible" and found.route != "exact" and _has_exact_point(draft):
         return False
+    if found.status == "optimal" and found.route != "exact" and verdict.status == "unbounded":
+        return found.is_decided and not (_has_exact_ray(draft) and _has_exact_point(draft))
     return found.is_decided
 
 
@@ -61,6 +63,20 @@ def _has_exact_point(draft: Draft) -> bool:
     """Whether rational arithmetic finds a point of a small program with linear rows: two solvers can be wrong alike."""
     rows = replace(draft, P=None, q=np.zeros(draft.n))
     return _is_small_and_linear(rows) and exact_optimum(rows).status == "optimal"
+
+
+def _has_exact_ray(draft: Draft) -> bool:
+    """Whether rational arithmetic finds a direction in which a small QP is unbounded: solvers ignore costs of 1e-9."""
+    if draft.P is None or draft.quadratic or draft.cones:
+        return False
+    still = np.zeros(draft.n)
+    directions = replace(
+        draft, P=None, q=-draft.q if draft.sense == "max" else draft.q, sense="min", A=np.vstack([draft.A, draft.P]),
+        l=np.append(np.where(np.isfinite(draft.l), 0.0, -np.inf), still),
+        u=np.append(np.where(np.isfinite(draft.u), 0.0, np.inf), still),
+        lb=np.where(np.isfinite(draft.lb), 0.0, -1.0), ub=np.where(np.isfinite(draft.ub), 0.0, 1.0),
+    )  # fmt: skip
+    return _is_small_and_linear(directions) and exact_optimum(directions).objective < 0.0
 
 
 Claim = Callable[[Found], bool]
