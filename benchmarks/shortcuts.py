@@ -141,15 +141,15 @@ def reading(find: str, problem: cp.Problem, name: str) -> Line:
     return measured(f"`hidden_{find.removeprefix('find_')}`", name, run, without)
 
 
-def _no_means(program: relift.Program) -> None:
+def _no_means(program: relift.Program, *_: object) -> None:
     return None
 
 
-def _no_norms(program: relift.Program) -> None:
+def _no_norms(program: relift.Program, *_: object) -> None:
     return None
 
 
-def _no_quadratics(program: relift.Program) -> None:
+def _no_quadratics(program: relift.Program, *_: object) -> None:
     return None
 
 

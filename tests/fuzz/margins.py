@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,13 @@ def within_reach(draft: Draft) -> Draft:
     own = np.maximum(np.maximum(_finite(draft.lb), _finite(draft.ub)), 1.0)
     far = FAR * np.maximum(sizes.max(0, initial=0.0), own)
     return replace(draft, lb=np.maximum(draft.lb, -far), ub=np.minimum(draft.ub, far))
+
+
+def with_other_digits(draft: Draft) -> Iterator[Draft]:
+    """The same program with every coefficient of its rows a billionth larger or smaller, in four ways."""
+    for seed in range(4):
+        signs = np.random.default_rng(seed).choice([-1.0, 1.0], draft.A.shape)
+        yield replace(draft, A=draft.A * (1.0 + 1e-9 * signs))
 
 
 def _moved(lower: Any, upper: Any, share: float, sizes: Any) -> tuple[Any, Any]:
