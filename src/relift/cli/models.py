@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, final
 
-import typer
-
 from relift.cli.psl import is_psl, project_at
-from relift.cli.screen import print_source
-from relift.cli.work import console, print_json, run_beside
+from relift.cli.screen import print_source, show
+from relift.cli.words import Argument, Option
+from relift.cli.work import print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
 from relift.redaction import redacted
 from relift.tables.postgres.address import is_address
@@ -32,12 +31,10 @@ SUFFIX = ".rlp"
 SHOWN_VALUES = 40
 """Values are printed where there are no more of them; otherwise ``--out`` writes them."""
 
-RelationalArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model in the modelling language (.rlp).", show_default=False)
-]
+RelationalArgument = Annotated[Path, Argument(metavar="MODEL", help="A model in the modelling language (.rlp).")]
 DataOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--data",
         "-d",
         help="Folder with a .csv or .parquet file for each relation and param, or server with a table for each.",
@@ -46,11 +43,11 @@ DataOption = Annotated[
 ]
 SchemaOption = Annotated[
     str | None,
-    typer.Option("--schema", help="Schema of the server that holds the tables; else its search path.", metavar="NAME"),
+    Option("--schema", help="Schema of the server that holds the tables; else its search path.", metavar="NAME"),
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--engine",
         help="Engine that evaluates the model's queries. Passwords belong in PGPASSWORD or ~/.pgpass.",
         metavar="memory|duckdb|postgresql://…|spark",
@@ -58,7 +55,7 @@ EngineOption = Annotated[
 ]
 HeaderOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--header",
         help="Whether CSV files of --data begin with a line of column names; repeatable, for all or one of them.",
         metavar="yes|no|NAME=yes|no",
@@ -66,10 +63,10 @@ HeaderOption = Annotated[
 ]
 ParamOption = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
+    Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", help="Largest number of rows or nonzeros of the grounded model.", metavar="N")
+    int | None, Option("--limit", help="Largest number of rows or nonzeros of the grounded model.", metavar="N")
 ]
 
 
@@ -285,12 +282,9 @@ def print_answer(answer: ModelResult) -> None:
     """Print statements, certificate, and the values where there are few."""
     from relift.report.summary import certificate_line, proved_gap, times_table
 
-    screen = console()
     print(answer.explain())
     print()
-    screen.print(times_table(answer.timings))
-    print()
-    screen.print(certificate_line(answer.result.certificate, answer.status))
+    show(times_table(answer.timings), "", certificate_line(answer.result.certificate, answer.status))
     if answer.result.approximation is not None:
         print(proved_gap(answer.result.approximation))
     if answer.result.message and str(answer.status) != "optimal":
@@ -320,7 +314,7 @@ def ground_command(
     model: RelationalArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the program (.mps, .lp, .npz, .gz).", metavar="FILE"),
+        Option("--output", "-o", help="Write the program (.mps, .lp, .npz, .gz).", metavar="FILE"),
     ] = None,
     data: DataOption = None,
     param: ParamOption = None,
@@ -328,8 +322,8 @@ def ground_command(
     engine: EngineOption = None,
     schema: SchemaOption = None,
     header: HeaderOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False,
 ) -> None:
     """Ground a model over its tables, and write it as a file that any solver reads; names are kept."""
     from relift.cli.options import check_output
@@ -364,16 +358,14 @@ def ground_command(
 
 
 def fmt_command(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Models (.rlp).", show_default=False)],
-    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only list files that would change; exit code 6 if any.")
-    ] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
+    models: Annotated[list[Path], Argument(metavar="MODEL...", help="Models (.rlp).")],
+    write: Annotated[bool, Option("--write", "-w", help="Change the files.")] = False,
+    check: Annotated[bool, Option("--check", help="Only list files that would change; exit code 6 if any.")] = False,
+    diff: Annotated[bool, Option("--diff", help="Print what would change.")] = False,
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
     from relift.atomic import write_atomically
-    from relift.cli.exit_codes import EXIT_FAILURE
+    from relift.cli.exit_codes import EXIT_FAILURE, CommandExit
     from relift.language.syntax.parser import decode
     from relift.language.syntax.printer import format_text
     from relift.read_bytes import read_bytes
@@ -399,7 +391,7 @@ def fmt_command(
     for path in changed if write or check else ():
         print(f"{'changed' if write else 'would change'}: {path}")
     if check and changed:
-        raise typer.Exit(EXIT_FAILURE)
+        raise CommandExit(EXIT_FAILURE)
 
 
 def show_command(
@@ -410,7 +402,7 @@ def show_command(
     engine: EngineOption = None,
     schema: SchemaOption = None,
     header: HeaderOption = None,
-    sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL queries behind each statement.")] = False,
+    sql: Annotated[bool, Option("--sql", help="Also print the SQL queries behind each statement.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
     from relift.modelling.recording_engine import RecordingEngine

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from relift.cli.closed_pipes import survive_closed_pipes
-from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE
+from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, CommandExit
 from relift.cli.options_file import with_options_files
 from relift.cli.screen import escaped_output
+from relift.cli.words import COMMANDS, plain_call
 from relift.errors import (
     BackendError,
     EmptyJoinWarning,
@@ -29,22 +30,6 @@ from relift.errors import (
     SlowReferenceWarning,
 )
 from relift.redaction import redacted
-
-COMMANDS = (
-    "solve",
-    "lift",
-    "expand",
-    "inspect",
-    "report",
-    "check",
-    "ground",
-    "fmt",
-    "show",
-    "reproduce",
-    "backends",
-    "info",
-)
-"""The first word; any other is a model to solve."""
 
 _NO_MEMORY = "there is not enough memory for this model."
 _MEMORY_WORDS = ("failed to map segment from shared object", "can't start new thread")
@@ -134,14 +119,11 @@ def _print_warnings() -> None:
 
 
 def _run(given: Sequence[str]) -> int:
-    from relift.cli.commands import app
-
     try:
         if not given:
-            app(["--help"], standalone_mode=False, prog_name="relift")
+            _code_by_typer(["--help"])
             return EXIT_USAGE
-        words = with_options_files(_arguments(given), COMMANDS)
-        code = int(app(words, standalone_mode=False, prog_name="relift") or 0)
+        code = _code_of(with_options_files(_arguments(given), list(COMMANDS)))
         sys.stdout.flush()
         return _interrupted() if code == EXIT_INTERRUPTED else code  # the parser of the words has caught Ctrl-C
     except KeyboardInterrupt:
@@ -160,6 +142,24 @@ def _run(given: Sequence[str]) -> int:
         return EXIT_FAILURE
     except Exception as error:  # noqa: BLE001 - the last resort: a sentence, no traceback
         return _other_error(error, "--debug" in given)
+
+
+def _code_of(words: Sequence[str]) -> int:
+    """Run a command and return its exit code."""
+    try:
+        call = plain_call(words, os.environ)
+        if call is None:
+            return _code_by_typer(words)
+        call()
+    except CommandExit as end:
+        return end.code
+    return 0
+
+
+def _code_by_typer(words: Sequence[str]) -> int:
+    from relift.cli.commands import app
+
+    return int(app(words, standalone_mode=False, prog_name="relift") or 0)
 
 
 def _interrupted() -> int:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from relift.cli import models, psl
 from relift.cli.exit_codes import exit_code, leave
 from relift.cli.lift_in_engine import (
@@ -52,7 +50,9 @@ from relift.cli.options import (
     check_style,
     lift_options,
 )
-from relift.cli.work import console, print_json, prints_on_stderr, read_model, run_beside
+from relift.cli.screen import show
+from relift.cli.words import Option
+from relift.cli.work import print_json, prints_on_stderr, read_model, run_beside
 from relift.errors import OptionError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def solve_command(
     param: ParamOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp, PSL).", metavar="DIR"),
+        Option("--out", help="Write tables of values and duals, and solution.json (.rlp, PSL).", metavar="DIR"),
     ] = None,
     limit: LimitOption = None,
     engine: EngineOption = None,
@@ -89,35 +89,29 @@ def solve_command(
     no_scale_rows: NoScaleRowsOption = False,
     no_sizes: NoSizesOption = False,
     no_signs: NoSignsOption = False,
-    backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
+    backend: Annotated[str, Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
     backend_option: Annotated[
         list[str] | None,
-        typer.Option(
-            "--backend-option", help="Option of the solver, by its own name; repeatable.", metavar="KEY=VALUE"
-        ),
+        Option("--backend-option", help="Option of the solver, by its own name; repeatable.", metavar="KEY=VALUE"),
     ] = None,
     tol: ToleranceOption = 1e-6,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", help="Time limit in seconds (excludes reading files).", metavar="SECONDS"),
+        Option("--time-limit", help="Time limit in seconds (excludes reading files).", metavar="SECONDS"),
     ] = None,
     iteration_limit: Annotated[
-        int | None, typer.Option("--iteration-limit", help="Iterations of the solver.", metavar="N")
+        int | None, Option("--iteration-limit", help="Iterations of the solver.", metavar="N")
     ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", help="Threads of the solver.", metavar="N")] = None,
-    vertex: Annotated[
-        bool, typer.Option("--vertex", help="Move the solution of an LP to a vertex (crossover).")
-    ] = False,
+    threads: Annotated[int | None, Option("--threads", help="Threads of the solver.", metavar="N")] = None,
+    vertex: Annotated[bool, Option("--vertex", help="Move the solution of an LP to a vertex (crossover).")] = False,
     approximate: Annotated[
         float | None,
-        typer.Option("--approximate", help="Merge nearly equal data, up to a proved relative gap.", metavar="GAP"),
+        Option("--approximate", help="Merge nearly equal data, up to a proved relative gap.", metavar="GAP"),
     ] = None,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Also solve directly, without lifting, and compare.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Let the solver print its log.")] = False,
+    compare: Annotated[bool, Option("--compare", help="Also solve directly, without lifting, and compare.")] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="Let the solver print its log.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -186,9 +180,9 @@ def solve_command(
     elif not quiet:
         from relift.report.summary import summary
 
-        console().print(summary(result, timings, comparison))
+        show(summary(result, timings, comparison))
         if output is not None:
-            console().print(f"solution written to {output}", soft_wrap=True)  # a broken path is no path
+            print(f"solution written to {output}")
     leave(exit_code(result.status))
 
 
