@@ -50,7 +50,7 @@ def __getattr__(name: str) -> object:
         return sorted(_homes())
     if name in _PARTS:
         return import_module(f"relift.{name}")
-    if not name.startswith("__") and name in _homes():
+    if not name.startswith("_") and name in _homes():
         value: object = getattr(import_module(_homes()[name]), name)
         globals()[name] = value
         return value

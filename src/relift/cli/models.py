@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, final
 
@@ -217,6 +217,16 @@ def checked_model(path: Path, data: str | None = None) -> CheckedModel:
     return check_text(decode(read_bytes(path), str(path)), str(path))
 
 
+def import_grounding(engine: str | None) -> None:
+    """Import what grounding needs before its time is taken; engines on servers are imported when they are reached."""
+    modules = ["modelling.solve_model", "modelling.recording_engine", "tables.open_engine", "tables.sources.small_csv"]
+    own = {None: "tables.memory.engine", "memory": "tables.memory.engine", "duckdb": "tables.duckdb.engine"}
+    for name in [*modules, *([own[engine]] if engine in own else [])]:
+        import_module(f"relift.{name}")
+    grammar_table = import_module("relift.language.syntax.grammar_table")
+    grammar_table.grammar_table()
+
+
 def ground_given(
     words: ModelArguments, held: Held, progress: Callable[..., None] | None = None, record: bool = False
 ) -> GroundProgram:
@@ -263,13 +273,16 @@ def solve_given(words: ModelArguments, quiet: bool, options: SolveOptions) -> Mo
     """Ground and solve, with progress per statement."""
     from relift.modelling.model_result import ModelResult
     from relift.pipeline import solve
+    from relift.solvers.registry import import_solver
 
     held = Held()
 
     def job(progress: Callable[..., None]) -> ModelResult:
+        import_grounding(words.engine)
         start = time.perf_counter()
         grounded = ground_given(words, held, progress)
         seconds = time.perf_counter() - start
+        import_solver(grounded.program, options.get("backend", "auto"))
         return ModelResult(
             grounded, solve(grounded.program, progress=progress, **options), {**options, "progress": None}, seconds
         )
@@ -335,6 +348,7 @@ def ground_command(
         check_output(output, SUFFIXES)
     words = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
+    import_grounding(engine)
     start = time.perf_counter()
     grounded = run_beside(lambda told: ground_given(words, held, told), quiet, f"reading {model.name}", held)
     seconds = time.perf_counter() - start
@@ -383,6 +397,8 @@ def fmt_command(
                 with write_atomically(path) as file:
                     file.write(formatted.encode())
         if diff:
+            import difflib
+
             lines = difflib.unified_diff(text.splitlines(), formatted.splitlines(), str(path), str(path), lineterm="")
             for line in lines:
                 print(line)

@@ -16,7 +16,6 @@ repeats the option. What is typed on the command line comes later, and wins.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -64,6 +63,8 @@ def with_options_files(words: Sequence[str], commands: Sequence[str]) -> list[st
 
 
 def _words_in(path: str, command: str, commands: Sequence[str]) -> list[str]:
+    import tomllib
+
     try:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import shutil
 import signal
@@ -53,6 +52,8 @@ def _arguments(given: Sequence[str]) -> list[str]:
         return words
     first = words[0]
     if not first.startswith("-") and not Path(first).suffix and os.sep not in first and not Path(first).exists():
+        import difflib
+
         near = difflib.get_close_matches(first, COMMANDS, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"Commands are {', '.join(COMMANDS)}."
         raise OptionError(f"there is neither a command nor a file {first!r}.", hint)

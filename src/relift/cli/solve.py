@@ -116,7 +116,6 @@ def solve_command(
     quiet: QuietOption = False,
 ) -> None:
     """Solve a model and print sizes, times and the certificate."""
-    from relift.formats.solutions import json_from_result, write_solution
     from relift.settings import SolverSettings
 
     words: SolveOptions = {
@@ -159,7 +158,9 @@ def solve_command(
     with prints_on_stderr():
         program, read_seconds = read_model(model, relax, quiet, max_bytes)
         from relift.pipeline import solve
+        from relift.solvers.registry import import_solver
 
+        import_solver(program, backend)
         if compare:
             _warm_up(program, backend)
         options: SolveOptions = {**words, **how, "verbose": verbose, "approximate": approximate}
@@ -171,8 +172,12 @@ def solve_command(
             comparison = _compared(program, words, sum(result.timings.values()), quiet)
     timings = {"read": read_seconds}
     if output is not None:
+        from relift.formats.solutions import write_solution
+
         write_solution(result, output, timings, solution_style.value)
     if as_json:
+        from relift.formats.solutions import json_from_result
+
         document = json_from_result(result, timings=timings)
         if comparison is not None:
             document["comparison"] = _comparison_for_json(comparison)
@@ -195,21 +200,24 @@ def _solve_model(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from relift.formats.model_results import json_from_model_result, write_model_result
-    from relift.formats.solutions import write_solution
-
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
     with prints_on_stderr():
         answer = models.solve_given(words, quiet or as_json, options)
     project = psl.project_at(words.model, words.data) if psl.is_psl(words.model) else None
     if output is not None:
+        from relift.formats.solutions import write_solution
+
         write_solution(answer.result, output, {"ground": answer.seconds}, style.value)
     if out is not None and project is not None:
         psl.write_inferred(project, answer, out)
     elif out is not None:
+        from relift.formats.model_results import write_model_result
+
         write_model_result(answer, out)
     if as_json:
+        from relift.formats.model_results import json_from_model_result
+
         document = json_from_model_result(answer)
         if project is not None:
             document["evaluations"] = psl.evaluations_for_json(project, answer)

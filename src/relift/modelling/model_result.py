@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
 
 import numpy as np
@@ -270,6 +269,8 @@ class ModelResult(ModelAnswer):
         return ranging(self)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<p><b>{escape(repr(self))}</b></p>{self.explain()._repr_html_()}"
 
     def rays(self, name: str) -> ResultTable:

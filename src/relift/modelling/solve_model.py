@@ -20,7 +20,6 @@ import numpy as np
 from relift.arrays import SparseMatrix
 from relift.errors import DataError, OptionError
 from relift.grounding.ground import GroundProgram, ground
-from relift.language.build_in_python import Model
 from relift.language.checked_model import CheckedModel
 from relift.language.checks.check_model import check_text
 from relift.language.syntax.parser import decode, parse_text
@@ -41,9 +40,10 @@ from relift.tables.postgres.address import is_address
 from relift.tables.sources.table import TableLike
 
 if TYPE_CHECKING:
+    from relift.language.build_in_python import Model
     from relift.modelling.engine_model_result import EngineModelResult
 
-ModelLike: TypeAlias = Model | CheckedModel | str | Path
+ModelLike: TypeAlias = "Model | CheckedModel | str | Path"
 """A model in Python, a checked one, the text of one, or the path of a file."""
 DataLike: TypeAlias = "Mapping[str, TableLike] | ServerTables | DataFolder | str | Path | Connection | None"
 """Tables by name, a folder of them, a server that has them, or a connection of DuckDB or SQLite."""
@@ -306,6 +306,8 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, TableLike], Path
                 "the model was given as what looks like the address of a server.", "Give that as engine= or data=."
             )
         return check_text(model), {}, None
+    from relift.language.build_in_python import Model
+
     if isinstance(model, Model):
         return model.check(), dict(model.tables), getattr(model, "folder", None)
     raise OptionError(f"a model cannot be given as {type(model).__name__}.", "Give a Model, its text, or a Path.")
