@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, final
 
@@ -217,21 +216,10 @@ def checked_model(path: Path, data: str | None = None) -> CheckedModel:
     return check_text(decode(read_bytes(path), str(path)), str(path))
 
 
-def import_grounding(engine: str | None) -> None:
-    """Import what grounding needs before its time is taken; engines on servers are imported when they are reached."""
-    modules = ["modelling.solve_model", "modelling.recording_engine", "tables.open_engine", "tables.sources.small_csv"]
-    own = {None: "tables.memory.engine", "memory": "tables.memory.engine", "duckdb": "tables.duckdb.engine"}
-    for name in [*modules, *([own[engine]] if engine in own else [])]:
-        import_module(f"relift.{name}")
-    grammar_table = import_module("relift.language.syntax.grammar_table")
-    grammar_table.grammar_table()
-
-
 def ground_given(
     words: ModelArguments, held: Held, progress: Callable[..., None] | None = None, record: bool = False
 ) -> GroundProgram:
     """Ground a model over the data that the command line names; `held` gets the engine as soon as there is one."""
-    from relift.modelling.recording_engine import RecordingEngine
     from relift.modelling.server_tables import ServerTables
     from relift.modelling.solve_model import ground_model
     from relift.tables.open_engine import open_engine
@@ -241,6 +229,8 @@ def ground_given(
     params = params_from_pairs(words.params)
     engine = held.engine = open_engine(words.engine, progress)
     if record:
+        from relift.modelling.recording_engine import RecordingEngine
+
         engine = held.engine = RecordingEngine(engine)
     data: DataLike = words.tables if project is None else project.data()
     if words.schema is not None:
@@ -272,13 +262,14 @@ def warn_of(notes: Sequence[str]) -> None:
 def solve_given(words: ModelArguments, quiet: bool, options: SolveOptions) -> ModelResult:
     """Ground and solve, with progress per statement."""
     from relift.modelling.model_result import ModelResult
+    from relift.modelling.solve_model import import_what_grounds
     from relift.pipeline import solve
     from relift.solvers.registry import import_solver
 
     held = Held()
 
     def job(progress: Callable[..., None]) -> ModelResult:
-        import_grounding(words.engine)
+        import_what_grounds(words.engine)
         start = time.perf_counter()
         grounded = ground_given(words, held, progress)
         seconds = time.perf_counter() - start
@@ -342,13 +333,14 @@ def ground_command(
     from relift.cli.options import check_output
     from relift.formats.program_files import SUFFIXES, write_program
     from relift.formats.solutions import sizes_of
+    from relift.modelling.solve_model import import_what_grounds
 
     need_model(model)
     if output is not None:
         check_output(output, SUFFIXES)
     words = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
-    import_grounding(engine)
+    import_what_grounds(engine)
     start = time.perf_counter()
     grounded = run_beside(lambda told: ground_given(words, held, told), quiet, f"reading {model.name}", held)
     seconds = time.perf_counter() - start

@@ -112,7 +112,7 @@ def solve_model(
     (8.0, {'milk': 2.0, 'tea': 3.0})
     """
     check_options(options)
-    _import_what_grounds(engine)
+    import_what_grounds(engine)
     start = perf_counter()
     grounded = ground_model(model, data, params, engine=engine, folder=folder, limit=limit, progress=progress)
     seconds = perf_counter() - start
@@ -120,11 +120,12 @@ def solve_model(
     return ModelResult(grounded, result, {**options, "progress": progress}, seconds)
 
 
-def _import_what_grounds(engine: EngineLike) -> None:
+def import_what_grounds(engine: EngineLike) -> None:
     """Import beforehand what grounding needs, so that the first model of a process is not billed for it."""
     parse_text("")
     if engine is None or engine == "memory":
         import relift.tables.memory.engine  # noqa: F401
+        import relift.tables.sources.small_csv  # noqa: F401
 
 
 def ground_model(
@@ -266,6 +267,10 @@ def check_options(options: Mapping[str, object]) -> None:
         If there is one.
     """
     for name in options:
+        if name == "lift_in_engine":
+            raise OptionError(
+                "lift_in_engine is an option of Model.solve.", "Write Model.from_text(text).solve(lift_in_engine=True)."
+            )
         if name not in _SOLVE_OPTIONS:
             raise unknown_option(name, _SOLVE_OPTIONS | _DATA_OPTIONS)
 
