@@ -150,9 +150,9 @@ def test_the_ray_of_an_unbounded_model_names_its_unknowns_in_the_engine_too() ->
     ],
 )
 def test_what_an_answer_in_an_engine_cannot_tell_is_refused(asked: Callable[[Any], object], message: str) -> None:
-    with relift.Model.from_text("var x >= 1; minimize: x;").solve(lift_in_engine=True) as answer:
-        with pytest.raises(OptionError) as caught:
-            asked(answer)
+    answer = relift.Model.from_text("var x >= 1; minimize: x;").solve(lift_in_engine=True)
+    with answer, pytest.raises(OptionError) as caught:
+        asked(answer)
     assert str(caught.value) == message
 
 
