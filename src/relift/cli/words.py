@@ -7,7 +7,6 @@ right in every word is read here; all others go there.
 
 from __future__ import annotations
 
-import enum
 import os
 import re
 import types
@@ -178,7 +177,7 @@ def values_from_words(command: Command, words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _place(words: Sequence[str], slots: Sequence[Slot], found: dict[Slot, list[Any]]) -> None:
+def _place(words: Sequence[str], slots: list[Slot], found: dict[Slot, list[Any]]) -> None:
     """Give words without options to the arguments, in their order; a repeated one is the last and takes the rest."""
     places = [*slots, *slots[-1:] * (len(words) - len(slots))] if slots and slots[-1].is_repeated else list(slots)
     if len(words) > len(places):
@@ -193,12 +192,10 @@ def _converted(slot: Slot, value: str) -> Any:
         raise NotPlainError(value)
     if issubclass(kind, Path) and os.path.exists(value) and not os.access(value, os.R_OK):
         raise NotPlainError(value)
-    if issubclass(kind, enum.Enum) and value not in [each.value for each in kind]:
-        raise NotPlainError(value)
     if issubclass(kind, int | float) and not _PLAIN_NUMBER.fullmatch(value):
         raise NotPlainError(value)
     try:
-        converted = kind(value)
+        converted: Any = kind(value)
     except ValueError:
         raise NotPlainError(value) from None
     least = slot.declared.min if isinstance(slot.declared, Option) else None
