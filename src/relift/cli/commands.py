@@ -80,7 +80,7 @@ def for_typer(command: Command) -> Callable[..., None]:
     def run(**words: Any) -> None:
         command(**words)
 
-    del run.__wrapped__  # type: ignore[attr-defined]  # its annotations are not Typer's
+    del run.__wrapped__  # its annotations are not Typer's
     run.__annotations__ = annotations
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return run

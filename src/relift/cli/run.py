@@ -124,7 +124,7 @@ def _run(given: Sequence[str]) -> int:
         if not given:
             _code_by_typer(["--help"])
             return EXIT_USAGE
-        code = _code_of(with_options_files(_arguments(given), list(COMMANDS)))
+        code = _code_of(with_options_files(_arguments(given), COMMANDS))
         sys.stdout.flush()
         return _interrupted() if code == EXIT_INTERRUPTED else code  # the parser of the words has caught Ctrl-C
     except KeyboardInterrupt:

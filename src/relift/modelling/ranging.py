@@ -134,9 +134,11 @@ def _ranges_of_classes(program: Program) -> tuple[dict[str, Vector], dict[str, V
     for key in ("cost", "cost_from", "cost_to"):
         costs[key] = costs[key] / variables.class_sizes
     sides["dual"] = sides["dual"] / rows.class_sizes
+    costs = {"members": variables.class_sizes.astype(np.float64), **costs}
+    sides = {"members": rows.class_sizes.astype(np.float64), **sides}
     return (
-        {key: column[variables.labels] for key, column in {"members": variables.class_sizes, **costs}.items()},
-        {key: column[rows.labels] for key, column in {"members": rows.class_sizes, **sides}.items()},
+        {key: column[variables.labels] for key, column in costs.items()},
+        {key: column[rows.labels] for key, column in sides.items()},
     )
 
 
