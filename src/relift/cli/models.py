@@ -282,7 +282,7 @@ def solve_given(words: ModelArguments, quiet: bool, options: SolveOptions) -> Mo
     return run_beside(job, quiet, f"reading {words.model.name}", held)
 
 
-def print_answer(answer: ModelResult) -> None:
+def print_answer(answer: ModelResult, is_written: bool = False) -> None:
     """Print statements, certificate, and the values where there are few."""
     from relift.report.summary import certificate_line, proved_gap, times_table
 
@@ -297,7 +297,7 @@ def print_answer(answer: ModelResult) -> None:
         return
     n_values = sum(answer.grounded.atoms.block(name).size for name in answer.variables)
     if n_values > SHOWN_VALUES:
-        print(f"{n_values:,} values; --out DIR writes them")
+        print(f"{n_values:,} values{'' if is_written else '; --out DIR writes them'}")
         return
     for name in answer.variables:
         table = answer[name]

@@ -223,7 +223,7 @@ def _solve_model(
             document["evaluations"] = psl.evaluations_for_json(project, answer)
         print_json(document)
     elif not quiet:
-        models.print_answer(answer)
+        models.print_answer(answer, out is not None)
         if project is not None:
             psl.print_evaluations(project, answer)
         for path in (output, out):
