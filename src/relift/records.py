@@ -18,7 +18,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import Any, TypeVar, cast, dataclass_transform
+from types import FunctionType
+from typing import Any, TypeAlias, TypeVar, cast, dataclass_transform
 
 T = TypeVar("T")
 
@@ -49,9 +50,9 @@ def record(cls: type[T]) -> type[T]:
     return cast("type[T]", made)
 
 
-def _init(made: type, parts: tuple[Field[Any], ...]) -> Callable[..., None]:
+def _init(made: type, parts: tuple[Field[object], ...]) -> Callable[..., None]:
     """Compile the constructor: the slots are set directly, since the class refuses to set attributes."""
-    words: dict[str, Any] = {"_missing": MISSING}
+    words: dict[str, object] = {"_missing": MISSING}
     arguments, lines = list[str](), list[str]()
     for part in parts:
         name = part.name
@@ -70,17 +71,21 @@ def _init(made: type, parts: tuple[Field[Any], ...]) -> Callable[..., None]:
     if hasattr(made, "__post_init__"):
         lines.append(" self.__post_init__()")
     exec(f"def __init__({', '.join(['self', *arguments])}):\n" + ("\n".join(lines) or " pass"), words)
-    init: Callable[..., None] = words["__init__"]
+    init = cast("FunctionType", words["__init__"])
     init.__qualname__ = f"{made.__qualname__}.__init__"
     return init
 
 
-def _values(names: list[str]) -> Callable[[Any], Any]:
+Values: TypeAlias = Callable[[object], object]
+"""Takes the values that count out of a record."""
+
+
+def _values(names: list[str]) -> Values:
     return attrgetter(*names) if names else lambda _: ()
 
 
-def _equality(values: Callable[[Any], Any]) -> Callable[[Any, object], Any]:
-    def is_equal(self: Any, other: object) -> Any:
+def _equality(values: Values) -> Callable[[object, object], object]:
+    def is_equal(self: object, other: object) -> object:
         if other.__class__ is not self.__class__:
             return NotImplemented
         return values(self) == values(other)
@@ -88,7 +93,7 @@ def _equality(values: Callable[[Any], Any]) -> Callable[[Any, object], Any]:
     return is_equal
 
 
-def _hash(values: Callable[[Any], Any]) -> Callable[[Any], int]:
+def _hash(values: Values) -> Callable[[object], int]:
     return lambda self: hash(values(self))
 
 
@@ -106,10 +111,10 @@ def _refuse_to_delete(self: object, name: str) -> None:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _get_state(self: Any) -> list[Any]:
+def _get_state(self: Any) -> list[object]:
     return [getattr(self, part.name) for part in fields(self)]
 
 
-def _set_state(self: Any, state: list[Any]) -> None:
+def _set_state(self: Any, state: list[object]) -> None:
     for part, value in zip(fields(self), state, strict=True):
         object.__setattr__(self, part.name, value)

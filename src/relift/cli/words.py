@@ -101,7 +101,7 @@ class Slot:
         Its annotation, with what it is declared as.
     """
 
-    def __init__(self, parameter: Parameter, annotation: Any) -> None:
+    def __init__(self, parameter: Parameter, annotation: object) -> None:
         kind, *declared = get_args(annotation)
         self.name, self.annotation, self.default = parameter.name, kind, parameter.default
         self.is_needed = parameter.default is Parameter.empty
@@ -109,7 +109,7 @@ class Slot:
         if get_origin(kind) in (Union, types.UnionType):
             kind = next(each for each in get_args(kind) if each is not type(None))
         self.is_repeated = get_origin(kind) is list
-        self.type: Callable[[str], Any] = get_args(kind)[0] if self.is_repeated else kind
+        self.type: Callable[[str], object] = get_args(kind)[0] if self.is_repeated else kind
 
     @property
     def is_flag(self) -> bool:
@@ -128,7 +128,7 @@ class NotPlainError(Exception):
     """A command line that is not read here."""
 
 
-def values_from_words(command: Command, words: Sequence[str]) -> dict[str, Any]:
+def values_from_words(command: Command, words: Sequence[str]) -> dict[str, object]:
     """Read the words behind the name of a command.
 
     Parameters
@@ -140,7 +140,7 @@ def values_from_words(command: Command, words: Sequence[str]) -> dict[str, Any]:
 
     Returns
     -------
-    dict[str, Any]
+    dict[str, object]
         What to call it with.
 
     Raises
@@ -150,7 +150,7 @@ def values_from_words(command: Command, words: Sequence[str]) -> dict[str, Any]:
     """
     slots = list(slots_of(command))
     options = {name: slot for slot in slots if isinstance(slot.declared, Option) for name in slot.declared.names}
-    found, free = dict[Slot, list[Any]](), list[str]()
+    found, free = dict[Slot, list[object]](), list[str]()
     rest = iter(words)
     for word in rest:
         if not word.startswith("-"):
@@ -177,7 +177,7 @@ def values_from_words(command: Command, words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _place(words: Sequence[str], slots: list[Slot], found: dict[Slot, list[Any]]) -> None:
+def _place(words: Sequence[str], slots: list[Slot], found: dict[Slot, list[object]]) -> None:
     """Give words without options to the arguments, in their order; a repeated one is the last and takes the rest."""
     places = [*slots, *slots[-1:] * (len(words) - len(slots))] if slots and slots[-1].is_repeated else list(slots)
     if len(words) > len(places):
@@ -186,7 +186,7 @@ def _place(words: Sequence[str], slots: list[Slot], found: dict[Slot, list[Any]]
         found.setdefault(slot, []).append(_converted(slot, word))
 
 
-def _converted(slot: Slot, value: str) -> Any:
+def _converted(slot: Slot, value: str) -> object:
     kind: Any = slot.type
     if not value or not (isinstance(kind, type) and issubclass(kind, str | int | float | Path)):
         raise NotPlainError(value)
