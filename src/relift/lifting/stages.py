@@ -198,8 +198,7 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
         return False
     variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
     rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)
-    classes = (Partition.from_labels(labels) for labels in (variables, rows))
-    return is_nearly_in_proportion(program, work.reduction.images, *classes)
+    return is_nearly_in_proportion(program, work.reduction.images, variables.view(np.int64), rows.view(np.int64))
 
 
 @stage("second look", applies=_may_be_rounded)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Indices, Integers, SparseMatrix, Vector
+from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
 
 
 def products_and_sizes(
@@ -31,6 +31,23 @@ def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indi
     difference = np.abs(vector - first)
     worst = np.divide(difference, sizes, out=np.where(difference > 0, np.inf, 0.0), where=sizes > 0)
     return float(worst.max(initial=0.0))
+
+
+def numbered(labels: Indices) -> tuple[Indices, int]:
+    """By sorting."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+    return rank[inverse], int(first.size)
+
+
+def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
+    """Distinct tuples."""
+    q, lb, ub, low, high, cost = (part.tolist() for part in words)
+    has_cost = [word != 0 for word in cost]
+    every = ((q, lb, ub), (low, high, cost), (low, high, has_cost))
+    given, up_to_units, up_to_sizes = (len(set(zip(*columns, strict=True))) for columns in every)
+    return given, up_to_units, up_to_sizes
 
 
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
