@@ -11,6 +11,7 @@
 #include <string>
 
 #include "relift/passes/conic_form.hpp"
+#include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
@@ -384,6 +385,25 @@ PyObject* py_numbered(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_simple_fractions(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        double largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "OddOO", &given[0], &largest, &rounding, &given[1], &given[2])) return nullptr;
+        if (!(largest >= 1 && largest <= 1e9)) throw std::invalid_argument("the largest number is not one that can be");
+        const Buffer values(given[0]), numerators(given[1], true), denominators(given[2], true);
+        const size_t n = values.size();
+        const double* value = values.doubles("values", n);
+        int64_t* numerator = numerators.integers<int64_t>("numerators", n);
+        int64_t* denominator = denominators.integers<int64_t>("denominators", n);
+        {
+            const WithoutLock unlocked;
+            simple_fractions(value, n, largest, rounding, numerator, denominator);
+        }
+        Py_RETURN_NONE;
+    });
+}
+
 PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes): fills the "
@@ -400,6 +420,8 @@ PyMethodDef methods[] = {
     {"conic_form", py_conic_form, METH_VARARGS,
      "conic_form(A, (l, u, lb, ub), more, n_more): returns the numbers of equal, upper and lower sides, the owner and "
      "right-hand side of each row, and K."},
+    {"simple_fractions", py_simple_fractions, METH_VARARGS,
+     "simple_fractions(values, largest, rounding, numerators, denominators): fills the last two."},
     {"count_kinds", py_count_kinds, METH_VARARGS,
      "count_kinds(q, lb, ub, low, high, cost): how many kinds of variables there are as given, up to units and signs, "
      "and up to sizes."},

@@ -75,6 +75,16 @@ def test_kinds_are_counted_as_tuples_are(seed: int) -> None:
     assert passes.count_kinds(*words) == passes_reference.count_kinds(*words)
 
 
+@given(seeds)
+def test_fractions_near_numbers_are_those_of_the_slow_twin(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    exact = random.integers(1, 3000, 40) / random.integers(1, 3000, 40)
+    values = np.concatenate([exact, 0.1 * exact, random.random(40), [0.0, -1.0, np.inf, np.nan, 1e-9, 1e9]])
+    found, expected = (each.simple_fractions(values, 10_000, 2e-15) for each in (passes, passes_reference))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_compiled_counts_refuse_arrays_that_do_not_fit() -> None:
     assert passes.core is not None
     words, short = np.zeros(3, np.uint64), np.zeros(2, np.uint64)

@@ -147,6 +147,30 @@ def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     return counts
 
 
+def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
+    """Numerators and denominators of the simplest fractions near numbers; 0 and 1 where there is none.
+
+    Parameters
+    ----------
+    values
+        Numbers; only positive ones have fractions.
+    largest
+        The largest numerator and denominator.
+    rounding
+        How near a fraction must be, relatively.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in simple_fractions(np.array([0.25, 3.0, 0.7071067811865476]), 100, 1e-15)]
+    [[1, 3, 0], [4, 1, 1]]
+    """
+    if core is None:
+        return passes_reference.simple_fractions(values, largest, rounding)
+    numerators, denominators = np.empty(values.size, np.int64), np.empty(values.size, np.int64)
+    core.simple_fractions(np.ascontiguousarray(values), largest, rounding, numerators, denominators)
+    return numerators, denominators
+
+
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     """How many entries that are not 0 each row has, and which rows may be multiples of another row.
 
