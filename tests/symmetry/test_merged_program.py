@@ -15,7 +15,8 @@ from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images
 from relift.symmetry.likeness import Colours, looks_repeated
 from relift.symmetry.own_scales import Intervals
-from relift.symmetry.scaled_search import Found, find_up_to_scale
+from relift.symmetry.scaled_candidate import Found
+from relift.symmetry.scaled_search import find_up_to_scale
 from relift.testing.scaled_programs import open_program, rescaled
 from relift.testing.sized_programs import sized_program
 
@@ -27,7 +28,7 @@ def found_in(program: Program, settings: LiftSettings, *, merged: bool) -> Found
         patched.setattr(scaled_search, "SMALL", 0)
         patched.setattr(scaled_search, "WORTH_MERGING", 1.0 if merged else -1.0)
         patched.setattr(scaled_search, "looks_repeated", lambda program, colours: True)
-        patched.setattr(scaled_search, "speaks_for_masses", lambda *_: True)
+        patched.setattr(scaled_search._Search, "speaks_for_masses", lambda *_: True)
         images = Images(VectorImages.of(program, settings.values))
         return find_up_to_scale(program, images, settings)
 

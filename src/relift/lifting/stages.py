@@ -41,10 +41,11 @@ from relift.symmetry.equitable import (
 )
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, ScaleImages, Symmetry, find_symmetry, no_symmetry
-from relift.symmetry.likeness import is_nearly_in_proportion
+from relift.symmetry.likeness import Likeness
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
-from relift.symmetry.scaled_search import Found, find_up_to_scale
+from relift.symmetry.scaled_candidate import Found
+from relift.symmetry.scaled_search import find_up_to_scale
 from relift.symmetry.snapping import Snapped
 from relift.symmetry.snapping import snap as snap_numbers
 
@@ -79,6 +80,7 @@ class LiftWork:
     _settled: Settled | None = None
     _symmetry: Symmetry | None = None
     _quotient: Quotient | None = None
+    _look: Likeness | None = None
 
     @property
     def reduction(self) -> Reduction:
@@ -198,9 +200,12 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
     program, settled, symmetry = work.reduction.program, work.settled, work.symmetry
     if not work.settings.sizes or len(program.conic) or len(program.quadratic):
         return False
+    if work._look is not None:
+        return work._look.is_nearly_in_proportion
     variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
     rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)
-    return is_nearly_in_proportion(program, work.reduction.images, variables.view(np.int64), rows.view(np.int64))
+    labels = variables.view(np.int64), rows.view(np.int64)
+    return Likeness.of(program, work.reduction.images, *labels).is_nearly_in_proportion
 
 
 @stage("second look", applies=_may_be_rounded)
@@ -243,7 +248,7 @@ def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
         found = find_up_to_scale(program, images, how, seed=seed, progress=work.progress)
     else:
         found = Found(find_symmetry(program, images, how, seed=seed, progress=work.progress))
-    work._symmetry = found.symmetry
+    work._symmetry, work._look = found.symmetry, found.look
     rest = AtRest(found.variables, found.rows, found.conic_rows, found.cones, found.centres)
     work._settled = settle(program, work.reduction.images, rest, how.values)
 

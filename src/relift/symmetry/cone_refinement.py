@@ -71,7 +71,7 @@ class StackedCones:
     def of(cls, program: Program, reading: Reading) -> StackedCones:
         """Stack the cones of a program."""
         rows = program.conic
-        n, m, k = program.n_variables, program.n_rows, rows.n_rows
+        n, m = program.n_variables, program.n_rows
         P = None if program.P is None else _widened(program.P, n + len(rows))
         A = _stacked(program.A, rows)
         nothing, free = np.zeros(len(rows)), np.full(len(rows), np.inf)

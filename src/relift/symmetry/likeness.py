@@ -134,53 +134,52 @@ def _one_number(*columns: Vector) -> Vector:
     return total
 
 
-def speaks_for_masses(program: Program, vectors: VectorImages, variables: Indices, rows: Indices) -> bool:
-    """Whether some rows are of one kind, up to size, and in different classes; a sample of rows is looked at.
+@final
+@dataclass(frozen=True)
+class Likeness:
+    """What a look at some rows tells about those that stand in different classes.
 
     Parameters
     ----------
-    program
-        A linear or quadratic program.
-    vectors
-        Exact images of its vectors.
-    variables, rows
-        The class of each variable and row, as found with equal masses.
-
-    Examples
-    --------
-    >>> def speaks(q: list[float], ub: list[float]) -> bool:
-    ...     program = Program(q=q, A=[[1, 1]], l=[1], lb=0, ub=ub)
-    ...     vectors = VectorImages.of(program, "decimal")
-    ...     return speaks_for_masses(program, vectors, np.arange(2), np.arange(1))
-    >>> speaks([2, 2], [1, 3]), speaks([2, 3], [1, 1])
-    (True, False)
+    speaks_for_masses
+        Some are of one kind, up to size.
+    is_nearly_in_proportion
+        Some are of one kind to ten digits, right-hand sides and all.
     """
-    return _look(program, vectors, variables, rows)[0] if field.CORE_IS_COMPILED else True
 
+    speaks_for_masses: bool
+    is_nearly_in_proportion: bool
 
-def is_nearly_in_proportion(program: Program, vectors: VectorImages, variables: Indices, rows: Indices) -> bool:
-    """Whether some rows are of one kind to ten digits, right-hand sides and all, and in different classes.
+    @classmethod
+    def of(cls, program: Program, vectors: VectorImages, variables: Indices, rows: Indices) -> Likeness:
+        """Look at a sample of rows.
 
-    Parameters
-    ----------
-    program, vectors, variables, rows
-        As in :func:`speaks_for_masses`.
+        Parameters
+        ----------
+        program
+            A linear or quadratic program.
+        vectors
+            Exact images of its vectors.
+        variables, rows
+            The class of each variable and row, as found with equal masses.
 
-    Examples
-    --------
-    >>> size = np.array([0.7, 1.3, 2.9])
-    >>> program = Program(q=np.ones(3), A=np.eye(3), l=0.6 * size, lb=0, ub=3.1 * size)
-    >>> vectors = VectorImages.of(program, "decimal")
-    >>> is_nearly_in_proportion(program, vectors, np.arange(3), np.arange(3))
-    True
-    """
-    return _look(program, vectors, variables, rows)[1] if field.CORE_IS_COMPILED else False
-
-
-def _look(program: Program, vectors: VectorImages, variables: Indices, rows: Indices) -> tuple[bool, bool]:
-    return _core.likeness(
-        core_arrays(program.A, index_type_of(program.A)), program.A.format == "csr",
-        program.n_variables, program.n_rows,
-        (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
-        (program.l, program.u, None, vectors.l, vectors.u, None), variables, rows,
-    )  # fmt: skip
+        Examples
+        --------
+        >>> def look(q: list[float], ub: list[float]) -> Likeness:
+        ...     program = Program(q=q, A=[[1, 1]], l=[1], lb=0, ub=ub)
+        ...     return Likeness.of(program, VectorImages.of(program, "decimal"), np.arange(2), np.arange(1))
+        >>> look([2, 2], [1, 3]).speaks_for_masses, look([2, 3], [1, 1]).speaks_for_masses
+        (True, False)
+        >>> size = np.array([0.7, 1.3, 2.9])
+        >>> program = Program(q=np.ones(3), A=np.eye(3), l=0.6 * size, lb=0, ub=3.1 * size)
+        >>> Likeness.of(program, VectorImages.of(program, "decimal"), np.arange(3), np.arange(3))
+        Likeness(speaks_for_masses=True, is_nearly_in_proportion=True)
+        """
+        if not field.CORE_IS_COMPILED:
+            return cls(True, False)
+        return cls(*_core.likeness(
+            core_arrays(program.A, index_type_of(program.A)), program.A.format == "csr",
+            program.n_variables, program.n_rows,
+            (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
+            (program.l, program.u, None, vectors.l, vectors.u, None), variables, rows,
+        ))  # fmt: skip

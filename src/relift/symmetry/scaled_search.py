@@ -9,21 +9,21 @@ can find nothing is not tried (:mod:`~relift.symmetry.likeness`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags, Indices, Labels, Vector
+from relift.arrays import FieldElements
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry.centres import Centres, centred_program, centres_of, may_be_equal_up_to_reflection, uncentred
 from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.find import Images, ScaleImages, Symmetry, costs_of, find_symmetry, teller
-from relift.symmetry.likeness import Colours, looks_repeated, speaks_for_masses
+from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
+from relift.symmetry.likeness import Colours, Likeness, looks_repeated
 from relift.symmetry.masses import masses_of
 from relift.symmetry.merged_program import MergedProgram, relative_row_scales
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
@@ -31,6 +31,7 @@ from relift.symmetry.partition import Partition
 from relift.symmetry.proportional_bounds import proportional_images
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
 from relift.symmetry.rounded_refinement import refine_up_to_rounding
+from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, rounded_scales
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
 
@@ -39,31 +40,6 @@ SMALL = 10_000
 
 WORTH_MERGING = 0.5
 """Equitable classes are merged for the search where they are at most this share of variables and rows."""
-
-_NONE = Partition.discrete(0)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Classes, and what is at rest beside them.
-
-    Parameters
-    ----------
-    symmetry
-        The classes of what is not at rest.
-    variables, rows, conic_rows, cones
-        Which of each are at rest; None if none is.
-    centres
-        Where variables are measured from, and rest; None if all from 0.
-    """
-
-    symmetry: Symmetry
-    variables: Flags | None = None
-    rows: Flags | None = None
-    conic_rows: Flags | None = None
-    cones: Flags | None = None
-    centres: Centres | None = None
 
 
 def find_up_to_scale(
@@ -114,7 +90,8 @@ def find_up_to_scale(
         classes, n = best.found.variables, program.n_variables
         here = Partition.from_labels(classes.classes.labels[:n])
         centres = uncentred(centres, here, classes.images[:n])
-    return best.without_rest(centres)
+    found = best.without_rest(settings.lift, centres)
+    return replace(found, look=search.look) if merged is None and found.symmetry.is_discrete else found
 
 
 def _n_classes(found: Symmetry) -> int:
@@ -144,6 +121,7 @@ class _Search:
             self.is_rigid[program.quadratic.variables] = True
         self.is_linear = self.cones is None and len(program.quadratic) == 0
         self.plain: Refinement | None = None
+        self.look: Likeness | None = None  # at the program without any classes
 
     @cached_property
     def colours(self) -> Colours:
@@ -162,7 +140,10 @@ class _Search:
         settings = self.settings
         if not self.is_linear or not settings.scale_rows or settings.digits is not None or self.n_entries <= SMALL:
             return None
-        if self.colours.may_merge and not looks_repeated(self.program, self.colours):
+        colours = self.colours
+        if not (colours.may_merge or (settings.sizes and colours.may_merge_with_masses)):
+            return None  # what else there is to find is looked for by a sample
+        if colours.may_merge and not looks_repeated(self.program, colours):
             return None
         plain = self.refine_plainly()
         if plain.variables.n_classes + plain.rows.n_classes > WORTH_MERGING * self.n_vertices:
@@ -188,7 +169,7 @@ class _Search:
         images = replace(self.images, vectors=vectors)
         return _Search(program, images, self.settings, self.seed, self.tell)
 
-    def best_of_all(self) -> tuple[_Candidate, Centres | None]:
+    def best_of_all(self) -> tuple[Candidate, Centres | None]:
         """The fewest classes, also with bounds read as proportional, and with variables measured from centres."""
         search, best, settings = self, self.best(), self.settings
         again = None
@@ -209,7 +190,7 @@ class _Search:
                 return other, centres
         return best, None
 
-    def best(self) -> _Candidate:
+    def best(self) -> Candidate:
         """The classes that are the fewest: exactly, or, where digits are given, up to rounding."""
         candidate = self.exact()
         if self.settings.digits is None or self.cones is not None or len(self.program.quadratic):
@@ -221,7 +202,7 @@ class _Search:
                 candidate = rounded
         return candidate
 
-    def up_to_rounding(self, digits: int) -> Iterator[_Candidate]:
+    def up_to_rounding(self, digits: int) -> Iterator[Candidate]:
         """Classes in floats, with equal masses and with those of sizes and prices."""
         program = self.program
         rows = scales_of_rows(self.rows, sizes=self.settings.scale_rows, signs=self.settings.signs)
@@ -234,16 +215,16 @@ class _Search:
             if found is None:
                 return
             classes = ScaledRefinement(
-                _rounded_scales(found.variables, found.variable_scales),
-                _rounded_scales(found.rows, found.row_scales),
+                rounded_scales(found.variables, found.variable_scales),
+                rounded_scales(found.rows, found.row_scales),
                 RefinementStatistics("numpy", 0, 0, 0, 0.0),
             )
-            yield _Candidate(self, classes, masses, Partition.discrete(0), is_exact=False)
+            yield Candidate(self.program, classes, masses, Partition.discrete(0), is_exact=False)
             masses = self.masses(classes) if self.settings.sizes and masses is None else None
             if masses is None:
                 return
 
-    def exact(self) -> _Candidate:
+    def exact(self) -> Candidate:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
         candidate = None
         if self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
@@ -280,7 +261,7 @@ class _Search:
             )  # fmt: skip
         return self.plain
 
-    def equitable(self) -> _Candidate | None:
+    def equitable(self) -> Candidate | None:
         """The equitable classes; None where some row has no scale, so that they may depend on its factor."""
         found = self.refine_plainly() if self.small is None else self.small.found
         if found.statistics.rows_without_scale:
@@ -289,28 +270,28 @@ class _Search:
             return self.as_merged()
         variables, rows = found.variables, found.rows
         if variables.is_discrete and rows.is_discrete:
-            scales = _as_given(rows)
+            scales = as_given(rows)
         else:
             first = rows.representatives
             scales = ClassScales(
                 rows, found.row_scales / found.row_scales[first][rows.labels], relative_row_scales(found)
             )
-        return _Candidate(self, ScaledRefinement(_as_given(variables), scales, found.statistics), None, _NONE)
+        return Candidate(self.program, ScaledRefinement(as_given(variables), scales, found.statistics), None, NONE)
 
-    def as_merged(self) -> _Candidate:
+    def as_merged(self) -> Candidate:
         """The equitable classes that were merged, each by itself."""
         assert self.small is not None, "nothing was merged"
         n, m, found = self.program.n_variables, self.program.n_rows, self.small.found
-        classes = _as_given(Partition.discrete(n)), _as_given(Partition.discrete(m))
-        return _Candidate(self, ScaledRefinement(*classes, found.statistics), None, _NONE)
+        classes = as_given(Partition.discrete(n)), as_given(Partition.discrete(m))
+        return Candidate(self.program, ScaledRefinement(*classes, found.statistics), None, NONE)
 
-    def expanded(self, merged: _Candidate) -> _Candidate:
+    def expanded(self, merged: Candidate) -> Candidate:
         """The same classes in the program before equitable classes were merged."""
         assert self.small is not None, "nothing was merged"
         masses = None if merged.masses is None else self.small.of_members(merged.masses)
-        return _Candidate(self, self.small.expand(merged.found), masses, merged.quadratic)
+        return Candidate(self.program, self.small.expand(merged.found), masses, merged.quadratic)
 
-    def refine(self, masses: Masses | None) -> _Candidate:
+    def refine(self, masses: Masses | None) -> Candidate:
         quadratic = Partition.discrete(0)
         if len(self.program.quadratic) == 0:
             found = self.refine_linear(masses)
@@ -327,7 +308,7 @@ class _Search:
                 self.program.quadratic, refine_rest, reading=self.settings.values, is_counting=False, seed=self.seed
             )
             found = results[-1]
-        return _Candidate(self, found, masses, quadratic)
+        return Candidate(self.program, found, masses, quadratic)
 
     def refine_linear(self, masses: Masses | None, extra: Sequence[FieldElements] = ()) -> ScaledRefinement:
         settings, whole, images = self.settings, self.program, self.images
@@ -362,8 +343,11 @@ class _Search:
         return rigid(own, self.is_rigid, (vectors.lb, vectors.ub, vectors.q))
 
     def speaks_for_masses(self, found: ScaledRefinement) -> bool:
-        labels = found.variables.classes.labels, found.rows.classes.labels
-        return speaks_for_masses(self.program_of_all(), self.vectors_of_all(), *labels)
+        variables, rows = found.variables.classes, found.rows.classes
+        look = Likeness.of(self.program_of_all(), self.vectors_of_all(), variables.labels, rows.labels)
+        if variables.is_discrete and rows.is_discrete:
+            self.look = look
+        return look.speaks_for_masses
 
     def masses(self, found: ScaledRefinement) -> Masses | None:
         program, vectors = self.program_of_all(), self.vectors_of_all()
@@ -389,109 +373,3 @@ class _Search:
         if self.small is not None:
             return replace(vectors, q=self.small.q_image)
         return vectors if self.cones is None else self.cones.vectors(vectors)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    """What one search found."""
-
-    search: _Search
-    found: ScaledRefinement
-    masses: Masses | None
-    quadratic: Partition
-    is_exact: bool = True
-
-    @property
-    def n_classes(self) -> int:
-        return self.found.variables.classes.n_classes + self.found.rows.classes.n_classes + self.quadratic.n_classes
-
-    def without_rest(self, centres: Centres | None) -> Found:
-        """The classes of what is not at rest; where all classes are discrete nothing is scaled, and nothing rests."""
-        program, method, found = self.search.program, self.search.settings.lift, self.found
-        n, m = program.n_variables, program.n_rows
-        statistics = costs_of(found.statistics)
-        discrete = (found.variables.classes.is_discrete, found.rows.classes.is_discrete, self.quadratic.is_discrete)
-        if all(discrete):
-            return Found(
-                Symmetry(
-                    Partition.discrete(n), Partition.discrete(m), np.ones(m), method, self.quadratic,
-                    Partition.discrete(program.conic.n_rows), Partition.discrete(len(program.conic)), statistics,
-                )
-            )  # fmt: skip
-        variables, cones = _parts(found.variables, n)
-        rows, conic_rows = _parts(found.rows, m)
-        awake, active = variables.floats != 0, rows.floats != 0
-        in_use, kept = self._conic_rest(conic_rows, cones)
-        masses = self.masses
-        symmetry = Symmetry(
-            _of_some(variables.classes, awake),
-            _of_some(rows.classes, active),
-            rows.floats[active],
-            method,
-            self.quadratic,
-            Partition.from_labels(_apart(conic_rows, cones.classes.labels[program.conic.cone_of_row])[kept]),
-            _of_some(cones.classes, in_use),
-            statistics,
-            variable_scales=_unless_ones(variables.floats[awake]),
-            variable_masses=None if masses is None else masses.variables[:n][awake],
-            row_masses=None if masses is None else masses.rows[:m][active],
-            conic_scales=_unless_ones(conic_rows.floats[kept]),
-            conic_masses=None if masses is None else masses.rows[m:][kept],
-            scale_images=ScaleImages(
-                variables.images[awake],
-                rows.images[active],
-                conic_rows.images[kept],
-                None if masses is None else masses.variable_images[:n][awake],
-            )
-            if self.is_exact
-            else None,
-        )
-        still, held, held_cones, empty = (None if mask.all() else ~mask for mask in (awake, active, kept, in_use))
-        return Found(symmetry, still, held, held_cones, empty, centres)
-
-    def _conic_rest(self, conic_rows: ClassScales, cones: ClassScales) -> tuple[Flags, Flags]:
-        """Which cones, and which conic rows, stay: without cones at rest, and without tails at rest."""
-        conic = self.search.program.conic
-        in_use = cones.floats != 0
-        kept = in_use[conic.cone_of_row]
-        tails = conic.layout.tails
-        kept[tails] &= conic_rows.floats[tails] != 0
-        return in_use, kept
-
-
-def _as_given(classes: Partition) -> ClassScales:
-    """Classes of which all members have the scale 1."""
-    return ClassScales(classes, np.ones(classes.size), np.ones(classes.size, np.uint64))
-
-
-def _rounded_scales(labels: Labels, scales: Vector) -> ClassScales:
-    """Scales relative to the representatives, without exact ones; all that rests is one class."""
-    classes = Partition.from_labels(np.where(scales == 0, -1, labels))
-    first = scales[classes.representatives][classes.labels]
-    relative = np.divide(scales, first, out=np.zeros(scales.size), where=scales != 0)
-    return ClassScales(classes, relative, np.zeros(scales.size, np.uint64))
-
-
-def _parts(of_all: ClassScales, n: int) -> tuple[ClassScales, ClassScales]:
-    """Classes and scales of the first n, and of the others."""
-    labels = of_all.classes.labels
-    if n == labels.size:
-        return of_all, ClassScales(_NONE, of_all.floats[n:], of_all.images[n:])
-    return (
-        ClassScales(Partition.from_labels(labels[:n]), of_all.floats[:n], of_all.images[:n]),
-        ClassScales(Partition.from_labels(labels[n:]), of_all.floats[n:], of_all.images[n:]),
-    )
-
-
-def _of_some(classes: Partition, which: Flags) -> Partition:
-    return classes if which.all() else Partition.from_labels(classes.labels[which])
-
-
-def _apart(rows: ClassScales, cone_class: Indices) -> Indices:
-    """Labels in which rows at rest are told apart by the classes of their cones."""
-    return np.where(rows.floats != 0, rows.classes.labels, rows.classes.n_classes + cone_class)
-
-
-def _unless_ones(scales: Vector) -> Vector | None:
-    return None if np.all(scales == 1.0) else scales
