@@ -29,8 +29,9 @@ if field.CORE_IS_COMPILED:
 SAMPLE = 4096
 """Up to so many variables all colours are compared."""
 
-REPEATED = 0.5
-"""A program looks as if it repeated itself where at most this share of its variables is different."""
+REPEATED, FEW = 0.5, 0.05
+"""A program looks as if it repeated itself where at most this share of its variables and rows is different; and where
+so few are after one round, they need not be looked at again."""
 
 
 @final
@@ -92,7 +93,7 @@ class Colours:
 
 
 def looks_repeated(program: Program, colours: Colours) -> bool:
-    """Whether a program seems to have few equitable classes: by its colours, then by one round in floats.
+    """Whether a program seems to have few equitable classes, of rows too: by its colours, then by rounds in floats.
 
     It decides what is looked for first, and nothing else.
 
@@ -110,20 +111,38 @@ def looks_repeated(program: Program, colours: Colours) -> bool:
     >>> looks_repeated(same, colours), looks_repeated(other, colours)
     (True, False)
     """
-    A, n = program.A, program.n_variables
+    A, (m, n) = program.A, program.A.shape
     if colours.given > REPEATED * min(n, SAMPLE):
         return False
-    along = _one_number(program.q, program.lb, program.ub)
-    of_rows = A @ along + _one_number(program.l, program.u)
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = A.T @ (1.0 / (1.0 + np.abs(of_rows))) + along  # not linear: otherwise totals would be compared
-    largest = float(np.abs(sums).max(initial=0.0))
-    if not 0 < largest < np.inf:
-        return True
-    keys = np.rint(sums * (1e9 / largest)).astype(np.int64)
-    share = max(1, n // SAMPLE)  # of equal ones all are looked at, or none
+    of_variables, of_rows = _one_number(program.q, program.lb, program.ub), _one_number(program.l, program.u)
+    for _ in range(2):
+        of_rows = A @ _hashed(of_variables) + of_rows
+        of_variables = A.T @ _hashed(of_rows) + of_variables
+        n_kinds = _n_kinds(of_variables)
+        if n_kinds > REPEATED * n or _n_kinds(of_rows) > REPEATED * m:
+            return False
+        if n_kinds < FEW * n:
+            return True
+    return True
+
+
+def _keys(values: Vector) -> Indices:
+    """Nine digits of numbers; what is not finite has none."""
+    largest = float(np.abs(values).max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        return np.rint(values * (1e9 / largest if 0 < largest < np.inf else 0.0)).astype(np.int64)
+
+
+def _hashed(values: Vector) -> Vector:
+    """Numbers between 1 and 2 that are equal where others agree to nine digits."""
+    return 1.0 + (field.mixed(_keys(values).view(np.uint64)) >> np.uint64(12)).astype(np.float64) * 2.0**-52
+
+
+def _n_kinds(values: Vector) -> int:
+    """About how many there are that do not agree to nine digits."""
+    keys, share = _keys(values), max(1, values.size // SAMPLE)  # of equal ones all are counted, or none
     chosen = keys[field.mixed(keys.view(np.uint64)) % np.uint64(share) == 0] if share > 1 else keys
-    return numbered(chosen)[1] * share <= REPEATED * n
+    return numbered(chosen)[1] * share
 
 
 def _one_number(*columns: Vector) -> Vector:
