@@ -106,6 +106,18 @@ SYMMETRY = _of(
 )
 LIFTING = _of(
     "src/relift/lifting",
+    (
+        "reduction.py",
+        "new.lb is known.lb and new.ub is known.ub",
+        "new.ub is known.ub",
+        "tests/lifting/test_reduction.py",
+    ),
+    (
+        "reduction.py",
+        "return is_same and np.array_equal(earlier.program.q, earlier.ground.q[kept])",
+        "return True",
+        "tests/lifting/test_reduction.py",
+    ),
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 0.0", GUARDS),
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 1e-10", GUARDS),
     (
