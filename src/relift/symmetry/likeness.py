@@ -117,7 +117,8 @@ def looks_repeated(program: Program, colours: Colours) -> bool:
     of_variables, of_rows = _one_number(program.q, program.lb, program.ub), _one_number(program.l, program.u)
     for _ in range(2):
         of_rows = A @ _hashed(of_variables) + of_rows
-        of_variables = A.T @ _hashed(of_rows) + of_variables
+        curved = 0.0 if program.P is None else program.P @ _hashed(of_variables)
+        of_variables = A.T @ _hashed(of_rows) + of_variables + curved
         n_kinds = _n_kinds(of_variables)
         if n_kinds > REPEATED * n or _n_kinds(of_rows) > REPEATED * m:
             return False
@@ -129,7 +130,7 @@ def looks_repeated(program: Program, colours: Colours) -> bool:
 def _keys(values: Vector) -> Indices:
     """Nine digits of numbers; what is not finite has none."""
     largest = float(np.abs(values).max(initial=0.0))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         return np.rint(values * (1e9 / largest if 0 < largest < np.inf else 0.0)).astype(np.int64)
 
 
