@@ -66,12 +66,15 @@ class LiftWork:
     earlier
         Presolve, what was at rest, and quotient of an earlier lifting of the same matrices, to be kept where they still
         hold.
+    most_rounded
+        Classes up to rounding are of use only if they are no more than so many.
     """
 
     program: Program
     settings: LiftSettings
     progress: ProgressCallback | None = None
     earlier: tuple[Reduction, Settled, Quotient] | None = None
+    most_rounded: float = np.inf
     snapped: Snapped | None = None
     notes: list[str] = field(default_factory=list)
     is_verified: bool = False
@@ -212,7 +215,8 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
 def look_again(work: LiftWork) -> None:
     """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
     if _is_nearly_in_proportion(work):
-        other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
+        most = MUCH_SMALLER * sum(_small_size(work))
+        other = LiftWork(work.program, replace(work.settings, digits=DIGITS), most_rounded=most)
         snap.run(other)
     else:  # equal numbers are enough: sums need not be compared up to rounding, which takes longer
         other = LiftWork(snap_numbers(work.program.minimisation(), DIGITS).program, work.settings)
@@ -245,7 +249,9 @@ def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
     seed = work.settings.seed + attempt
     program, images = work.reduction.program, _images(work.reduction, work.kept)
     if how.is_up_to_scale:
-        found = find_up_to_scale(program, images, how, seed=seed, progress=work.progress)
+        found = find_up_to_scale(
+            program, images, how, seed=seed, progress=work.progress, most_rounded=work.most_rounded
+        )
     else:
         found = Found(find_symmetry(program, images, how, seed=seed, progress=work.progress))
     work._symmetry, work._look = found.symmetry, found.look

@@ -49,6 +49,7 @@ def find_up_to_scale(
     *,
     seed: int = 0,
     progress: ProgressCallback | None = None,
+    most_rounded: float = np.inf,
 ) -> Found:
     """The coarsest equitable classes of which members may differ in size, unit and sign.
 
@@ -64,6 +65,8 @@ def find_up_to_scale(
         Seed of the random words.
     progress
         Progress callback, called once per round.
+    most_rounded
+        Classes up to rounding are of use only if they are no more than so many.
 
     Examples
     --------
@@ -73,6 +76,7 @@ def find_up_to_scale(
     ([0, 0], [1.0, 0.5])
     """
     search = _Search(program, images, settings, seed, teller(progress))
+    search.most_rounded = most_rounded
     merged = search.merged()
     best, centres = (search if merged is None else merged).best_of_all()
     if centres is None and best.found.statistics.rows_without_scale:
@@ -121,6 +125,7 @@ class _Search:
             self.is_rigid[program.quadratic.variables] = True
         self.is_linear = self.cones is None and len(program.quadratic) == 0
         self.plain: Refinement | None = None
+        self.most_rounded = np.inf
         self.look: Likeness | None = None  # at the program without any classes
 
     @cached_property
@@ -210,7 +215,7 @@ class _Search:
         for _ in range(2):
             found = refine_up_to_rounding(
                 program.P, program.A, program.q, self.bounds, self.rows, self.scales_of_variables(masses), rows,
-                masses, digits,
+                masses, digits, self.most_rounded,
             )  # fmt: skip
             if found is None:
                 return
