@@ -1,4 +1,4 @@
-"""``python -m benchmarks.updates``: ``Lifting.update`` with other costs, right-hand sides or bounds, in pairs of products.
+"""``python -m benchmarks.updates``: ``Lifting.update`` with other costs or bounds, in pairs of products.
 
 A pair is one product with A and one with its transpose (and one with P), by SciPy. New numbers are twice the old ones,
 so that all classes hold. CPU time, the smallest of several runs.
