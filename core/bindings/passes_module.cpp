@@ -47,9 +47,9 @@ public:
         if (view_.itemsize != sizeof(Integer) || !is_integer || this->size() != size) fail(name);
         return static_cast<Integer*>(view_.buf);
     }
-    const u64* words(const char* name, size_t size) const {
+    u64* words(const char* name, size_t size) const {
         if (view_.itemsize != 8 || (kind() != 'L' && kind() != 'Q') || this->size() != size) fail(name);
-        return static_cast<const u64*>(view_.buf);
+        return static_cast<u64*>(view_.buf);
     }
 
 private:
@@ -385,6 +385,25 @@ PyObject* py_numbered(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_grouped_sums(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        if (!PyArg_ParseTuple(arguments, "OOO", &given[0], &given[1], &given[2])) return nullptr;
+        const Buffer targets(given[0]), terms(given[1]), sums(given[2], true);
+        const size_t count = targets.size(), size = sums.size();
+        const int64_t* target = targets.integers<int64_t>("target", count);
+        const u64* term = terms.words("terms", count);
+        u64* sum = sums.words("sums", size);
+        bool is_inside;
+        {
+            const WithoutLock unlocked;
+            is_inside = add_by_target(reinterpret_cast<const i64*>(target), term, count, sum, size);
+        }
+        if (!is_inside) throw std::invalid_argument("a target lies outside");
+        Py_RETURN_NONE;
+    });
+}
+
 PyObject* py_simple_fractions(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[3];
@@ -420,6 +439,8 @@ PyMethodDef methods[] = {
     {"conic_form", py_conic_form, METH_VARARGS,
      "conic_form(A, (l, u, lb, ub), more, n_more): returns the numbers of equal, upper and lower sides, the owner and "
      "right-hand side of each row, and K."},
+    {"grouped_sums", py_grouped_sums, METH_VARARGS,
+     "grouped_sums(target, terms, sums): sums of field elements by target; fills the last."},
     {"simple_fractions", py_simple_fractions, METH_VARARGS,
      "simple_fractions(values, largest, rounding, numerators, denominators): fills the last two."},
     {"count_kinds", py_count_kinds, METH_VARARGS,

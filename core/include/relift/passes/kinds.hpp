@@ -1,6 +1,7 @@
-// Equal words: classes numbered by smallest member, and how many kinds of variables there are before any sum is taken.
+// Words: classes of equal ones, how many kinds of variables there are before any sum is taken, and sums in the field.
 #pragma once
 #include "../distinct_words.hpp"
+#include "../field.hpp"
 
 namespace relift {
 namespace passes {
@@ -32,6 +33,17 @@ inline KindCounts count_kinds(const KindWords& words) {
         mixed[k] = absorb(absorb(absorb(0, words.low[k]), words.high[k]), words.cost[k] != 0);
     counts.up_to_sizes = distinct();
     return counts;
+}
+
+// sums[target[k]] += terms[k] in the field, from 0; terms are below the modulus. False if a target lies outside.
+inline bool add_by_target(const i64* target, const u64* terms, u64 count, u64* sums, u64 size) {
+    std::fill_n(sums, size, 0);
+    for (u64 k = 0; k < count; ++k) {
+        if (target[k] < 0 || u64(target[k]) >= size) return false;
+        u64& sum = sums[target[k]];
+        sum = field_add(sum, terms[k]);
+    }
+    return true;
 }
 
 }  // namespace passes
