@@ -54,7 +54,7 @@ class MergedProgram:
     q_image
         Exact costs of one member.
     masses
-        The sizes of the classes.
+        The sizes of the classes, divided by a common factor of those of variables.
     """
 
     found: Refinement
@@ -93,7 +93,9 @@ class MergedProgram:
         """
         columns, rows, vectors = found.variables, found.rows, images.vectors
         first, first_row = columns.representatives, rows.representatives
-        sizes, row_sizes = columns.class_sizes, rows.class_sizes
+        # A common factor of all sizes changes nothing, and P times one is P.
+        common = int(np.gcd.reduce(columns.class_sizes)) if columns.n_classes else 1
+        sizes, row_sizes = columns.class_sizes // common, rows.class_sizes
         l, u, lb, ub = program.l[first_row], program.u[first_row], program.lb[first], program.ub[first]
         q, q_image = program.q[first], vectors.q[first]
         P = total = None
@@ -104,6 +106,7 @@ class MergedProgram:
                 return None
             if total is None:
                 total = _all_rows(program.P, columns)
+                sizes, common = columns.class_sizes, 1
         A = _merged_rows(program.A, first_row, columns)
         return cls(
             found,
@@ -119,8 +122,8 @@ class MergedProgram:
             ),
             q_image,
             Masses(
-                sizes.astype(np.float64), sizes.astype(np.uint64),
-                row_sizes.astype(np.float64), row_sizes.astype(np.uint64),
+                sizes.astype(np.float64), sizes.astype(np.uint64), row_sizes / common,
+                field.multiply(row_sizes.astype(np.uint64), field.inverse(common)),
             ),
         )  # fmt: skip
 
@@ -212,6 +215,8 @@ def _transposed(matrix: SparseMatrix) -> SparseMatrix:
 
 def _times_sizes(merged: SparseMatrix, sizes: Indices, reading: Reading) -> SparseMatrix | None:
     """Rows times the sizes of their classes; None where floats would round."""
+    if np.all(sizes == 1):
+        return merged
     factors = np.repeat(sizes, np.diff(merged.indptr))
     product = _to_fifteen_digits(merged.data * factors)
     exact = field.multiply(field.images(merged.data, reading), factors.astype(np.uint64))
