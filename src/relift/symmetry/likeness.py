@@ -29,9 +29,9 @@ if field.CORE_IS_COMPILED:
 SAMPLE = 4096
 """Up to so many variables all colours are compared."""
 
-REPEATED, FEW = 0.5, 0.05
-"""A program looks as if it repeated itself where at most this share of its variables and rows is different; and where
-so few are after one round, they need not be looked at again."""
+REPEATED, FEW, GROWS, MOST_ROUNDS = 0.5, 0.05, 1.5, 4
+"""A program looks as if it repeated itself where at most this share of its variables and rows is different; where so
+few are, or where their number does not grow by this factor, they are not looked at again, and never more often."""
 
 
 @final
@@ -115,15 +115,17 @@ def looks_repeated(program: Program, colours: Colours) -> bool:
     if colours.given > REPEATED * min(n, SAMPLE):
         return False
     of_variables, of_rows = _one_number(program.q, program.lb, program.ub), _one_number(program.l, program.u)
-    for _ in range(2):
+    n_before = 1
+    for _ in range(MOST_ROUNDS):
         of_rows = A @ _hashed(of_variables) + of_rows
         curved = 0.0 if program.P is None else program.P @ _hashed(of_variables)
         of_variables = A.T @ _hashed(of_rows) + of_variables + curved
         n_kinds = _n_kinds(of_variables)
         if n_kinds > REPEATED * n or _n_kinds(of_rows) > REPEATED * m:
             return False
-        if n_kinds < FEW * n:
+        if n_kinds < max(FEW * n, GROWS * n_before):
             return True
+        n_before = n_kinds
     return True
 
 
