@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from tests.fuzz.calls import Verdict
@@ -63,7 +64,28 @@ def _counts(draft: Draft, verdict: Verdict, found: Found) -> bool:
         return not _has_exact_point(draft)
     if found.status == "unbounded":  # a ray of the objective alone does not show that there is a point
         return _has_exact_ray(draft) is not False and (verdict.status != "infeasible" or found.route == "highs")
-    return not (verdict.status == "unbounded" and _has_exact_ray(draft) and _has_exact_point(draft))
+    if verdict.status == "unbounded" and _has_exact_ray(draft) and _has_exact_point(draft):
+        return False
+    return not _is_beaten(draft, verdict, found)
+
+
+def _is_beaten(draft: Draft, verdict: Verdict, found: Found) -> bool:
+    """Whether the point of the answer is feasible and better: then it is the route that is wrong, whoever found it."""
+    x, sign = verdict.x, -1.0 if draft.sense == "max" else 1.0
+    if verdict.status != "optimal" or x is None or draft.quadratic or draft.cones:
+        return False
+    better = sign * (found.objective - (verdict.objective - draft.r)) > CLOSE * max(1.0, abs(found.objective))
+    rows, sizes = draft.A @ x, np.abs(draft.A) @ np.abs(x)
+    off = max(_violation(rows, draft.l, draft.u, sizes), _violation(x, draft.lb, draft.ub, np.abs(x)))
+    return bool(better and off <= 1e-9)
+
+
+def _violation(values: Any, lower: Any, upper: Any, sizes: Any) -> float:
+    """The largest violation, relative to the products in the row or to the bound."""
+    beyond = np.maximum(np.maximum(lower - values, values - upper), 0.0)
+    bounds = np.where(lower > values, np.abs(lower), np.abs(upper))
+    scale = np.where(beyond > 0.0, np.maximum(sizes, bounds), 1.0)
+    return float(np.max(np.divide(beyond, scale, out=np.zeros_like(scale), where=scale > 0), initial=0.0))
 
 
 def _has_exact_point(draft: Draft) -> bool:
