@@ -13,13 +13,23 @@ from relift.symmetry.partition import Partition
 from relift.symmetry.rounded_refinement import ROUNDS_OF_A_LOOK, RoundedClasses, refine_up_to_rounding
 
 
-def rounded_classes(program: Program, most_classes: float) -> RoundedClasses | None:
+def rounded_classes(program: Program, most_classes: float, most_rounds: int = 100) -> RoundedClasses | None:
     images = VectorImages.of(program, "decimal")
     bounds = Intervals(program.lb, program.ub, images.lb, images.ub)
     sides = Intervals(program.l, program.u, images.l, images.u)
     own = scales_of_variables(bounds, program.q, images.q)
     return refine_up_to_rounding(
-        program.P, program.A, program.q, bounds, sides, own, scales_of_rows(sides), None, 11, most_classes
+        program.P,
+        program.A,
+        program.q,
+        bounds,
+        sides,
+        own,
+        scales_of_rows(sides),
+        None,
+        11,
+        most_classes,
+        most_rounds,
     )
 
 
@@ -41,7 +51,7 @@ def test_classes_that_are_too_many_are_given_up() -> None:
     assert rounded_classes(path(6), 5.0) is None
 
 
-def test_few_rounds_are_made_where_only_few_classes_are_of_use() -> None:
+def test_a_search_of_too_many_rounds_is_given_up() -> None:
     long = path(4 * ROUNDS_OF_A_LOOK)
     assert rounded_classes(long, np.inf) is not None
-    assert rounded_classes(long, 1e9) is None
+    assert rounded_classes(long, np.inf, ROUNDS_OF_A_LOOK) is None

@@ -21,7 +21,7 @@ MOST_ROUNDS = 100
 """A search that takes longer is given up."""
 
 ROUNDS_OF_A_LOOK = 16
-"""The same where only few classes are of use: things of one kind and many sizes are told apart in a few rounds, along a
+"""The same where classes are only looked at: things of one kind and many sizes are told apart in a few rounds, along a
 grid or a chain it takes as many as that is long."""
 
 _CANCELLED = 100.0
@@ -48,6 +48,7 @@ def refine_up_to_rounding(
     masses: Masses | None,
     digits: int,
     most_classes: float = np.inf,
+    most_rounds: int = MOST_ROUNDS,
 ) -> RoundedClasses | None:
     """Find classes up to scale in floats; None if that takes too many rounds, or if there are too many.
 
@@ -66,7 +67,9 @@ def refine_up_to_rounding(
     digits
         What differs by less than 10^-digits counts as equal.
     most_classes
-        More than so many classes, of what is not at rest, are of no use; and then few rounds are made.
+        More than so many classes, of what is not at rest, are of no use.
+    most_rounds
+        After so many rounds the search is given up.
 
     Examples
     --------
@@ -92,7 +95,7 @@ def refine_up_to_rounding(
     graph = _graph(P, A)
     sizes = abs(graph)
     random = np.random.default_rng(20160613)
-    for _ in range(MOST_ROUNDS if np.isinf(most_classes) else ROUNDS_OF_A_LOOK):
+    for _ in range(most_rounds):
         awake = (states & RESTS) == 0
         weight = random.uniform(1.0, 2.0, labels.max(initial=0) + 1)[labels] * multipliers * row_mass
         weight = np.where(awake, weight, 0.0)

@@ -30,7 +30,7 @@ from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales
 from relift.symmetry.partition import Partition
 from relift.symmetry.proportional_bounds import proportional_images
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
-from relift.symmetry.rounded_refinement import refine_up_to_rounding
+from relift.symmetry.rounded_refinement import MOST_ROUNDS, ROUNDS_OF_A_LOOK, refine_up_to_rounding
 from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, rounded_scales
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
@@ -212,10 +212,12 @@ class _Search:
         program = self.program
         rows = scales_of_rows(self.rows, sizes=self.settings.scale_rows, signs=self.settings.signs)
         masses: Masses | None = None
+        most_rounds = MOST_ROUNDS if np.isinf(self.most_rounded) else ROUNDS_OF_A_LOOK
         for _ in range(2):
+            is_last = masses is not None or not self.settings.sizes  # masses are taken from the classes before
             found = refine_up_to_rounding(
                 program.P, program.A, program.q, self.bounds, self.rows, self.scales_of_variables(masses), rows,
-                masses, digits, self.most_rounded,
+                masses, digits, self.most_rounded if is_last else np.inf, most_rounds,
             )  # fmt: skip
             if found is None:
                 return
