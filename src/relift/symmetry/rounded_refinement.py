@@ -161,6 +161,19 @@ def _divided(interval: Intervals, scales: Vector) -> tuple[Vector, Vector]:
 
 def _split(labels: Labels, states: Array, values: Vector, sizes: Vector, width: float) -> Labels:
     """Finer labels: members whose states differ, or between whose sorted values there is a gap, are told apart."""
+    together = np.flatnonzero(np.bincount(labels)[labels] > 1)
+    if 2 * together.size > labels.size:
+        return _split_sorted(labels, states, values, sizes, width)
+    # Who is alone stays alone, and need not be sorted.
+    finer = labels.copy()
+    parts = _split_sorted(labels[together], states[together], values[together], sizes[together], width)
+    finer[together] = parts + labels.max(initial=0) + 1
+    is_used = np.bincount(finer) > 0
+    renumbered: Labels = (np.cumsum(is_used) - 1)[finer]
+    return renumbered
+
+
+def _split_sorted(labels: Labels, states: Array, values: Vector, sizes: Vector, width: float) -> Labels:
     rests: Flags = (states.astype(np.int64) & RESTS) != 0
     order = np.lexsort((values, rests, labels))
     value, size = values[order], sizes[order]
