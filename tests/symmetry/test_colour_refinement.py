@@ -396,6 +396,51 @@ def test_rounds_come_back_when_the_cells_fall_apart(mode: Mode, scale_rows: bool
     assert found.statistics.rounds > 1
 
 
+def programs_that_start_apart() -> Iterator[Any]:
+    """Programs whose costs or sides tell most vertices apart from the start, or all, and rounds do the rest."""
+    random = np.random.default_rng(8)
+    n, m = 40_000, 20_000
+    row, column = random.integers(m, size=3 * n), np.repeat(np.arange(n), 3)
+    few, many = random.choice([1.0, 2.5, -3.0], size=row.size), random.normal(size=row.size)
+    for values, data in (("few", few), ("many", many)):
+        A = sparse.coo_array((data, (row, column)), shape=(m, n)).tocsc()
+        costs = {"all": np.arange(n) / 100, "half": np.arange(n) // 2 / 100, "pairs": random.integers(n, size=n) / 8}
+        for name, q in costs.items():
+            yield pytest.param(None, A, q, np.ones(m), id=f"{values}-{name}")
+        yield pytest.param(None, A.tocsr(), costs["half"], np.arange(m) / 7, id=f"{values}-sides")
+        yield pytest.param(sparse.diags_array(np.ones(n)).tocsc(), A, costs["pairs"], np.ones(m), id=f"{values}-curved")
+    A = sparse.coo_array((few, (row, column)), shape=(m, n)).tocsc()
+    copies = sparse.block_diag([A[:, : n // 2]] * 2, format="csc")
+    yield pytest.param(None, copies, np.tile(np.arange(n // 2) / 100, 2), np.ones(2 * m), id="copies")
+    empty = sparse.csc_array((m, n))
+    yield pytest.param(None, empty, np.arange(n) / 100, np.repeat(np.arange(m // 2), 2), id="empty rows")
+
+
+@needs_core
+@pytest.mark.parametrize("scale_rows", [False, True])
+@pytest.mark.parametrize(("P", "A", "q", "u"), list(programs_that_start_apart()))
+def test_kernel_and_reference_agree_where_most_are_told_apart_at_once(
+    P: Any, A: Any, q: NDArray[np.float64], u: NDArray[np.float64], scale_rows: bool
+) -> None:
+    l, u = np.full(A.shape[0], -np.inf), np.asarray(u, dtype=float)
+    arguments: tuple[Any, ...] = (P, A, [field.images(q)], field.images(l), field.images(u), l, u)
+    found = refine(*arguments, scale_rows=scale_rows)
+    slow = refine_slowly(*arguments, mode="equitable", reading="decimal", scale_rows=scale_rows)
+    assert found.variables.labels.tolist() == slow.variable_labels.tolist()
+    assert found.rows.labels.tolist() == slow.row_labels.tolist()
+
+
+@needs_core
+def test_variables_that_are_all_told_apart_from_the_start_need_one_look_at_the_rows() -> None:
+    n = 30_000
+    A = sparse.diags_array(np.ones(n)).tocsr()
+    u = np.ones(n)
+    words = field.images(u)
+    found = refine(None, A, [field.images(np.arange(n) / 10)], words, words, u, u, scale_rows=False)
+    assert found.variables.n_classes == found.rows.n_classes == n
+    assert (found.statistics.rounds, found.statistics.splitters) == (0.5, 0)
+
+
 # ------------------------------------------------------------------------------------------------ without the core
 def test_reference_takes_over_where_the_core_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(field, "CORE_IS_COMPILED", False)

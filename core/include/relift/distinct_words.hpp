@@ -13,7 +13,7 @@ inline u32 power_of_two_above(u64 n) {
 
 inline u64 spread(u64 word) { return word * 0x9E3779B97F4A7C15u; }
 
-// A number of distinct words: exact up to most_exact of them, beyond that estimated.
+// A number of distinct words: exact up to some thousands of them or an eighth of all, beyond that estimated.
 struct DistinctCount {
     u64 number;
     bool is_exact;
@@ -21,7 +21,7 @@ struct DistinctCount {
 
 class DistinctCounter {
 public:
-    static constexpr u32 most_exact = 4096;
+    static constexpr u32 least_exact = 4096, most_exact = 65536;
 
     // Counts never fall from round to round: once estimated, always estimated (skip_exact).
     DistinctCount count(const u64* words, u32 size, bool skip_exact = false) {
@@ -32,8 +32,9 @@ public:
 
 private:
     bool count_exactly(const u64* words, u32 size, u64& number) {
-        const u32 capacity = power_of_two_above(2 * std::min<u64>(size, most_exact));
-        const int shift = 64 - trailing_zeros(capacity);
+        const u32 limit = std::min(std::max(least_exact, size / 8), most_exact);
+        u32 capacity = power_of_two_above(2 * std::min<u64>(size, least_exact));
+        int shift = 64 - trailing_zeros(capacity);
         table_.assign(capacity, 0);
         bool zero_seen = false;
         u64 last = size ? ~words[0] : 0;
@@ -46,9 +47,24 @@ private:
             while (table_[at] && table_[at] != word) at = (at + 1) & (capacity - 1);
             if (table_[at]) continue;
             table_[at] = word;
-            if (++number > most_exact) return false;
+            if (++number > limit) return false;
+            if (2 * number <= capacity) continue;
+            enlarge_table();
+            capacity = u32(table_.size());
+            shift = 64 - trailing_zeros(capacity);
         }
         return true;
+    }
+    void enlarge_table() {
+        Array<u64> larger(4 * table_.size(), 0);
+        const int shift = 64 - trailing_zeros(u32(larger.size()));
+        for (u64 word : table_) {
+            if (word == 0) continue;
+            u64 at = spread(word) >> shift;
+            while (larger[at]) at = (at + 1) & (larger.size() - 1);
+            larger[at] = word;
+        }
+        table_.swap(larger);
     }
     // Counts the words in a slice of hash space that holds about 2048 of them if all are distinct.
     u64 estimate(const u64* words, u32 size) {

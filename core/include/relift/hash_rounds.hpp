@@ -6,11 +6,15 @@
 // the others scattered. Vertices that are compared up to a factor have their sums, and their colours, multiplied by it
 // once for each vertex; those that rest are woken by their first sum that is not 0 (multipliers.hpp).
 //
-// Rounds go on while they multiply the number of classes, or wake many vertices. They end when
+// A round costs a few nanoseconds for each entry, a worklist several times as much before it has split anything; so
+// rounds go on while they split much, or are about to end (RoundsToGo below), or wake many vertices. They end when
 //   stable    the (exactly counted) number of classes stays: nothing splits any more;
 //   discrete  all variables have distinct colours: only rows are left to be told apart;
-//   slow      the number of classes grows by less than growth_to_go_on: a worklist does the rest.
+//   slow      the number of classes grows too slowly: a worklist does the rest.
 #pragma once
+#include <cmath>
+#include <utility>
+
 #include "algebra.hpp"
 #include "distinct_words.hpp"
 #include "monitor.hpp"
@@ -119,6 +123,41 @@ void scatter(const SparseView<Index>& matrix, const Weights& weights, Source sou
     });
 }
 
+// Whether another round pays, by the numbers of classes so far. It does
+//   if the last one multiplied the classes by growth_to_go_on;
+//   if all vertices would be alone in most_rounds_to_go more of such growth, by half or more;
+//   if it made many new classes: each of them has a member that the worklist would have to look around;
+//   if it made far fewer of the variables than the one before, and there are rows, for which the worklist would need
+//   the entries seen from the other side: the next round may well make none. Estimates may tell so once.
+// Growth is counted beyond the largest number so far, so that there are O(log n) rounds in all, whatever is estimated.
+class RoundsToGo {
+public:
+    RoundsToGo(u64 n_vertices, DistinctCount variables, DistinctCount rows, double growth_to_go_on)
+        : n_vertices_(double(n_vertices)), growth_to_go_on_(growth_to_go_on),
+          most_(double(variables.number + rows.number)), most_variables_(double(variables.number)),
+          has_rows_(rows.number > 0) {}
+
+    bool pay_after(DistinctCount variables, DistinctCount rows) {
+        const double before = most_, variables_before = most_variables_, new_before = new_variables_;
+        most_ = std::max(most_, double(variables.number + rows.number));
+        most_variables_ = std::max(most_variables_, double(variables.number));
+        new_variables_ = most_variables_ - variables_before;
+        if (most_ >= growth_to_go_on_ * before || most_ - before >= share_that_is_many * n_vertices_) return true;
+        const double growth = most_ / before;
+        if (growth >= least_growth && std::log(n_vertices_ / most_) <= most_rounds_to_go * std::log(growth)) return true;
+        const bool is_ending = has_rows_ && new_before > 0 && new_variables_ <= share_that_is_few * new_before;
+        return is_ending && (variables.is_exact || !std::exchange(was_ending_, true));
+    }
+
+private:
+    static constexpr double least_growth = 1.5, most_rounds_to_go = 8;
+    static constexpr double share_that_is_many = 1.0 / 16, share_that_is_few = 1.0 / 3;
+    const double n_vertices_, growth_to_go_on_;
+    double most_, most_variables_, new_variables_ = 0;
+    const bool has_rows_;
+    bool was_ending_ = false;
+};
+
 template <class Index, class Algebra>
 class HashRounds {
 public:
@@ -156,6 +195,8 @@ public:
         n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
         n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
+        if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
+        RoundsToGo rounds_to_go(n_vertices, n_variable_classes_, n_row_classes_, growth_to_go_on);
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
             const bool had_woken = has_woken_;
@@ -167,17 +208,19 @@ public:
             // done.
             if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_) && !has_woken_ && !had_woken)
                 return Verdict::stable;
+            // Under rows that are all told apart, variables of equal colours have equal entries.
+            const bool is_last = !problem_.has_P() && !multipliers_ && are_distinct(rows_, n_row_classes_);
             colour_variables();
             n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
-            const u64 n_classes = n_variable_classes_.number + n_row_classes_.number;
-            monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes);
+            monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes());
             // The rows are stable under the variables as they were.
             if (stayed(variables_before, n_variable_classes_) && !has_woken_) return Verdict::stable;
             if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
+            if (is_last) return Verdict::stable;
+            const bool pays = rounds_to_go.pay_after(n_variable_classes_, n_row_classes_);
             const bool was_half = is_first && skips_first_rows_;
             if (n_woken_ > n_vertices / 64) continue;  // a wave goes through: all of it must be compared once more
-            if (!was_half && double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
-                return Verdict::slow;
+            if (!was_half && !pays) return Verdict::slow;
         }
     }
 

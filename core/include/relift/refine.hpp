@@ -286,7 +286,7 @@ private:
     // ------------------------------------------------------------------------------------ refinement
     // Rounds first; then the worklist from the cells that may split others; and rounds again when the cells promise to
     // fall apart in a few of them (around one odd vertex of a random graph, say). Rounds are made only while they
-    // multiply the number of classes, so there are O(log n) in all.
+    // split much, so there are O(log n) in all.
     template <class Algebra>
     void refine() {
         using Rounds = HashRounds<Index, Algebra>;
