@@ -307,6 +307,37 @@ void test_field() {
     }
 }
 
+// Floats around powers of two and around short decimals, ties, and the ends of where integers do, read by integers.
+void test_digits_by_integers() {
+    std::mt19937_64 random(5);
+    u64 n_read = 0;
+    const auto check = [&](double x) {
+        u64 magnitude = 0;
+        if (!magnitude_by_integers(x, magnitude)) return;
+        ++n_read;
+        CHECK(magnitude == magnitude_by_printing(x));
+    };
+    for (int exponent = -40; exponent < 56; ++exponent)
+        for (u64 k = 0; k < 200; ++k) {
+            const u64 bits = bits_of(std::ldexp(1.0, exponent));
+            for (u64 word : {bits + k, bits - k, bits + (u64(1) << 51) + k, bits + (random() >> 12)}) {
+                double x;
+                std::memcpy(&x, &word, sizeof x);
+                check(x);
+            }
+        }
+    for (int digits = 1; digits <= 17; ++digits)
+        for (int k = 0; k < 2000; ++k) {
+            const double x = double(random() % u64(std::pow(10.0, digits))) / std::pow(10.0, double(random() % 24));
+            check(x), check(std::nextafter(x, 0.0)), check(std::nextafter(x, HUGE_VAL));
+        }
+    check(std::ldexp(9007199254740991.0, -1)), check(std::ldexp(9007199254740991.0, -84));
+    CHECK(n_read > 100000);
+    u64 ignored;
+    CHECK(!magnitude_by_integers(0.0, ignored) && !magnitude_by_integers(0.25, ignored));
+    CHECK(!magnitude_by_integers(1e-300, ignored) && !magnitude_by_integers(1e300, ignored));
+}
+
 template <class Index>
 void test_random_programs() {
     std::mt19937_64 random(7);
@@ -415,6 +446,7 @@ void test_malformed_matrices() {
 int main() {
     test_two_words();
     test_field();
+    test_digits_by_integers();
     test_random_programs<std::int32_t>();
     test_random_programs<std::int64_t>();
     test_classes_are_the_coarsest<std::int32_t>();

@@ -209,6 +209,8 @@ CORE = _of(
         "static constexpr u32 products_between_folds = 512;",
         "test_core",
     ),
+    ("exact_values.hpp", "tens + 10 * is_next", "tens", "test_core"),
+    ("exact_values.hpp", "floor + (rest > one / 2)", "floor", "test_core"),
     ("weights.hpp", "if (word > largest_small_integer) word -= modulus;", ";", "test_core"),
     (
         "field.hpp",
