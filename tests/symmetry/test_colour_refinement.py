@@ -507,7 +507,7 @@ def test_exhausted_memory_is_an_error_and_no_crash() -> None:
         try:
             _core.refine(
                 (path.indptr, path.indices, path.data), (np.zeros(n + 1, dtype=np.int32), path.indices[:0], none),
-                False, n, 0, (), (words, words), (none, none), False, True, False, 0, None,
+                False, n, 0, (), (words, words), (none, none), False, True, False, 0, 2, None,
                 labels, labels[:0], none, words,
             )
         except MemoryError:
@@ -577,7 +577,7 @@ def test_core_checks_types_and_lengths_by_itself() -> None:
         _core.images(np.zeros(3), True, words)
     matrix = np.zeros(2, dtype=np.int32), np.zeros(1, dtype=np.int32), np.ones(1)
     words, floats, ints = np.zeros(1, dtype=np.uint64), np.zeros(1), np.zeros(1, dtype=np.int64)
-    rest = (False, True, False, 0, None, ints, ints, floats, words)
+    rest = (False, True, False, 0, 1, None, ints, ints, floats, words)
     with pytest.raises(ValueError, match="indptr has a wrong type or length"):
         _core.refine(None, matrix, False, 5, 1, (), (words, words), (floats, floats), *rest)
     with pytest.raises(ValueError, match=r"2\^30"):

@@ -104,7 +104,9 @@ def solve_command(
     iteration_limit: Annotated[
         int | None, typer.Option("--iteration-limit", help="Iterations of the solver.", metavar="N")
     ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", help="Threads of the solver.", metavar="N")] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", help="Threads of relift and the solver.", metavar="N")
+    ] = None,
     vertex: Annotated[
         bool, typer.Option("--vertex", help="Move the solution of an LP to a vertex (crossover).")
     ] = False,
