@@ -81,3 +81,15 @@ class _Liar(type(get_backend("highs"))):  # type: ignore[misc]
 
     def solve(self, *_: Any) -> Solution:
         return Solution(Status.INFEASIBLE, objective=float("inf"), backend="liar")
+
+
+@pytest.mark.parametrize("function", [relift.solve, relift.lift])
+def test_the_parts_of_a_program_are_not_options(function: Any) -> None:
+    with pytest.raises(OptionError, match=r"q belongs to a program\. Make one first: relift\.\w+\(relift\.Program\(q="):
+        function(q=[1.0], lb=0)
+
+
+def test_numbers_at_the_end_of_the_range_of_floats_end_without_a_warning(recwarn: pytest.WarningsRecorder) -> None:
+    result = relift.solve(Program(q=[1e300, 1], A=[[1e-300, 1]], l=[1], lb=0))
+    assert not result.certificate.is_optimal or result.objective == pytest.approx(1.0)
+    assert not recwarn.list

@@ -85,6 +85,12 @@ def unknown_option(name: str, known: Iterable[str] = OWN_OPTIONS) -> UnknownOpti
     return UnknownOptionError(f"unknown option {name!r}.", hint)
 
 
+_OF_PROGRAM = frozenset(
+    {"P", "q", "A", "l", "u", "lb", "ub", "r", "sense", "triangle", "quadratic", "conic", "assume_convex"}
+)
+"""What :class:`relift.Program` takes."""
+
+
 def suggests_options(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
     """Make a function name the nearest of its options when it is called with one that it does not have.
 
@@ -97,10 +103,16 @@ def suggests_options(function: Callable[Given, Returned]) -> Callable[Given, Ret
     relift.errors.UnknownOptionError: unknown option 'tolerence'. Did you mean 'tolerance'?
     """
     known = tuple(inspect.signature(function).parameters)
+    takes_program = known[:1] == ("program",)
 
     @wraps(function)
     def call(*args: Given.args, **options: Given.kwargs) -> Returned:
         for name in options:
+            if name not in known and takes_program and name in _OF_PROGRAM:
+                raise UnknownOptionError(
+                    f"{name} belongs to a program.",
+                    f"Make one first: relift.{function.__name__}(relift.Program({name}=..., ...)).",
+                )
             if name not in known:
                 raise unknown_option(name, known)
         return function(*args, **options)

@@ -289,3 +289,15 @@ def test_sections_may_share_a_line_and_be_left_out() -> None:
 def test_no_text_takes_more_than_linear_work(text: str) -> None:
     with pytest.raises(FileFormatError):  # a quadratic reader would take hours here
         program_from_lp(text, "m")
+
+
+@pytest.mark.parametrize(
+    ("character", "name"),
+    [("\xa0", "no-break space (U+00A0)"), ("\x1c", "a control character (U+001C)"), ("​", "zero width space (U+200B)")],
+)  # fmt: skip
+def test_what_looks_like_a_space_but_is_none_is_refused(character: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.lp"
+    path.write_text(f"min x \\ not{character}here\nst\n c: x{character}>= 1\nend\n", encoding="utf-8")
+    with pytest.raises(FileFormatError) as caught:
+        read_program(path)
+    assert f"line 3: {name} between words or in a name. Replace it with a space, or remove it." in str(caught.value)

@@ -25,6 +25,8 @@ class Verdict:
     upper: float = float("nan")
     broken: str = ""
     """A promise that the answer itself breaks."""
+    x: Any = None
+    """The point."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ def _of_result(result: Any) -> Verdict:
         broken = f"{result.status} without a ray that proves it"
     if result.status == "optimal" and result.x is None:
         broken = "optimal without a point"
-    return Verdict(str(result.status), float(result.objective), result.lower_bound, result.upper_bound, broken)
+    bounds = result.lower_bound, result.upper_bound
+    return Verdict(str(result.status), float(result.objective), *bounds, broken, result.x)
 
 
 def _solve(draft: Draft, words: dict[str, Any]) -> Verdict:
@@ -174,7 +177,7 @@ def _solve_qp(draft: Draft, words: dict[str, Any]) -> Verdict:
     P = np.zeros((draft.n, draft.n)) if draft.P is None else sign * draft.P
     G, h = np.vstack([draft.A[upper], -draft.A[lower]]), np.concatenate([draft.u[upper], -draft.l[lower]])
     x = relift.solve_qp(P, sign * draft.q, G, h, draft.A[equal], draft.u[equal], draft.lb, draft.ub)
-    return Verdict("none") if x is None else Verdict("optimal", draft.program().objective(x))
+    return Verdict("none") if x is None else Verdict("optimal", draft.program().objective(x), x=x)
 
 
 def _approximate(draft: Draft, words: dict[str, Any]) -> Verdict:

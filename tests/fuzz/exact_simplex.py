@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isfinite
 
 import numpy as np
 from tests.fuzz.draft import Draft
-from tests.fuzz.routes import HUGE, Found
+from tests.fuzz.routes import Found
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -37,7 +38,7 @@ def _standard_form(draft: Draft) -> tuple[int, list[dict[int, Fraction]], dict[i
         return n - 1
 
     for lower, upper in zip(draft.lb.tolist(), draft.ub.tolist(), strict=True):
-        has_lower, has_upper = abs(lower) < HUGE, abs(upper) < HUGE
+        has_lower, has_upper = isfinite(lower), isfinite(upper)
         if has_lower:
             low, z = _fraction(lower), new()
             terms.append((low, [(z, 1)]))
@@ -55,7 +56,7 @@ def _standard_form(draft: Draft) -> tuple[int, list[dict[int, Fraction]], dict[i
             shift += value * terms[j][0]
             for z, direction in terms[j][1]:
                 entries[z] = entries.get(z, ZERO) + direction * value
-        sides = [(side, s) for side, s in ((lower, -1), (upper, 1)) if abs(side) < HUGE]
+        sides = [(side, s) for side, s in ((lower, -1), (upper, 1)) if isfinite(side)]
         if len(sides) == 2 and lower == upper:
             rows.append({**entries, -1: _fraction(lower) - shift})
             continue

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from tests.fuzz.calls import Verdict
 from tests.fuzz.draft import Draft
 from tests.fuzz.exact_simplex import exact_optimum
-from tests.fuzz.margins import with_margin
+from tests.fuzz.margins import with_margin, with_other_digits, within_reach
 from tests.fuzz.routes import HUGE, Found, Route, routes_for
 
 CLOSE = 2e-5
@@ -26,9 +27,7 @@ def wrong_verdict(draft: Draft, verdict: Verdict, ask_exactly: bool = False) -> 
     if not claims:
         return "", "no answer"
     if ask_exactly and _is_small_and_linear(draft):
-        if not _is_contradicted(claims, exact_optimum(draft)):
-            return "", "agreed"
-        return _at_the_border(draft, verdict, [exact_optimum])
+        return _judged_exactly(draft, verdict, claims)
     founds: list[tuple[Route, Found]] = []
     for route in routes_for(draft):
         found = route(draft)
@@ -38,10 +37,17 @@ def wrong_verdict(draft: Draft, verdict: Verdict, ask_exactly: bool = False) -> 
             return "", "agreed"
         founds.append((route, found))
         agreeing = [other for other, said in founds[:-1] if _agree(found, said)]
+        if agreeing and _is_small_and_linear(draft):
+            return _judged_exactly(draft, verdict, claims)
         if agreeing:
-            routes: list[Route] = [exact_optimum] if _is_small_and_linear(draft) else [agreeing[0], route]
-            return _at_the_border(draft, verdict, routes)
+            return _at_the_border(draft, verdict, [agreeing[0], route])
     return "", "undecided"
+
+
+def _judged_exactly(draft: Draft, verdict: Verdict, claims: list[Claim]) -> tuple[str, str]:
+    if not _is_contradicted(claims, exact_optimum(draft)):
+        return "", "agreed"
+    return _at_the_border(draft, verdict, [exact_optimum])
 
 
 def _is_small_and_linear(draft: Draft) -> bool:
@@ -49,18 +55,58 @@ def _is_small_and_linear(draft: Draft) -> bool:
 
 
 def _counts(draft: Draft, verdict: Verdict, found: Found) -> bool:
-    """A ray of the objective alone does not show that there is a point; bounds that were left out may stop it."""
-    if found.status == "unbounded" and (_has_huge_bounds(draft) or verdict.status == "infeasible"):
-        return found.route in {"exact", "highs"} and not _has_huge_bounds(draft)
-    if found.status == "infeasible" and found.route != "exact" and _has_exact_point(draft):
+    """Fractions are right; others leave out huge bounds, and are refuted where fractions can."""
+    if found.route == "exact" or not found.is_decided:
+        return found.is_decided
+    if _has_huge_bounds(draft):
         return False
-    return found.is_decided
+    if found.status == "infeasible":
+        return not _has_exact_point(draft)
+    if found.status == "unbounded":  # a ray of the objective alone does not show that there is a point
+        return _has_exact_ray(draft) is not False and (verdict.status != "infeasible" or found.route == "highs")
+    if verdict.status == "unbounded" and _has_exact_ray(draft) and _has_exact_point(draft):
+        return False
+    return not _is_beaten(draft, verdict, found)
+
+
+def _is_beaten(draft: Draft, verdict: Verdict, found: Found) -> bool:
+    """Whether the point of the answer is feasible and better: then it is the route that is wrong, whoever found it."""
+    x, sign = verdict.x, -1.0 if draft.sense == "max" else 1.0
+    if verdict.status != "optimal" or x is None or draft.quadratic or draft.cones:
+        return False
+    better = sign * (found.objective - (verdict.objective - draft.r)) > CLOSE * max(1.0, abs(found.objective))
+    rows, sizes = draft.A @ x, np.abs(draft.A) @ np.abs(x)
+    off = max(_violation(rows, draft.l, draft.u, sizes), _violation(x, draft.lb, draft.ub, np.abs(x)))
+    return bool(better and off <= 1e-9)
+
+
+def _violation(values: Any, lower: Any, upper: Any, sizes: Any) -> float:
+    """The largest violation, relative to the products in the row or to the bound."""
+    beyond = np.maximum(np.maximum(lower - values, values - upper), 0.0)
+    bounds = np.where(lower > values, np.abs(lower), np.abs(upper))
+    scale = np.where(beyond > 0.0, np.maximum(sizes, bounds), 1.0)
+    return float(np.max(np.divide(beyond, scale, out=np.zeros_like(scale), where=scale > 0), initial=0.0))
 
 
 def _has_exact_point(draft: Draft) -> bool:
     """Whether rational arithmetic finds a point of a small program with linear rows: two solvers can be wrong alike."""
     rows = replace(draft, P=None, q=np.zeros(draft.n))
     return _is_small_and_linear(rows) and exact_optimum(rows).status == "optimal"
+
+
+def _has_exact_ray(draft: Draft) -> bool | None:
+    """Whether a small LP or QP falls along a direction, by fractions: solvers ignore costs of 1e-9; None if unknown."""
+    if draft.quadratic or draft.cones:
+        return None
+    P = np.zeros((0, draft.n)) if draft.P is None else draft.P
+    still = np.zeros(len(P))
+    directions = replace(
+        draft, P=None, q=-draft.q if draft.sense == "max" else draft.q, sense="min", A=np.vstack([draft.A, P]),
+        l=np.append(np.where(np.isfinite(draft.l), 0.0, -np.inf), still),
+        u=np.append(np.where(np.isfinite(draft.u), 0.0, np.inf), still),
+        lb=np.where(np.isfinite(draft.lb), 0.0, -1.0), ub=np.where(np.isfinite(draft.ub), 0.0, 1.0),
+    )  # fmt: skip
+    return exact_optimum(directions).objective < 0.0 if _is_small_and_linear(directions) else None
 
 
 Claim = Callable[[Found], bool]
@@ -104,9 +150,12 @@ def _has_huge_bounds(draft: Draft) -> bool:
 
 
 def _at_the_border(draft: Draft, verdict: Verdict, routes: list[Route]) -> tuple[str, str]:
-    """Wrong only if it is also wrong for nearly the same program: rows wider by 1e-5, or narrower by 1e-6."""
+    """Wrong only if it is wrong for nearly the same program, too: rows wider by 1e-5, other coefficients by 1e-9.
+
+    A program is not called infeasible wrongly if its points are so far away that rounding of coefficients makes them.
+    """
     if verdict.status == "infeasible":
-        founds = [route(with_margin(draft, -1e-6)) for route in routes]
+        founds = [route(within_reach(with_margin(draft, -1e-6))) for route in routes]
         if not all(found.status in {"optimal", "unbounded"} and _counts(draft, verdict, found) for found in founds):
             return "", "borderline"
         return f"{_text(verdict)}, but narrower by 1e-6 it is {', '.join(map(_said, founds))}", "wrong"
@@ -115,10 +164,11 @@ def _at_the_border(draft: Draft, verdict: Verdict, routes: list[Route]) -> tuple
         tight, loose = route(with_margin(draft, 1e-9)), route(with_margin(draft, 1e-5))
         if not all(_counts(draft, verdict, found) for found in (tight, loose)):
             return "", "undecided"
-        between = [tight, loose]
-        if "optimal" == tight.status == loose.status:
-            low, high = sorted([tight.objective, loose.objective])
-            between.append(replace(tight, objective=float(np.clip(verdict.objective - draft.r, low, high))))
+        between = [tight, loose, *(route(other) for other in with_other_digits(draft))]
+        values = [found.objective for found in between if found.status == "optimal"]
+        if len(values) > 1:
+            value = float(np.clip(verdict.objective - draft.r, min(values), max(values)))
+            between.append(Found(tight.route, "optimal", value))
         if any(not _is_contradicted(claims, found) for found in between):
             return "", "borderline"
         founds.append(tight)

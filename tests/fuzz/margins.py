@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,29 @@ def with_margin(draft: Draft, share: float) -> Draft:
     quadratic = tuple((P, q, r + share * max(1.0, abs(r))) for P, q, r in draft.quadratic)
     cones = tuple((cone, C, b + share * _outwards(cone) * np.maximum(1.0, np.abs(b))) for cone, C, b in draft.cones)
     return replace(draft, l=l, u=u, lb=lb, ub=ub, quadratic=quadratic, cones=cones)
+
+
+FAR = 1e10
+"""Whether there are points so many times as far away as its numbers say is decided by how coefficients were rounded."""
+
+
+def within_reach(draft: Draft) -> Draft:
+    """The same program with bounds on every variable, far away: a last digit of a coefficient, times such a variable,
+    is as large as what a row may be off by.
+    """
+    sides = np.maximum(_finite(draft.l), _finite(draft.u))
+    coefficients = np.abs(draft.A)
+    sizes = np.divide(sides[:, None], coefficients, out=np.zeros_like(coefficients), where=coefficients > 0)
+    own = np.maximum(np.maximum(_finite(draft.lb), _finite(draft.ub)), 1.0)
+    far = FAR * np.maximum(sizes.max(0, initial=0.0), own)
+    return replace(draft, lb=np.maximum(draft.lb, -far), ub=np.minimum(draft.ub, far))
+
+
+def with_other_digits(draft: Draft) -> Iterator[Draft]:
+    """The same program with every coefficient of its rows a billionth larger or smaller, in four ways."""
+    for seed in range(4):
+        signs = np.random.default_rng(seed).choice([-1.0, 1.0], draft.A.shape)
+        yield replace(draft, A=draft.A * (1.0 + 1e-9 * signs))
 
 
 def _moved(lower: Any, upper: Any, share: float, sizes: Any) -> tuple[Any, Any]:

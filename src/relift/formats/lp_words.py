@@ -7,6 +7,7 @@ when something is wrong with it.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal, final
 
 from relift.errors import FileFormatError
@@ -21,8 +22,9 @@ _WORD = re.compile(
     rf"|(?![0-9.]){_NAME_SIGN}+(?:(?:/(?={_NAME_SIGN})|\[[^\s\[\]]*\]){_NAME_SIGN}*)*"
     r"|<=|=<|>=|=>|->|::|[^\s]"
 )
-_COMMENT = re.compile(r"\\\*(?![^\n]*\*\\)")
 _COMMENT = re.compile(r"\\[^\n]*")
+_UNSEEN = re.compile("[^\\S \t\n\f\v]|[\u200b-\u200d\u2060\ufeff]")
+"""Looks like a space or like nothing, but is part of a name for some readers and a space for others."""
 
 _KEYWORDS: dict[str, Section] = {
     "min": "min", "minimize": "min", "minimise": "min", "minimum": "min",
@@ -81,6 +83,13 @@ class LpWords:
                         f"{source}, line {line}: a comment \\* ... *\\ of several lines: begin each of them with \\."
                     )
             text = self._text = _COMMENT.sub("", text)
+        if (unseen := _UNSEEN.search(text)) is not None:
+            line = text.count("\n", 0, unseen.start()) + 1
+            name = unicodedata.name(unseen[0], "a control character").lower()
+            raise FileFormatError(
+                f"{source}, line {line}: {name} (U+{ord(unseen[0]):04X}) between words or in a name.",
+                "Replace it with a space, or remove it.",
+            )
         self.words: list[str] = _WORD.findall(text)
         self.n_words = len(self.words)
         self.words += ["", "", ""]  # whoever looks ahead needs no check

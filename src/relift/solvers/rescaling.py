@@ -86,11 +86,29 @@ class Rescaled:
 
 
 def _times(vector: Vector | None, factors: Vector) -> Vector | None:
-    return None if vector is None else vector * factors
+    if vector is None:
+        return None
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # an answer beyond the range of floats is refused where it is checked
+        return vector * factors
 
 
 def rescaled(program: Program) -> Rescaled | None:
-    """Write a minimisation in its own units; None if it is as good as written in them already."""
+    """Write a minimisation in its own units; None if it is as good as written in them already, or cannot be."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        written = _rescaled(program)
+    return written if written is not None and _is_finite(written.program) else None
+
+
+def _is_finite(program: Program) -> bool:
+    """Whether no number but a bound is beyond the range of floats."""
+    matrices = (program.A, program.conic.A, program.quadratic.q, *(() if program.P is None else (program.P,)))
+    vectors = (program.q, program.conic.b, program.quadratic.r, program.quadratic.values, np.array([program.r]))
+    return all(np.isfinite(values).all() for values in (*(matrix.data for matrix in matrices), *vectors))
+
+
+def _rescaled(program: Program) -> Rescaled | None:
     D = _powers(_natural_sizes(program))
     A = (program.A @ sparse.diags_array(D)).tocsc()
     R = _powers(1.0 / _or_one(largest_of_rows(A)))
