@@ -202,7 +202,7 @@ CORE = _of(
         "return true;",
         "test_core",
     ),
-    ("hash_rounds.hpp", "!multipliers_ && are_distinct(rows_, n_row_classes_);", "!multipliers_;", "test_core"),
+    ("hash_rounds.hpp", "!multipliers_ && are_distinct(rows_, n_row_classes_)", "!multipliers_", "test_core"),
     (
         "algebra.hpp",
         "static constexpr u32 products_between_folds = 32;",

@@ -244,15 +244,14 @@ public:
             // done.
             if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_) && !has_woken_ && !had_woken)
                 return Verdict::stable;
-            // Under rows that are all told apart, variables of equal colours have equal entries.
-            const bool is_last = !problem_.has_P() && !multipliers_ && are_distinct(rows_, n_row_classes_);
             colour_variables();
             n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
             monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes());
             // The rows are stable under the variables as they were.
             if (stayed(variables_before, n_variable_classes_) && !has_woken_) return Verdict::stable;
             if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
-            if (is_last) return Verdict::stable;
+            // Under rows that are all told apart, variables of equal colours have equal entries.
+            if (!problem_.has_P() && !multipliers_ && are_distinct(rows_, n_row_classes_)) return Verdict::stable;
             const bool pays = rounds_to_go.pay_after(n_variable_classes_, n_row_classes_);
             const bool was_half = is_first && skips_first_rows_;
             if (n_woken_ > n_vertices / 64) continue;  // a wave goes through: all of it must be compared once more
