@@ -179,6 +179,19 @@ def fixed_costs() -> str:
     return "\n".join(lines)
 
 
+def shortcuts() -> str:
+    """The table of docs/shortcuts.json, which ``python -m benchmarks.shortcuts --out`` renews."""
+    lines = [
+        "| shortcut | problem | small variables (without it) | CPU s | without it | ratio |",
+        "|---|---|---|---|---|---|",
+    ]
+    for m in json.loads((ROOT / "docs" / "shortcuts.json").read_text(encoding="utf-8")):
+        sizes = f"{m['with_size']:,} ({m['without_size']:,})"
+        times = f"{m['with_seconds']:.3f} | {m['without_seconds']:.3f} | {m['without_seconds'] / m['with_seconds']:.2g}"
+        lines.append(f"| {m['shortcut']} | {m['problem']} | {sizes} | {times} |")
+    return "\n".join(lines)
+
+
 def pairs() -> str:
     """The table of docs/pairs.json, which ``python -m benchmarks.pairs --out`` renews; figures before in brackets."""
     found = json.loads((ROOT / "docs" / "pairs.json").read_text(encoding="utf-8"))
@@ -242,6 +255,7 @@ TABLES = {
     "layers": layers,
     "pairs": pairs,
     "repeated_rows": repeated_rows,
+    "shortcuts": shortcuts,
     **GROUNDING_BLOCKS,
     **PAPER_BLOCKS,
     **REFERENCE_BLOCKS,

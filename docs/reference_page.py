@@ -74,7 +74,7 @@ def public_names(module: str) -> list[str]:
 def home_of(module: str, name: str) -> tuple[str, str]:
     """Home and summary of a public name; some packages import their names when they are first used."""
     if module == "relift":
-        return home_and_summary(relift._HOME[name], name)
+        return home_and_summary(relift._homes()[name], name)
     if module == "relift.ml":
         from relift.ml import _HOME
 

@@ -12,6 +12,8 @@
 #include <string>
 
 #include "relift/passes/conic_form.hpp"
+#include "relift/passes/fractions.hpp"
+#include "relift/passes/kinds.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
@@ -45,6 +47,10 @@ public:
         const bool is_integer = kind() == 'i' || kind() == 'l' || kind() == 'q';
         if (view_.itemsize != sizeof(Integer) || !is_integer || this->size() != size) fail(name);
         return static_cast<Integer*>(view_.buf);
+    }
+    u64* words(const char* name, size_t size) const {
+        if (view_.itemsize != 8 || (kind() != 'L' && kind() != 'Q') || this->size() != size) fail(name);
+        return static_cast<u64*>(view_.buf);
     }
 
 private:
@@ -358,6 +364,78 @@ PyObject* py_triangle(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_count_kinds(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[6];
+        if (!PyArg_ParseTuple(arguments, "OOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5]))
+            return nullptr;
+        const Buffer q(given[0]), lb(given[1]), ub(given[2]), low(given[3]), high(given[4]), cost(given[5]);
+        const size_t n = q.size();
+        if (n > most_indices) throw std::invalid_argument("there are too many variables");
+        const KindCounts counts = count_kinds({{q.words("q", n), lb.words("lb", n), ub.words("ub", n)},
+                                               low.words("low", n), high.words("high", n), cost.words("cost", n), n});
+        return Py_BuildValue("KKK", (unsigned long long)counts.given, (unsigned long long)counts.up_to_units,
+                             (unsigned long long)counts.up_to_sizes);
+    });
+}
+
+PyObject* py_numbered(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *numbers_given;
+        if (!PyArg_ParseTuple(arguments, "OO", &labels_given, &numbers_given)) return nullptr;
+        const Buffer labels(labels_given), numbers(numbers_given, true);
+        const size_t n = labels.size();
+        if (n > most_indices) throw std::invalid_argument("there are too many labels");
+        const int64_t* label = labels.integers<int64_t>("labels", n);
+        int64_t* number = numbers.integers<int64_t>("numbers", n);
+        size_t n_classes;
+        {
+            const WithoutLock unlocked;
+            static_assert(sizeof(i64) == sizeof(int64_t), "labels are 64 bits wide");
+            n_classes = group(reinterpret_cast<const u64*>(label), u32(n), 16, reinterpret_cast<i64*>(number)).n_classes();
+        }
+        return PyLong_FromSize_t(n_classes);
+    });
+}
+
+PyObject* py_grouped_sums(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        if (!PyArg_ParseTuple(arguments, "OOO", &given[0], &given[1], &given[2])) return nullptr;
+        const Buffer targets(given[0]), terms(given[1]), sums(given[2], true);
+        const size_t count = targets.size(), size = sums.size();
+        const int64_t* target = targets.integers<int64_t>("target", count);
+        const u64* term = terms.words("terms", count);
+        u64* sum = sums.words("sums", size);
+        bool is_inside;
+        {
+            const WithoutLock unlocked;
+            is_inside = add_by_target(reinterpret_cast<const i64*>(target), term, count, sum, size);
+        }
+        if (!is_inside) throw std::invalid_argument("a target lies outside");
+        Py_RETURN_NONE;
+    });
+}
+
+PyObject* py_simple_fractions(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        double largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "OddOO", &given[0], &largest, &rounding, &given[1], &given[2])) return nullptr;
+        if (!(largest >= 1 && largest <= 1e9)) throw std::invalid_argument("the largest number is not one that can be");
+        const Buffer values(given[0]), numerators(given[1], true), denominators(given[2], true);
+        const size_t n = values.size();
+        const double* value = values.doubles("values", n);
+        int64_t* numerator = numerators.integers<int64_t>("numerators", n);
+        int64_t* denominator = denominators.integers<int64_t>("denominators", n);
+        {
+            const WithoutLock unlocked;
+            simple_fractions(value, n, largest, rounding, numerator, denominator);
+        }
+        Py_RETURN_NONE;
+    });
+}
+
 PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
@@ -375,6 +453,15 @@ PyMethodDef methods[] = {
     {"conic_form", py_conic_form, METH_VARARGS,
      "conic_form(A, (l, u, lb, ub), more, n_more, threads): returns the numbers of equal, upper and lower sides, the owner and "
      "right-hand side of each row, and K."},
+    {"grouped_sums", py_grouped_sums, METH_VARARGS,
+     "grouped_sums(target, terms, sums): sums of field elements by target; fills the last."},
+    {"simple_fractions", py_simple_fractions, METH_VARARGS,
+     "simple_fractions(values, largest, rounding, numerators, denominators): fills the last two."},
+    {"count_kinds", py_count_kinds, METH_VARARGS,
+     "count_kinds(q, lb, ub, low, high, cost): how many kinds of variables there are as given, up to units and signs, "
+     "and up to sizes."},
+    {"numbered", py_numbered, METH_VARARGS,
+     "numbered(labels, numbers): writes classes of equal labels, numbered by smallest member; returns their number."},
     {"triangle", py_triangle, METH_VARARGS, "triangle(P, n, is_upper): returns offsets, indices and values."},
     {nullptr, nullptr, 0, nullptr}};
 

@@ -17,17 +17,24 @@ Models over tables are written in a small modelling language, as text or in Pyth
 
 from __future__ import annotations
 
-import ast
 import logging
-from importlib import import_module, resources
+from functools import cache
+from importlib import import_module
 
 __version__ = "0.1.0"
 
 logging.getLogger("relift").addHandler(logging.NullHandler())  # silent until the caller asks for more
 
+_PARTS = ("cvxpy", "highs", "linopy", "ml", "ortools", "pulp", "pyomo", "qpsolvers")
+"""Packages that need others to be installed; ``relift.cvxpy.Lifted`` imports them."""
 
+
+@cache
 def _homes() -> dict[str, str]:
     """Read which module each public name comes from in ``__init__.pyi``, so that they are listed once."""
+    import ast
+    from importlib import resources
+
     stub = ast.parse(resources.files("relift").joinpath("__init__.pyi").read_text(encoding="utf-8"))
     return {
         alias.name: node.module
@@ -37,24 +44,18 @@ def _homes() -> dict[str, str]:
     }
 
 
-_HOME = _homes()
-
-_PARTS = ("cvxpy", "highs", "linopy", "ml", "ortools", "pulp", "pyomo", "qpsolvers")
-"""Packages that need others to be installed; ``relift.cvxpy.Lifted`` imports them."""
-
-__all__ = sorted(_HOME)
-
-
 def __getattr__(name: str) -> object:
-    # Imported when first used: `import relift` and `relift --help` stay quick.
-    if name in _HOME:
-        value: object = getattr(import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
+    # Imported when first used: `import relift` and `relift --help` stay quick. The command line asks for no name.
+    if name == "__all__":
+        return sorted(_homes())
     if name in _PARTS:
         return import_module(f"relift.{name}")
+    if not name.startswith("_") and name in _homes():
+        value: object = getattr(import_module(_homes()[name]), name)
+        globals()[name] = value
+        return value
     raise AttributeError(f"module 'relift' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *_homes()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -58,6 +57,8 @@ def near_own_option(name: str, cutoff: float = 0.75) -> str:
     >>> near_own_option("tolerence"), near_own_option("tol_gap_abs")
     ('tolerance', '')
     """
+    import difflib
+
     return next(iter(difflib.get_close_matches(name, OWN_OPTIONS, n=1, cutoff=cutoff)), "")
 
 
@@ -80,6 +81,8 @@ def unknown_option(name: str, known: Iterable[str] = OWN_OPTIONS) -> UnknownOpti
     """
     names = list(known)
     elsewhere = _ELSEWHERE.get(name, "")
+    import difflib
+
     near = [elsewhere] if elsewhere in names else difflib.get_close_matches(name, names, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"Expected one of: {', '.join(sorted(names))}."
     return UnknownOptionError(f"unknown option {name!r}.", hint)

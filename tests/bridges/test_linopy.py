@@ -121,6 +121,31 @@ def test_integer_models_are_refused_or_passed_whole() -> None:
     assert (model.objective.value, model.solver.outcome.is_lifted) == (5.0, False)
 
 
+def test_linopy_knows_that_relift_solves_continuous_models() -> None:
+    from linopy.solver_capabilities import SolverFeature, get_available_solvers_with_feature
+
+    def able(feature: str) -> list[str]:
+        return get_available_solvers_with_feature(SolverFeature[feature], list(linopy.available_solvers))
+
+    assert "relift" in able("QUADRATIC_OBJECTIVE")
+    assert "relift" in able("DIRECT_API")
+    for feature in ("INTEGER_VARIABLES", "SEMI_CONTINUOUS_VARIABLES", "MIP_DUAL_BOUND_REPORT", "SOS_CONSTRAINTS"):
+        assert "relift" not in able(feature)
+    assert "highs" in able("INTEGER_VARIABLES")
+
+
+def test_semi_continuous_models_are_refused_by_linopy_or_passed_whole() -> None:
+    model = linopy.Model()
+    x = model.add_variables(lower=2, upper=9, coords=[range(3)], name="x", semi_continuous=True)
+    model.add_constraints(x.sum() >= 1, name="demand")
+    model.add_objective((1.0 * x).sum())
+    with pytest.raises(ValueError, match="Solver relift does not support semi-continuous variables"):
+        model.solve(solver_name="relift", **QUIET)
+    assert model.solve(solver_name="relift", integers="pass", **QUIET) == ("ok", "optimal")
+    assert model.objective.value == pytest.approx(2.0, abs=1e-5)
+    assert not model.solver.outcome.is_lifted
+
+
 def test_options_of_relift_and_of_highs_are_taken_and_others_refused() -> None:
     program = random_model(3).replace(P=None)
     model = solved(program, "relift", lift="none", presolve="off", time_limit=60)

@@ -384,8 +384,8 @@ def test_a_file_without_permission_is_named(
         (["sovle", "m.mps"], "there is neither a command nor a file 'sovle'. Did you mean 'solve'?"),
         (
             ["gibberish"],
-            "there is neither a command nor a file 'gibberish'. Commands are solve, lift, expand, inspect, report,"
-            " check, ground, fmt, show, reproduce, backends, info.",
+            "there is neither a command nor a file 'gibberish'. Commands are solve, lift, expand, check, inspect,"
+            " report, ground, fmt, show, reproduce, backends, info.",
         ),
         (["MODEL", "--backend", "clarable"], "there is no backend 'clarable'. Did you mean 'clarabel'?"),
         (["MODEL", "--tol", "2"], "tolerance=2.0 is out of range. Give a number between 0 and 1, such as 1e-6."),

@@ -70,6 +70,17 @@ def test_out_writes_a_table_for_each_predicate(
     assert [s["name"] for s in document["statements"]] == ["buy", "met", "paid", "cost"]
 
 
+def test_many_values_are_written_by_out(
+    shop: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(shop[1], "need.csv").write_text("item,amount\n" + "".join(f"i{k},1\n" for k in range(50)))
+    Path(shop[1], "price.csv").write_text("item,euro\n" + "".join(f"i{k},1\n" for k in range(50)))
+    assert run([shop[0], "--data", shop[1]]) == 0
+    assert "50 values; --out DIR writes them\n" in capsys.readouterr().out
+    assert run([shop[0], "--data", shop[1], "--out", str(tmp_path / "results")]) == 0
+    assert "50 values\n" in capsys.readouterr().out
+
+
 def test_json_holds_everything(shop: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([shop[0], "--data", shop[1], "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -10,7 +10,8 @@ import pytest
 
 import relift
 from relift.cli.options_file import with_options_files
-from relift.cli.run import COMMANDS, run
+from relift.cli.run import run
+from relift.cli.words import COMMANDS
 
 
 @pytest.fixture

@@ -30,7 +30,8 @@ SECONDS = 240
 _IMPORTED = (
     "clarabel", "duckdb", "highspy", "pydantic", "matplotlib.backends.backend_agg", "matplotlib.figure", "pandas",
     "pyarrow", "rich.table", "sqlglot", "typer", "relift.cli.commands", "relift.pipeline",
-    "relift.formats.program_files", "relift.formats.lifting_map", "relift.formats.model_results",
+    "relift.formats.program_files", "relift.formats.lp_reader", "relift.formats.lp_writer", "relift.formats.mps_reader",
+    "relift.formats.mps_writer", "relift.formats.npz", "relift.formats.lifting_map", "relift.formats.model_results",
     "relift.formats.solutions", "relift.in_database", "relift.language.syntax.parser",
     "relift.modelling.solve_in_engine", "relift.modelling.solve_model", "relift.report.plot_points",
     "relift.report.summary", "relift.solvers.clarabel_", "relift.solvers.highs_", "relift.tables.duckdb.engine",

@@ -11,9 +11,9 @@ from tests.faults.children import Children
 SOLVE = ("solve", "model.mps", "-o", "old.json")
 GROUND = ("solve", "model.rlp", "--data", "tables", "--out", "results")
 STAGES: dict[str, tuple[tuple[str, ...], str]] = {
-    "reading MPS": (SOLVE, "relift.formats.program_files:program_from_mps_with_notes"),
-    "reading LP": (("solve", "model.lp", "-o", "old.json"), "relift.formats.program_files:program_from_lp_with_notes"),
-    "reading npz": (("solve", "model.npz", "-o", "old.json"), "relift.formats.program_files:program_from_npz"),
+    "reading MPS": (SOLVE, "relift.formats.mps_reader:program_from_mps_with_notes"),
+    "reading LP": (("solve", "model.lp", "-o", "old.json"), "relift.formats.lp_reader:program_from_lp_with_notes"),
+    "reading npz": (("solve", "model.npz", "-o", "old.json"), "relift.formats.npz:program_from_npz"),
     "presolve": (SOLVE, "relift.lifting.stages:reduce"),
     "finding classes": (SOLVE, "relift.lifting.stages:find_up_to_scale"),
     "checking classes": (SOLVE, "relift.lifting.stages:distance_from_equitable"),

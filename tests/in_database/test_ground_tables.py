@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,56 @@ def test_a_model_solved_in_the_engine_has_the_values_of_the_local_solve() -> Non
         assert answer.store("charge", "kept") == 36
     with pytest.raises(OptionError, match=r"unknown option 'lift_in_engnie'\. Did you mean 'lift_in_engine'"):
         model.solve(data=data, lift_in_engnie=True)  # type: ignore[call-overload]
+
+
+def test_the_ray_of_an_unbounded_model_names_its_unknowns_in_the_engine_too() -> None:
+    model = relift.Model.from_text("""
+        relation n/1; n := {1..4}; var x(I) in n(I) >= 0, y >= 0 <= 3;
+        maximize: sum{I in n(I) & I <= 2} x(I) + y; subject to c: x(1) + x(3) <= x(2) + 5;
+    """)
+    with model.solve(lift_in_engine=True) as answer:
+        rays = {name: table.to_dict() for name, table in answer.ray().items()}
+    assert list(rays) == ["x"]
+    assert set(rays["x"]) <= {1, 2, 3}
+    assert max(map(abs, rays["x"].values())) == pytest.approx(1)
+    moved = {I: rays["x"].get(I, 0.0) for I in range(1, 5)}
+    assert moved[1] + moved[2] > 0  # it improves
+    assert moved[1] + moved[3] <= moved[2] + 1e-9  # and stays feasible
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            lambda answer: answer.ray(),
+            "there is no ray: the model is optimal. Unbounded models have one.",
+        ),
+        (
+            lambda answer: answer.eval("x + 1"),
+            "eval('x + 1') is not for models that were lifted inside an engine: their values stay there. Keep the"
+            " values of a variable as a table with store(name, table) and query that, or solve the model without"
+            " lift_in_engine.",
+        ),
+        (
+            lambda answer: answer.ranging(),
+            "ranging() is not for models that were lifted inside an engine: it needs the original program here."
+            " Solve the model without lift_in_engine.",
+        ),
+    ],
+)
+def test_what_an_answer_in_an_engine_cannot_tell_is_refused(asked: Callable[[Any], object], message: str) -> None:
+    answer = relift.Model.from_text("var x >= 1; minimize: x;").solve(lift_in_engine=True)
+    with answer, pytest.raises(OptionError) as caught:
+        asked(answer)
+    assert str(caught.value) == message
+
+
+def test_solve_model_says_where_lift_in_engine_belongs() -> None:
+    with pytest.raises(OptionError) as caught:
+        relift.solve_model("var x >= 1; minimize: x;", lift_in_engine=True)  # type: ignore[call-arg]
+    assert str(caught.value) == (
+        "lift_in_engine is an option of Model.solve. Write Model.from_text(text).solve(lift_in_engine=True)."
+    )
 
 
 def test_a_model_in_a_file_leaves_nothing_of_ours_and_all_of_the_users(tmp_path: Path) -> None:

@@ -482,3 +482,29 @@ def test_what_an_earlier_reduction_knows_changes_nothing(seed: int) -> None:
     np.testing.assert_array_equal(again.rows, anew.rows)
     np.testing.assert_array_equal(again.variables, anew.variables)
     np.testing.assert_array_equal(again.values, anew.values)
+
+
+@given(SEEDS)
+def test_an_update_of_the_costs_gives_the_optimum_of_the_new_program(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    program, _ = reducible_program(seed, quadratic=bool(seed % 2))
+    q = random.integers(-2, 3, program.n_variables).astype(float)
+    updated = relift.lift(program).update(q=q, r=1.5)
+    found, expected = relift.solve(updated), relift.solve(program.replace(q=q, r=1.5), lift="none", reduce=False)
+    assert found.status == expected.status
+    assert found.objective == pytest.approx(expected.objective, rel=1e-5, abs=1e-5)
+
+
+def test_presolve_is_replayed_where_only_costs_change() -> None:
+    program = Program(q=[1, 2, 3], A=[[1, 0, 0], [0, 1, 1]], l=[2, 4], u=[2, 9], lb=0, P=np.diag([1.0, 2.0, 2.0]))
+    first = reduce(program)
+    assert first.fixed
+    again = reduce(program.replace(q=[5, 4, 4]), "decimal", first)
+    assert again.program.A is first.program.A
+    assert again.program.q.tolist() == [4.0, 4.0]
+    assert again.program.r == 5 * 2 + 0.5 * 1 * 2**2
+    other = reduce(program.replace(l=[2, 3]), "decimal", first)
+    assert other.program.l.tolist() == [3.0]
+    coupled = program.replace(P=[[1.0, 0.5, 0], [0.5, 2, 0], [0, 0, 2]])
+    moved = reduce(coupled.replace(q=[5, 4, 4]), "decimal", reduce(coupled))
+    assert moved.program.q.tolist() == [5.0, 4.0]

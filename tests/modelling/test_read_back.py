@@ -156,6 +156,72 @@ def test_within_its_range_a_cost_changes_the_objective_by_the_value() -> None:
                     assert changed.objective == pytest.approx(result.objective + (other - now) * worth, abs=1e-6)
 
 
+def test_within_their_range_all_costs_or_sides_of_a_class_change_the_objective_as_the_lifted_program_says() -> None:
+    rng = np.random.default_rng(7)
+    text = """
+        param a/3, b/2, c/2; var x(J, S) in c(J, S) >= 0 <= 9; SENSE: sum{J, S in c(J, S)} c(J, S)*x(J, S);
+        subject to rows forall {I, S in b(I, S)}: sum{J in a(I, J, S)} a(I, J, S)*x(J, S) SIGN b(I, S);
+        subject to shared: sum{J, S in c(J, S)} x(J, S) SIGN LIMIT;
+    """
+    seen = 0
+    for sense, sign, limit in (("maximize", "<=", "20"), ("minimize", ">=", "7")):
+        for _ in range(3):
+            a, b, c = rng.integers(1, 9, (2, 3)), rng.integers(10, 40, 2), rng.integers(1, 9, 3)
+            copies = range(4)
+            tables: dict[str, dict[Any, float]] = {
+                "a": {(i, j, s): int(a[i, j]) for i in range(2) for j in range(3) for s in copies},
+                "b": {(i, s): int(b[i]) for i in range(2) for s in copies},
+                "c": {(j, s): int(c[j]) for j in range(3) for s in copies},
+            }
+            model = relift.Model.from_text(text.replace("SENSE", sense).replace("SIGN", sign).replace("LIMIT", limit))
+            result = model.solve(tables)
+            if str(result.status) != "optimal":
+                continue
+            ranges = result.ranging(together=True)
+            assert "classes together" in repr(ranges)
+            assert set(ranges["shared"]["members"].tolist()) == {1}
+            for j, copy, members, value, cost, low, high in ranges["x"].rows():
+                if copy > 0:
+                    continue
+                assert low <= cost + 1e-9 <= high + 2e-9
+                for other in (cost + 0.9 * (min(high, cost + 2) - cost), cost + 0.9 * (max(low, cost - 2) - cost)):
+                    alike = [
+                        key
+                        for key in tables["c"]
+                        if tables["c"][key] == c[j] and a[:, key[0]].tolist() == a[:, j].tolist()
+                    ]
+                    assert len(alike) == members
+                    changed = model.solve({**tables, "c": tables["c"] | dict.fromkeys(alike, other)}, lift="none")
+                    expected = result.objective + (other - cost) * members * value
+                    assert changed.objective == pytest.approx(expected, abs=1e-5)
+                    seen += 1
+            side = "upper" if sign == "<=" else "lower"
+            keys = ("I", "S", "members", side, f"{side}_from", f"{side}_to", "dual")
+            for i, copy, members, now, low, high, dual in zip(*(ranges["rows"][k].tolist() for k in keys), strict=True):
+                if copy > 0 or b[0] == b[1]:
+                    continue
+                worth = dual if sense == "maximize" else -dual
+                assert members == 4
+                for other in (now + 0.9 * (min(high, now + 3) - now), now + 0.9 * (max(low, now - 3) - now)):
+                    sides = tables["b"] | {(i, s): other for s in copies}
+                    changed = model.solve({**tables, "b": sides}, lift="none")
+                    expected = result.objective + (other - now) * members * worth
+                    assert changed.objective == pytest.approx(expected, abs=1e-5)
+                    seen += 1
+    assert seen > 20
+
+
+def test_the_range_of_one_member_is_not_that_of_its_class() -> None:
+    text = "relation n/1; n := {1..3}; var x(I) in n(I) >= 0; minimize: sum{I in n(I)} 2*x(I);"
+    result = relift.solve_model(text + "subject to c: sum{I in n(I)} x(I) >= 6;")
+    together, alone = result.ranging(together=True)["x"], result.ranging()["x"]
+    assert together["cost_to"].tolist() == [np.inf] * 3  # all dearer: nothing else can be chosen
+    used = alone["value"] > 0
+    assert used.sum() == 1  # a vertex
+    assert alone["cost_to"][used].tolist() == [2.0]  # one dearer: another one takes over at once
+    assert "members" not in alone
+
+
 def test_results_tables_and_models_show_themselves_in_notebooks(result: Any) -> None:
     assert "<td>flow</td>" in result._repr_html_()
     assert result["flow"]._repr_html_().startswith("<table><thead><tr><th>X</th><th>Y</th><th>value</th>")

@@ -60,6 +60,24 @@ PROGRAM = _of(
 SYMMETRY = _of(
     "src/relift/symmetry",
     (
+        "merged_program.py",
+        "rows.floats * floats",
+        "rows.floats",
+        "tests/symmetry/test_merged_program.py",
+    ),
+    (
+        "merged_program.py",
+        "masses.variables * sizes.variables, field.multiply(masses.variable_images, sizes.variable_images)",
+        "masses.variables, masses.variable_images",
+        "tests/symmetry/test_merged_program.py",
+    ),
+    (
+        "merged_program.py",
+        "if not np.array_equal(field.images(product, reading), exact):",
+        "if False:",
+        "tests/symmetry/test_merged_program.py",
+    ),
+    (
         "equitable.py",
         "TOLERANCE = 1e-10",
         "TOLERANCE = 1e10",
@@ -88,6 +106,18 @@ SYMMETRY = _of(
 )
 LIFTING = _of(
     "src/relift/lifting",
+    (
+        "reduction.py",
+        "new.lb is known.lb and new.ub is known.ub",
+        "new.ub is known.ub",
+        "tests/lifting/test_reduction.py",
+    ),
+    (
+        "reduction.py",
+        "return is_same and np.array_equal(earlier.program.q, earlier.ground.q[kept])",
+        "return True",
+        "tests/lifting/test_reduction.py",
+    ),
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 0.0", GUARDS),
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 1e-10", GUARDS),
     (

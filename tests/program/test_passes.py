@@ -57,6 +57,43 @@ def test_the_spread_inside_classes_is_that_of_numpy(seed: int) -> None:
     assert found == passes_reference.spread(vector, sizes, classes.representatives, classes.labels)
 
 
+@given(seeds)
+def test_labels_are_numbered_by_smallest_member_as_by_sorting(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    most = int(random.choice([1, 3, 1000, 2**62]))
+    labels = random.integers(-most, most, int(random.integers(0, 200)))
+    (found, n_classes), (expected, number) = passes.numbered(labels), passes_reference.numbered(labels)
+    np.testing.assert_array_equal(found, expected)
+    assert n_classes == number
+
+
+@given(seeds)
+def test_kinds_are_counted_as_tuples_are(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(0, 60))
+    words = [random.integers(0, int(random.choice([1, 2, 9, 2**61])), n).astype(np.uint64) for _ in range(6)]
+    assert passes.count_kinds(*words) == passes_reference.count_kinds(*words)
+
+
+@given(seeds)
+def test_fractions_near_numbers_are_those_of_the_slow_twin(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    exact = random.integers(1, 3000, 40) / random.integers(1, 3000, 40)
+    values = np.concatenate([exact, 0.1 * exact, random.random(40), [0.0, -1.0, np.inf, np.nan, 1e-9, 1e9]])
+    found, expected = (each.simple_fractions(values, 10_000, 2e-15) for each in (passes, passes_reference))
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_compiled_counts_refuse_arrays_that_do_not_fit() -> None:
+    assert passes.core is not None
+    words, short = np.zeros(3, np.uint64), np.zeros(2, np.uint64)
+    with pytest.raises(ValueError, match="cost has a wrong type or length"):
+        passes.core.count_kinds(words, words, words, words, words, short)
+    with pytest.raises(ValueError, match="numbers has a wrong type or length"):
+        passes.core.numbered(np.zeros(3, np.int64), np.zeros(2, np.int64))
+
+
 def _is_multiple(row: np.ndarray, other: np.ndarray) -> bool:
     """Whether the 2 x 2 minors of two rows with the same columns vanish up to rounding."""
     minors = np.outer(row, other) - np.outer(other, row)

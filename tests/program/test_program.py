@@ -481,3 +481,26 @@ def test_the_format_that_is_given_makes_no_difference(seed: int, quadratic: bool
     P = None if program.P is None else sparse.csc_array(program.P).asformat(format)
     A = sparse.csc_array(program.A).asformat(format)
     assert Program(P, program.q, A, program.l, program.u, program.lb, program.ub) == program
+
+
+def test_replaced_vectors_are_checked_as_in_a_new_program() -> None:
+    program = Program(q=[1, 2], A=[[1, 1]], l=[0], u=[3], lb=0, variable_names=["x", "y"])
+    with pytest.raises(ShapeError, match="q has 3 entries, but 2 are needed"):
+        program.replace(q=[1, 2, 3])
+    with pytest.raises(NotANumberError, match=r"ub\[1\] is nan"):
+        program.replace(ub=[1, np.nan])
+    with pytest.raises(BoundsError):
+        program.replace(u=[-1])
+    with pytest.raises(BoundsError):
+        program.replace(ub=-1.0)
+    changed = program.replace(q=None, ub=[4, 5], r=2.0)
+    assert changed.q.tolist() == [0.0, 0.0]
+    assert (changed.r, changed.ub.tolist(), changed.variable_names) == (2.0, [4.0, 5.0], program.variable_names)
+    assert changed.A is program.A
+
+
+def test_vectors_given_to_replace_are_not_shared_with_the_caller() -> None:
+    program, q = Program(q=[1, 2], lb=0), np.array([3.0, 4.0])
+    changed = program.replace(q=q)
+    q[0] = 9.0
+    assert changed.q.tolist() == [3.0, 4.0]

@@ -47,6 +47,7 @@ def test_the_source_distribution_takes_every_folder_of_the_repository() -> None:
 def test_the_compiled_core_is_missed_aloud_once(
     monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
+    import relift.pipeline  # all of it, before the core is hidden: modules look for it when they are imported
     from relift.errors import SlowReferenceWarning
     from relift.symmetry import colour_refinement, finite_field
 

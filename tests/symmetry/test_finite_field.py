@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relift.errors import NotANumberError
+from relift.program import passes
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.finite_field import MINUS_INFINITY, MODULUS, PLUS_INFINITY
@@ -89,3 +90,21 @@ def test_shapes_are_kept_and_broadcast(engine: str) -> None:
     assert field.images(0.5).shape == ()
     assert field.images([]).shape == (0,)
     assert int(field.add(MODULUS - 1, 2)) == 1
+
+
+@given(st.integers(0, 10**9))
+def test_sums_by_target_are_those_of_whole_numbers(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size, count = int(random.integers(1, 6)), int(random.integers(0, 40))
+    target = random.integers(0, size, count)
+    terms = random.integers(0, field.MODULUS, count, dtype=np.uint64)
+    expected = [sum(int(term) for term in terms[target == k]) % field.MODULUS for k in range(size)]
+    assert field.grouped_sums(target, terms, size).tolist() == expected
+    assert field.grouped_sums_in_numpy(target, terms, size).tolist() == expected
+
+
+def test_a_target_that_does_not_exist_is_refused() -> None:
+    if passes.core is None:
+        pytest.skip("relift._passes_core is not compiled")
+    with pytest.raises(ValueError, match="a target lies outside"):
+        field.grouped_sums(np.array([3]), np.ones(1, np.uint64), 3)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,6 +39,8 @@ except ImportError:
 NAME = "relift"
 """What linopy calls the solver."""
 _MEMBER = "Relift"
+_OF_INTEGERS = ("INTEGER_VARIABLES", "SEMI_CONTINUOUS_VARIABLES", "MIP_DUAL_BOUND_REPORT")
+"""Features of HiGHS, by linopy's names, that relift does not have: what asks linopy for them chooses another solver."""
 
 
 class Relift(_solvers.Highs):  # type: ignore[misc]
@@ -49,9 +52,18 @@ class Relift(_solvers.Highs):  # type: ignore[misc]
     """
 
     display_name: ClassVar[str] = "relift"
+    features: ClassVar[frozenset[Any]] = frozenset(f for f in _solvers.Highs.features if f.name not in _OF_INTEGERS)
     io_api: str | None
     outcome: Outcome | None = None
     """What relift did with the model: its result, with classes and certificate, or why it was not lifted."""
+
+    def _validate_model(self) -> None:
+        if self.solver_options.get("integers") == "pass":  # all that HiGHS takes can be passed whole
+            as_highs = copy(self)
+            as_highs.__class__ = _solvers.Highs
+            as_highs._validate_model()
+        else:
+            super()._validate_model()
 
     def _build(self, **build_words: Any) -> None:
         if self.io_api is None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from relift.cli import models
 from relift.cli.exit_codes import EXIT_FAILURE, leave
 from relift.cli.models import (
@@ -25,7 +23,9 @@ from relift.cli.options import (
     RelaxOption,
     ToleranceOption,
 )
-from relift.cli.work import console, print_json, read_model
+from relift.cli.screen import show
+from relift.cli.words import Argument
+from relift.cli.work import print_json, read_model
 from relift.errors import OptionError
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def check_command(
     model: ModelArgument,
     solution: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="SOLUTION", help="What `relift solve -o` wrote: .json, .txt or .sol.", show_default=False
-        ),
+        Argument(metavar="SOLUTION", help="What `relift solve -o` wrote: .json, .txt or .sol."),
     ] = None,
     data: DataOption = None,
     param: ParamOption = None,
@@ -96,8 +94,7 @@ def check_command(
     elif not quiet:
         from relift.report.summary import certificate_line
 
-        console().print(certificate_line(certificate, answer.status))
-        console().print(what)
+        show(certificate_line(certificate, answer.status), what)
     leave(0 if passed else EXIT_FAILURE)
 
 

@@ -1,20 +1,19 @@
-"""The commands, in the order in which ``relift --help`` lists them; each stands in a file of its own."""
+"""The whole command line by Typer: help, completion, and what is wrong with a command line.
+
+Command lines that are right in every word are read by :mod:`relift.cli.words`, without Typer.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Annotated, Any
 
 import typer
 
 from relift import __version__
-from relift.cli.check import check_command
-from relift.cli.inspect_command import inspect_command
-from relift.cli.installation import backends_command, info_command
-from relift.cli.lift_and_expand import expand_command, lift_command
-from relift.cli.models import fmt_command, ground_command, show_command
-from relift.cli.report_command import report_command
-from relift.cli.reproduce import reproduce_command
-from relift.cli.solve import solve_command
+from relift.cli.words import COMMANDS, Argument, Command, Slot, command_function, slots_of
 
 app = typer.Typer(
     name="relift",
@@ -49,18 +48,43 @@ def _all(
     del version
 
 
-for name, command in (
-    ("solve", solve_command),
-    ("lift", lift_command),
-    ("expand", expand_command),
-    ("check", check_command),
-    ("inspect", inspect_command),
-    ("report", report_command),
-    ("ground", ground_command),
-    ("fmt", fmt_command),
-    ("show", show_command),
-    ("reproduce", reproduce_command),
-    ("backends", backends_command),
-    ("info", info_command),
-):
-    app.command(name=name)(command)
+def _declared(slot: Slot) -> Any:
+    """What a parameter is declared as, in the words of Typer."""
+    declared = slot.declared
+    if isinstance(declared, Argument):
+        return typer.Argument(metavar=declared.metavar, help=declared.help, show_default=False)
+    return typer.Option(
+        *declared.names,
+        help=declared.help or None,
+        metavar=declared.metavar,
+        hidden=declared.hidden,
+        min=declared.min,
+    )
+
+
+def for_typer(command: Command) -> Callable[..., None]:
+    """The same command with the declarations of Typer in its signature.
+
+    Parameters
+    ----------
+    command
+        Its parameters are annotated with :class:`~relift.cli.words.Option` and :class:`~relift.cli.words.Argument`.
+    """
+    annotations, parameters = dict[str, Any](), list[Parameter]()
+    for slot in slots_of(command):
+        annotation = annotations[slot.name] = Annotated[slot.annotation, _declared(slot)]
+        kind = Parameter.KEYWORD_ONLY
+        parameters.append(Parameter(slot.name, kind, default=slot.default, annotation=annotation))
+
+    @wraps(command)
+    def run(**words: Any) -> None:
+        command(**words)
+
+    del run.__wrapped__  # its annotations are not Typer's
+    run.__annotations__ = annotations
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return run
+
+
+for name in COMMANDS:
+    app.command(name=name)(for_typer(command_function(name)))

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from relift.program.solution import Status
 
 EXIT_USAGE, EXIT_INFEASIBLE, EXIT_UNBOUNDED, EXIT_LIMIT, EXIT_FAILURE = 2, 3, 4, 5, 6
 EXIT_INTERRUPTED = 130
+
+
+class CommandExit(Exception):  # noqa: N818 - an end, not an error
+    """The end of a command with a code other than 0.
+
+    Parameters
+    ----------
+    code
+        The exit code.
+    """
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 def exit_code(status: Status) -> int:
@@ -32,4 +44,4 @@ def exit_code(status: Status) -> int:
 def leave(code: int) -> None:
     """End the command with a code other than 0."""
     if code:
-        raise typer.Exit(code)
+        raise CommandExit(code)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from relift.cli.options import (
     DigitsOption,
     JsonOption,
@@ -21,6 +19,7 @@ from relift.cli.options import (
     ValuesOption,
     refuse_approximate,
 )
+from relift.cli.words import Option
 from relift.cli.work import console, print_json, read_model
 
 
@@ -36,7 +35,7 @@ def inspect_command(
     max_bytes: MaxBytesOption = None,
     approximate: NoApproximateOption = None,
     nearest: Annotated[
-        bool, typer.Option("--nearest", help="Also say which numbers keep variables apart, and what would merge them.")
+        bool, Option("--nearest", help="Also say which numbers keep variables apart, and what would merge them.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

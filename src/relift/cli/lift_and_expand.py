@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from relift.cli.check import verdict
 from relift.cli.exit_codes import exit_code, leave
 from relift.cli.options import (
@@ -35,7 +33,9 @@ from relift.cli.options import (
     refuse_approximate,
     words_of,
 )
-from relift.cli.work import console, lift_model, print_json, read_model
+from relift.cli.screen import show
+from relift.cli.words import Argument, Option
+from relift.cli.work import lift_model, print_json, read_model
 from relift.errors import FileFormatError
 
 
@@ -43,11 +43,11 @@ def lift_command(
     model: ModelArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the small model (.mps, .lp, .npz, .gz).", metavar="FILE"),
+        Option("--output", "-o", help="Write the small model (.mps, .lp, .npz, .gz).", metavar="FILE"),
     ] = None,
     map_file: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--map", help="Write the mapping between original and small variables and rows as JSON.", metavar="FILE"
         ),
     ] = None,
@@ -95,26 +95,23 @@ def lift_command(
     elif not quiet:
         from relift.report.summary import sizes_table, times_table
 
-        screen = console()
-        screen.print(sizes_table(program, lifting), "", times_table(timings), "", sep="\n")
+        show(sizes_table(program, lifting), "", times_table(timings), "")
         for path, what in ((output, "small model"), (map_file, "map")):
             if path is not None:
-                screen.print(f"{what} written to {path}", soft_wrap=True)
-        for note in notes:
-            screen.print(f"note: {note}")
+                print(f"{what} written to {path}")
+        show(*(f"note: {note}" for note in notes))
 
 
 def expand_command(
     model: Annotated[
         Path,
-        typer.Argument(metavar="MAP", help="What `relift lift --map` wrote; or the model itself.", show_default=False),
+        Argument(metavar="MAP", help="What `relift lift --map` wrote; or the model itself."),
     ],
     small_solution: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="SMALL_SOLUTION",
             help="Solution of the small model: .json, .txt, or .sol of HiGHS or Gurobi.",
-            show_default=False,
         ),
     ],
     output: OutputOption = None,
@@ -178,5 +175,5 @@ def expand_command(
     elif not quiet:
         from relift.report.summary import summary
 
-        console().print(summary(result, timings))
+        show(summary(result, timings))
     leave(exit_code(result.status))

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, final
 
-import typer
-
 from relift.cli.models import Held, ModelArguments, checked_model, params_from_pairs, warn_of
-from relift.cli.work import console, print_json, run_beside
+from relift.cli.screen import show
+from relift.cli.words import Option
+from relift.cli.work import print_json, run_beside
 from relift.errors import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -25,30 +25,26 @@ if TYPE_CHECKING:
 
 LiftInEngineOption = Annotated[
     bool,
-    typer.Option(
-        "--lift-in-engine", help="Keep the program in the engine (database); fetch only the small program (.rlp)."
-    ),
+    Option("--lift-in-engine", help="Keep the program in the engine (database); fetch only the small program (.rlp)."),
 ]
 MemoryLimitOption = Annotated[
-    str | None, typer.Option("--memory-limit", help="Memory of DuckDB, with --lift-in-engine.", metavar="2GB")
+    str | None, Option("--memory-limit", help="Memory of DuckDB, with --lift-in-engine.", metavar="2GB")
 ]
 SpillLimitOption = Annotated[
-    str | None, typer.Option("--spill-limit", help="Disk space that DuckDB may spill to.", metavar="50GB")
+    str | None, Option("--spill-limit", help="Disk space that DuckDB may spill to.", metavar="50GB")
 ]
 DatabaseOption = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--database",
         help="File of DuckDB, or schema of PostgreSQL, that keeps the tables; can be resumed.",
         metavar="NAME",
     ),
 ]
 ResumeOption = Annotated[
-    bool, typer.Option("--resume", help="Keep the state if interrupted, and continue from there; needs --database.")
+    bool, Option("--resume", help="Keep the state if interrupted, and continue from there; needs --database.")
 ]
-VerifyOption = Annotated[
-    str, typer.Option("--verify", help="How classes are checked in the engine.", metavar="exact|hash")
-]
+VerifyOption = Annotated[str, Option("--verify", help="How classes are checked in the engine.", metavar="exact|hash")]
 
 
 @final
@@ -210,7 +206,4 @@ def _print(answer: EngineModelResult) -> None:
         f"{answer.grounded.n_nonzeros:,} nonzeros"
     )
     print(f"fetched: {small.n_variables:,} variables, {small.n_rows:,} rows after {answer.lifting.rounds} rounds\n")
-    screen = console()
-    screen.print(times_table(answer.timings))
-    print()
-    screen.print(certificate_line(answer.certificate, answer.status))
+    show(times_table(answer.timings), "", certificate_line(answer.certificate, answer.status))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -10,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, final
 
-import typer
-
 from relift.cli.psl import is_psl, project_at
-from relift.cli.screen import print_source
-from relift.cli.work import console, print_json, run_beside
+from relift.cli.screen import print_source, show
+from relift.cli.words import Argument, Option
+from relift.cli.work import print_json, run_beside
 from relift.errors import DataError, NonConvexError, OptionError
 from relift.redaction import redacted
 from relift.tables.postgres.address import is_address
@@ -32,12 +30,10 @@ SUFFIX = ".rlp"
 SHOWN_VALUES = 40
 """Values are printed where there are no more of them; otherwise ``--out`` writes them."""
 
-RelationalArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model in the modelling language (.rlp).", show_default=False)
-]
+RelationalArgument = Annotated[Path, Argument(metavar="MODEL", help="A model in the modelling language (.rlp).")]
 DataOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--data",
         "-d",
         help="Folder with a .csv or .parquet file for each relation and param, or server with a table for each.",
@@ -46,11 +42,11 @@ DataOption = Annotated[
 ]
 SchemaOption = Annotated[
     str | None,
-    typer.Option("--schema", help="Schema of the server that holds the tables; else its search path.", metavar="NAME"),
+    Option("--schema", help="Schema of the server that holds the tables; else its search path.", metavar="NAME"),
 ]
 EngineOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--engine",
         help="Engine that evaluates the model's queries. Passwords belong in PGPASSWORD or ~/.pgpass.",
         metavar="memory|duckdb|postgresql://…|spark",
@@ -58,7 +54,7 @@ EngineOption = Annotated[
 ]
 HeaderOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--header",
         help="Whether CSV files of --data begin with a line of column names; repeatable, for all or one of them.",
         metavar="yes|no|NAME=yes|no",
@@ -66,10 +62,10 @@ HeaderOption = Annotated[
 ]
 ParamOption = Annotated[
     list[str] | None,
-    typer.Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
+    Option("--param", "-p", help="Value of a param without arguments; repeatable.", metavar="NAME=NUMBER"),
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", help="Largest number of rows or nonzeros of the grounded model.", metavar="N")
+    int | None, Option("--limit", help="Largest number of rows or nonzeros of the grounded model.", metavar="N")
 ]
 
 
@@ -224,7 +220,6 @@ def ground_given(
     words: ModelArguments, held: Held, progress: Callable[..., None] | None = None, record: bool = False
 ) -> GroundProgram:
     """Ground a model over the data that the command line names; `held` gets the engine as soon as there is one."""
-    from relift.modelling.recording_engine import RecordingEngine
     from relift.modelling.server_tables import ServerTables
     from relift.modelling.solve_model import ground_model
     from relift.tables.open_engine import open_engine
@@ -234,6 +229,8 @@ def ground_given(
     params = params_from_pairs(words.params)
     engine = held.engine = open_engine(words.engine, progress)
     if record:
+        from relift.modelling.recording_engine import RecordingEngine
+
         engine = held.engine = RecordingEngine(engine)
     data: DataLike = words.tables if project is None else project.data()
     if words.schema is not None:
@@ -265,14 +262,18 @@ def warn_of(notes: Sequence[str]) -> None:
 def solve_given(words: ModelArguments, quiet: bool, options: SolveOptions) -> ModelResult:
     """Ground and solve, with progress per statement."""
     from relift.modelling.model_result import ModelResult
+    from relift.modelling.solve_model import import_what_grounds
     from relift.pipeline import solve
+    from relift.solvers.registry import import_solver
 
     held = Held()
 
     def job(progress: Callable[..., None]) -> ModelResult:
+        import_what_grounds(words.engine)
         start = time.perf_counter()
         grounded = ground_given(words, held, progress)
         seconds = time.perf_counter() - start
+        import_solver(grounded.program, options.get("backend", "auto"))
         return ModelResult(
             grounded, solve(grounded.program, progress=progress, **options), {**options, "progress": None}, seconds
         )
@@ -281,16 +282,13 @@ def solve_given(words: ModelArguments, quiet: bool, options: SolveOptions) -> Mo
     return run_beside(job, quiet, f"reading {words.model.name}", held)
 
 
-def print_answer(answer: ModelResult) -> None:
+def print_answer(answer: ModelResult, is_written: bool = False) -> None:
     """Print statements, certificate, and the values where there are few."""
     from relift.report.summary import certificate_line, proved_gap, times_table
 
-    screen = console()
     print(answer.explain())
     print()
-    screen.print(times_table(answer.timings))
-    print()
-    screen.print(certificate_line(answer.result.certificate, answer.status))
+    show(times_table(answer.timings), "", certificate_line(answer.result.certificate, answer.status))
     if answer.result.approximation is not None:
         print(proved_gap(answer.result.approximation))
     if answer.result.message and str(answer.status) != "optimal":
@@ -299,7 +297,7 @@ def print_answer(answer: ModelResult) -> None:
         return
     n_values = sum(answer.grounded.atoms.block(name).size for name in answer.variables)
     if n_values > SHOWN_VALUES:
-        print(f"{n_values:,} values; --out DIR writes them")
+        print(f"{n_values:,} values{'' if is_written else '; --out DIR writes them'}")
         return
     for name in answer.variables:
         table = answer[name]
@@ -320,7 +318,7 @@ def ground_command(
     model: RelationalArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the program (.mps, .lp, .npz, .gz).", metavar="FILE"),
+        Option("--output", "-o", help="Write the program (.mps, .lp, .npz, .gz).", metavar="FILE"),
     ] = None,
     data: DataOption = None,
     param: ParamOption = None,
@@ -328,19 +326,21 @@ def ground_command(
     engine: EngineOption = None,
     schema: SchemaOption = None,
     header: HeaderOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")] = False,
 ) -> None:
     """Ground a model over its tables, and write it as a file that any solver reads; names are kept."""
     from relift.cli.options import check_output
     from relift.formats.program_files import SUFFIXES, write_program
     from relift.formats.solutions import sizes_of
+    from relift.modelling.solve_model import import_what_grounds
 
     need_model(model)
     if output is not None:
         check_output(output, SUFFIXES)
     words = ModelArguments(model, data, param or (), limit, engine, schema, header or ())
     held = Held()
+    import_what_grounds(engine)
     start = time.perf_counter()
     grounded = run_beside(lambda told: ground_given(words, held, told), quiet, f"reading {model.name}", held)
     seconds = time.perf_counter() - start
@@ -364,16 +364,14 @@ def ground_command(
 
 
 def fmt_command(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Models (.rlp).", show_default=False)],
-    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only list files that would change; exit code 6 if any.")
-    ] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
+    models: Annotated[list[Path], Argument(metavar="MODEL...", help="Models (.rlp).")],
+    write: Annotated[bool, Option("--write", "-w", help="Change the files.")] = False,
+    check: Annotated[bool, Option("--check", help="Only list files that would change; exit code 6 if any.")] = False,
+    diff: Annotated[bool, Option("--diff", help="Print what would change.")] = False,
 ) -> None:
     """Print models in the one style of the language; comments are kept."""
     from relift.atomic import write_atomically
-    from relift.cli.exit_codes import EXIT_FAILURE
+    from relift.cli.exit_codes import EXIT_FAILURE, CommandExit
     from relift.language.syntax.parser import decode
     from relift.language.syntax.printer import format_text
     from relift.read_bytes import read_bytes
@@ -391,6 +389,8 @@ def fmt_command(
                 with write_atomically(path) as file:
                     file.write(formatted.encode())
         if diff:
+            import difflib
+
             lines = difflib.unified_diff(text.splitlines(), formatted.splitlines(), str(path), str(path), lineterm="")
             for line in lines:
                 print(line)
@@ -399,7 +399,7 @@ def fmt_command(
     for path in changed if write or check else ():
         print(f"{'changed' if write else 'would change'}: {path}")
     if check and changed:
-        raise typer.Exit(EXIT_FAILURE)
+        raise CommandExit(EXIT_FAILURE)
 
 
 def show_command(
@@ -410,7 +410,7 @@ def show_command(
     engine: EngineOption = None,
     schema: SchemaOption = None,
     header: HeaderOption = None,
-    sql: Annotated[bool, typer.Option("--sql", help="Also print the SQL queries behind each statement.")] = False,
+    sql: Annotated[bool, Option("--sql", help="Also print the SQL queries behind each statement.")] = False,
 ) -> None:
     """Show the statements of a model, their sizes over the data, and with --sql the queries behind them."""
     from relift.modelling.recording_engine import RecordingEngine

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
-import typer
-
+from relift.cli.words import Argument, Option
 from relift.errors import FileFormatError, OptionError
 
 if TYPE_CHECKING:
@@ -36,46 +35,43 @@ class ValuesChoice(enum.StrEnum):
 
 ModelArgument = Annotated[
     Path,
-    typer.Argument(
+    Argument(
         metavar="MODEL",
         help="A .rlp, .mps, .qps, .lp (each also .gz) or .npz file, or a PSL project (.json, .psl).",
-        show_default=False,
     ),
 ]
-RelaxOption = Annotated[bool, typer.Option("--relax", help="Read integer variables as continuous ones.")]
+RelaxOption = Annotated[bool, Option("--relax", help="Read integer variables as continuous ones.")]
 MaxBytesOption = Annotated[
     int | None,
-    typer.Option("--max-bytes", help="Largest size of the model file, decompressed; default 2 GiB.", metavar="N"),
+    Option("--max-bytes", help="Largest size of the model file, decompressed; default 2 GiB.", metavar="N"),
 ]
 LiftOption = Annotated[
     LiftChoice,
-    typer.Option(
-        "--lift", help="How equivalent variables are found: equitable, counting, orbits or none.", metavar="METHOD"
-    ),
+    Option("--lift", help="How equivalent variables are found: equitable, counting, orbits or none.", metavar="METHOD"),
 ]
 ValuesOption = Annotated[
     ValuesChoice,
-    typer.Option("--values", help="How a float is read: 0.1 as one tenth, or as its bits.", metavar="decimal|bits"),
+    Option("--values", help="How a float is read: 0.1 as one tenth, or as its bits.", metavar="decimal|bits"),
 ]
 DigitsOption = Annotated[
     int | None,
-    typer.Option("--digits", help="Treat numbers closer than 10^-K, relatively, as equal.", metavar="K"),
+    Option("--digits", help="Treat numbers closer than 10^-K, relatively, as equal.", metavar="K"),
 ]
-NoReduceOption = Annotated[bool, typer.Option("--no-reduce", help="Skip presolve (exact substitutions).")]
-NoScaleRowsOption = Annotated[bool, typer.Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
-NoSizesOption = Annotated[bool, typer.Option("--no-sizes", help="Do not merge what is equal up to size or unit.")]
-NoSignsOption = Annotated[bool, typer.Option("--no-signs", help="Do not merge what is equal up to sign.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
+NoReduceOption = Annotated[bool, Option("--no-reduce", help="Skip presolve (exact substitutions).")]
+NoScaleRowsOption = Annotated[bool, Option("--no-scale-rows", help="Do not compare rows up to a factor.")]
+NoSizesOption = Annotated[bool, Option("--no-sizes", help="Do not merge what is equal up to size or unit.")]
+NoSignsOption = Annotated[bool, Option("--no-signs", help="Do not merge what is equal up to sign.")]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON, and nothing else, on stdout.")]
+QuietOption = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors and warnings.")]
 ToleranceOption = Annotated[
-    float, typer.Option("--tolerance", "--tol", help="Largest relative residual that passes.", metavar="TOL")
+    float, Option("--tolerance", "--tol", help="Largest relative residual that passes.", metavar="TOL")
 ]
-NoApproximateOption = Annotated[str | None, typer.Option("--approximate", hidden=True)]
+NoApproximateOption = Annotated[str | None, Option("--approximate", hidden=True)]
 """For commands that do not solve: refused with the name of the one that does."""
 
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write the solution as .json, .txt or .sol.", metavar="FILE"),
+    Option("--output", "-o", help="Write the solution as .json, .txt or .sol.", metavar="FILE"),
 ]
 
 
@@ -90,7 +86,7 @@ class StyleChoice(enum.StrEnum):
 
 StyleOption = Annotated[
     StyleChoice,
-    typer.Option(
+    Option(
         "--solution-style", help="Layout of a .sol or .txt file: relift, highs, highs-table, gurobi.", metavar="STYLE"
     ),
 ]

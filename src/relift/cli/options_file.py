@@ -16,15 +16,14 @@ repeats the option. What is typed on the command line comes later, and wins.
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from relift.errors import FileFormatError, OptionError
 
 
-def with_options_files(words: Sequence[str], commands: Sequence[str]) -> list[str]:
+def with_options_files(words: Sequence[str], commands: Collection[str]) -> list[str]:
     """Replace ``--options FILE`` by the options in the file.
 
     Parameters
@@ -63,7 +62,9 @@ def with_options_files(words: Sequence[str], commands: Sequence[str]) -> list[st
     return [command, *(word for path in files for word in _words_in(path, command, commands)), *others]
 
 
-def _words_in(path: str, command: str, commands: Sequence[str]) -> list[str]:
+def _words_in(path: str, command: str, commands: Collection[str]) -> list[str]:
+    import tomllib
+
     try:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from relift.cli.options import (
     DigitsOption,
     LiftChoice,
@@ -25,12 +23,13 @@ from relift.cli.options import (
     check_output,
     lift_options,
 )
-from relift.cli.work import console, lift_model, prints_on_stderr, read_model, run_beside
+from relift.cli.words import Option
+from relift.cli.work import lift_model, prints_on_stderr, read_model, run_beside
 
 
 def report_command(
     model: ModelArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write the page here (.html).", metavar="FILE")] = Path(
+    output: Annotated[Path, Option("--output", "-o", help="Write the page here (.html).", metavar="FILE")] = Path(
         "report.html"
     ),
     lift: LiftOption = LiftChoice.equitable,
@@ -40,8 +39,8 @@ def report_command(
     no_scale_rows: NoScaleRowsOption = False,
     no_sizes: NoSizesOption = False,
     no_signs: NoSignsOption = False,
-    no_solve: Annotated[bool, typer.Option("--no-solve", help="Only look for classes; do not solve.")] = False,
-    backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
+    no_solve: Annotated[bool, Option("--no-solve", help="Only look for classes; do not solve.")] = False,
+    backend: Annotated[str, Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
     tol: ToleranceOption = 1e-6,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
@@ -65,4 +64,4 @@ def report_command(
     command = f"relift report {model} -o {output}"
     run_beside(lambda _: write_report(found, output, title=model.name, command=command), quiet, "writing")
     if not quiet:
-        console().print(f"report written to {output}", soft_wrap=True)
+        print(f"report written to {output}")

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import typer
-
-from relift.cli.exit_codes import EXIT_FAILURE
+from relift.cli.exit_codes import EXIT_FAILURE, CommandExit
 from relift.cli.options import QuietOption
+from relift.cli.words import Argument, Option
 from relift.cli.work import console, prints_on_stderr, run_in_thread
 from relift.errors import OptionError, ReliftError
 
@@ -27,17 +26,15 @@ T = TypeVar("T")
 
 
 def reproduce_command(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The experiment, or all; none lists them.", show_default=False)
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller version that ends within two minutes.")] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for all files.", metavar="DIR")] = Path("results"),
+    name: Annotated[str | None, Argument(metavar="NAME", help="The experiment, or all; none lists them.")] = None,
+    quick: Annotated[bool, Option("--quick", help="A smaller version that ends within two minutes.")] = False,
+    out: Annotated[Path, Option("--out", "-o", help="Folder for all files.", metavar="DIR")] = Path("results"),
     data: Annotated[
         list[Path] | None,
-        typer.Option("--data", "-d", help="File or folder that the experiment reads; repeatable.", metavar="PATH"),
+        Option("--data", "-d", help="File or folder that the experiment reads; repeatable.", metavar="PATH"),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Every random choice follows from it.", min=0)] = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Repeat finished parts.")] = False,
+    seed: Annotated[int, Option("--seed", help="Every random choice follows from it.", min=0)] = 0,
+    fresh: Annotated[bool, Option("--fresh", help="Repeat finished parts.")] = False,
     quiet: QuietOption = False,
 ) -> None:
     """Run an experiment of the paper again and compare; stopped and started again, it goes on where it was."""
@@ -90,7 +87,7 @@ def _reproduce_all(experiments: list[Experiment], requests: list[Request], out: 
             console().print(f"all on one page: {page}", soft_wrap=True)
     if failed:
         _say(f"not done: {', '.join(failed)}.")
-        raise typer.Exit(EXIT_FAILURE)
+        raise CommandExit(EXIT_FAILURE)
 
 
 def _reproduce(experiment: Experiment, request: Request, out: Path, fresh: bool, quiet: bool) -> Written:

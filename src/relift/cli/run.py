@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import shutil
 import signal
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from relift.cli.closed_pipes import survive_closed_pipes
-from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE
+from relift.cli.exit_codes import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, CommandExit
 from relift.cli.options_file import with_options_files
 from relift.cli.screen import escaped_output
+from relift.cli.words import COMMANDS, plain_call
 from relift.errors import (
     BackendError,
     EmptyJoinWarning,
@@ -29,22 +29,6 @@ from relift.errors import (
     SlowReferenceWarning,
 )
 from relift.redaction import redacted
-
-COMMANDS = (
-    "solve",
-    "lift",
-    "expand",
-    "inspect",
-    "report",
-    "check",
-    "ground",
-    "fmt",
-    "show",
-    "reproduce",
-    "backends",
-    "info",
-)
-"""The first word; any other is a model to solve."""
 
 _NO_MEMORY = "there is not enough memory for this model."
 _MEMORY_WORDS = ("failed to map segment from shared object", "can't start new thread")
@@ -68,6 +52,8 @@ def _arguments(given: Sequence[str]) -> list[str]:
         return words
     first = words[0]
     if not first.startswith("-") and not Path(first).suffix and os.sep not in first and not Path(first).exists():
+        import difflib
+
         near = difflib.get_close_matches(first, COMMANDS, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"Commands are {', '.join(COMMANDS)}."
         raise OptionError(f"there is neither a command nor a file {first!r}.", hint)
@@ -134,14 +120,11 @@ def _print_warnings() -> None:
 
 
 def _run(given: Sequence[str]) -> int:
-    from relift.cli.commands import app
-
     try:
         if not given:
-            app(["--help"], standalone_mode=False, prog_name="relift")
+            _code_by_typer(["--help"])
             return EXIT_USAGE
-        words = with_options_files(_arguments(given), COMMANDS)
-        code = int(app(words, standalone_mode=False, prog_name="relift") or 0)
+        code = _code_of(with_options_files(_arguments(given), COMMANDS))
         sys.stdout.flush()
         return _interrupted() if code == EXIT_INTERRUPTED else code  # the parser of the words has caught Ctrl-C
     except KeyboardInterrupt:
@@ -160,6 +143,24 @@ def _run(given: Sequence[str]) -> int:
         return EXIT_FAILURE
     except Exception as error:  # noqa: BLE001 - the last resort: a sentence, no traceback
         return _other_error(error, "--debug" in given)
+
+
+def _code_of(words: Sequence[str]) -> int:
+    """Run a command and return its exit code."""
+    try:
+        call = plain_call(words, os.environ)
+        if call is None:
+            return _code_by_typer(words)
+        call()
+    except CommandExit as end:
+        return end.code
+    return 0
+
+
+def _code_by_typer(words: Sequence[str]) -> int:
+    from relift.cli.commands import app
+
+    return int(app(words, standalone_mode=False, prog_name="relift") or 0)
 
 
 def _interrupted() -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from relift.errors import printable
+from relift.report.drawing import Drawing, shows_colours
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,6 +58,23 @@ def escaped_output() -> Iterator[None]:
 def print_source(text: str) -> None:
     """Print a text that is read again by machines: as it is, but on a terminal."""
     stream = sys.stdout if sys.stdout.isatty() else getattr(sys.stdout, "unfiltered", sys.stdout)
+    stream.write(text)
+
+
+def show(*parts: Drawing | str) -> None:
+    """Print drawings on stdout, with colours on a terminal; what a terminal would obey in their text is escaped.
+
+    Parameters
+    ----------
+    *parts
+        Drawings, and lines of text.
+    """
+    stream = getattr(sys.stdout, "unfiltered", sys.stdout)
+    text = Drawing(*parts).text(shutil.get_terminal_size().columns, shows_colours(stream), printable)
+    try:
+        text.encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:  # a terminal without the line below headings
+        text = text.replace("─", "-")
     stream.write(text)
 
 

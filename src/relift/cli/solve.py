@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from relift.cli import models, psl
 from relift.cli.exit_codes import exit_code, leave
 from relift.cli.lift_in_engine import (
@@ -52,7 +50,9 @@ from relift.cli.options import (
     check_style,
     lift_options,
 )
-from relift.cli.work import console, print_json, prints_on_stderr, read_model, run_beside
+from relift.cli.screen import show
+from relift.cli.words import Option
+from relift.cli.work import print_json, prints_on_stderr, read_model, run_beside
 from relift.errors import OptionError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def solve_command(
     param: ParamOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Write tables of values and duals, and solution.json (.rlp, PSL).", metavar="DIR"),
+        Option("--out", help="Write tables of values and duals, and solution.json (.rlp, PSL).", metavar="DIR"),
     ] = None,
     limit: LimitOption = None,
     engine: EngineOption = None,
@@ -89,42 +89,33 @@ def solve_command(
     no_scale_rows: NoScaleRowsOption = False,
     no_sizes: NoSizesOption = False,
     no_signs: NoSignsOption = False,
-    backend: Annotated[str, typer.Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
+    backend: Annotated[str, Option("--backend", help="Solver; see `relift backends`.", metavar="NAME")] = "auto",
     backend_option: Annotated[
         list[str] | None,
-        typer.Option(
-            "--backend-option", help="Option of the solver, by its own name; repeatable.", metavar="KEY=VALUE"
-        ),
+        Option("--backend-option", help="Option of the solver, by its own name; repeatable.", metavar="KEY=VALUE"),
     ] = None,
     tol: ToleranceOption = 1e-6,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", help="Time limit in seconds (excludes reading files).", metavar="SECONDS"),
+        Option("--time-limit", help="Time limit in seconds (excludes reading files).", metavar="SECONDS"),
     ] = None,
     iteration_limit: Annotated[
-        int | None, typer.Option("--iteration-limit", help="Iterations of the solver.", metavar="N")
+        int | None, Option("--iteration-limit", help="Iterations of the solver.", metavar="N")
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option("--threads", help="Threads of relift and the solver.", metavar="N")
-    ] = None,
-    vertex: Annotated[
-        bool, typer.Option("--vertex", help="Move the solution of an LP to a vertex (crossover).")
-    ] = False,
+    threads: Annotated[int | None, Option("--threads", help="Threads of relift and the solver.", metavar="N")] = None,
+    vertex: Annotated[bool, Option("--vertex", help="Move the solution of an LP to a vertex (crossover).")] = False,
     approximate: Annotated[
         float | None,
-        typer.Option("--approximate", help="Merge nearly equal data, up to a proved relative gap.", metavar="GAP"),
+        Option("--approximate", help="Merge nearly equal data, up to a proved relative gap.", metavar="GAP"),
     ] = None,
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Also solve directly, without lifting, and compare.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Let the solver print its log.")] = False,
+    compare: Annotated[bool, Option("--compare", help="Also solve directly, without lifting, and compare.")] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="Let the solver print its log.")] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Solve a model and print sizes, times and the certificate."""
-    from relift.formats.solutions import json_from_result, write_solution
     from relift.settings import SolverSettings
 
     words: SolveOptions = {
@@ -167,7 +158,9 @@ def solve_command(
     with prints_on_stderr():
         program, read_seconds = read_model(model, relax, quiet, max_bytes)
         from relift.pipeline import solve
+        from relift.solvers.registry import import_solver
 
+        import_solver(program, backend)
         if compare:
             _warm_up(program, backend)
         options: SolveOptions = {**words, **how, "verbose": verbose, "approximate": approximate}
@@ -179,8 +172,12 @@ def solve_command(
             comparison = _compared(program, words, sum(result.timings.values()), quiet)
     timings = {"read": read_seconds}
     if output is not None:
+        from relift.formats.solutions import write_solution
+
         write_solution(result, output, timings, solution_style.value)
     if as_json:
+        from relift.formats.solutions import json_from_result
+
         document = json_from_result(result, timings=timings)
         if comparison is not None:
             document["comparison"] = _comparison_for_json(comparison)
@@ -188,9 +185,9 @@ def solve_command(
     elif not quiet:
         from relift.report.summary import summary
 
-        console().print(summary(result, timings, comparison))
+        show(summary(result, timings, comparison))
         if output is not None:
-            console().print(f"solution written to {output}", soft_wrap=True)  # a broken path is no path
+            print(f"solution written to {output}")
     leave(exit_code(result.status))
 
 
@@ -203,27 +200,30 @@ def _solve_model(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from relift.formats.model_results import json_from_model_result, write_model_result
-    from relift.formats.solutions import write_solution
-
     if out is not None and out.exists() and not out.is_dir():
         raise NotADirectoryError(20, "it is a file, not a folder", str(out))
     with prints_on_stderr():
         answer = models.solve_given(words, quiet or as_json, options)
     project = psl.project_at(words.model, words.data) if psl.is_psl(words.model) else None
     if output is not None:
+        from relift.formats.solutions import write_solution
+
         write_solution(answer.result, output, {"ground": answer.seconds}, style.value)
     if out is not None and project is not None:
         psl.write_inferred(project, answer, out)
     elif out is not None:
+        from relift.formats.model_results import write_model_result
+
         write_model_result(answer, out)
     if as_json:
+        from relift.formats.model_results import json_from_model_result
+
         document = json_from_model_result(answer)
         if project is not None:
             document["evaluations"] = psl.evaluations_for_json(project, answer)
         print_json(document)
     elif not quiet:
-        models.print_answer(answer)
+        models.print_answer(answer, out is not None)
         if project is not None:
             psl.print_evaluations(project, answer)
         for path in (output, out):

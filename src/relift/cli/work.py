@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from relift.cli.screen import escaped_console
-from relift.errors import ProgramError
+from relift.errors import FileFormatError, ProgramError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,11 +41,13 @@ def print_json(document: Mapping[str, object]) -> None:
 
 def read_model(model: Path, relax: bool, quiet: bool, max_bytes: int | None = None) -> tuple[Program, float]:
     """Read a model and take the time; errors in its numbers name the file, and what is not used is told on stderr."""
+    from relift.formats.program_files import import_reader, read_program_with_notes
+
+    with contextlib.suppress(FileFormatError):  # told when the file is read
+        import_reader(model)
     start = time.perf_counter()
 
     def job(_: Callable[[Progress], None]) -> tuple[Program, tuple[str, ...]]:
-        from relift.formats.program_files import read_program_with_notes
-
         try:
             return read_program_with_notes(model, relax, max_bytes)
         except ProgramError as error:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -13,13 +12,6 @@ import numpy as np
 
 from relift.atomic import write_atomically
 from relift.errors import FileFormatError, FileWarning
-from relift.formats.lp_reader import program_from_lp_with_notes
-from relift.formats.lp_writer import lp_lines
-from relift.formats.mps_program import INFINITE_BOUND
-from relift.formats.mps_reader import program_from_mps_with_notes
-from relift.formats.mps_writer import count_rounded_ranges, mps_lines
-from relift.formats.names import names_for_lp, names_for_mps
-from relift.formats.npz import program_from_npz, write_npz
 from relift.program.program import Program
 from relift.read_bytes import decompressed, read_bytes
 
@@ -91,12 +83,34 @@ def read_program_with_notes(
     if not data:
         raise FileFormatError(f"{source} is empty.")
     if suffix == ".npz":
+        from relift.formats.npz import program_from_npz
+
         return program_from_npz(io.BytesIO(data), source, max_bytes), ()
     if suffix.endswith(".gz"):
         data = decompressed(data, source, max_bytes)
-    text = _text(data, source)
-    read = program_from_lp_with_notes if suffix.startswith(".lp") else program_from_mps_with_notes
-    return read(text, source, relax_integers)
+    return _reader_of_text(suffix)(_text(data, source), source, relax_integers)
+
+
+def import_reader(path: str | Path) -> None:
+    """Import what reading a file of this name needs, for those who take the time of reading alone."""
+    suffix = _suffix(Path(path))
+    if suffix == ".npz":
+        from relift.formats import npz
+
+        del npz
+    else:
+        _reader_of_text(suffix)
+
+
+def _reader_of_text(suffix: str) -> Callable[[str, str, bool], tuple[Program, tuple[str, ...]]]:
+    # Imported when first used: who reads LP files needs none of the others.
+    if suffix.startswith(".lp"):
+        from relift.formats.lp_reader import program_from_lp_with_notes
+
+        return program_from_lp_with_notes
+    from relift.formats.mps_reader import program_from_mps_with_notes
+
+    return program_from_mps_with_notes
 
 
 def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
@@ -125,6 +139,11 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
         If the end of the name is not known, or the format cannot hold the program: bounds from 1e20 on, which mean
         infinity in MPS and LP, quadratic constraints in LP and NumPy files, cones anywhere but in NumPy files.
     """
+    from relift.formats.lp_writer import lp_lines
+    from relift.formats.mps_writer import count_rounded_ranges, mps_lines
+    from relift.formats.names import names_for_lp, names_for_mps
+    from relift.formats.npz import write_npz
+
     path = Path(path)
     suffix = _suffix(path)
     if len(program.quadratic) and not suffix.startswith((".mps", ".qps")):
@@ -159,6 +178,8 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
     lines: Iterable[str] = lp_lines(program, names) if is_lp else mps_lines(program, names)
     with write_atomically(path) as file:
         if suffix.endswith(".gz"):
+            import gzip
+
             # No name and no time inside: equal programs make equal files.
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=6) as packed:
                 packed.writelines(_chunks(lines))
@@ -169,6 +190,8 @@ def write_program(program: Program, path: str | Path) -> tuple[str, ...]:
 
 def _check_bounds_are_finite_in_files(program: Program, path: Path, suffix: str) -> None:
     """Refuse what would read back as another program."""
+    from relift.formats.mps_program import INFINITE_BOUND
+
     rows, variables = ("row", program.row_names), ("variable", program.variable_names)
     sides = (("l", program.l, *rows), ("u", program.u, *rows), ("lb", program.lb, *variables),
              ("ub", program.ub, *variables), ("r", program.quadratic.r, "", None))  # fmt: skip

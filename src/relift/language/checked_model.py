@@ -40,11 +40,12 @@ upper``. A constraint without unknowns stays: ``0 = 1`` is a row without entries
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias, final
 
 from relift.language.functions import ConvexFunction
 from relift.language.syntax.source import NOWHERE, Source, Span
+from relift.records import record
 
 Value: TypeAlias = str | int | float
 """A constant of the language: a name or string (both are str), a whole number, or a decimal number."""
@@ -65,7 +66,7 @@ AFFINE: Bend = "affine"
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Constant:
     """A value written in the model. As an argument it may be a string; in arithmetic it is a number."""
 
@@ -73,7 +74,7 @@ class Constant:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class LogicVariable:
     """The value that a logic variable has: as an argument any constant, in arithmetic a number."""
 
@@ -82,13 +83,13 @@ class LogicVariable:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Anonymous:
     """``_`` as an argument of `Holds`: some value. Each occurrence is its own existential variable, innermost scope."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ParameterValue:
     """The value of a param at a tuple. If there is none: `default`, or that of the param, else an error naming it."""
 
@@ -99,7 +100,7 @@ class ParameterValue:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Arithmetic:
     """``left op right``; ``/`` is real division, ``**`` a power. Division by zero is an error of the data."""
 
@@ -110,7 +111,7 @@ class Arithmetic:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Negative:
     """``-part``."""
 
@@ -118,7 +119,7 @@ class Negative:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """A function of data; see :mod:`relift.language.functions` for their arguments."""
 
@@ -128,7 +129,7 @@ class Function:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Indicator:
     """``[formula]``: 1 where the formula holds, else 0. Variables in `existential` are not bound outside."""
 
@@ -137,7 +138,7 @@ class Indicator:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class DataAggregate:
     """``kind{variables in formula} body`` over data: one summand for each answer, duplicates removed.
 
@@ -167,7 +168,7 @@ class DataAggregate:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Neighbour:
     """The value before (step -1) or after (1) another in an ordered relation of one argument.
 
@@ -192,13 +193,13 @@ Argument: TypeAlias = DataExpression | Anonymous
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class TrueFormula:
     """Holds always."""
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Holds:
     """The tuple is in the relation, follows from the rules, or (param) has a value *in the data*.
 
@@ -211,7 +212,7 @@ class Holds:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """``left op right`` between data. If `binds` is set, op is ``=`` and it gives that variable its value.
 
@@ -227,7 +228,7 @@ class Comparison:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class InRange:
     """``value in first .. last``: a whole number from first to last; it binds a logic variable that has no value."""
 
@@ -238,7 +239,7 @@ class InRange:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Not:
     """Negation as failure. All variables of `part` are bound outside; ``_`` in it means "for no value"."""
 
@@ -246,7 +247,7 @@ class Not:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class And:
     """All parts hold; at least two, in evaluation order."""
 
@@ -254,7 +255,7 @@ class And:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Or:
     """Some part holds; at least two."""
 
@@ -267,7 +268,7 @@ Formula: TypeAlias = TrueFormula | Holds | Comparison | InRange | Not | And | Or
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """One level ``sum{variables in formula}``.
 
@@ -291,7 +292,7 @@ class Scope:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class UnknownAtom:
     """One unknown: a variable predicate at a tuple. A tuple outside of its domain is an error of the data."""
 
@@ -301,7 +302,7 @@ class UnknownAtom:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ConstantTerm:
     """``sum{scopes[0]} sum{scopes[1]} ... coefficient``, without unknowns."""
 
@@ -310,7 +311,7 @@ class ConstantTerm:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class LinearTerm:
     """``sum{scopes...} coefficient * unknown``; scopes from the outside in, each sees the variables of those before."""
 
@@ -320,7 +321,7 @@ class LinearTerm:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Affine:
     """A sum of constant and linear terms; their scopes lie inside the scopes of the term that holds this."""
 
@@ -328,7 +329,7 @@ class Affine:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ProductTerm:
     """``sum{scopes...} coefficient * first * second``; convexity is decided on the matrix."""
 
@@ -340,7 +341,7 @@ class ProductTerm:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class SquareTerm:
     """``sum{scopes...} coefficient * inner**2``, kept as a factor.
 
@@ -356,7 +357,7 @@ class SquareTerm:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class HingeTerm:
     """``sum{scopes...} coefficient * max(0, inner)**power``; `needs` as in `SquareTerm`."""
 
@@ -369,7 +370,7 @@ class HingeTerm:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class AbsoluteTerm:
     """``sum{scopes...} coefficient * abs(inner)``; `needs` as in `SquareTerm`."""
 
@@ -381,7 +382,7 @@ class AbsoluteTerm:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class FunctionTerm:
     """``sum{scopes...} coefficient * function(arguments)`` of unknowns, convex or concave by its line in the table.
 
@@ -418,7 +419,7 @@ Term: TypeAlias = ConstantTerm | LinearTerm | ProductTerm | SquareTerm | HingeTe
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Expression:
     """A sum of terms; no terms mean 0. A term may occur twice, terms of equal unknowns are not collected."""
 
@@ -429,7 +430,7 @@ class Expression:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class FileSource:
     """A file of data with words about it: ``from "path" (header = false, pattern = true)``.
 
@@ -449,7 +450,7 @@ class FileSource:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Relation:
     """A declared relation, given by data: `facts`, the file `source`, or a table attached from Python.
 
@@ -463,7 +464,7 @@ class Relation:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """A declared param: a number for each tuple.
 
@@ -488,7 +489,7 @@ class Parameter:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Variable:
     """A declared variable predicate: one unknown for each tuple of its domain.
 
@@ -527,7 +528,7 @@ class Variable:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """``head(arguments) if body``. Arguments are variables, constants, or computed from variables of the body.
 
@@ -544,7 +545,7 @@ class Rule:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Stratum:
     """Predicates that are computed together, after all earlier strata.
 
@@ -567,7 +568,7 @@ class Stratum:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class FactRange:
     """``first .. last`` in a table of arity 1: all whole numbers from first to last, each with the same value."""
 
@@ -577,7 +578,7 @@ class FactRange:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """All data written in the model for one name, in the order of the text.
 
@@ -606,7 +607,7 @@ class Facts:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Objective:
     """``minimize`` (sense ``"min"``) or ``maximize`` (``"max"``); without a name in the text it is ``"objective"``."""
 
@@ -619,7 +620,7 @@ class Objective:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Constraint:
     """``lower <= body <= upper`` for each answer of the query; see the normal form in the header of this module.
 
@@ -665,7 +666,7 @@ class Constraint:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ConePart:
     """Consecutive rows of a cone: one, or one for each answer of `scopes`, each an affine expression."""
 
@@ -674,7 +675,7 @@ class ConePart:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ConeConstraint:
     """A cone for each answer of a query. No text says this: grounding makes it of `FunctionTerm`.
 
@@ -707,7 +708,7 @@ class ConeConstraint:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class CheckedModel:
     """Everything that grounding needs besides the tables.
 

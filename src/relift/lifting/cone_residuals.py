@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -74,8 +75,19 @@ class ScaledPoint:
         rows = self.program.conic
         if not len(rows):
             return 0.0
-        return worst(pushed_into(rows, rows.slack(self.x), self.rooms_of_slack())[0])
+        return worst(self.pushed_slack[0])
 
+    @cached_property
+    def slack(self) -> Vector:
+        """What must lie in the cones."""
+        return self.program.conic.slack(self.x)
+
+    @cached_property
+    def pushed_slack(self) -> tuple[Vector, Vector]:
+        """How far the slack of each cone must be pushed, and the slack after that."""
+        return pushed_into(self.program.conic, self.slack, self.rooms_of_slack)
+
+    @cached_property
     def rooms_of_slack(self) -> Vector:
         """The largest product or right-hand side of each conic row; of its cone where the row has none."""
         rows = self.program.conic
@@ -88,8 +100,7 @@ class ScaledPoint:
         rows = self.program.conic
         if not len(rows):
             return 0.0, 0.0
-        slack, rooms = rows.slack(self.x), self.rooms_of_slack()
-        _, kept = pushed_into(rows, slack, rooms)
+        slack, kept, rooms = self.slack, self.pushed_slack[1], self.rooms_of_slack
         push, paid = pushed_into(rows, v, np.maximum(np.abs(v), self.scale / rooms), dual=True)
         products = np.bincount(rows.cone_of_row, v * slack, len(rows))
         gap = np.abs(products).sum() + (np.abs(v) * np.abs(kept - slack) + np.abs(slack) * np.abs(paid - v)).sum()
@@ -114,7 +125,8 @@ def terms_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> V
 
 def gradient_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> Vector:
     """What quadratic constraints and cones add to the gradient."""
-    return np.asarray(program.quadratic.gradient(x, z) + program.conic.A.T @ v, np.float64)
+    of_cones = np.asarray(program.conic.A.T @ v, np.float64) if len(program.conic) else np.zeros(x.size)
+    return program.quadratic.gradient(x, z) + of_cones if len(program.quadratic) else of_cones
 
 
 def worst(residuals: Vector) -> float:

@@ -18,7 +18,7 @@ from relift.lifting.second_look import RoundingHint
 from relift.lifting.settling import Settled
 from relift.lifting.stages import LIFTING, LiftWork, find_classes, has_same_cones, merge, presolve
 from relift.program.conic_rows import ConicRows
-from relift.program.program import Program
+from relift.program.program import Program, ProgramParts
 from relift.program.solution import Solution, Status
 from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import LiftSettings, ProgressCallback
@@ -229,16 +229,18 @@ class Lifting:
         >>> lifting.update(q=[1, 1, 2]).small.n_variables
         2
         """
-        program, conic = self.program, self.program.conic
-        changed = program.replace(
-            q=program.q if q is None else q,
-            l=program.l if l is None else l,
-            u=program.u if u is None else u,
-            lb=program.lb if lb is None else lb,
-            ub=program.ub if ub is None else ub,
-            r=program.r if r is None else r,
-            conic=conic if b is None else ConicRows(conic.A, b, conic.cones),
-        )
+        program = self.program
+        changes: ProgramParts = {
+            "q": program.q if q is None else q,
+            "l": program.l if l is None else l,
+            "u": program.u if u is None else u,
+            "lb": program.lb if lb is None else lb,
+            "ub": program.ub if ub is None else ub,
+            "r": program.r if r is None else r,
+        }
+        if b is not None:
+            changes["conic"] = ConicRows(program.conic.A, b, program.conic.cones)
+        changed = program.replace(**changes)
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
         return _lifted(LiftWork(changed, self.settings, progress, self._earlier()), progress)

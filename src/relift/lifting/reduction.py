@@ -215,9 +215,55 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
     >>> reduction.program, reduction.program.ub.tolist(), reduction.values.tolist()
     (Program(LP, min, 1 variables, 0 rows, 0 nonzeros), [3.0], [2.0, 0.0])
     """
-    work = _Work(program, Scan.of(program, reading, earlier))
+    scan = Scan.of(program, reading, earlier)
+    if earlier is not None and _has_same_constraints(scan, program, earlier):
+        return _with_costs(program, scan, earlier)
+    work = _Work(program, scan)
     work.substitute()
     return work.finish()
+
+
+def _has_same_constraints(scan: Scan, program: Program, earlier: Reduction) -> bool:
+    """Whether presolve would do the same as before: matrix and bounds are the same, and costs play no part."""
+    old = earlier.scan
+    if old is None or scan.counts is not old.counts or len(program.quadratic):
+        return False
+    new, known = scan.images, old.images
+    if not (new.l is known.l and new.u is known.u and new.lb is known.lb and new.ub is known.ub):
+        return False
+    return not earlier.fixed or _has_same_costs_beside(program, earlier, known)
+
+
+def _has_same_costs_beside(program: Program, earlier: Reduction, known: VectorImages) -> bool:
+    """Whether values that were substituted leave the costs of other variables as they are."""
+    P, before = program.P, earlier.ground.P
+    if len(program.conic) or (P is None) != (before is None):
+        return False
+    if P is not None and before is not None and not _is_same_matrix(P, before):
+        return False
+    kept = earlier.variables
+    is_same = np.array_equal(earlier.images.q, known.q[kept])
+    return is_same and np.array_equal(earlier.program.q, earlier.ground.q[kept])
+
+
+def _with_costs(program: Program, scan: Scan, earlier: Reduction) -> Reduction:
+    """The same steps with other costs, and, where no variable was substituted, other right-hand sides of cones."""
+    if earlier.is_trivial:
+        return _trivial(program, scan.images, scan)
+    old, kept = earlier.program, _taker(earlier.variables, program.n_variables)
+    reduced = Program.trusted(
+        old.P if earlier.fixed else program.P, kept(program.q), old.A, old.l, old.u, old.lb, old.ub,
+        _constant(program, earlier.values) if earlier.fixed else program.r,
+        quadratic=old.quadratic, conic=old.conic if earlier.fixed else program.conic,
+    )  # fmt: skip
+    images = replace(earlier.images, q=kept(scan.images.q), b=scan.images.b)
+    return replace(earlier, ground=program, program=reduced, images=images, scan=scan)
+
+
+def _constant(program: Program, values: Vector) -> float:
+    """What the objective is where substituted variables have their values and others are 0."""
+    constant = program.r + float(program.q @ values)
+    return constant if program.P is None else constant + 0.5 * float(values @ (program.P @ values))
 
 
 def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction | None = None) -> Reduction:
@@ -243,7 +289,6 @@ class _Work:
         self.q_image, self.l_image, self.u_image = images.q, images.l, images.u
         self.lb_image, self.ub_image = images.lb, images.ub
         self.b, self.b_image = program.conic.b, images.b
-        self.r = program.r
         n, m = program.n_variables, program.n_rows
         self.has_changed = False
         self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
@@ -339,7 +384,6 @@ class _Work:
         self.fixed.append(FixedVariables(variables, self.lower_source[variables], self.upper_source[variables]))
         self.values[variables] = value
         self.variable_alive[variables] = False
-        self.r += float(self.q[variables] @ value)
         columns = submatrix(program.A, None, variables).tocoo()
         shift, shift_image, size = self.products(columns, value, value_image, program.n_rows)
         self.row_terms += size
@@ -364,7 +408,6 @@ class _Work:
             columns = submatrix(program.P, None, variables).tocoo()
             shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
             self.variable_terms += size
-            self.r += 0.5 * float(shift[variables] @ value)
             self.q += shift
             self.q_image = exact.add(self.q_image, shift_image)
             self.settle(self.q, self.q_image, _distinct(columns.coords[0], program.n_variables), self.variable_terms)
@@ -428,7 +471,7 @@ class _Work:
             of_rows(self.u),
             of_variables(self.lb),
             of_variables(self.ub),
-            self.r,
+            _constant(program, self.values) if self.fixed else program.r,
             quadratic=program.quadratic.on_variables(variables),
             conic=program.conic.on_variables(variables, self.b),
         )

@@ -90,7 +90,7 @@ def _has_near_misses(values: Vector) -> bool:
         bits = bits[chosen]
     bits = np.sort(bits)  # and so are the keys
     key = _keys(bits)
-    n_numbers, n_keys = (1 + np.count_nonzero(np.diff(each)) for each in (bits, key))
+    n_numbers, n_keys = (1 + np.count_nonzero(each[1:] != each[:-1]) for each in (bits, key))
     return bool(n_numbers > (1.0 + _FEWEST) * n_keys)
 
 

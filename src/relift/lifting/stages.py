@@ -39,11 +39,13 @@ from relift.symmetry.equitable import (
     distance_of_rest,
     is_constant_on_classes,
 )
+from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, ScaleImages, Symmetry, find_symmetry, no_symmetry
-from relift.symmetry.likeness import is_nearly_in_proportion
+from relift.symmetry.likeness import Likeness
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
-from relift.symmetry.scaled_search import Found, find_up_to_scale
+from relift.symmetry.scaled_candidate import Found
+from relift.symmetry.scaled_search import find_up_to_scale
 from relift.symmetry.snapping import Snapped
 from relift.symmetry.snapping import snap as snap_numbers
 
@@ -64,12 +66,15 @@ class LiftWork:
     earlier
         Presolve, what was at rest, and quotient of an earlier lifting of the same matrices, to be kept where they still
         hold.
+    most_rounded
+        Classes up to rounding are of use only if they are no more than so many.
     """
 
     program: Program
     settings: LiftSettings
     progress: ProgressCallback | None = None
     earlier: tuple[Reduction, Settled, Quotient] | None = None
+    most_rounded: float = np.inf
     snapped: Snapped | None = None
     notes: list[str] = field(default_factory=list)
     is_verified: bool = False
@@ -78,6 +83,7 @@ class LiftWork:
     _settled: Settled | None = None
     _symmetry: Symmetry | None = None
     _quotient: Quotient | None = None
+    _look: Likeness | None = None
 
     @property
     def reduction(self) -> Reduction:
@@ -141,7 +147,8 @@ def find_classes(work: LiftWork) -> None:
     """Find the equivalent variables, rows and cones; keep those of an earlier lifting where they still hold."""
     if work.kept is not None:
         settled, symmetry = settled_alike(work.reduction, work.kept[0], work.settings.values), work.kept[1]
-        if classes_hold(settled, symmetry, is_known=work.has_old_matrices):
+        known = work.kept[0].images if work.has_old_matrices else None
+        if classes_hold(settled, symmetry, known):
             work._settled, work._symmetry, work.is_verified = settled, symmetry, True
             return
     _find(work, work.settings, 0)
@@ -196,17 +203,20 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
     program, settled, symmetry = work.reduction.program, work.settled, work.symmetry
     if not work.settings.sizes or len(program.conic) or len(program.quadratic):
         return False
+    if work._look is not None:
+        return work._look.is_nearly_in_proportion
     variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
     rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)
-    classes = (Partition.from_labels(labels) for labels in (variables, rows))
-    return is_nearly_in_proportion(program, work.reduction.images, *classes)
+    labels = variables.view(np.int64), rows.view(np.int64)
+    return Likeness.of(program, work.reduction.images, *labels).is_nearly_in_proportion
 
 
 @stage("second look", applies=_may_be_rounded)
 def look_again(work: LiftWork) -> None:
     """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
     if _is_nearly_in_proportion(work):
-        other = LiftWork(work.program, replace(work.settings, digits=DIGITS))
+        most = MUCH_SMALLER * sum(_small_size(work))
+        other = LiftWork(work.program, replace(work.settings, digits=DIGITS), most_rounded=most)
         snap.run(other)
     else:  # equal numbers are enough: sums need not be compared up to rounding, which takes longer
         other = LiftWork(snap_numbers(work.program.minimisation(), DIGITS).program, work.settings)
@@ -239,10 +249,12 @@ def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
     seed = work.settings.seed + attempt
     program, images = work.reduction.program, _images(work.reduction, work.kept)
     if how.is_up_to_scale:
-        found = find_up_to_scale(program, images, how, seed=seed, progress=work.progress)
+        found = find_up_to_scale(
+            program, images, how, seed=seed, progress=work.progress, most_rounded=work.most_rounded
+        )
     else:
         found = Found(find_symmetry(program, images, how, seed=seed, progress=work.progress))
-    work._symmetry = found.symmetry
+    work._symmetry, work._look = found.symmetry, found.look
     rest = AtRest(found.variables, found.rows, found.conic_rows, found.cones, found.centres)
     work._settled = settle(program, work.reduction.images, rest, how.values)
 
@@ -350,7 +362,7 @@ def _is_same(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
     return one.format == other.format and all(here is there or np.array_equal(here, there) for here, there in pairs)
 
 
-def classes_hold(settled: Settled, symmetry: Symmetry, *, is_known: bool = False) -> bool:
+def classes_hold(settled: Settled, symmetry: Symmetry, known: VectorImages | None = None) -> bool:
     """Whether classes of an earlier program, and what was at rest there, hold for the numbers of this one.
 
     Parameters
@@ -359,18 +371,19 @@ def classes_hold(settled: Settled, symmetry: Symmetry, *, is_known: bool = False
         The program without what was at rest.
     symmetry
         The classes.
-    is_known
-        Whether they are known to hold for its matrices, so that only its vectors are to be looked at.
+    known
+        Images of the vectors of an earlier program with the same matrices, for which the classes hold; None if there is
+        none.
     """
     if symmetry.method == "none" or (symmetry.is_discrete and settled.is_trivial):
         return True
-    if not (is_known and settled.is_trivial) and distance_of(settled, symmetry) > TOLERANCE:
+    if not (known is not None and settled.is_trivial) and distance_of(settled, symmetry) > TOLERANCE:
         return False
-    return _is_exactly_constant(settled, symmetry)
+    return _is_exactly_constant(settled, symmetry, known)
 
 
-def _is_exactly_constant(settled: Settled, symmetry: Symmetry) -> bool:
-    """Whether images, divided by the scales, are constant on classes, and those of costs at rest are 0."""
+def _is_exactly_constant(settled: Settled, symmetry: Symmetry, known: VectorImages | None) -> bool:
+    """Whether images, divided by the scales, are constant on classes; those that are known to be are not looked at."""
     images, variables, rows = settled.images, symmetry.variables, symmetry.rows
     exact = symmetry.scale_images
     if exact is None:  # rows were scaled by floats alone: where scales differ, nothing is known exactly
@@ -378,15 +391,21 @@ def _is_exactly_constant(settled: Settled, symmetry: Symmetry) -> bool:
             return False
         sizes = (variables.size, rows.size, symmetry.conic_rows.size)
         exact = ScaleImages(*(np.ones(size, np.uint64) for size in sizes))
-    of_variables = Intervals(settled.program.lb, settled.program.ub, images.lb, images.ub)
-    of_rows = Intervals(settled.program.l, settled.program.u, images.l, images.u)
-    cost = images.q if np.all(exact.variables == 1) else field_.multiply(images.q, exact.variables)
-    if exact.variable_masses is not None:
-        cost = field_.multiply(cost, field_.inverse(exact.variable_masses))
-    vectors = (
-        (cost, variables),
-        *((words, variables) for words in of_variables.divided(symmetry.w, exact.variables)),
-        *((words, rows) for words in of_rows.divided(symmetry.v, exact.rows)),
-        (field_.multiply(images.b, field_.inverse(exact.conic_rows)), symmetry.conic_rows),
-    )
-    return all(is_constant_on_classes(vector, classes) for vector, classes in vectors)
+    if known is None or images.q is not known.q:
+        cost = images.q if np.all(exact.variables == 1) else field_.multiply(images.q, exact.variables)
+        if exact.variable_masses is not None:
+            cost = field_.multiply(cost, field_.inverse(exact.variable_masses))
+        if not is_constant_on_classes(cost, variables):
+            return False
+    program = settled.program
+    if known is None or images.lb is not known.lb or images.ub is not known.ub:
+        bounds = Intervals(program.lb, program.ub, images.lb, images.ub).divided(symmetry.w, exact.variables)
+        if not all(is_constant_on_classes(words, variables) for words in bounds):
+            return False
+    if known is None or images.l is not known.l or images.u is not known.u:
+        bounds = Intervals(program.l, program.u, images.l, images.u).divided(symmetry.v, exact.rows)
+        if not all(is_constant_on_classes(words, rows) for words in bounds):
+            return False
+    if known is not None and images.b is known.b:
+        return True
+    return is_constant_on_classes(field_.multiply(images.b, field_.inverse(exact.conic_rows)), symmetry.conic_rows)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import NoReturn, final
 
 import numpy as np
 
+from relift.errors import OptionError
 from relift.grounding.atoms import AtomIndex, Block
 from relift.in_database.ground_tables import GroundTables
 from relift.in_database.lift_tables import EngineLifting, EngineResult
 from relift.modelling.model_answer import ModelAnswer, block_of, stacked
 from relift.modelling.result_table import ResultTable
-from relift.tables.algebra import Column, Filter, Join, Plan, Project, Scalar, Unit, all_of, call, literal
+from relift.program.solution import Status
+from relift.tables.algebra import Column, Filter, Join, Plan, Project, Scalar, Unit, all_of, any_of, call, literal
 
 BATCH = 1_000_000
 """Rows of a result that are fetched at a time."""
+SMALLEST_MOVE = 1e-9
+"""Relative to the largest move in a ray; what moves less stands still."""
 
 
 @final
@@ -96,6 +100,59 @@ class EngineModelResult(ModelAnswer):
         columns = stacked([dict(table) for table in tables], blocks)
         dual = columns.pop("dual")
         return ResultTable({**columns, "dual": dual}, len(columns))
+
+    def ray(self) -> dict[str, ResultTable]:
+        """The direction in which an unbounded model improves: for each variable the unknowns that move in it.
+
+        Only these are fetched.
+
+        Raises
+        ------
+        OptionError
+            If the model is not unbounded.
+        """
+        ray = self.result.small.ray_x
+        if self.status != Status.UNBOUNDED or ray is None:
+            raise OptionError(
+                f"there is no ray: the model is {str(self.status).replace('_', ' ')}.", "Unbounded models have one."
+            )
+        largest, found = float(np.abs(ray).max()), dict[str, ResultTable]()
+        x, least = Column("x"), SMALLEST_MOVE * largest
+        moves = any_of([call(">", x, literal(least)), call("<", x, literal(-least))])
+        for name in self.variables:
+            (block,) = block_of(self.grounded.atoms, name, "variable")
+            plan = Filter(self._plan(self.grounded.atoms, block, "x", 0, max(block.size, 1)), moves)
+            table = self._fetched(plan, block, "ray")
+            if table.n_rows:
+                found[name] = ResultTable({**table, "ray": table["ray"] / largest}, len(block.keys))
+        return found
+
+    def eval(self, expression: str) -> NoReturn:
+        """Refused: expressions are evaluated where the values are.
+
+        Raises
+        ------
+        OptionError
+            Always, with what to do instead.
+        """
+        raise OptionError(
+            f"eval({expression!r}) is not for models that were lifted inside an engine: their values stay there.",
+            "Keep the values of a variable as a table with store(name, table) and query that, or solve the model"
+            " without lift_in_engine.",
+        )
+
+    def ranging(self) -> NoReturn:
+        """Refused: ranges need the original program here.
+
+        Raises
+        ------
+        OptionError
+            Always, with what to do instead.
+        """
+        raise OptionError(
+            "ranging() is not for models that were lifted inside an engine: it needs the original program here.",
+            "Solve the model without lift_in_engine.",
+        )
 
     def store(self, name: str, table: str) -> int:
         """Keep the values of a variable as a table of the engine: columns ``c0, c1, ...``, then ``value``; how many.

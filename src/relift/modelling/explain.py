@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -137,6 +136,8 @@ class Explanation:
     def _repr_html_(self) -> str:
         rest = [f"presolve: {self.presolve}"] if self.presolve else []
         rest += [*map(str, self.conflict), *(f"note: {note}" for note in self.notes)]
+        from html import escape
+
         below = "".join(f"<p>{escape(line)}</p>" for line in rest)
         return f"<p>{escape(self.headline)}</p>{html_table(self._lines())}{below}"
 

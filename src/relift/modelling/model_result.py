@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, Unpack, final, overload
 
 import numpy as np
@@ -244,10 +243,17 @@ class ModelResult(ModelAnswer):
                 found[name] = ResultTable({key: column[moves] for key, column in table.items()}, len(table) - 1)
         return found
 
-    def ranging(self) -> Ranging:
+    def ranging(self, *, together: bool = False) -> Ranging:
         """How far each cost and each right-hand side can change alone before the optimal basis changes.
 
-        The original program is solved by HiGHS for it, since members of one class need not have equal ranges.
+        The original program is solved by HiGHS for it: the range of one member of a class cannot be told from the
+        lifted program, which knows what happens when all of them change.
+
+        Parameters
+        ----------
+        together
+            Let all members of a class change together, by the same amount each. HiGHS then solves the lifted program,
+            of which these ranges are exact; a column ``members`` says how many there are.
 
         Raises
         ------
@@ -264,12 +270,21 @@ class ModelResult(ModelAnswer):
             4     3          2      inf
         >>> ranges["c"]["upper_from"].tolist(), ranges["c"]["upper_to"].tolist()
         ([4.0], [inf])
+        >>> text = "relation n/1; n := {1..3}; var x(I) in n(I) >= 0; minimize: sum{I in n(I)} 2*x(I);"
+        >>> result = relift.solve_model(text + "subject to c: sum{I in n(I)} x(I) >= 6;")
+        >>> result.ranging(together=True)["x"]
+        I  members  value  cost  cost_from  cost_to
+        1        3      2     2          0      inf
+        2        3      2     2          0      inf
+        3        3      2     2          0      inf
         """
         from relift.modelling.ranging import ranging
 
-        return ranging(self)
+        return ranging(self, together)
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<p><b>{escape(repr(self))}</b></p>{self.explain()._repr_html_()}"
 
     def rays(self, name: str) -> ResultTable:

@@ -3,6 +3,13 @@
 HiGHS solves the original program and reports the ranges of the basis in which it ends. Each cost and each side changes
 alone. Where several points are optimal, that basis belongs to one of them, which need not be the answer that relift
 gives: lifting gives equal values to what it cannot tell apart, and that is rarely a vertex.
+
+What the lifted program can tell is another thing: ranges for all members of a class *together*. If every cost of a
+class changes by the same amount, or every side of a class of rows, the classes stay equitable, so the optimum of the
+original program is that of the lifted one along the whole way, and its ranges are exact. For one member of a class of k
+they say nothing but an outer bound: a point that is equal on the class and optimal for a change d of one member is
+optimal for d/k of all, because averaging over the classes keeps points feasible; the other direction fails, since
+another point may gain from the one member. Hence one member alone is ranged on the original program.
 """
 
 from __future__ import annotations
@@ -18,6 +25,7 @@ from relift.errors import BackendError, OptionError
 from relift.grounding.atoms import AtomIndex
 from relift.modelling.model_answer import block_of
 from relift.modelling.result_table import ResultTable
+from relift.pipeline import lift
 from relift.program.program import Program
 from relift.program.solution import Status
 from relift.settings import SolverSettings
@@ -39,10 +47,15 @@ class Ranging:
     sides
         For each constraint: keys, ``activity``, ``dual``, ``lower`` and ``upper``, each of these with ``_from`` and
         ``_to``.
+    is_together
+        Whether all members of a class change together, by the same amount; the tables then have a column ``members``,
+        the size of the class, and within its range a cost that changes by d changes the objective by d * members *
+        value.
     """
 
     costs: Mapping[str, ResultTable]
     sides: Mapping[str, ResultTable]
+    is_together: bool = False
 
     def __getitem__(self, name: str) -> ResultTable:
         """The ranges of a variable or of a constraint."""
@@ -55,11 +68,18 @@ class Ranging:
         return ", ".join([*self.costs, *self.sides])
 
     def __repr__(self) -> str:
-        return f"Ranging({self._names()})"
+        return f"Ranging({self._names()}{', classes together' if self.is_together else ''})"
 
 
-def ranging(answer: ModelResult) -> Ranging:
+def ranging(answer: ModelResult, together: bool = False) -> Ranging:
     """The ranges of an answer; see `ModelResult.ranging`.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    together
+        Let all members of a class change together, and solve the lifted program alone.
 
     Raises
     ------
@@ -73,11 +93,12 @@ def ranging(answer: ModelResult) -> Ranging:
         raise OptionError("ranging() is for linear models.", "This one has quadratic terms or cones.")
     if answer.status != Status.OPTIMAL:
         raise OptionError(f"there is nothing to range: the model is {str(answer.status).replace('_', ' ')}.")
-    columns, rows = _ranges(program)
+    columns, rows = _ranges_of_classes(program) if together else _ranges(program)
     atoms, index = answer.grounded.atoms, answer.grounded.rows
     return Ranging(
         {name: _table(atoms, name, "variable", columns) for name in answer.variables},
         {name: _table(index, name, "constraint", rows) for name in answer.constraints},
+        together,
     )
 
 
@@ -87,6 +108,38 @@ def _table(index: AtomIndex, name: str, kind: str, columns: Mapping[str, Vector]
         raise OptionError(f"ranging() does not tell the halves of {name!r} apart.", "Write it as two constraints.")
     keys = dict(index.table(block.label))
     return ResultTable({**keys, **{k: v[block.start : block.stop] for k, v in columns.items()}}, len(keys))
+
+
+def _ranges_of_classes(program: Program) -> tuple[dict[str, Vector], dict[str, Vector]]:
+    """The same where all members of a class change together: columns of the lifted program, one entry for each member.
+
+    Its variables are the common values, its rows one of each class, its costs the sums over the classes: a change of
+    all costs of a class of k by d is one of k * d there.
+    """
+    lifting = lift(program, reduce=False, scale_rows=False, sizes=False, signs=False)
+    if lifting.kept_variables.size < program.n_variables or lifting.kept_rows.size < program.n_rows:
+        raise OptionError("ranging(together=True) has no class for some variables or rows.", "Leave the option out.")
+    variables, rows = lifting.variables, lifting.rows
+    one, one_row, sums = variables.representatives, rows.representatives, variables.indicator
+    small = Program(
+        q=program.q @ sums,
+        A=(program.A.tocsr()[one_row] @ sums).tocsc(),
+        l=program.l[one_row],
+        u=program.u[one_row],
+        lb=program.lb[one],
+        ub=program.ub[one],
+        sense=program.sense,
+    )
+    costs, sides = _ranges(small)
+    for key in ("cost", "cost_from", "cost_to"):
+        costs[key] = costs[key] / variables.class_sizes
+    sides["dual"] = sides["dual"] / rows.class_sizes
+    costs = {"members": variables.class_sizes.astype(np.float64), **costs}
+    sides = {"members": rows.class_sizes.astype(np.float64), **sides}
+    return (
+        {key: column[variables.labels] for key, column in costs.items()},
+        {key: column[rows.labels] for key, column in sides.items()},
+    )
 
 
 def _ranges(program: Program) -> tuple[dict[str, Vector], dict[str, Vector]]:

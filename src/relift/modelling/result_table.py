@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, final
@@ -169,6 +168,8 @@ def html_table(rows: Sequence[Sequence[str]]) -> str:
     """
 
     def line(row: Sequence[str], cell: str) -> str:
+        from html import escape
+
         return f"<tr>{''.join(f'<{cell}>{escape(word)}</{cell}>' for word in row)}</tr>"
 
     head, *body = rows

@@ -20,7 +20,6 @@ import numpy as np
 from relift.arrays import SparseMatrix
 from relift.errors import DataError, OptionError
 from relift.grounding.ground import GroundProgram, ground
-from relift.language.build_in_python import Model
 from relift.language.checked_model import CheckedModel
 from relift.language.checks.check_model import check_text
 from relift.language.syntax.parser import decode, parse_text
@@ -41,9 +40,10 @@ from relift.tables.postgres.address import is_address
 from relift.tables.sources.table import TableLike
 
 if TYPE_CHECKING:
+    from relift.language.build_in_python import Model
     from relift.modelling.engine_model_result import EngineModelResult
 
-ModelLike: TypeAlias = Model | CheckedModel | str | Path
+ModelLike: TypeAlias = "Model | CheckedModel | str | Path"
 """A model in Python, a checked one, the text of one, or the path of a file."""
 DataLike: TypeAlias = "Mapping[str, TableLike] | ServerTables | DataFolder | str | Path | Connection | None"
 """Tables by name, a folder of them, a server that has them, or a connection of DuckDB or SQLite."""
@@ -112,7 +112,7 @@ def solve_model(
     (8.0, {'milk': 2.0, 'tea': 3.0})
     """
     check_options(options)
-    _import_what_grounds(engine)
+    import_what_grounds(engine)
     start = perf_counter()
     grounded = ground_model(model, data, params, engine=engine, folder=folder, limit=limit, progress=progress)
     seconds = perf_counter() - start
@@ -120,11 +120,12 @@ def solve_model(
     return ModelResult(grounded, result, {**options, "progress": progress}, seconds)
 
 
-def _import_what_grounds(engine: EngineLike) -> None:
+def import_what_grounds(engine: EngineLike) -> None:
     """Import beforehand what grounding needs, so that the first model of a process is not billed for it."""
     parse_text("")
     if engine is None or engine == "memory":
         import relift.tables.memory.engine  # noqa: F401
+        import relift.tables.sources.small_csv  # noqa: F401
 
 
 def ground_model(
@@ -266,6 +267,10 @@ def check_options(options: Mapping[str, object]) -> None:
         If there is one.
     """
     for name in options:
+        if name == "lift_in_engine":
+            raise OptionError(
+                "lift_in_engine is an option of Model.solve.", "Write Model.from_text(text).solve(lift_in_engine=True)."
+            )
         if name not in _SOLVE_OPTIONS:
             raise unknown_option(name, _SOLVE_OPTIONS | _DATA_OPTIONS)
 
@@ -306,6 +311,8 @@ def _checked(model: ModelLike) -> tuple[CheckedModel, dict[str, TableLike], Path
                 "the model was given as what looks like the address of a server.", "Give that as engine= or data=."
             )
         return check_text(model), {}, None
+    from relift.language.build_in_python import Model
+
     if isinstance(model, Model):
         return model.check(), dict(model.tables), getattr(model, "folder", None)
     raise OptionError(f"a model cannot be given as {type(model).__name__}.", "Give a Model, its text, or a Path.")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Indices, Integers, SparseMatrix, Vector
+from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
 from relift.program import passes_reference
 from relift.threads import threads_for
 
@@ -109,6 +109,67 @@ def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indi
         return passes_reference.spread(vector, sizes, representatives, labels)
     parts = (np.ascontiguousarray(vector), np.ascontiguousarray(sizes), representatives, labels)
     return float(core.spread(*parts, threads_for(vector.size)))
+
+
+def numbered(labels: Indices) -> tuple[Indices, int]:
+    """Classes of equal labels, numbered by smallest member, and how many there are.
+
+    Examples
+    --------
+    >>> numbers, n_classes = numbered(np.array([7, 3, 7]))
+    >>> numbers.tolist(), n_classes
+    ([0, 1, 0], 2)
+    """
+    if core is None or labels.size > MOST_VERTICES:
+        return passes_reference.numbered(labels)
+    numbers = np.empty(labels.size, np.int64)
+    n_classes: int = core.numbered(np.ascontiguousarray(labels, np.int64), numbers)
+    return numbers, n_classes
+
+
+def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
+    """How many kinds of variables there are: as they are given, up to units and signs, and up to sizes.
+
+    Parameters
+    ----------
+    *words
+        Images of q, lb and ub, then of lb, ub and q with the scales divided out; those of variables that differ in size
+        agree in the first two of these, and in whether there is a cost.
+
+    Examples
+    --------
+    >>> q, lb, ub, one = (np.array(part, np.uint64) for part in ([2, 3, 4], [0, 0, 0], [1, 1, 2], [1, 1, 1]))
+    >>> count_kinds(q, lb, ub, lb, one, np.array([2, 3, 2], np.uint64))
+    (3, 2, 1)
+    """
+    if core is None or words[0].size > MOST_VERTICES:
+        return passes_reference.count_kinds(*words)
+    counts: tuple[int, int, int] = core.count_kinds(*map(np.ascontiguousarray, words))
+    return counts
+
+
+def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
+    """Numerators and denominators of the simplest fractions near numbers; 0 and 1 where there is none.
+
+    Parameters
+    ----------
+    values
+        Numbers; only positive ones have fractions.
+    largest
+        The largest numerator and denominator.
+    rounding
+        How near a fraction must be, relatively.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in simple_fractions(np.array([0.25, 3.0, 0.7071067811865476]), 100, 1e-15)]
+    [[1, 3, 0], [4, 1, 1]]
+    """
+    if core is None:
+        return passes_reference.simple_fractions(values, largest, rounding)
+    numerators, denominators = np.empty(values.size, np.int64), np.empty(values.size, np.int64)
+    core.simple_fractions(np.ascontiguousarray(values), largest, rounding, numerators, denominators)
+    return numerators, denominators
 
 
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:

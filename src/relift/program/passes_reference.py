@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Indices, Integers, SparseMatrix, Vector
+from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
 
 
 def products_and_sizes(
@@ -31,6 +31,46 @@ def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indi
     difference = np.abs(vector - first)
     worst = np.divide(difference, sizes, out=np.where(difference > 0, np.inf, 0.0), where=sizes > 0)
     return float(worst.max(initial=0.0))
+
+
+def numbered(labels: Indices) -> tuple[Indices, int]:
+    """By sorting."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+    return rank[inverse], int(first.size)
+
+
+def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
+    """Distinct tuples."""
+    q, lb, ub, low, high, cost = (part.tolist() for part in words)
+    has_cost = [word != 0 for word in cost]
+    every = ((q, lb, ub), (low, high, cost), (low, high, has_cost))
+    given, up_to_units, up_to_sizes = (len(set(zip(*columns, strict=True))) for columns in every)
+    return given, up_to_units, up_to_sizes
+
+
+def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
+    """All continued fractions side by side."""
+    n = values.size
+    numerators, denominators = np.zeros(n, np.int64), np.ones(n, np.int64)
+    open_ = np.flatnonzero((values > 0.5 / largest) & (values < 2.0 * largest))
+    rest = values[open_]
+    # Convergents h/k of the continued fraction: (h, k) and the pair before it.
+    h, k, h_before, k_before = np.ones(open_.size), np.zeros(open_.size), np.zeros(open_.size), np.ones(open_.size)
+    while open_.size:
+        whole = np.floor(rest)
+        h, h_before = whole * h + h_before, h
+        k, k_before = whole * k + k_before, k
+        fits = (h <= largest) & (k <= largest)
+        target = values[open_]
+        is_found = fits & (np.abs(h - target * k) <= rounding * target * k)
+        numerators[open_[is_found]], denominators[open_[is_found]] = h[is_found], k[is_found]
+        fraction = rest - whole
+        goes_on = fits & ~is_found & (fraction > 0)
+        open_, rest = open_[goes_on], 1.0 / fraction[goes_on]
+        h, k, h_before, k_before = h[goes_on], k[goes_on], h_before[goes_on], k_before[goes_on]
+    return numerators, denominators
 
 
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:

@@ -51,6 +51,10 @@ class ProgramParts(TypedDict, total=False):
     assume_convex: bool
 
 
+_VECTORS = frozenset({"q", "l", "u", "lb", "ub", "r"})
+"""What can change while matrices stay as they were checked."""
+
+
 class _Parts(TypedDict):
     P: SparseMatrix | None
     q: Vector
@@ -311,9 +315,36 @@ class Program:
             "variable_names": self.variable_names, "row_names": self.row_names,
         }  # fmt: skip
         parts.update(changes)
+        if changes.keys() <= _VECTORS:
+            return self._with_vectors(parts)
         if "P" not in changes and "sense" not in changes:
             parts["assume_convex"] = True
         return Program(**parts)
+
+    def _with_vectors(self, given: ProgramParts) -> Program:
+        """The same matrices, which were checked, with vectors that are checked here."""
+        n, m = self.n_variables, self.n_rows
+        q, l, u, lb, ub = given["q"], given["l"], given["u"], given["lb"], given["ub"]
+        values: _Parts = {
+            "P": self.P,
+            "q": as_vector("q", 0.0 if q is None else q, n, finite=True),
+            "A": self.A,
+            "l": as_vector("l", -np.inf if l is None else l, m),
+            "u": as_vector("u", np.inf if u is None else u, m),
+            "lb": as_vector("lb", -np.inf if lb is None else lb, n),
+            "ub": as_vector("ub", np.inf if ub is None else ub, n),
+            "r": _as_constant(given["r"]),
+            "sense": self.sense,
+            "quadratic": self.quadratic,
+            "conic": self.conic,
+            "variable_names": self.variable_names,
+            "row_names": self.row_names,
+        }
+        _check_bounds("l", "u", values["l"], values["u"], "row", self.row_names)
+        _check_bounds("lb", "ub", values["lb"], values["ub"], "variable", self.variable_names)
+        program = object.__new__(Program)
+        program._fill(values)
+        return program
 
     def name_of_variable(self, j: int) -> str:
         """The name of variable j, ``x[j]`` if it has none."""

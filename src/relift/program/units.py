@@ -75,6 +75,11 @@ def common_unit(largest: float) -> float:
 
 def _ratios(matrix: SparseMatrix, sides: Vector) -> Vector:
     """The largest |b_i| / |a_ij| of each column."""
+    if matrix.format == "csr":
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            of_rows = np.repeat(sides, np.diff(matrix.indptr))
+            ratios = np.where(matrix.data != 0, of_rows / np.abs(matrix.data), 0.0)
+        return largest_by_group(matrix.indices, ratios, matrix.shape[1])
     columns = matrix.tocsc()
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         ratios = np.where(columns.data != 0, sides[columns.indices] / np.abs(columns.data), 0.0)

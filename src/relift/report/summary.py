@@ -1,6 +1,6 @@
 """Tables of an answer: sizes before and after, where the time went, how good the answer is.
 
-Everything fits 80 columns. rich leaves colours out when the output is not a terminal or ``NO_COLOR`` is set.
+Everything fits 80 columns. Colours are left out when the output is not a terminal or ``NO_COLOR`` is set.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from relift.pipeline import STAGES
 from relift.program.solution import Status
+from relift.report.drawing import Drawing, Piece, table
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from relift.approximate.report import ApproximationReport
     from relift.lifting.certificate import Certificate
     from relift.lifting.lifting import Lifting
@@ -65,7 +63,7 @@ class Comparison:
 
 def summary(
     result: Result, timings: Mapping[str, float] | None = None, comparison: Comparison | None = None
-) -> RenderableType:
+) -> Drawing:
     """Draw the table of an answer.
 
     Parameters
@@ -88,21 +86,21 @@ def summary(
     nonzeros           3         1    33.3 %
     ...
     """
-    parts: list[RenderableType] = [headline(result), "", sizes_table(result.program, result.lifting), ""]
+    parts: list[Drawing | str] = [headline(result), "", sizes_table(result.program, result.lifting), ""]
     parts += [times_table({**(timings or {}), **result.timings}), ""]
     if len(result.attempts) > 1:
         parts += [attempts_table(result), ""]
     parts.append(certificate_line(result.certificate, result.status))
     if result.approximation is not None:
-        parts.append(Text(proved_gap(result.approximation)))
+        parts.append(proved_gap(result.approximation))
     if comparison is not None:
         parts.append(comparison_line(comparison, result.objective))
     notes = [
         *result.lifting.notes,
         *([result.message] if result.message and result.status != Status.OPTIMAL else []),
     ]
-    parts += [Text(f"note: {note}") for note in notes]
-    return Group(*parts)
+    parts += [f"note: {note}" for note in notes]
+    return Drawing(*parts)
 
 
 def proved_gap(approximation: ApproximationReport) -> str:
@@ -110,46 +108,45 @@ def proved_gap(approximation: ApproximationReport) -> str:
     return f"proved: {approximation} (asked {approximation.asked:.0e})"
 
 
-def headline(result: Result) -> Text:
+def headline(result: Result) -> Drawing:
     """Say how it ended, in one line."""
-    line = Text(str(result.status).replace("_", " "), style=_STYLES.get(result.status, "bold magenta"))
+    words = ""
     if not math.isnan(result.objective):
-        line.append(f"  objective {result.objective:.10g}", style="default not bold")
+        words += f"  objective {result.objective:.10g}"
     if result.backend:
-        line.append(f"  by {result.backend}", style="default not bold")
+        words += f"  by {result.backend}"
     if result.iterations is not None:
-        line.append(f", {result.iterations} iterations", style="default not bold")
-    return line
+        words += f", {result.iterations} iterations"
+    status = str(result.status).replace("_", " ")
+    return Drawing([(status, _STYLES.get(result.status, "bold magenta")), (words, "")])
 
 
-def sizes_table(program: Program, lifting: Lifting) -> Table:
+def sizes_table(program: Program, lifting: Lifting) -> Drawing:
     """Draw the sizes before and after lifting."""
-    table = _table("", "original", "lifted", "left")
-    small = lifting.small
+    small, rows = lifting.small, list[tuple[str, ...]]()
     for name in ("variables", "rows", "nonzeros"):
         before, after = getattr(program, f"n_{name}"), getattr(small, f"n_{name}")
         left = f"{100 * after / before:.1f} %" if before else "-"
-        table.add_row(name, f"{before:,}", f"{after:,}", left)
+        rows.append((name, f"{before:,}", f"{after:,}", left))
     if len(program.conic):
         before, after = len(program.conic), len(small.conic)
-        table.add_row("cones", f"{before:,}", f"{after:,}", f"{100 * after / before:.1f} %")
-    return table
+        rows.append(("cones", f"{before:,}", f"{after:,}", f"{100 * after / before:.1f} %"))
+    return table(("", "original", "lifted", "left"), rows)
 
 
-def times_table(timings: Mapping[str, float]) -> Table:
+def times_table(timings: Mapping[str, float]) -> Drawing:
     """Draw where the time went, stage by stage, and the total."""
     known = [stage for stage in ORDER if stage in timings]
     others = [stage for stage in timings if stage not in ORDER]
-    total = sum(timings.values())
-    table = _table("stage", "seconds", "share")
+    total, rows = sum(timings.values()), list[tuple[str, ...]]()
     for stage in known + others:
         share = f"{100 * timings[stage] / total:.0f} %" if total > 0 else "-"
-        table.add_row(stage, seconds_text(timings[stage]), share)
-    table.add_row("total", seconds_text(total), "", style="bold")
-    return table
+        rows.append((stage, seconds_text(timings[stage]), share))
+    rows.append(("total", seconds_text(total), ""))
+    return table(("stage", "seconds", "share"), rows, frozenset({"total"}))
 
 
-def certificate_line(certificate: Certificate, status: Status) -> Text:
+def certificate_line(certificate: Certificate, status: Status) -> Drawing:
     """Say how good the answer is on the original program."""
     if status in {Status.INFEASIBLE, Status.UNBOUNDED}:
         words = [("proof residual", certificate.ray_residual)]
@@ -162,32 +159,33 @@ def certificate_line(certificate: Certificate, status: Status) -> Text:
         ]
         passed = certificate.is_optimal
     figures = ", ".join(f"{name} {'-' if math.isnan(value) else f'{value:.1e}'}" for name, value in words)
-    line = Text(f"check: {figures} (at most {certificate.tolerance:.0e}): ")
-    return line.append("passed" if passed else "not passed", style="green" if passed else "yellow")
+    said = ("passed", "green") if passed else ("not passed", "yellow")
+    return Drawing([(f"check: {figures} (at most {certificate.tolerance:.0e}): ", ""), said])
 
 
-def attempts_table(result: Result) -> Table:
+def attempts_table(result: Result) -> Drawing:
     """Draw every call of a backend."""
-    table = _table("attempt", "status", "seconds", "residual")
+    rows = list[tuple[str, ...]]()
     for attempt in result.attempts:
         residual = "-" if math.isnan(attempt.residual) else f"{attempt.residual:.1e}"
-        table.add_row(attempt.backend, str(attempt.status).replace("_", " "), seconds_text(attempt.seconds), residual)
-    return table
+        status = str(attempt.status).replace("_", " ")
+        rows.append((attempt.backend, status, seconds_text(attempt.seconds), residual))
+    return table(("attempt", "status", "seconds", "residual"), rows)
 
 
-def comparison_line(comparison: Comparison, objective: float) -> Text:
+def comparison_line(comparison: Comparison, objective: float) -> Drawing:
     """Say how the solve without lifting compares."""
-    line = Text(f"without lifting: {str(comparison.status).replace('_', ' ')}")
+    line = f"without lifting: {str(comparison.status).replace('_', ' ')}"
     if math.isfinite(comparison.objective):
-        line.append(f", objective {comparison.objective:.10g}")
+        line += f", objective {comparison.objective:.10g}"
         if math.isfinite(objective):
             difference = abs(comparison.objective - objective) / max(1.0, abs(objective))
-            line.append(f" (relative difference {difference:.1e})")
-    line.append(f"\nseconds: {seconds_text(comparison.ground_seconds)} without lifting")
+            line += f" (relative difference {difference:.1e})"
+    times: list[Piece] = [(f"seconds: {seconds_text(comparison.ground_seconds)} without lifting", "")]
     if not math.isnan(comparison.speed_up):
-        line.append(f", {seconds_text(comparison.lifted_seconds)} with it: ")
-        line.append(f"{comparison.speed_up:.3g} times as fast", style="bold")
-    return line
+        times.append((f", {seconds_text(comparison.lifted_seconds)} with it: ", ""))
+        times.append((f"{comparison.speed_up:.3g} times as fast", "bold"))
+    return Drawing(line, times)
 
 
 def seconds_text(seconds: float) -> str:
@@ -202,7 +200,10 @@ def seconds_text(seconds: float) -> str:
 
 
 def key_value_table(rows: Sequence[tuple[str, str]]) -> Table:
-    """Draw names with their values."""
+    """Draw names with their values, by rich, which folds long values."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
@@ -211,17 +212,6 @@ def key_value_table(rows: Sequence[tuple[str, str]]) -> Table:
     return table
 
 
-def _table(first: str, *headings: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column(first, style="cyan", no_wrap=True, min_width=9)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True, min_width=8)
-    return table
-
-
-def print_plain(renderable: RenderableType) -> None:
+def print_plain(drawing: Drawing) -> None:
     """Print without colours, 80 columns wide, without blanks at the ends of lines."""
-    console = Console(width=80, color_system=None, force_terminal=False, highlight=False, markup=False)
-    with console.capture() as capture:
-        console.print(renderable)
-    print("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    print("\n".join(line.rstrip() for line in str(drawing).splitlines()))

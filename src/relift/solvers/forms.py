@@ -13,7 +13,6 @@ They have the signs of :class:`~relift.program.solution.Solution`: :math:`Px + q
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack, final
@@ -431,6 +430,8 @@ def nearest_option(backend: str, option: str, names: Sequence[str]) -> str:
         return "It is an option of relift itself: give it to relift, not to the backend."
     if own := near_own_option(option):
         return f"Did you mean relift's own option {own!r}?"
+    import difflib
+
     if near := difflib.get_close_matches(option, names, n=1):
         return f"Did you mean {near[0]!r}?"
     of_backend = ", ".join(names) if len(names) <= MOST_LISTED else f"{len(names)} options; see its documentation"

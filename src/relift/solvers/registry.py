@@ -6,7 +6,6 @@ of the documentation and of ``relift backends`` are made from here.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 from collections.abc import Iterator
@@ -157,6 +156,8 @@ def get_backend(name: str) -> Backend:
             return _made(line, text[len(line.name) :])
         if not line.is_family and text == line.name:
             return _made(line)
+    import difflib
+
     near = difflib.get_close_matches(text.lower(), [line.name for line in _BACKENDS], n=1)
     suggestion = f"Did you mean {_shown(near[0])!r}? " if near else ""
     known = ", ".join(_shown(line.name) for line in _BACKENDS)
@@ -193,6 +194,26 @@ def backends_to_try(program: Program) -> Iterator[Backend]:
             backend = get_backend(name)
             if backend.solves_quadratic_rows or not len(program.quadratic):
                 yield backend
+
+
+def import_solver(program: Program, backend: str = "auto") -> None:
+    """Import the solver that is asked first, for those who take the time of solving alone.
+
+    Parameters
+    ----------
+    program
+        What is to be solved.
+    backend
+        The backend by name, or ``"auto"``.
+
+    Raises
+    ------
+    OptionError
+        If no backend has that name.
+    """
+    first = next(backends_to_try(program), None) if backend == "auto" else get_backend(backend)
+    if first is not None and first.name in _LINES:
+        importlib.import_module(_LINES[first.name].package)
 
 
 def backend_lines() -> tuple[BackendLine, ...]:

@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags, Indices, Vector
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.settings import Reading
@@ -78,15 +78,20 @@ def may_be_equal_up_to_reflection(program: Program, centres: Centres) -> bool:
     """
     some = _sample(program.n_variables)
     lb, ub, middle, q = program.lb[some], program.ub[some], centres.floats[some], program.q[some]
-    # P is symmetric: its columns are quickly to be had.
-    slope = 0.0 if program.P is None else program.P[:, some].T @ centres.floats
+    slope = 0.0 if program.P is None else _some_products(program.P, centres.floats, some)
     if _n_shapes(lb - middle, ub - middle, q + slope) < _n_shapes(lb, ub, q):
         return True
     some, A = _sample(program.n_rows), program.A
-    shift = A[some] @ centres.floats if A.format == "csr" else (A @ centres.floats)[some]
+    shift = _some_products(A, centres.floats, some)
     l, u = program.l[some], program.u[some]
     nothing = np.zeros(l.size)
     return _n_shapes(l - shift, u - shift, nothing) < _n_shapes(l, u, nothing)
+
+
+def _some_products(matrix: SparseMatrix, vector: Vector, rows: Indices) -> Vector:
+    """Some entries of a product; taking rows out of a matrix pays where they are few."""
+    is_little = matrix.format == "csr" and 4 * rows.size < matrix.shape[0]
+    return np.asarray(matrix[rows] @ vector if is_little else (matrix @ vector)[rows])
 
 
 def _sample(size: int) -> Indices:

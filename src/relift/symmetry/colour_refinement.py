@@ -257,9 +257,8 @@ def refine(
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
         )
-    for array in (variables, rows, scales, scale_images):
-        array.flags.writeable = False
-    return Refinement(Partition(variables), Partition(rows), scales, scale_images, statistics)
+    scales.flags.writeable = scale_images.flags.writeable = False
+    return Refinement(Partition.trusted(variables), Partition.trusted(rows), scales, scale_images, statistics)
 
 
 @lru_cache(maxsize=1)

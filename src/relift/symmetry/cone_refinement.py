@@ -71,13 +71,9 @@ class StackedCones:
     def of(cls, program: Program, reading: Reading) -> StackedCones:
         """Stack the cones of a program."""
         rows = program.conic
-        n, m, k = program.n_variables, program.n_rows, rows.n_rows
-        incidence = sparse.csr_array(
-            (np.ones(k), rows.cone_of_row, np.arange(k + 1)), shape=(k, len(rows))
-        )  # fmt: skip
-        above = _widened(program.A, n + len(rows))
-        A = sparse.vstack([above, sparse.hstack([rows.A, incidence])], format="csr")
-        P = None if program.P is None else _widened(program.P, n + len(rows), square=True)
+        n, m = program.n_variables, program.n_rows
+        P = None if program.P is None else _widened(program.P, n + len(rows))
+        A = _stacked(program.A, rows)
         nothing, free = np.zeros(len(rows)), np.full(len(rows), np.inf)
         stacked = Program.trusted(
             P, np.concatenate([program.q, nothing]), A,
@@ -159,10 +155,28 @@ def exponent_images(rows: ConicRows, reading: Reading) -> FieldElements:
     return np.where(np.array(is_rest, bool), rest, words)
 
 
-def _widened(matrix: SparseMatrix, n_columns: int, *, square: bool = False) -> SparseMatrix:
-    """The same entries in a matrix of more columns (and rows)."""
-    listed = matrix.tocoo()
-    shape = (n_columns if square else matrix.shape[0], n_columns)
-    widened = sparse.coo_array((listed.data, listed.coords), shape=shape)
-    compressed: SparseMatrix = widened.tocsc() if square else widened.tocsr()
-    return compressed
+def _stacked(A: SparseMatrix, rows: ConicRows) -> SparseMatrix:
+    """The rows of A, then conic rows, each with an entry 1 in the column of its cone, which comes last."""
+    above, below, k = A.tocsr(), rows.A.tocsr(), rows.n_rows
+    shape = (A.shape[0] + k, A.shape[1] + len(rows))
+    count = above.nnz + below.nnz + k
+    index_type = np.int32 if max(count, *shape) < 2**31 else np.int64
+    indices, data = np.empty(count, index_type), np.empty(count)
+    offsets = np.empty(shape[0] + 1, index_type)
+    offsets[: A.shape[0] + 1] = above.indptr
+    offsets[A.shape[0] :] = above.nnz + below.indptr + np.arange(k + 1)
+    indices[: above.nnz], data[: above.nnz] = above.indices, above.data
+    place = above.nnz + np.arange(below.nnz) + np.repeat(np.arange(k), np.diff(below.indptr))
+    indices[place], data[place] = below.indices, below.data
+    last = offsets[A.shape[0] + 1 :] - 1
+    indices[last], data[last] = A.shape[1] + rows.cone_of_row, 1.0
+    stacked: SparseMatrix = sparse.csr_array((data, indices, offsets), shape=shape)
+    return stacked
+
+
+def _widened(P: SparseMatrix, size: int) -> SparseMatrix:
+    """The same entries in a larger square matrix."""
+    columns = P.tocsc()
+    offsets = np.concatenate([columns.indptr, np.full(size - P.shape[1], columns.indptr[-1], columns.indptr.dtype)])
+    widened: SparseMatrix = sparse.csc_array((columns.data, columns.indices, offsets), shape=(size, size))
+    return widened

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from relift.arrays import FieldElements, Integers, SparseMatrix
 from relift.errors import NotANumberError
+from relift.program import passes
 from relift.settings import Reading
 
 try:
@@ -151,7 +152,7 @@ def inverse(values: ArrayLike) -> FieldElements:
 
 
 def grouped_sums(target: Integers, terms: FieldElements, size: int) -> FieldElements:
-    """Sums of field elements by target, exactly: two halves of 31 and 30 bits are added as integers, then joined.
+    """Sums of field elements by target, exactly.
 
     Parameters
     ----------
@@ -167,6 +168,15 @@ def grouped_sums(target: Integers, terms: FieldElements, size: int) -> FieldElem
     >>> grouped_sums(np.array([0, 2, 0]), np.array([1, 2, 3], np.uint64), 3).tolist()
     [4, 0, 2]
     """
+    if passes.core is not None:
+        total = np.empty(size, np.uint64)
+        passes.core.grouped_sums(np.ascontiguousarray(target, np.int64), np.ascontiguousarray(terms), total)
+        return total
+    return grouped_sums_in_numpy(target, terms, size)
+
+
+def grouped_sums_in_numpy(target: Integers, terms: FieldElements, size: int) -> FieldElements:
+    """The same: two halves of 31 and 30 bits are added as integers, then joined."""
     order = np.argsort(target, kind="stable")
     starts = np.searchsorted(target[order], np.arange(size + 1))
     sums = []

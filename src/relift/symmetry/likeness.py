@@ -15,19 +15,23 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements
+from relift.arrays import FieldElements, Indices, Vector
+from relift.program.passes import count_kinds, numbered
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_arrays, index_type_of
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.own_scales import OwnScales
-from relift.symmetry.partition import Partition
+from relift.symmetry.own_scales import Intervals, scales_of_variables
 
 if field.CORE_IS_COMPILED:
     from relift import _core
 
 SAMPLE = 4096
 """Up to so many variables all colours are compared."""
+
+REPEATED, FEW, GROWS, MOST_ROUNDS = 0.5, 0.05, 1.5, 4
+"""A program looks as if it repeated itself where at most this share of its variables and rows is different; where so
+few are, or where their number does not grow by this factor, they are not looked at again, and never more often."""
 
 
 @final
@@ -49,26 +53,33 @@ class Colours:
     rests: bool
 
     @classmethod
-    def of(cls, vectors: VectorImages, own: OwnScales) -> Colours:
+    def of(cls, bounds: Intervals, q: Vector, q_image: FieldElements, *, sizes: bool, signs: bool) -> Colours:
         """Count the colours of variables, or of a sample of them.
 
         Parameters
         ----------
-        vectors
-            Exact images of costs and bounds.
-        own
-            Scales with equal masses.
+        bounds
+            Bounds of the variables.
+        q, q_image
+            Their costs.
+        sizes, signs
+            Whether sizes and signs may differ.
+
+        Examples
+        --------
+        >>> low, high, q = np.zeros(3), np.array([1.0, 2.0, 2.0]), np.array([2.0, 1.0, 3.0])
+        >>> bounds = Intervals(low, high, field.images(low), field.images(high))
+        >>> Colours.of(bounds, q, field.images(q), sizes=True, signs=True)
+        Colours(given=3, up_to_units=2, up_to_sizes=1, rests=False)
         """
-        n = vectors.q.size
-        some = slice(None) if n <= SAMPLE else np.linspace(0, n - 1, SAMPLE).astype(np.int64)
-        low, high, cost = (words[some] for words in own.words)
-        has_cost = (cost != 0).astype(np.uint64)
-        return cls(
-            _n_distinct(vectors.q[some], vectors.lb[some], vectors.ub[some]),
-            _n_distinct(low, high, cost),
-            _n_distinct(low, high, has_cost),
-            bool(np.any(own.states)),
-        )
+        is_free_of_charge = q_image == 0
+        rests = bool(is_free_of_charge.any()) and bool(np.any(is_free_of_charge & bounds.admits_zero))
+        if q.size > SAMPLE:
+            some = np.arange(SAMPLE) * (q.size - 1) // (SAMPLE - 1)
+            q, q_image = q[some], q_image[some]
+            bounds = Intervals(bounds.low[some], bounds.high[some], bounds.low_image[some], bounds.high_image[some])
+        own = scales_of_variables(bounds, q, q_image, sizes=sizes, signs=signs)
+        return cls(*count_kinds(q_image, bounds.low_image, bounds.high_image, *own.words), rests)
 
     @property
     def may_merge(self) -> bool:
@@ -81,62 +92,116 @@ class Colours:
         return self.rests or self.up_to_sizes < self.up_to_units
 
 
-def _n_distinct(*columns: FieldElements) -> int:
-    if all(words.size == 0 or np.all(words == words[0]) for words in columns):
-        return min(1, columns[0].size)
-    mixed = np.zeros(columns[0].size, np.uint64)
-    for words in columns:
-        mixed = field.mixed(mixed ^ words)
-    return int(np.unique(mixed).size)
+def looks_repeated(program: Program, colours: Colours) -> bool:
+    """Whether a program seems to have few equitable classes, of rows too: by its colours, then by rounds in floats.
 
-
-def speaks_for_masses(program: Program, vectors: VectorImages, variables: Partition, rows: Partition) -> bool:
-    """Whether some rows are of one kind, up to size, and in different classes; a sample of rows is looked at.
+    It decides what is looked for first, and nothing else.
 
     Parameters
     ----------
     program
         A linear or quadratic program.
-    vectors
-        Exact images of its vectors.
-    variables, rows
-        Classes that were found with equal masses.
+    colours
+        Those of its variables.
 
     Examples
     --------
-    >>> def speaks(q: list[float], ub: list[float]) -> bool:
-    ...     program = Program(q=q, A=[[1, 1]], l=[1], lb=0, ub=ub)
-    ...     vectors = VectorImages.of(program, "decimal")
-    ...     return speaks_for_masses(program, vectors, Partition.discrete(2), Partition.discrete(1))
-    >>> speaks([2, 2], [1, 3]), speaks([2, 3], [1, 1])
+    >>> same, other = Program(q=np.ones(99), A=np.eye(99), l=1), Program(q=np.ones(99), A=np.eye(99), l=np.arange(99.0))
+    >>> colours = Colours(1, 1, 1, False)
+    >>> looks_repeated(same, colours), looks_repeated(other, colours)
     (True, False)
     """
-    return _look(program, vectors, variables, rows)[0] if field.CORE_IS_COMPILED else True
+    A, (m, n) = program.A, program.A.shape
+    if colours.given > REPEATED * min(n, SAMPLE):
+        return False
+    of_variables, of_rows = _one_number(program.q, program.lb, program.ub), _one_number(program.l, program.u)
+    n_before = 1
+    for _ in range(MOST_ROUNDS):
+        of_rows = A @ _hashed(of_variables) + of_rows
+        curved = 0.0 if program.P is None else program.P @ _hashed(of_variables)
+        of_variables = A.T @ _hashed(of_rows) + of_variables + curved
+        n_kinds = _n_kinds(of_variables)
+        if n_kinds > REPEATED * n or _n_kinds(of_rows) > REPEATED * m:
+            return False
+        if n_kinds < max(FEW * n, GROWS * n_before):
+            return True
+        n_before = n_kinds
+    return True
 
 
-def is_nearly_in_proportion(program: Program, vectors: VectorImages, variables: Partition, rows: Partition) -> bool:
-    """Whether some rows are of one kind to ten digits, right-hand sides and all, and in different classes.
+def _keys(values: Vector) -> Indices:
+    """Nine digits of numbers; what is not finite has none."""
+    largest = float(np.abs(values).max(initial=0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.rint(values * (1e9 / largest if 0 < largest < np.inf else 0.0)).astype(np.int64)
+
+
+def _hashed(values: Vector) -> Vector:
+    """Numbers between 1 and 2 that are equal where others agree to nine digits."""
+    return 1.0 + (field.mixed(_keys(values).view(np.uint64)) >> np.uint64(12)).astype(np.float64) * 2.0**-52
+
+
+def _n_kinds(values: Vector) -> int:
+    """About how many there are that do not agree to nine digits."""
+    keys, share = _keys(values), max(1, values.size // SAMPLE)  # of equal ones all are counted, or none
+    chosen = keys[field.mixed(keys.view(np.uint64)) % np.uint64(share) == 0] if share > 1 else keys
+    return numbered(chosen)[1] * share
+
+
+def _one_number(*columns: Vector) -> Vector:
+    """One number for each tuple, equal for equal ones."""
+    total = np.zeros(columns[0].size)
+    for factor, floats in zip((0.7548776662466927, 0.5698402909980532, 0.3247179572447461), columns, strict=False):
+        total += factor * np.where(np.isfinite(floats), floats, factor)
+    return total
+
+
+@final
+@dataclass(frozen=True)
+class Likeness:
+    """What a look at some rows tells about those that stand in different classes.
 
     Parameters
     ----------
-    program, vectors, variables, rows
-        As in :func:`speaks_for_masses`.
-
-    Examples
-    --------
-    >>> size = np.array([0.7, 1.3, 2.9])
-    >>> program = Program(q=np.ones(3), A=np.eye(3), l=0.6 * size, lb=0, ub=3.1 * size)
-    >>> vectors = VectorImages.of(program, "decimal")
-    >>> is_nearly_in_proportion(program, vectors, Partition.discrete(3), Partition.discrete(3))
-    True
+    speaks_for_masses
+        Some are of one kind, up to size.
+    is_nearly_in_proportion
+        Some are of one kind to ten digits, right-hand sides and all.
     """
-    return _look(program, vectors, variables, rows)[1] if field.CORE_IS_COMPILED else False
 
+    speaks_for_masses: bool
+    is_nearly_in_proportion: bool
 
-def _look(program: Program, vectors: VectorImages, variables: Partition, rows: Partition) -> tuple[bool, bool]:
-    return _core.likeness(
-        core_arrays(program.A, index_type_of(program.A)), program.A.format == "csr",
-        program.n_variables, program.n_rows,
-        (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
-        (program.l, program.u, None, vectors.l, vectors.u, None), variables.labels, rows.labels,
-    )  # fmt: skip
+    @classmethod
+    def of(cls, program: Program, vectors: VectorImages, variables: Indices, rows: Indices) -> Likeness:
+        """Look at a sample of rows.
+
+        Parameters
+        ----------
+        program
+            A linear or quadratic program.
+        vectors
+            Exact images of its vectors.
+        variables, rows
+            The class of each variable and row, as found with equal masses.
+
+        Examples
+        --------
+        >>> def look(q: list[float], ub: list[float]) -> Likeness:
+        ...     program = Program(q=q, A=[[1, 1]], l=[1], lb=0, ub=ub)
+        ...     return Likeness.of(program, VectorImages.of(program, "decimal"), np.arange(2), np.arange(1))
+        >>> look([2, 2], [1, 3]).speaks_for_masses, look([2, 3], [1, 1]).speaks_for_masses
+        (True, False)
+        >>> size = np.array([0.7, 1.3, 2.9])
+        >>> program = Program(q=np.ones(3), A=np.eye(3), l=0.6 * size, lb=0, ub=3.1 * size)
+        >>> Likeness.of(program, VectorImages.of(program, "decimal"), np.arange(3), np.arange(3))
+        Likeness(speaks_for_masses=True, is_nearly_in_proportion=True)
+        """
+        if not field.CORE_IS_COMPILED:
+            return cls(True, False)
+        return cls(*_core.likeness(
+            core_arrays(program.A, index_type_of(program.A)), program.A.format == "csr",
+            program.n_variables, program.n_rows,
+            (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
+            (program.l, program.u, None, vectors.l, vectors.u, None), variables, rows,
+        ))  # fmt: skip

@@ -13,6 +13,7 @@ from scipy import sparse
 from relift.arrays import Indices, Labels, SparseMatrix
 from relift.errors import PartitionError
 from relift.program.arrays import kept
+from relift.program.passes import numbered
 
 KEPT_SIZE = 256
 """Partitions of up to so many elements into single ones are made once."""
@@ -61,29 +62,46 @@ class Partition:
 
     @classmethod
     def from_labels(cls, labels: ArrayLike) -> Partition:
-        """Renumber any integer labels by smallest member, in O(n log n)."""
+        """Renumber any integer labels by smallest member."""
         given = np.asarray(labels)
         if given.ndim != 1:
             raise PartitionError(f"labels have {given.ndim} dimensions.", "Give one label for each element.")
         if np.ma.is_masked(labels):
             raise PartitionError("some labels are masked.", "Give one label for each element.")
+        if given.dtype == np.uint64:
+            given = given.view(np.int64)  # other numbers, equal where these are
         try:
-            _, first, inverse = np.unique(given, return_index=True, return_inverse=True)
+            whole = given if given.dtype.kind in "iu" else np.unique(given, return_inverse=True)[1]
         except TypeError:
             raise PartitionError("labels of several types cannot be compared.", "Give whole numbers.") from None
-        rank = np.empty(first.size, dtype=np.int64)
-        rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-        return cls(_read_only(rank[inverse]))
+        return cls.trusted(*numbered(whole.astype(np.int64, copy=False)))
+
+    @classmethod
+    def trusted(cls, labels: Labels, n_classes: int | None = None) -> Partition:
+        """A partition from labels known to be numbered by smallest member, which nobody else keeps: not checked.
+
+        Parameters
+        ----------
+        labels
+            The class of each element, as 64-bit integers.
+        n_classes
+            How many classes there are, if that is known.
+        """
+        partition = object.__new__(cls)
+        object.__setattr__(partition, "labels", _read_only(labels))
+        if n_classes is not None:
+            partition.__dict__["n_classes"] = n_classes
+        return partition
 
     @classmethod
     def discrete(cls, size: int) -> Partition:
         """Every element alone; small ones are the same object each time, since a partition never changes."""
-        return _discrete(size) if size <= KEPT_SIZE else cls(_read_only(np.arange(size, dtype=np.int64)))
+        return _discrete(size) if size <= KEPT_SIZE else cls.trusted(np.arange(size, dtype=np.int64), size)
 
     @classmethod
     def one_class(cls, size: int) -> Partition:
         """All elements together."""
-        return cls(_read_only(np.zeros(size, dtype=np.int64)))
+        return cls.trusted(np.zeros(size, dtype=np.int64))
 
     @property
     def size(self) -> int:
@@ -142,7 +160,7 @@ class Partition:
 
 @lru_cache(maxsize=64)
 def _discrete(size: int) -> Partition:
-    return Partition(_read_only(np.arange(size, dtype=np.int64)))
+    return Partition.trusted(np.arange(size, dtype=np.int64), size)
 
 
 def _read_only(array: NDArray[np.int64]) -> Indices:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import FieldElements, Flags, Indices, Vector
+from relift.program import passes
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_vectors import VectorImages
@@ -32,6 +33,9 @@ LARGEST = 10_000
 
 FEWEST = 0.05
 """The share of bounds that must have the many digits of computed numbers."""
+
+SMALLEST = 1e-300
+"""Numbers that are not larger tell no size."""
 
 SAMPLE, FEWEST_LINKS = 5000, 0.01
 """So many entries are looked at first, and so large a share of them must be links."""
@@ -63,26 +67,7 @@ def simple_fractions(values: Vector) -> Fractions:
     >>> simple_fractions(np.array([0.6 * 37.13 / (0.2 * 37.13), 0.25, 0.7071067811865476]))
     Fractions(numerators=array([3, 1, 0]), denominators=array([1, 4, 1]))
     """
-    values = np.asarray(values, dtype=np.float64)
-    n = values.size
-    numerators, denominators = np.zeros(n, np.int64), np.ones(n, np.int64)
-    open_ = np.flatnonzero((values > 0.5 / LARGEST) & (values < 2.0 * LARGEST))
-    rest = values[open_]
-    # Convergents h/k of the continued fraction: (h, k) and the pair before it.
-    h, k, h_before, k_before = np.ones(open_.size), np.zeros(open_.size), np.zeros(open_.size), np.ones(open_.size)
-    while open_.size:
-        whole = np.floor(rest)
-        h, h_before = whole * h + h_before, h
-        k, k_before = whole * k + k_before, k
-        fits = (h <= LARGEST) & (k <= LARGEST)
-        target = values[open_]
-        is_found = fits & (np.abs(h - target * k) <= ROUNDING * target * k)
-        numerators[open_[is_found]], denominators[open_[is_found]] = h[is_found], k[is_found]
-        fraction = rest - whole
-        goes_on = fits & ~is_found & (fraction > 0)
-        open_, rest = open_[goes_on], 1.0 / fraction[goes_on]
-        h, k, h_before, k_before = h[goes_on], k[goes_on], h_before[goes_on], k_before[goes_on]
-    return Fractions(numerators, denominators)
+    return Fractions(*passes.simple_fractions(np.asarray(values, dtype=np.float64), LARGEST, ROUNDING))
 
 
 def proportional_images(program: Program, images: VectorImages) -> VectorImages | None:
@@ -105,13 +90,14 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     >>> [bool(one[0] == one[1]) for one in ratios]
     [False, True]
     """
+    sizes = _some_sizes(program.lb, program.ub)
+    if sizes.size == 0:  # every link has a variable with a size
+        return None
+    if not _looks_computed(np.concatenate([sizes, _some_sizes(program.l, program.u)])):
+        return None
     bounds, rows = intervals_of(program, images)
     w, w_image, has_w = bounds.largest()
-    if not has_w.any():  # every link has a variable with a size
-        return None
     v, v_image, has_v = rows.largest()
-    if not _looks_computed(np.concatenate([_some(w[has_w]), _some(v[has_v])])):
-        return None
     w_or_0, v_or_0 = np.where(has_w, w, 0.0), np.where(has_v, v, 0.0)
     links = _links(program, w_or_0, v_or_0) if _may_be_linked(program, w_or_0, v_or_0) else None
     if links is None:
@@ -134,21 +120,33 @@ def _looks_computed(sizes: Vector) -> bool:
     return sizes.size > 1 and int(np.count_nonzero(~is_short)) >= FEWEST * sizes.size
 
 
-def _some(values: Vector) -> Vector:
-    return values[:: max(1, values.size // SAMPLE)]
+def _some_sizes(low: Vector, high: Vector) -> Vector:
+    """Sizes of bounds that are finite and not 0, of some of those that have any."""
+    low, high = np.abs(low), np.abs(high)
+    low_counts, high_counts = (low > SMALLEST) & (low < np.inf), (high > SMALLEST) & (high < np.inf)
+    where = np.flatnonzero(low_counts | high_counts)
+    where = where[:: max(1, where.size // SAMPLE)]
+    return np.where(high_counts[where] & ~(low_counts[where] & (low[where] > high[where])), high[where], low[where])
 
 
 def _may_be_linked(program: Program, w: Vector, v: Vector) -> bool:
     """Whether some entries, spread over the matrix, are links; those of rows without a size may be."""
+    place = np.arange(0, program.A.nnz, max(1, program.A.nnz // SAMPLE))
+    if place.size > SAMPLE // 2 and _n_links(program, w, v, place[::5]) == 0:
+        return False  # a fifth of them would show some
+    return _n_links(program, w, v, place) >= max(1.0, FEWEST_LINKS * place.size)
+
+
+def _n_links(program: Program, w: Vector, v: Vector, place: Indices) -> int:
+    """How many of some entries are links, or may be."""
     A = program.A
-    place = np.arange(0, A.nnz, max(1, A.nnz // SAMPLE))
     major = np.searchsorted(A.indptr, place, side="right") - 1
     minor = A.indices[place]
     row, column = (major, minor) if A.format == "csr" else (minor, major)
     entry, has_sizes = np.abs(A.data[place]), (w[column] > 0) & (v[row] > 0)
     is_open = (w[column] > 0) & (v[row] == 0)
     is_link = _simple_ratios(w[column[has_sizes]], v[row[has_sizes]], entry[has_sizes])[0]
-    return int(np.count_nonzero(is_link) + np.count_nonzero(is_open)) >= max(1.0, FEWEST_LINKS * place.size)
+    return int(np.count_nonzero(is_link) + np.count_nonzero(is_open))
 
 
 class _Links(NamedTuple):

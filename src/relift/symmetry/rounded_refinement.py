@@ -20,6 +20,10 @@ from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, M
 MOST_ROUNDS = 100
 """A search that takes longer is given up."""
 
+ROUNDS_OF_A_LOOK = 16
+"""The same where classes are only looked at: things of one kind and many sizes are told apart in a few rounds, along a
+grid or a chain it takes as many as that is long."""
+
 _CANCELLED = 100.0
 """A sum of so many times 10^-digits of its terms counts as 0: cancellation costs digits."""
 
@@ -43,8 +47,10 @@ def refine_up_to_rounding(
     rows: OwnScales,
     masses: Masses | None,
     digits: int,
+    most_classes: float = np.inf,
+    most_rounds: int = MOST_ROUNDS,
 ) -> RoundedClasses | None:
-    """Find classes up to scale in floats; None if that takes too many rounds.
+    """Find classes up to scale in floats; None if that takes too many rounds, or if there are too many.
 
     Parameters
     ----------
@@ -60,6 +66,10 @@ def refine_up_to_rounding(
         How much members count; None if equally much.
     digits
         What differs by less than 10^-digits counts as equal.
+    most_classes
+        More than so many classes, of what is not at rest, are of no use.
+    most_rounds
+        After so many rounds the search is given up.
 
     Examples
     --------
@@ -85,7 +95,7 @@ def refine_up_to_rounding(
     graph = _graph(P, A)
     sizes = abs(graph)
     random = np.random.default_rng(20160613)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(most_rounds):
         awake = (states & RESTS) == 0
         weight = random.uniform(1.0, 2.0, labels.max(initial=0) + 1)[labels] * multipliers * row_mass
         weight = np.where(awake, weight, 0.0)
@@ -99,6 +109,8 @@ def refine_up_to_rounding(
         finer = _split(labels, states, values, terms * np.abs(share), width)
         is_stable = finer.max(initial=0) == labels.max(initial=0) and woken.size == 0
         labels = finer
+        if np.count_nonzero(np.bincount(labels[awake])) > most_classes:  # what is awake stays so, and only splits
+            return None
         if is_stable:
             scales = np.where(awake, multipliers, 0.0)
             of_rows = np.divide(1.0, scales[n:], out=np.zeros(m), where=awake[n:])

@@ -167,7 +167,7 @@ def _relative(
 ) -> ClassScales:
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
     rests = (states & RESTS) != 0
-    classes = Partition.from_labels(np.where(rests, -1, labels)) if rests.any() else Partition(labels)
+    classes = Partition.from_labels(np.where(rests, -1, labels)) if rests.any() else Partition.trusted(labels)
     if classes.is_discrete:
         whole = np.where(rests, 0, 1)
         return ClassScales(classes, whole.astype(np.float64), whole.astype(np.uint64))

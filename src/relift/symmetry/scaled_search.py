@@ -9,55 +9,37 @@ can find nothing is not tried (:mod:`~relift.symmetry.likeness`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags, Indices, Labels, Vector
+from relift.arrays import FieldElements
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
-from relift.symmetry import finite_field as field
 from relift.symmetry.centres import Centres, centred_program, centres_of, may_be_equal_up_to_reflection, uncentred
 from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.find import Images, ScaleImages, Symmetry, costs_of, find_symmetry, teller
-from relift.symmetry.likeness import Colours, speaks_for_masses
+from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
+from relift.symmetry.likeness import Colours, Likeness, looks_repeated
 from relift.symmetry.masses import masses_of
+from relift.symmetry.merged_program import MergedProgram, relative_row_scales
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
 from relift.symmetry.proportional_bounds import proportional_images
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
-from relift.symmetry.rounded_refinement import refine_up_to_rounding
+from relift.symmetry.rounded_refinement import MOST_ROUNDS, ROUNDS_OF_A_LOOK, refine_up_to_rounding
+from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, rounded_scales
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
 
 SMALL = 10_000
-"""Up to so many entries masses are tried without a look at some rows first."""
+"""Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
 
-
-@final
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Classes, and what is at rest beside them.
-
-    Parameters
-    ----------
-    symmetry
-        The classes of what is not at rest.
-    variables, rows, conic_rows, cones
-        Which of each are at rest; None if none is.
-    centres
-        Where variables are measured from, and rest; None if all from 0.
-    """
-
-    symmetry: Symmetry
-    variables: Flags | None = None
-    rows: Flags | None = None
-    conic_rows: Flags | None = None
-    cones: Flags | None = None
-    centres: Centres | None = None
+WORTH_MERGING = 0.5
+"""Equitable classes are merged for the search where they are at most this share of variables and rows."""
 
 
 def find_up_to_scale(
@@ -67,6 +49,7 @@ def find_up_to_scale(
     *,
     seed: int = 0,
     progress: ProgressCallback | None = None,
+    most_rounded: float = np.inf,
 ) -> Found:
     """The coarsest equitable classes of which members may differ in size, unit and sign.
 
@@ -82,6 +65,8 @@ def find_up_to_scale(
         Seed of the random words.
     progress
         Progress callback, called once per round.
+    most_rounded
+        Classes up to rounding are of use only if they are no more than so many.
 
     Examples
     --------
@@ -91,26 +76,26 @@ def find_up_to_scale(
     ([0, 0], [1.0, 0.5])
     """
     search = _Search(program, images, settings, seed, teller(progress))
-    best = search.best()
-    again = proportional_images(program, images.vectors) if settings.sizes and best.n_classes > 2 else None
-    if again is not None:
-        other_search = _Search(program, replace(images, vectors=again), settings, seed, teller(progress))
-        other = other_search.exact()
-        if other.n_classes < best.n_classes:
-            search, best = other_search, other
-    centres = centres_of(program, search.bounds) if settings.signs else None
-    if centres is not None and best.n_classes > 2 and may_be_equal_up_to_reflection(program, centres):
-        other = search.from_centres(centres).exact()
-        if other.n_classes < best.n_classes:
-            classes = other.found.variables
-            n = program.n_variables
-            here = Partition.from_labels(classes.classes.labels[:n])
-            return other.without_rest(uncentred(centres, here, classes.images[:n]))
-    if best.found.statistics.rows_without_scale:  # some scale was lost in cancellation: classes may be too many
-        plain = find_symmetry(program, images, settings, seed=seed, progress=progress)
-        if _n_classes(plain) < best.n_classes:
-            return Found(plain)
-    return best.without_rest(None)
+    search.most_rounded = most_rounded
+    merged = search.merged()
+    best, centres = (search if merged is None else merged).best_of_all()
+    if centres is None and best.found.statistics.rows_without_scale:
+        # Some scale was lost in cancellation: classes may be too many.
+        if merged is None:
+            plain = find_symmetry(program, images, settings, seed=seed, progress=progress)
+            if _n_classes(plain) < best.n_classes:
+                return Found(plain)
+        elif merged.n_vertices < best.n_classes:
+            best = merged.as_merged()
+    if merged is not None:
+        best = search.expanded(best)
+        centres = None if centres is None or search.small is None else search.small.expand_centres(centres)
+    if centres is not None:
+        classes, n = best.found.variables, program.n_variables
+        here = Partition.from_labels(classes.classes.labels[:n])
+        centres = uncentred(centres, here, classes.images[:n])
+    found = best.without_rest(settings.lift, centres)
+    return replace(found, look=search.look) if merged is None and found.symmetry.is_discrete else found
 
 
 def _n_classes(found: Symmetry) -> int:
@@ -123,21 +108,94 @@ class _Search:
     """One program, refined up to scale with one or another choice of masses."""
 
     def __init__(
-        self, program: Program, images: Images, settings: LiftSettings, seed: int, tell: Teller | None
+        self,
+        program: Program,
+        images: Images,
+        settings: LiftSettings,
+        seed: int,
+        tell: Teller | None,
+        small: MergedProgram | None = None,
     ) -> None:
         self.program, self.images, self.settings, self.seed, self.tell = program, images, settings, seed, tell
+        self.small = small  # what equitable classes were merged into: for a search in it, the program itself
         self.bounds, self.rows = intervals_of(program, images.vectors)
         self.cones = ScaledCones.of(program, images.vectors, settings) if len(program.conic) else None
         self.is_rigid = np.zeros(program.n_variables, bool)  # variables of quadratic constraints
-        self.is_rigid[program.quadratic.variables] = True
+        if len(program.quadratic):
+            self.is_rigid[program.quadratic.variables] = True
+        self.is_linear = self.cones is None and len(program.quadratic) == 0
+        self.plain: Refinement | None = None
+        self.most_rounded = np.inf
+        self.look: Likeness | None = None  # at the program without any classes
+
+    @cached_property
+    def colours(self) -> Colours:
+        """What kinds of variables there are; for programs without cones and quadratic constraints."""
+        program = self.program if self.small is None else self.small.member
+        q_image = self.images.vectors.q if self.small is None else self.small.q_image
+        settings = self.settings
+        return Colours.of(self.bounds, program.q, q_image, sizes=settings.sizes, signs=settings.signs)
+
+    @property
+    def n_vertices(self) -> int:
+        return self.program.n_variables + self.program.n_rows
+
+    def merged(self) -> _Search | None:
+        """The same search in a program with equitable classes merged; None where that promises nothing."""
+        settings = self.settings
+        if not self.is_linear or not settings.scale_rows or settings.digits is not None or self.n_entries <= SMALL:
+            return None
+        colours = self.colours
+        if not (colours.may_merge or (settings.sizes and colours.may_merge_with_masses)):
+            return None  # what else there is to find is looked for by a sample
+        if colours.may_merge and not looks_repeated(self.program, colours):
+            return None
+        plain = self.refine_plainly()
+        if plain.variables.n_classes + plain.rows.n_classes > WORTH_MERGING * self.n_vertices:
+            return None
+        self.small = MergedProgram.of(self.program, self.images, plain, settings.values)
+        return None if self.small is None else self.within(self.small)
+
+    def within(self, small: MergedProgram) -> _Search:
+        return _Search(small.program, small.images, self.settings, self.seed, self.tell, small)
+
+    def with_vectors(self, vectors: VectorImages) -> _Search:
+        """The same search with bounds that are read in another way."""
+        if self.small is not None:
+            return self.within(self.small.with_vectors(vectors))
+        images = replace(self.images, vectors=vectors)
+        return _Search(self.program, images, self.settings, self.seed, self.tell)
 
     def from_centres(self, centres: Centres) -> _Search:
         """The same search with variables measured from their centres."""
+        if self.small is not None:
+            return self.within(self.small.centred(centres, self.settings.values))
         program, vectors = centred_program(self.program, self.images.vectors, centres, self.settings.values)
         images = replace(self.images, vectors=vectors)
         return _Search(program, images, self.settings, self.seed, self.tell)
 
-    def best(self) -> _Candidate:
+    def best_of_all(self) -> tuple[Candidate, Centres | None]:
+        """The fewest classes, also with bounds read as proportional, and with variables measured from centres."""
+        search, best, settings = self, self.best(), self.settings
+        again = None
+        if settings.sizes and best.n_classes > 2:
+            again = proportional_images(self.program, self.images.vectors)
+        if again is not None:
+            other_search = self.with_vectors(again)
+            other = other_search.exact()
+            if other.n_classes < best.n_classes:
+                search, best = other_search, other
+        if not settings.signs or best.n_classes <= 2:
+            return best, None
+        centres = centres_of(self.program, search.bounds)
+        member = self.program if self.small is None else self.small.member
+        if centres is not None and may_be_equal_up_to_reflection(member, centres):
+            other = search.from_centres(centres).exact()
+            if other.n_classes < best.n_classes:
+                return other, centres
+        return best, None
+
+    def best(self) -> Candidate:
         """The classes that are the fewest: exactly, or, where digits are given, up to rounding."""
         candidate = self.exact()
         if self.settings.digits is None or self.cones is not None or len(self.program.quadratic):
@@ -149,38 +207,40 @@ class _Search:
                 candidate = rounded
         return candidate
 
-    def up_to_rounding(self, digits: int) -> Iterator[_Candidate]:
+    def up_to_rounding(self, digits: int) -> Iterator[Candidate]:
         """Classes in floats, with equal masses and with those of sizes and prices."""
         program = self.program
         rows = scales_of_rows(self.rows, sizes=self.settings.scale_rows, signs=self.settings.signs)
         masses: Masses | None = None
+        most_rounds = MOST_ROUNDS if np.isinf(self.most_rounded) else ROUNDS_OF_A_LOOK
         for _ in range(2):
+            is_last = masses is not None or not self.settings.sizes  # masses are taken from the classes before
             found = refine_up_to_rounding(
                 program.P, program.A, program.q, self.bounds, self.rows, self.scales_of_variables(masses), rows,
-                masses, digits,
+                masses, digits, self.most_rounded if is_last else np.inf, most_rounds,
             )  # fmt: skip
             if found is None:
                 return
             classes = ScaledRefinement(
-                _rounded_scales(found.variables, found.variable_scales),
-                _rounded_scales(found.rows, found.row_scales),
+                rounded_scales(found.variables, found.variable_scales),
+                rounded_scales(found.rows, found.row_scales),
                 RefinementStatistics("numpy", 0, 0, 0, 0.0),
             )
-            yield _Candidate(self, classes, masses, Partition.discrete(0), is_exact=False)
+            yield Candidate(self.program, classes, masses, Partition.discrete(0), is_exact=False)
             masses = self.masses(classes) if self.settings.sizes and masses is None else None
             if masses is None:
                 return
 
-    def exact(self) -> _Candidate:
+    def exact(self) -> Candidate:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
-        own = self.scales_of_variables(None)
-        colours = Colours.of(self.images.vectors, own)
-        candidate = self.equitable() if not colours.may_merge else None
+        candidate = None
+        if self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
+            candidate = self.equitable()
         if candidate is None:
             candidate = self.refine(None)
         # Quadratic constraints are compared with equal masses only.
-        may_merge = self.cones is not None or colours.may_merge_with_masses
-        if not self.settings.sizes or len(self.program.quadratic) or not may_merge:
+        may_merge = self.cones is not None or (self.is_linear and self.colours.may_merge_with_masses)
+        if not self.settings.sizes or not may_merge:
             return candidate
         if self.n_entries > SMALL and not self.speaks_for_masses(candidate.found):
             return candidate
@@ -197,30 +257,48 @@ class _Search:
         program = self.program
         return program.A.nnz + program.conic.A.nnz + (0 if program.P is None else program.P.nnz)
 
-    def equitable(self) -> _Candidate | None:
+    def refine_plainly(self) -> Refinement:
+        """The equitable classes of a program without cones and quadratic constraints."""
+        if self.plain is None:
+            program, vectors, images = self.program, self.images.vectors, self.images
+            self.plain = refine(
+                program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
+                program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
+                progress=self.tell,
+            )  # fmt: skip
+        return self.plain
+
+    def equitable(self) -> Candidate | None:
         """The equitable classes; None where some row has no scale, so that they may depend on its factor."""
-        program, vectors, images = self.program, self.images.vectors, self.images
-        if len(program.quadratic) or len(program.conic) or not self.settings.scale_rows:
-            return None
-        found = refine(
-            program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
-            program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
-            progress=self.tell,
-        )  # fmt: skip
+        found = self.refine_plainly() if self.small is None else self.small.found
         if found.statistics.rows_without_scale:
             return None
+        if self.small is not None:
+            return self.as_merged()
         variables, rows = found.variables, found.rows
-        n, first = program.n_variables, rows.representatives
-        inverse = field.inverse(found.row_scale_images[first])[rows.labels]
-        scales = ClassScales(
-            rows,
-            found.row_scales / found.row_scales[first][rows.labels],
-            field.multiply(found.row_scale_images, inverse),
-        )
-        same = ClassScales(variables, np.ones(n), np.ones(n, np.uint64))
-        return _Candidate(self, ScaledRefinement(same, scales, found.statistics), None, Partition.discrete(0))
+        if variables.is_discrete and rows.is_discrete:
+            scales = as_given(rows)
+        else:
+            first = rows.representatives
+            scales = ClassScales(
+                rows, found.row_scales / found.row_scales[first][rows.labels], relative_row_scales(found)
+            )
+        return Candidate(self.program, ScaledRefinement(as_given(variables), scales, found.statistics), None, NONE)
 
-    def refine(self, masses: Masses | None) -> _Candidate:
+    def as_merged(self) -> Candidate:
+        """The equitable classes that were merged, each by itself."""
+        assert self.small is not None, "nothing was merged"
+        n, m, found = self.program.n_variables, self.program.n_rows, self.small.found
+        classes = as_given(Partition.discrete(n)), as_given(Partition.discrete(m))
+        return Candidate(self.program, ScaledRefinement(*classes, found.statistics), None, NONE)
+
+    def expanded(self, merged: Candidate) -> Candidate:
+        """The same classes in the program before equitable classes were merged."""
+        assert self.small is not None, "nothing was merged"
+        masses = None if merged.masses is None else self.small.of_members(merged.masses)
+        return Candidate(self.program, self.small.expand(merged.found), masses, merged.quadratic)
+
+    def refine(self, masses: Masses | None) -> Candidate:
         quadratic = Partition.discrete(0)
         if len(self.program.quadratic) == 0:
             found = self.refine_linear(masses)
@@ -237,10 +315,12 @@ class _Search:
                 self.program.quadratic, refine_rest, reading=self.settings.values, is_counting=False, seed=self.seed
             )
             found = results[-1]
-        return _Candidate(self, found, masses, quadratic)
+        return Candidate(self.program, found, masses, quadratic)
 
     def refine_linear(self, masses: Masses | None, extra: Sequence[FieldElements] = ()) -> ScaledRefinement:
         settings, whole, images = self.settings, self.program, self.images
+        if masses is None and self.small is not None:
+            masses = self.small.masses
         n, m = whole.n_variables, whole.n_rows
         own = None if masses is None else Masses(
             masses.variables[:n], masses.variable_images[:n], masses.rows[:m], masses.row_images[:m]
@@ -270,114 +350,33 @@ class _Search:
         return rigid(own, self.is_rigid, (vectors.lb, vectors.ub, vectors.q))
 
     def speaks_for_masses(self, found: ScaledRefinement) -> bool:
-        program = self.program if self.cones is None else self.cones.stacked.program
-        return speaks_for_masses(program, self.vectors_of_all(), found.variables.classes, found.rows.classes)
+        variables, rows = found.variables.classes, found.rows.classes
+        look = Likeness.of(self.program_of_all(), self.vectors_of_all(), variables.labels, rows.labels)
+        if variables.is_discrete and rows.is_discrete:
+            self.look = look
+        return look.speaks_for_masses
 
     def masses(self, found: ScaledRefinement) -> Masses | None:
-        program = self.program if self.cones is None else self.cones.stacked.program
-        vectors = self.vectors_of_all()
+        program, vectors = self.program_of_all(), self.vectors_of_all()
         bounds, rows = intervals_of(program, vectors)
         variables, row_classes = found.variables.classes, found.rows.classes
         masses = masses_of(program, bounds, rows, vectors.q, variables, row_classes, self.settings.values)
-        if masses is None or self.cones is None:
+        if masses is None:
+            return None
+        if self.small is not None:
+            return self.small.times_sizes(masses)
+        if self.cones is None:
             return masses
         cones = Partition.from_labels(variables.labels[self.program.n_variables :])
         return self.cones.equalised(masses, cones)
 
+    def program_of_all(self) -> Program:
+        if self.small is not None:
+            return self.small.member
+        return self.program if self.cones is None else self.cones.stacked.program
+
     def vectors_of_all(self) -> VectorImages:
-        return self.images.vectors if self.cones is None else self.cones.vectors(self.images.vectors)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    """What one search found."""
-
-    search: _Search
-    found: ScaledRefinement
-    masses: Masses | None
-    quadratic: Partition
-    is_exact: bool = True
-
-    @property
-    def n_classes(self) -> int:
-        return self.found.variables.classes.n_classes + self.found.rows.classes.n_classes + self.quadratic.n_classes
-
-    def without_rest(self, centres: Centres | None) -> Found:
-        """The classes of what is not at rest; where all classes are discrete nothing is scaled, and nothing rests."""
-        program, method, found = self.search.program, self.search.settings.lift, self.found
-        n, m = program.n_variables, program.n_rows
-        statistics = costs_of(found.statistics)
-        discrete = (found.variables.classes.is_discrete, found.rows.classes.is_discrete, self.quadratic.is_discrete)
-        if all(discrete):
-            return Found(
-                Symmetry(
-                    Partition.discrete(n), Partition.discrete(m), np.ones(m), method, self.quadratic,
-                    Partition.discrete(program.conic.n_rows), Partition.discrete(len(program.conic)), statistics,
-                )
-            )  # fmt: skip
-        variables, cones = _parts(found.variables, n)
-        rows, conic_rows = _parts(found.rows, m)
-        awake, active = variables.floats != 0, rows.floats != 0
-        in_use, kept = self._conic_rest(conic_rows, cones)
-        masses = self.masses
-        symmetry = Symmetry(
-            Partition.from_labels(variables.classes.labels[awake]),
-            Partition.from_labels(rows.classes.labels[active]),
-            rows.floats[active],
-            method,
-            self.quadratic,
-            Partition.from_labels(_apart(conic_rows, cones.classes.labels[program.conic.cone_of_row])[kept]),
-            Partition.from_labels(cones.classes.labels[in_use]),
-            statistics,
-            variable_scales=_unless_ones(variables.floats[awake]),
-            variable_masses=None if masses is None else masses.variables[:n][awake],
-            row_masses=None if masses is None else masses.rows[:m][active],
-            conic_scales=_unless_ones(conic_rows.floats[kept]),
-            conic_masses=None if masses is None else masses.rows[m:][kept],
-            scale_images=ScaleImages(
-                variables.images[awake],
-                rows.images[active],
-                conic_rows.images[kept],
-                None if masses is None else masses.variable_images[:n][awake],
-            )
-            if self.is_exact
-            else None,
-        )
-        still, held, held_cones, empty = (None if mask.all() else ~mask for mask in (awake, active, kept, in_use))
-        return Found(symmetry, still, held, held_cones, empty, centres)
-
-    def _conic_rest(self, conic_rows: ClassScales, cones: ClassScales) -> tuple[Flags, Flags]:
-        """Which cones, and which conic rows, stay: without cones at rest, and without tails at rest."""
-        conic = self.search.program.conic
-        in_use = cones.floats != 0
-        kept = in_use[conic.cone_of_row]
-        tails = conic.layout.tails
-        kept[tails] &= conic_rows.floats[tails] != 0
-        return in_use, kept
-
-
-def _rounded_scales(labels: Labels, scales: Vector) -> ClassScales:
-    """Scales relative to the representatives, without exact ones; all that rests is one class."""
-    classes = Partition.from_labels(np.where(scales == 0, -1, labels))
-    first = scales[classes.representatives][classes.labels]
-    relative = np.divide(scales, first, out=np.zeros(scales.size), where=scales != 0)
-    return ClassScales(classes, relative, np.zeros(scales.size, np.uint64))
-
-
-def _parts(of_all: ClassScales, n: int) -> tuple[ClassScales, ClassScales]:
-    """Classes and scales of the first n, and of the others."""
-    labels = of_all.classes.labels
-    return (
-        ClassScales(Partition.from_labels(labels[:n]), of_all.floats[:n], of_all.images[:n]),
-        ClassScales(Partition.from_labels(labels[n:]), of_all.floats[n:], of_all.images[n:]),
-    )
-
-
-def _apart(rows: ClassScales, cone_class: Indices) -> Indices:
-    """Labels in which rows at rest are told apart by the classes of their cones."""
-    return np.where(rows.floats != 0, rows.classes.labels, rows.classes.n_classes + cone_class)
-
-
-def _unless_ones(scales: Vector) -> Vector | None:
-    return None if np.all(scales == 1.0) else scales
+        vectors = self.images.vectors
+        if self.small is not None:
+            return replace(vectors, q=self.small.q_image)
+        return vectors if self.cones is None else self.cones.vectors(vectors)

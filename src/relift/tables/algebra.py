@@ -27,6 +27,8 @@ from enum import StrEnum
 from typing import Literal as Choice
 from typing import TypeAlias, final
 
+from relift.records import record
+
 
 class Type(StrEnum):
     """What a column holds. ``NOTHING`` is the type of a column without rows; it fits every other."""
@@ -107,7 +109,7 @@ TEXT_OPERATIONS = frozenset(
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Column:
     """A column of the plan that the scalar stands over."""
 
@@ -115,7 +117,7 @@ class Column:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Literal:
     """A constant; None is the NULL of its type."""
 
@@ -124,7 +126,7 @@ class Literal:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """An operation on scalars."""
 

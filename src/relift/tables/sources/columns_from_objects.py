@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -378,6 +377,8 @@ def _from_objects(label: str, name: str, column: Cells) -> tuple[Cells, object]:
         return _numbers(values, is_missing)
     if all(issubclass(kind, np.datetime64) for kind in rest):
         return canonical.texts_of_datetime64(label, name, np.array(values, dtype="datetime64[ns]")), None
+    import uuid
+
     if all(issubclass(kind, uuid.UUID) for kind in rest):
         return _objects([None if m else str(v) for v, m in zip(values, is_missing.tolist(), strict=True)]), None
     if all(hasattr(kind, "isoformat") for kind in rest):

@@ -1,0 +1,120 @@
+"""Records: what ``dataclass(frozen=True, slots=True)`` makes, in a fifth of the time.
+
+The modelling language has a class for each form of the grammar, each kind of expression and each step of a query. The
+standard library compiles six functions for each of them when they are imported, which was a tenth of the CPU time of a
+small model. Here one is compiled, the others are shared.
+
+>>> @record
+... class Point:
+...     x: float
+...     y: float = 0.0
+>>> Point(1.0), Point(1.0) == Point(1.0, 0.0), Point(1.0) == Point(2.0)
+(Point(x=1.0, y=0.0), True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from operator import attrgetter
+from reprlib import recursive_repr
+from types import FunctionType
+from typing import Any, TypeAlias, TypeVar, cast, dataclass_transform
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def record(cls: type[T]) -> type[T]:
+    """Make a class of its annotations, as ``dataclass(frozen=True, slots=True)`` does.
+
+    Defaults, ``field(...)`` and ``__post_init__`` mean the same; :func:`dataclasses.fields`,
+    :func:`dataclasses.replace`, ``match``, copies and pickles work as with any dataclass.
+
+    Parameters
+    ----------
+    cls
+        The class.
+    """
+    own = set(vars(cls))
+    made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    parts = fields(made)
+    made.__init__ = _init(made, parts)
+    made.__setattr__, made.__delattr__ = _refuse_to_set, _refuse_to_delete
+    made.__getstate__, made.__setstate__ = _get_state, _set_state
+    if "__repr__" not in own:
+        made.__repr__ = _repr
+    if "__eq__" not in own:
+        compared = _values([part.name for part in parts if part.compare])
+        made.__eq__, made.__hash__ = _equality(compared), _hash(compared)
+    return cast("type[T]", made)
+
+
+def _init(made: type, parts: tuple[Field[object], ...]) -> Callable[..., None]:
+    """Compile the constructor: the slots are set directly, since the class refuses to set attributes."""
+    words: dict[str, object] = {"_missing": MISSING}
+    arguments, lines = list[str](), list[str]()
+    for part in parts:
+        name = part.name
+        words[f"_set_{name}"] = getattr(made, name).__set__
+        value = name
+        if part.default_factory is not MISSING:
+            words[f"_make_{name}"] = part.default_factory
+            arguments.append(f"{name}=_missing")
+            value = f"_make_{name}() if {name} is _missing else {name}"
+        elif part.default is not MISSING:
+            words[f"_default_{name}"] = part.default
+            arguments.append(f"{name}=_default_{name}")
+        else:
+            arguments.append(name)
+        lines.append(f" _set_{name}(self, {value})")
+    if hasattr(made, "__post_init__"):
+        lines.append(" self.__post_init__()")
+    exec(f"def __init__({', '.join(['self', *arguments])}):\n" + ("\n".join(lines) or " pass"), words)
+    init = cast("FunctionType", words["__init__"])
+    init.__qualname__ = f"{made.__qualname__}.__init__"
+    return init
+
+
+Values: TypeAlias = Callable[[object], object]
+"""Takes the values that count out of a record."""
+
+
+def _values(names: list[str]) -> Values:
+    return attrgetter(*names) if names else lambda _: ()
+
+
+def _equality(values: Values) -> Callable[[object, object], object]:
+    def is_equal(self: object, other: object) -> object:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return values(self) == values(other)
+
+    return is_equal
+
+
+def _hash(values: Values) -> Callable[[object], int]:
+    return lambda self: hash(values(self))
+
+
+@recursive_repr()
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{part.name}={getattr(self, part.name)!r}" for part in fields(self) if part.repr)
+    return f"{type(self).__qualname__}({shown})"
+
+
+def _refuse_to_set(self: object, name: str, value: object) -> None:
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(self: object, name: str) -> None:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _get_state(self: Any) -> list[object]:
+    return [getattr(self, part.name) for part in fields(self)]
+
+
+def _set_state(self: Any, state: list[object]) -> None:
+    for part, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, part.name, value)

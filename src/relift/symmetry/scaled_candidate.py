@@ -1,0 +1,176 @@
+"""What a search up to scale has found: classes with scales, and what is at rest beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from relift.arrays import Flags, Indices, Labels, Vector
+from relift.program.program import Program
+from relift.settings import LiftMethod
+from relift.symmetry.centres import Centres
+from relift.symmetry.find import ScaleImages, Symmetry, costs_of
+from relift.symmetry.likeness import Likeness
+from relift.symmetry.own_scales import Masses
+from relift.symmetry.partition import Partition
+from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement
+
+NONE = Partition.discrete(0)
+"""No classes of nothing."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Classes, and what is at rest beside them.
+
+    Parameters
+    ----------
+    symmetry
+        The classes of what is not at rest.
+    variables, rows, conic_rows, cones
+        Which of each are at rest; None if none is.
+    centres
+        Where variables are measured from, and rest; None if all from 0.
+    look
+        What some rows told, where no classes were found; None if nobody has looked.
+    """
+
+    symmetry: Symmetry
+    variables: Flags | None = None
+    rows: Flags | None = None
+    conic_rows: Flags | None = None
+    cones: Flags | None = None
+    centres: Centres | None = None
+    look: Likeness | None = None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """What one search found.
+
+    Parameters
+    ----------
+    program
+        The program that was searched.
+    found
+        Its classes, those of cones after those of variables, and of conic rows after those of rows.
+    masses
+        How much members count; None if equally much.
+    quadratic
+        Classes of quadratic constraints.
+    is_exact
+        Whether scales are known exactly.
+    """
+
+    program: Program
+    found: ScaledRefinement
+    masses: Masses | None
+    quadratic: Partition
+    is_exact: bool = True
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return self.found.variables.classes.n_classes + self.found.rows.classes.n_classes + self.quadratic.n_classes
+
+    def without_rest(self, method: LiftMethod, centres: Centres | None) -> Found:
+        """The classes of what is not at rest; where all classes are discrete nothing is scaled, and nothing rests.
+
+        Parameters
+        ----------
+        method
+            Which method is said to have found them.
+        centres
+            Where variables are measured from; None if all from 0.
+        """
+        program, found = self.program, self.found
+        n, m = program.n_variables, program.n_rows
+        statistics = costs_of(found.statistics)
+        discrete = (found.variables.classes.is_discrete, found.rows.classes.is_discrete, self.quadratic.is_discrete)
+        if all(discrete):
+            return Found(
+                Symmetry(
+                    Partition.discrete(n), Partition.discrete(m), np.ones(m), method, self.quadratic,
+                    Partition.discrete(program.conic.n_rows), Partition.discrete(len(program.conic)), statistics,
+                )
+            )  # fmt: skip
+        variables, cones = _parts(found.variables, n)
+        rows, conic_rows = _parts(found.rows, m)
+        awake, active = variables.floats != 0, rows.floats != 0
+        in_use, kept = self._conic_rest(conic_rows, cones)
+        masses = self.masses
+        symmetry = Symmetry(
+            _of_some(variables.classes, awake),
+            _of_some(rows.classes, active),
+            rows.floats[active],
+            method,
+            self.quadratic,
+            Partition.from_labels(_apart(conic_rows, cones.classes.labels[program.conic.cone_of_row])[kept]),
+            _of_some(cones.classes, in_use),
+            statistics,
+            variable_scales=_unless_ones(variables.floats[awake]),
+            variable_masses=None if masses is None else masses.variables[:n][awake],
+            row_masses=None if masses is None else masses.rows[:m][active],
+            conic_scales=_unless_ones(conic_rows.floats[kept]),
+            conic_masses=None if masses is None else masses.rows[m:][kept],
+            scale_images=ScaleImages(
+                variables.images[awake],
+                rows.images[active],
+                conic_rows.images[kept],
+                None if masses is None else masses.variable_images[:n][awake],
+            )
+            if self.is_exact
+            else None,
+        )
+        still, held, held_cones, empty = (None if mask.all() else ~mask for mask in (awake, active, kept, in_use))
+        return Found(symmetry, still, held, held_cones, empty, centres)
+
+    def _conic_rest(self, conic_rows: ClassScales, cones: ClassScales) -> tuple[Flags, Flags]:
+        """Which cones, and which conic rows, stay: without cones at rest, and without tails at rest."""
+        conic = self.program.conic
+        in_use = cones.floats != 0
+        kept = in_use[conic.cone_of_row]
+        tails = conic.layout.tails
+        kept[tails] &= conic_rows.floats[tails] != 0
+        return in_use, kept
+
+
+def as_given(classes: Partition) -> ClassScales:
+    """Classes of which all members have the scale 1."""
+    return ClassScales(classes, np.ones(classes.size), np.ones(classes.size, np.uint64))
+
+
+def rounded_scales(labels: Labels, scales: Vector) -> ClassScales:
+    """Scales relative to the representatives, without exact ones; all that rests is one class."""
+    classes = Partition.from_labels(np.where(scales == 0, -1, labels))
+    first = scales[classes.representatives][classes.labels]
+    relative = np.divide(scales, first, out=np.zeros(scales.size), where=scales != 0)
+    return ClassScales(classes, relative, np.zeros(scales.size, np.uint64))
+
+
+def _parts(of_all: ClassScales, n: int) -> tuple[ClassScales, ClassScales]:
+    """Classes and scales of the first n, and of the others."""
+    labels = of_all.classes.labels
+    if n == labels.size:
+        return of_all, ClassScales(NONE, of_all.floats[n:], of_all.images[n:])
+    return (
+        ClassScales(Partition.from_labels(labels[:n]), of_all.floats[:n], of_all.images[:n]),
+        ClassScales(Partition.from_labels(labels[n:]), of_all.floats[n:], of_all.images[n:]),
+    )
+
+
+def _of_some(classes: Partition, which: Flags) -> Partition:
+    return classes if which.all() else Partition.from_labels(classes.labels[which])
+
+
+def _apart(rows: ClassScales, cone_class: Indices) -> Indices:
+    """Labels in which rows at rest are told apart by the classes of their cones."""
+    return np.where(rows.floats != 0, rows.classes.labels, rows.classes.n_classes + cone_class)
+
+
+def _unless_ones(scales: Vector) -> Vector | None:
+    return None if np.all(scales == 1.0) else scales
