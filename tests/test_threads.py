@@ -44,7 +44,7 @@ def test_classes_and_scales_are_the_same_whatever_the_number_of_threads(kind: st
     A = large_matrix(kind, by_rows=by_rows)
     A = sparse.block_diag([A, A], format=A.format)
     l, u = np.full(A.shape[0], -np.inf), np.ones(A.shape[0])
-    arguments = (None, A, [], field.images(l), field.images(u), l, u)
+    arguments: tuple[Any, ...] = (None, A, [], field.images(l), field.images(u), l, u)
     for scale_rows in (False, True):
         found = []
         for number in NUMBERS:
@@ -73,7 +73,8 @@ def test_passes_give_the_same_bits_whatever_the_number_of_threads(by_rows: bool)
     def everything(number: int) -> list[Any]:
         with using_threads(number):
             part = passes.submatrix(A, rows, columns)
-            found = [*passes.products_and_sizes(A, x, y), *passes.scan_rows(A), part.indptr, part.indices, part.data]
+            found: list[Any] = [*passes.products_and_sizes(A, x, y), *passes.scan_rows(A)]
+            found += [part.indptr, part.indices, part.data]
             found += [passes.products_and_sizes(A, x, None)[0], passes.products_and_sizes(A, None, y)[2]]
             found += [passes.spread(numbers, np.ones(labels.size), firsts, labels)]
             if not by_rows:
