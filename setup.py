@@ -14,7 +14,7 @@ from setuptools.command.build_ext import build_ext
 
 FLAGS = {
     "msvc": ["/std:c++17", "/O2", "/EHsc"],
-    "unix": ["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra"],
+    "unix": ["-std=c++17", "-O3", "-g0", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"],
 }
 NEEDS_VECTORS = "relift._ml_core"
 """Written with the vector extension of GCC and Clang, which Microsoft's compiler does not have."""
@@ -28,6 +28,7 @@ class OptionalCore(build_ext):
         kind = self.compiler.compiler_type
         for extension in self.extensions:
             extension.extra_compile_args = FLAGS["msvc" if kind == "msvc" else "unix"]
+            extension.extra_link_args = [] if kind == "msvc" else ["-pthread"]
         if kind == "msvc":
             self.extensions = [each for each in self.extensions if each.name != NEEDS_VECTORS]
         super().build_extensions()

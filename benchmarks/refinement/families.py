@@ -30,6 +30,7 @@ class Instance:
     l: Floats
     u: Floats
     known_classes: int | None = None
+    q: Floats | None = None
 
     @property
     def n_entries(self) -> int:
@@ -40,7 +41,8 @@ class Instance:
         return int(sum(self.A.shape))
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.P, self.A, [], field.images(self.l), field.images(self.u), self.l, self.u
+        costs = [] if self.q is None else [field.images(self.q)]
+        return self.P, self.A, costs, field.images(self.l), field.images(self.u), self.l, self.u
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def program(
     random: np.random.Generator,
     bounds: tuple[Floats, Floats] | None = None,
     known_classes: int | None = None,
+    q: Floats | None = None,
 ) -> Instance:
     """The program with these entries, rows and variables renamed at random; by default all rows are alike."""
     m, n = shape
@@ -90,7 +93,8 @@ def program(
     A = sparse.coo_array(entries, shape=shape).tocsc()
     l, u = bounds if bounds is not None else (np.full(m, -np.inf), np.ones(m))
     back = np.argsort(row_names)
-    return Instance(None, A, l[back], u[back], known_classes)
+    costs = None if q is None else q[np.argsort(column_names)]
+    return Instance(None, A, l[back], u[back], known_classes, costs)
 
 
 def distinct_rows_per_column(n: int, m: int, k: int, random: np.random.Generator) -> Ints:
@@ -338,3 +342,157 @@ def set_cover(entries: int, random: np.random.Generator) -> Instance:
     return program(
         (m, n), rows.ravel(), np.repeat(np.arange(n), 8), np.ones(rows.size), random, (ones, np.full(m, np.inf))
     )
+
+
+# ------------------------------------------------------------------------------- programs without much symmetry
+@register("svm", "rounds")
+def svm(entries: int, random: np.random.Generator) -> Instance:
+    """A linear support vector machine of 1-norm on random points: weights in two parts, one slack for each point."""
+    n_features = 20
+    n_points = max(entries // (2 * n_features + 3), 4)
+    n_weights = 2 * n_features + 2
+    values = random.normal(size=(n_points, n_features + 1))
+    values[:, -1] = np.sign(values[:, -1])
+    point, feature = np.divmod(np.arange(values.size), n_features + 1)
+    spread = np.arange(n_points)
+    return program(
+        (n_points, n_weights + n_points),
+        np.concatenate([point, point, spread]),
+        np.concatenate([feature, feature + n_features + 1, n_weights + spread]),
+        np.concatenate([values.ravel(), -values.ravel(), np.ones(n_points)]),
+        random,
+        (np.ones(n_points), np.full(n_points, np.inf)),
+        q=np.concatenate([np.ones(n_weights), np.full(n_points, 10.0)]),
+    )
+
+
+@register("svm_weighted", "rounds")
+def svm_weighted(entries: int, random: np.random.Generator) -> Instance:
+    """A linear support vector machine of 2-norm on random points of random weights, to two decimals."""
+    n_features = 20
+    n_points = max(entries // (n_features + 2), 4)
+    n = n_features + 1 + n_points
+    values = random.normal(size=(n_points, n_features + 1))
+    values[:, -1] = np.sign(values[:, -1])
+    point, feature = np.divmod(np.arange(values.size), n_features + 1)
+    slack = np.arange(n_points)
+    A = sparse.coo_array(
+        (
+            np.concatenate([values.ravel(), np.ones(n_points)]),
+            (np.concatenate([point, slack]), np.concatenate([feature, n_features + 1 + slack])),
+        ),
+        shape=(n_points, n),
+    ).tocsc()
+    P = sparse.coo_array((np.ones(n_features), (np.arange(n_features),) * 2), shape=(n, n)).tocsc()
+    costs = np.concatenate([np.zeros(n_features + 1), np.round(random.uniform(1, 1000, n_points), 2)])
+    return Instance(P, A, np.ones(n_points), np.full(n_points, np.inf), q=costs)
+
+
+@register("distinct_costs", "rounds")
+def distinct_costs(entries: int, random: np.random.Generator) -> Instance:
+    """A random program in which no two variables cost the same."""
+    n = entries // 8
+    rows = distinct_rows_per_column(n, n // 2, 8, random)
+    value = random.choice(FIVE_VALUES, size=rows.size)
+    return program((n // 2, n), rows.ravel(), np.repeat(np.arange(n), 8), value, random, q=np.arange(n) / 100)
+
+
+@register("distinct_bounds", "rounds")
+def distinct_bounds(entries: int, random: np.random.Generator) -> Instance:
+    """A random transport in which supplies and demands differ, to two decimals."""
+    k = round((entries / 2) ** 0.5)
+    i, j = np.divmod(np.arange(k * k), k)
+    u = np.round(random.uniform(1, 1000, size=2 * k), 2)
+    ends = np.concatenate([i, k + j])
+    return program((2 * k, k * k), ends, np.tile(np.arange(k * k), 2), np.ones(2 * k * k), random, (u.copy(), u))
+
+
+# ---------------------------------------------------------------------------------- never looked at while tuning
+@register("time_expanded", "tail", is_tuned=False)
+def time_expanded(entries: int, random: np.random.Generator) -> Instance:
+    """A network of twenty nodes over many periods, with storage at the nodes and ten commodities alike."""
+    n_nodes, n_arcs, n_goods = 20, 60, 10
+    n_periods = max(entries // (n_goods * (3 * n_arcs + 2 * n_nodes)), 2)
+    tail, head = random.integers(n_nodes, size=n_arcs), random.integers(n_nodes, size=n_arcs)
+    tail, head = np.append(tail, np.arange(n_nodes)), np.append(head, np.arange(n_nodes))  # storage last
+    good, period, arc = (axis.ravel() for axis in np.indices((n_goods, n_periods - 1, n_arcs + n_nodes)))
+    variable = np.arange(good.size)
+    balance = (good * n_periods + period) * n_nodes
+    n_balances = n_goods * n_periods * n_nodes
+    limited = arc < n_arcs
+    capacity = n_balances + period * n_arcs + arc
+    n_rows = n_balances + (n_periods - 1) * n_arcs
+    u = np.concatenate([np.zeros(n_balances), np.tile(random.choice([5.0, 10.0, 20.0], n_arcs), n_periods - 1)])
+    return program(
+        (n_rows, variable.size),
+        np.concatenate([balance + tail[arc], balance + n_nodes + head[arc], capacity[limited]]),
+        np.concatenate([variable, variable, variable[limited]]),
+        np.repeat([1.0, -1.0, 1.0], [variable.size, variable.size, limited.sum()]),
+        random,
+        (np.where(np.arange(n_rows) < n_balances, 0.0, -np.inf), u),
+    )
+
+
+@register("power_grid_copies", "rounds", is_tuned=False)
+def power_grid_copies(entries: int, random: np.random.Generator) -> Instance:
+    """Fifty hours of a grid: flows by angles over the same lines, whose reactances take 373 values to five decimals."""
+    n_hours = 50
+    n_buses = max(entries // (n_hours * 9), 6)
+    n_lines = 3 * n_buses // 2
+    start = random.integers(n_buses, size=n_lines)
+    end = (start + 1 + random.integers(n_buses - 1, size=n_lines)) % n_buses
+    susceptance = random.choice(np.round(random.uniform(1, 100, 373), 5), n_lines)
+    line, bus = np.arange(n_lines), np.arange(n_buses)
+    row = np.concatenate([line, line, line, n_lines + start, n_lines + end])
+    column = np.concatenate([n_lines + start, n_lines + end, line, line, line])
+    value = np.concatenate([susceptance, -susceptance, -np.ones(n_lines), np.ones(n_lines), -np.ones(n_lines)])
+    hour = np.repeat(np.arange(n_hours), row.size)
+    size = n_lines + n_buses
+    side = np.concatenate([np.zeros(n_lines), np.round(random.uniform(-50, 50, bus.size), 2)])
+    sides = np.tile(side, n_hours)
+    return program(
+        (size * n_hours, size * n_hours),
+        hour * size + np.tile(row, n_hours),
+        hour * size + np.tile(column, n_hours),
+        np.tile(value, n_hours),
+        random,
+        (sides, sides),
+    )
+
+
+@register("rmat", "rounds", is_tuned=False)
+def rmat(entries: int, random: np.random.Generator) -> Instance:
+    """A graph of quadrants in quadrants (R-MAT, 0.57, 0.19, 0.19, 0.05): a few hubs and many leaves."""
+    levels = max(int(np.log2(max(entries // 8, 4))), 2)
+    quadrant = random.choice(4, size=(levels, entries // 2), p=[0.57, 0.19, 0.19, 0.05])
+    powers = 1 << np.arange(levels)
+    source, target = powers @ (quadrant >> 1), powers @ (quadrant & 1)
+    low, high = np.minimum(source, target), np.maximum(source, target)
+    pairs = np.unique((low << levels | high)[low != high])
+    return graph(1 << levels, pairs >> levels, pairs & ((1 << levels) - 1), random)
+
+
+@register("heavy_rows", "rounds", is_tuned=False)
+def heavy_rows(entries: int, random: np.random.Generator) -> Instance:
+    """Four rows over all variables, of costs and weights to three decimals, beside short rows."""
+    n = max(entries // 7, 8)
+    short = distinct_rows_per_column(n, max(n // 4, 8), 3, random)
+    m = max(n // 4, 8)
+    heavy = np.round(random.uniform(0, 10, size=4 * n), 3)
+    return program(
+        (m + 4, n),
+        np.concatenate([short.ravel(), np.repeat(m + np.arange(4), n)]),
+        np.concatenate([np.repeat(np.arange(n), 3), np.tile(np.arange(n), 4)]),
+        np.concatenate([np.ones(short.size), heavy]),
+        random,
+    )
+
+
+@register("dense", "rounds", is_tuned=False)
+def dense(entries: int, random: np.random.Generator) -> Instance:
+    """A full matrix of whole numbers, each column twice."""
+    m = max(round((entries / 2) ** 0.5), 4)
+    half = random.integers(1, 1000, size=(m, m)).astype(float)
+    full = np.hstack([half, half])
+    row, column = np.divmod(np.arange(full.size), full.shape[1])
+    return program(full.shape, row, column, full.ravel(), random)

@@ -43,7 +43,8 @@ def instructions_per_entry(instance: Instance, scale_rows: bool = False) -> floa
         driver, program = Path(folder) / "driver", Path(folder) / "program"
         source = CORE / "tests" / "count_instructions.cpp"
         subprocess.run(
-            ["g++", "-std=c++17", "-O3", f"-I{CORE / 'include'}", str(source), "-o", str(driver)], check=True
+            ["g++", "-std=c++17", "-O3", "-pthread", f"-I{CORE / 'include'}", str(source), "-o", str(driver)],
+            check=True,
         )
         write_program(program, instance, scale_rows)
         counted = subprocess.run(

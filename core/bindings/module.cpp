@@ -177,8 +177,8 @@ struct MatrixBuffers {
         view.values = values.elements<double>('f', "data", values.size());
         return view;
     }
-    template <class Index> void check(const SparseView<Index>& view) const {
-        check_structure(view, offsets.size(), indices.size(), values.size());
+    template <class Index> void check(const SparseView<Index>& view, u32 n_threads) const {
+        check_structure(view, offsets.size(), indices.size(), values.size(), n_threads);
     }
 };
 
@@ -196,6 +196,7 @@ struct RefineArguments {
     PyObject *variable_images, *row_images, *row_bounds;
     int counting, decimal, scale_rows;
     unsigned long long seed;
+    unsigned int n_threads;
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
 };
@@ -281,13 +282,13 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         output.row_scale_images = of_rows[3].elements<u64>('u', "row_scale_images", m);
     }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
-                          given.scale_rows != 0, given.seed};
+                          given.scale_rows != 0, given.seed, given.n_threads};
 
     Statistics statistics;
     PyThreadState* thread = PyEval_SaveThread();
     try {
-        if (P) P->check(problem.P);
-        A.check(problem.A);
+        if (P) P->check(problem.P, options.n_threads);
+        A.check(problem.A, options.n_threads);
         PythonMonitor monitor(given.progress, thread);
         statistics = given.multipliers
                          ? refine_up_to_multipliers(problem, options, output, multipliers.arrays, monitor)
@@ -312,9 +313,10 @@ PyObject* refine_any(const RefineArguments& given) {
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKOOOOO", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
+                              &given.n_threads,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
                               &given.row_scale_images))
             return nullptr;
@@ -325,9 +327,10 @@ PyObject* refine_program(PyObject*, PyObject* arguments) {
 PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKOOOOOOOOO", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
-                              &given.decimal, &given.seed, &given.progress, &given.variable_labels, &given.row_labels,
+                              &given.decimal, &given.seed, &given.n_threads, &given.progress,
+                              &given.variable_labels, &given.row_labels,
                               &given.multipliers, &given.multiplier_images, &given.states, &given.masses,
                               &given.mass_images, &given.links))
             return nullptr;
@@ -439,8 +442,8 @@ PyObject* with_problem(const LookArguments& given, const MatrixBuffers* P, const
     if (P) problem.P = P->view<Index>(n, n);
     problem.n_variables = u32(n);
     problem.n_rows = u32(m);
-    if (P) P->check(problem.P);
-    A.check(problem.A);
+    if (P) P->check(problem.P, 1);
+    A.check(problem.A, 1);
     return work(problem);
 }
 
@@ -536,10 +539,10 @@ PyMethodDef methods[] = {
     {"inverse", inverse, METH_VARARGS, "inverse(values, out): reciprocals in the field; 0 gives 0."},
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
-     "scale_rows, seed, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
+     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
      "returns (passes, splitters, extra bytes, rows without a weighted sum)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
-     "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, "
+     "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links): "
      "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
      "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},

@@ -1,7 +1,8 @@
 // The Python module relift._passes_core, against the limited API: single passes over the matrices of a program.
 //
 // The caller is relift/program/passes.py, which makes arrays of the right types; types and sizes are checked again here
-// so that no array can crash the process. A matrix comes as (offsets, indices, values); results whose length is not
+// so that no array can crash the process. A matrix comes as (offsets, indices, values), and last how many threads may be
+// used; results whose length is not
 // known before come as bytearrays.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -77,13 +78,13 @@ public:
             throw std::invalid_argument("a matrix has no offsets, or too many");
     }
     bool is_wide() const { return offsets_->is_wide(); }
-    template <class Index> SparseView<Index> view() const {
+    template <class Index> SparseView<Index> view(u32 n_threads) const {
         SparseView<Index> matrix;
         matrix.n_major = u32(offsets_->size() - 1), matrix.n_minor = u32(n_minor_);
         matrix.offsets = offsets_->integers<Index>("offsets", offsets_->size());
         matrix.indices = indices_->integers<Index>("indices", indices_->size());
         matrix.values = values_->doubles("values", values_->size());
-        check_structure(matrix, offsets_->size(), indices_->size(), values_->size());
+        check_structure(matrix, offsets_->size(), indices_->size(), values_->size(), n_threads);
         return matrix;
     }
 
@@ -135,8 +136,9 @@ template <class Work> PyObject* by_width(bool is_wide, Work&& work) {
 PyObject* py_products_and_sizes(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[7];
-        if (!PyArg_ParseTuple(arguments, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
-                              &given[6]))
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOOOOOOI", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                              &given[6], &n_threads))
             return nullptr;
         const Buffer minor_sums(given[3], true), minor_sizes(given[4], true);
         const Buffer major_sums(given[5], true), major_sizes(given[6], true);
@@ -144,7 +146,7 @@ PyObject* py_products_and_sizes(PyObject*, PyObject* arguments) {
         const MatrixBuffers matrix(given[0], n_minor);
         const MaybeBuffer of_majors(given[1]), of_minors(given[2]);
         return by_width(matrix.is_wide(), [&](auto index) -> PyObject* {
-            const auto view = matrix.view<decltype(index)>();
+            const auto view = matrix.view<decltype(index)>(n_threads);
             if (view.n_major != n_major) throw std::invalid_argument("the sums do not fit the matrix");
             const double *g = of_majors.doubles("weights of majors", n_major),
                          *h = of_minors.doubles("weights of minors", n_minor);
@@ -152,7 +154,7 @@ PyObject* py_products_and_sizes(PyObject*, PyObject* arguments) {
                              major_sums.doubles("out", n_major), major_sizes.doubles("out", n_major)};
             {
                 const WithoutLock unlocked;
-                products_and_sizes(view, g, h, out[0], out[1], out[2], out[3]);
+                products_and_sizes(view, g, h, out[0], out[1], out[2], out[3], n_threads);
             }
             Py_RETURN_NONE;
         });
@@ -162,7 +164,9 @@ PyObject* py_products_and_sizes(PyObject*, PyObject* arguments) {
 PyObject* py_spread(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[4];
-        if (!PyArg_ParseTuple(arguments, "OOOO", &given[0], &given[1], &given[2], &given[3])) return nullptr;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OOOOI", &given[0], &given[1], &given[2], &given[3], &n_threads))
+            return nullptr;
         const Buffer vector(given[0]), sizes(given[1]), representatives(given[2]), labels(given[3]);
         const size_t n = vector.size(), n_classes = representatives.size();
         const double *values = vector.doubles("vector", n), *of = sizes.doubles("sizes", n);
@@ -175,7 +179,7 @@ PyObject* py_spread(PyObject*, PyObject* arguments) {
         double worst;
         {
             const WithoutLock unlocked;
-            worst = spread(values, of, n, first, label);
+            worst = spread(values, of, n, first, label, n_threads);
         }
         return PyFloat_FromDouble(worst);
     });
@@ -186,9 +190,11 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
         PyObject *A_given, *P_given, *vectors[5], *point[3], *more[5], *out[2];
         int is_by_rows;
         double r;
-        if (!PyArg_ParseTuple(arguments, "OpO(OOOOO)d(OOO)(OOOOO)(OO)", &A_given, &is_by_rows, &P_given, &vectors[0],
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OpO(OOOOO)d(OOO)(OOOOO)(OO)I", &A_given, &is_by_rows, &P_given, &vectors[0],
                               &vectors[1], &vectors[2], &vectors[3], &vectors[4], &r, &point[0], &point[1], &point[2],
-                              &more[0], &more[1], &more[2], &more[3], &more[4], &out[0], &out[1]))
+                              &more[0], &more[1], &more[2], &more[3], &more[4], &out[0], &out[1],
+                              &n_threads))
             return nullptr;
         const Buffer q(vectors[0]), l(vectors[1]), u(vectors[2]), lb(vectors[3]), ub(vectors[4]), x(point[0]);
         const MaybeBuffer y(point[1]), w(point[2]), natural(more[0]), terms(more[1]), rho(more[2]),
@@ -208,9 +214,9 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
         if (P_given != Py_None) P_buffers = std::make_unique<MatrixBuffers>(P_given, of.n);
         return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
             using Index = decltype(index);
-            const Matrix<Index> A{A_buffers.view<Index>(), is_by_rows != 0};
+            const Matrix<Index> A{A_buffers.view<Index>(n_threads), is_by_rows != 0};
             SparseView<Index> P;
-            if (P_buffers) P = P_buffers->view<Index>();
+            if (P_buffers) P = P_buffers->view<Index>(n_threads);
             if (A.view.n_major != (is_by_rows ? of.m : of.n) || (P_buffers && P.n_major != of.n))
                 throw std::invalid_argument("a matrix does not fit the vectors");
             const double *below_marks = below.doubles("below", of.n), *above_marks = above.doubles("above", of.n);
@@ -218,7 +224,7 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
             {
                 const WithoutLock unlocked;
                 std::vector<Column> columns;
-                found = residuals(A, P_buffers ? &P : nullptr, of, columns);
+                found = residuals(A, P_buffers ? &P : nullptr, of, columns, n_threads);
                 if (found.asks)
                     found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, columns, below_marks, above_marks);
             }
@@ -234,20 +240,22 @@ PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
         PyObject *A_given, *counts_given;
         int is_by_rows;
         Py_ssize_t n, least;
-        if (!PyArg_ParseTuple(arguments, "OpnnO", &A_given, &is_by_rows, &n, &least, &counts_given)) return nullptr;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OpnnOI", &A_given, &is_by_rows, &n, &least, &counts_given, &n_threads))
+            return nullptr;
         const Buffer counts(counts_given, true);
         const size_t m = counts.size();
         if (n < 0) throw std::invalid_argument("the number of columns is negative");
         const MatrixBuffers A_buffers(A_given, is_by_rows ? size_t(n) : m);
         return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
-            const auto A = A_buffers.view<decltype(index)>();
+            const auto A = A_buffers.view<decltype(index)>(n_threads);
             if (A.n_major != (is_by_rows ? m : size_t(n))) throw std::invalid_argument("counts do not fit the matrix");
             static_assert(sizeof(long long) == 8, "counts are 64 bits wide");
             long long* to = counts.integers<long long>("counts", m);
             std::vector<long long> found;
             {
                 const WithoutLock unlocked;
-                found = scan_rows(A, is_by_rows != 0, least < 1 ? 1 : least, to);
+                found = scan_rows(A, is_by_rows != 0, least < 1 ? 1 : least, to, n_threads);
             }
             Room room(found.size(), sizeof(long long));
             std::copy(found.begin(), found.end(), room.as<long long>());
@@ -260,7 +268,9 @@ PyObject* py_submatrix(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *M_given, *majors_given, *place_given;
         Py_ssize_t n_minor;
-        if (!PyArg_ParseTuple(arguments, "OnOO", &M_given, &n_minor, &majors_given, &place_given)) return nullptr;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OnOOI", &M_given, &n_minor, &majors_given, &place_given, &n_threads))
+            return nullptr;
         if (n_minor < 0) throw std::invalid_argument("the number of minors is negative");
         const MatrixBuffers buffers(M_given, size_t(n_minor));
         const Buffer majors_buffer(majors_given);
@@ -268,7 +278,7 @@ PyObject* py_submatrix(PyObject*, PyObject* arguments) {
         if (place_given != Py_None) place_buffer = std::make_unique<Buffer>(place_given);
         return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
             using Index = decltype(index);
-            const auto M = buffers.view<Index>();
+            const auto M = buffers.view<Index>(n_threads);
             const size_t n_kept = majors_buffer.size();
             const long long* majors = majors_buffer.integers<long long>("majors", n_kept);
             const long long* place = place_buffer ? place_buffer->integers<long long>("place", M.n_minor) : nullptr;
@@ -286,7 +296,8 @@ PyObject* py_submatrix(PyObject*, PyObject* arguments) {
             Room indices(count, sizeof(Index)), values(count, sizeof(double));
             {
                 const WithoutLock unlocked;
-                copy_entries(M, majors, n_kept, place, offsets.as<Index>(), indices.as<Index>(), values.as<double>());
+                copy_entries(M, majors, n_kept, place, offsets.as<Index>(), indices.as<Index>(), values.as<double>(),
+                             n_threads);
             }
             return Py_BuildValue("NNN", offsets.handed_over(), indices.handed_over(), values.handed_over());
         });
@@ -297,8 +308,9 @@ PyObject* py_conic_form(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *vectors[4], *more_given;
         Py_ssize_t n_more;
-        if (!PyArg_ParseTuple(arguments, "O(OOOO)On", &A_given, &vectors[0], &vectors[1], &vectors[2], &vectors[3],
-                              &more_given, &n_more))
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "O(OOOO)OnI", &A_given, &vectors[0], &vectors[1], &vectors[2], &vectors[3],
+                              &more_given, &n_more, &n_threads))
             return nullptr;
         const Buffer l_buffer(vectors[0]), u_buffer(vectors[1]), lb_buffer(vectors[2]), ub_buffer(vectors[3]);
         const size_t m = l_buffer.size(), n = lb_buffer.size();
@@ -310,9 +322,9 @@ PyObject* py_conic_form(PyObject*, PyObject* arguments) {
         if (more_given != Py_None) more_buffers = std::make_unique<MatrixBuffers>(more_given, size_t(n_more));
         return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
             using Index = decltype(index);
-            const auto A = A_buffers.view<Index>();
+            const auto A = A_buffers.view<Index>(n_threads);
             SparseView<Index> more;
-            if (more_buffers) more = more_buffers->view<Index>();
+            if (more_buffers) more = more_buffers->view<Index>(n_threads);
             if (A.n_major != n || (more_buffers && more.n_major != n))
                 throw std::invalid_argument("a matrix does not fit the bounds");
             const SparseView<Index>* following = more_buffers ? &more : nullptr;
@@ -323,7 +335,8 @@ PyObject* py_conic_form(PyObject*, PyObject* arguments) {
             {
                 const WithoutLock unlocked;
                 fill_sides(places, l, u, m, lb, ub, owner.as<int32_t>(), b.as<double>());
-                fill_conic(A, places, following, offsets.as<int32_t>(), indices.as<int32_t>(), values.as<double>());
+                fill_conic(A, places, following, offsets.as<int32_t>(), indices.as<int32_t>(), values.as<double>(),
+                           n_threads);
             }
             return Py_BuildValue("nnnNNNNN", Py_ssize_t(places.n_equal), Py_ssize_t(places.n_upper),
                                  Py_ssize_t(places.n_lower), owner.handed_over(), b.handed_over(),
@@ -341,7 +354,7 @@ PyObject* py_triangle(PyObject*, PyObject* arguments) {
         if (n < 0) throw std::invalid_argument("the size of the matrix is negative");
         const MatrixBuffers buffers(P_given, size_t(n));
         return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
-            const auto P = buffers.view<decltype(index)>();
+            const auto P = buffers.view<decltype(index)>(1);
             Room offsets(size_t(P.n_major) + 1, 4);
             const size_t count = count_triangle(P, is_upper != 0, offsets.as<int32_t>());
             Room indices(count, 4), values(count, 8);
@@ -425,19 +438,20 @@ PyObject* py_simple_fractions(PyObject*, PyObject* arguments) {
 
 PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
-     "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes): fills the "
-     "last four."},
+     "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
+     "threads): fills the four arrays."},
     {"spread", py_spread, METH_VARARGS,
-     "spread(vector, sizes, representatives, labels): the largest relative difference inside a class."},
+     "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class."},
     {"residuals", py_residuals, METH_VARARGS,
-     "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes)): "
-     "fills the last two; returns flags and residuals."},
+     "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes), "
+     "threads): fills Ax and sizes; returns flags and residuals."},
     {"scan_rows", py_scan_rows, METH_VARARGS,
-     "scan_rows(A, is_by_rows, n, least, counts): fills the counts; returns rows that may be multiples of another."},
+     "scan_rows(A, is_by_rows, n, least, counts, threads): fills the counts; returns rows that may be multiples of "
+     "another."},
     {"submatrix", py_submatrix, METH_VARARGS,
-     "submatrix(matrix, n_minor, majors, place): returns offsets, indices and values."},
+     "submatrix(matrix, n_minor, majors, place, threads): returns offsets, indices and values."},
     {"conic_form", py_conic_form, METH_VARARGS,
-     "conic_form(A, (l, u, lb, ub), more, n_more): returns the numbers of equal, upper and lower sides, the owner and "
+     "conic_form(A, (l, u, lb, ub), more, n_more, threads): returns the numbers of equal, upper and lower sides, the owner and "
      "right-hand side of each row, and K."},
     {"grouped_sums", py_grouped_sums, METH_VARARGS,
      "grouped_sums(target, terms, sums): sums of field elements by target; fills the last."},

@@ -1,5 +1,6 @@
 // Tests of the C++ core that need no Python: built with sanitizers and run by tests/core/test_cpp_core.py.
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -225,10 +226,11 @@ void test_long_rows() {
         expected = field_add(expected, field_multiply(source[j], weights.words[j]));
     }
     const SparseView<std::int32_t> matrix{1, n, offsets.data(), indices.data(), values.data()};
-    gather<FieldAlgebra>(matrix, weights, Source{source.data(), false}, &found, false);
+    gather<FieldAlgebra>(matrix, weights, Source{source.data(), false}, &found, false, 1);
     CHECK(found == expected);
     std::vector<u64> sums(n);
-    scatter<FieldAlgebra>(matrix, weights, Source{source.data(), false}, sums.data());
+    Array<u64> parts;
+    scatter<FieldAlgebra>(matrix, weights, Source{source.data(), false}, sums.data(), parts, 1);
     for (u32 j = 0; j < n; ++j) CHECK(sums[j] == field_multiply(source[0], weights.words[j]));
     u64 loose = 0;
     for (u32 j = 0; j < n; ++j) loose = FieldAlgebra::loose_add_product(loose, source[j], weights.words[j]);
@@ -305,6 +307,99 @@ void test_field() {
         const u64 printed = magnitude_by_printing(x);
         CHECK(image_of(x, Reading::decimal) == (x < 0 ? field_negate(printed) : printed));
     }
+}
+
+// Floats around powers of two and around short decimals, ties, and the ends of where integers do, read by integers.
+void test_digits_by_integers() {
+    std::mt19937_64 random(5);
+    u64 n_read = 0;
+    const auto check = [&](double x) {
+        u64 magnitude = 0;
+        if (!magnitude_by_integers(x, magnitude)) return;
+        ++n_read;
+        CHECK(magnitude == magnitude_by_printing(x));
+    };
+    for (int exponent = -40; exponent < 56; ++exponent)
+        for (u64 k = 0; k < 200; ++k) {
+            const u64 bits = bits_of(std::ldexp(1.0, exponent));
+            for (u64 word : {bits + k, bits - k, bits + (u64(1) << 51) + k, bits + (random() >> 12)}) {
+                double x;
+                std::memcpy(&x, &word, sizeof x);
+                check(x);
+            }
+        }
+    for (int digits = 1; digits <= 17; ++digits)
+        for (int k = 0; k < 2000; ++k) {
+            const double x = double(random() % u64(std::pow(10.0, digits))) / std::pow(10.0, double(random() % 24));
+            check(x), check(std::nextafter(x, 0.0)), check(std::nextafter(x, HUGE_VAL));
+        }
+    check(std::ldexp(9007199254740991.0, -1)), check(std::ldexp(9007199254740991.0, -84));
+    CHECK(n_read > 100000);
+    u64 ignored;
+    CHECK(!magnitude_by_integers(0.0, ignored) && !magnitude_by_integers(0.25, ignored));
+    CHECK(!magnitude_by_integers(1e-300, ignored) && !magnitude_by_integers(1e300, ignored));
+}
+
+// Large enough for several threads: classes, scales and passes are those of one thread, and no byte is lost count of.
+void test_threads_change_nothing() {
+    std::mt19937_64 random(23);
+    const u32 n = 100000, m = 70000;
+    for (u32 n_values : {1u, 7u, 300u})
+        for (bool by_rows : {false, true}) {
+            const RandomProgram<std::int32_t> program(random, n, m, 16, n_values, n_values == 7, by_rows);
+            CHECK(program.A_values.size() > 2 * least_entries_of_a_thread);
+            for (bool scale_rows : {false, true}) {
+                std::vector<double> scales[2] = {std::vector<double>(m), std::vector<double>(m)};
+                std::vector<u64> images[2] = {std::vector<u64>(m), std::vector<u64>(m)};
+                Classes classes[2];
+                for (u32 k : {0u, 1u}) {
+                    Options options;
+                    options.scale_rows = scale_rows;
+                    options.n_threads = 1 + 2 * k;
+                    classes[k] = {std::vector<i64>(n), std::vector<i64>(m), {}};
+                    Quiet monitor;
+                    const Output output{classes[k].variables.data(), classes[k].rows.data(), scales[k].data(),
+                                        images[k].data()};
+                    classes[k].statistics = refine(program.problem(), options, output, monitor);
+                    CHECK(memory_count().now == 0 && memory_count().peak < u64(1) << 30);
+                }
+                CHECK(classes[0] == classes[1] && scales[0] == scales[1] && images[0] == images[1]);
+                CHECK(classes[0].statistics.passes == classes[1].statistics.passes);
+            }
+        }
+}
+
+void test_parallel_blocks() {
+    for (u32 n : {1u, 2u, 7u}) {
+        std::vector<int> seen(1000, 0);
+        over_range(seen.size(), n, [&](u64 first, u64 last) {
+            for (u64 i = first; i < last; ++i) ++seen[i];
+        });
+        CHECK(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
+        u32 thrown = ~u32(0);
+        try {
+            in_parallel(n, [&](u32 k) {
+                if (k + 2 >= n) throw k;
+            });
+        } catch (u32 k) {
+            thrown = k;  // the first by number, whoever comes first
+        }
+        CHECK(thrown == (n < 2 ? 0 : n - 2));
+    }
+    CHECK(threads_for(1000, 8) == 1 && threads_for(least_entries_of_a_thread * 3, 8) == 3);
+    CHECK(threads_for(u64(1) << 40, 2) == 2 && threads_for(u64(1) << 40, 0) == 1);
+    // Groups by several threads are numbered by smallest members too.
+    std::mt19937_64 random(2);
+    std::vector<u64> words(3 * least_entries_of_a_thread);
+    for (u64 i = 0; i < words.size(); ++i) words[i] = mix(random() % (i < words.size() / 2 ? 900 : 1000));
+    std::vector<i64> one(words.size()), several(words.size());
+    const Grouping a = group(words.data(), u32(words.size()), 1000, one.data());
+    const Grouping b = group(words.data(), u32(words.size()), 1000, several.data(), 3);
+    CHECK(one == several && a.sizes == b.sizes && a.representatives == b.representatives);
+    std::iota(words.begin(), words.end(), u64(5));
+    CHECK(all_distinct(words.data(), u32(words.size()), 3));
+    words.back() = words.front();
+    CHECK(!all_distinct(words.data(), u32(words.size()), 3) && !all_distinct(words.data(), u32(words.size()), 1));
 }
 
 template <class Index>
@@ -415,6 +510,7 @@ void test_malformed_matrices() {
 int main() {
     test_two_words();
     test_field();
+    test_digits_by_integers();
     test_random_programs<std::int32_t>();
     test_random_programs<std::int64_t>();
     test_classes_are_the_coarsest<std::int32_t>();
@@ -427,5 +523,7 @@ int main() {
     test_rounds_come_back();
     test_interruption_frees_everything();
     test_malformed_matrices();
+    test_parallel_blocks();
+    test_threads_change_nothing();
     std::puts("all passed");
 }

@@ -44,6 +44,7 @@ from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
 from relift.symmetry.partition import Partition
+from relift.threads import using_threads
 
 if TYPE_CHECKING:
     from relift.approximate.options import Approximation
@@ -194,8 +195,11 @@ def solve(
     time_limit
         Seconds of wall-clock time. Backends are told what lifting has left of it, the first one half of that; most look
         at the clock between iterations only, so that a large factorisation can overrun it.
-    iteration_limit, threads, verbose
+    iteration_limit, verbose
         Passed to the backend.
+    threads
+        Passed to the backend, and the most that relift's own passes over large matrices use; None leaves the choice to
+        the backend, and all cores to relift. Classes and residuals do not depend on it.
     backend_options
         Options of the backend, by its own names.
     vertex
@@ -242,27 +246,42 @@ def solve(
         approximation = approximation_from(approximate)
     if isinstance(program, Lifting):
         approximation = program.approximation
-    if approximation is not None:
-        if vertex:
-            raise OptionError("vertex=True cannot be combined with approximate lifting.", "Remove one of them.")
-        from relift.approximate_solve import ApproximateSolve
+    with using_threads(threads):
+        if approximation is not None:
+            if vertex:
+                raise OptionError("vertex=True cannot be combined with approximate lifting.", "Remove one of them.")
+            from relift.approximate_solve import ApproximateSolve
 
-        found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
-        return _logged(
-            Result(
-                original, found.solution, found.certificate, found.lifting, found.timings, found.attempts, found.report
-            )
-        )
+            found = ApproximateSolve(program, approximation, how, settings, chosen, start, point, progress).run()
+            return _logged(
+                Result(
+                    original, found.solution, found.certificate, found.lifting, found.timings, found.attempts,
+                    found.report,
+                )
+            )  # fmt: skip
+        return _logged(_solve_exactly(program, how, settings, chosen, start, point, progress, vertex=vertex))
 
+
+def _solve_exactly(
+    program: Program | Lifting,
+    how: LiftSettings,
+    settings: SolverSettings,
+    chosen: Backend | None,
+    start: float,
+    point: Solution | None,
+    progress: ProgressCallback | None,
+    *,
+    vertex: bool,
+) -> Result:
     lifting = program if isinstance(program, Lifting) else lift_with_settings(program, how, progress)
-    if verbose and lifting.hint is not None:
+    if settings.verbose and lifting.hint is not None:
         print(f"relift: {lifting.hint}")
     run = CertifiedSolve(lifting, settings, start, progress)
     solution = run.best_answer(chosen, point)
     if vertex and solution.status == Status.OPTIMAL:
         solution = run.at_a_vertex(solution)
     seconds = lifting.timings | run.seconds
-    return _logged(Result(original, solution, run.certificate, lifting, seconds, tuple(run.attempts)))
+    return Result(lifting.program, solution, run.certificate, lifting, seconds, tuple(run.attempts))
 
 
 def _logged(result: Result) -> Result:

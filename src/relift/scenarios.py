@@ -36,6 +36,7 @@ from relift.program.solution import Solution, Status
 from relift.result import Result
 from relift.settings import LiftSettings, SolverSettings
 from relift.solvers.highs_ import load, run, solution_of
+from relift.threads import using_threads
 
 Change = Mapping[str, ArrayLike | float]
 """What differs in a scenario: any of q, l, u, lb, ub, r, b."""
@@ -98,14 +99,15 @@ def solve_many(program: Program, scenarios: Iterable[Change], *, jobs: int = 1, 
         raise OptionError("approximate and warm_start do not go with many scenarios.", "Leave them out.")
     if any(options.get(name) is not None for name in ("progress",)) and jobs > 1:
         raise OptionError("progress cannot be called from other processes.", "Leave it out, or jobs.")
-    lifting = _joint_lifting(program, changes, _lift_settings(options))
     jobs = min(jobs, len(changes), os.cpu_count() or 1)
-    if jobs == 1:
-        return _solve_in_turn(lifting, changes, options)
+    with using_threads(options.get("threads")):
+        lifting = _joint_lifting(program, changes, _lift_settings(options))
+        if jobs == 1:
+            return _solve_in_turn(lifting, changes, options)
     parts = np.array_split(np.arange(len(changes)), jobs)
     shares = [[changes[k] for k in part] for part in parts]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        found = pool.map(_solve_in_turn, [lifting] * jobs, shares, [options] * jobs)
+        found = pool.map(_solve_on_one_core, [lifting] * jobs, shares, [options] * jobs)
         return [result for results in found for result in results]
 
 
@@ -191,6 +193,12 @@ def _numbers(stacks: Sequence[Matrix], like: Vector) -> Vector | None:
 
 
 # --- in turn ----------------------------------------------------------------------------------------------------------
+
+
+def _solve_on_one_core(lifting: Lifting, changes: Sequence[Vectors], options: Options) -> list[Result]:
+    """In a process beside others, which need the other cores."""
+    with using_threads(1):
+        return _solve_in_turn(lifting, changes, options)
 
 
 def _solve_in_turn(lifting: Lifting, changes: Sequence[Vectors], options: Options) -> list[Result]:

@@ -191,7 +191,8 @@ class SolverSettings:
     iteration_limit
         Iterations of the backend, or None for its own limit.
     threads
-        Threads of the backend, or None for its own choice.
+        Threads of the backend, or None for its own choice; relift's own passes keep to it too
+        (:mod:`relift.threads`).
     verbose
         Let the backend print its log.
     options

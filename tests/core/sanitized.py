@@ -25,7 +25,17 @@ MODULES = {
     "_linear_core": "linear_module.cpp",
 }
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-FLAGS = ("-std=c++17", "-g1", *SANITIZERS, "-fPIC", "-shared", "-DPy_LIMITED_API=0x030B0000", "-Wall", "-Wextra")
+FLAGS = (
+    "-std=c++17",
+    "-g1",
+    *SANITIZERS,
+    "-fPIC",
+    "-pthread",
+    "-shared",
+    "-DPy_LIMITED_API=0x030B0000",
+    "-Wall",
+    "-Wextra",
+)
 KERNEL_TESTS = (
     "tests/lifting/test_point_residuals.py",
     "tests/program/test_passes.py",

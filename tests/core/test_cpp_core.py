@@ -24,7 +24,7 @@ SOURCES = sorted((CORE / "tests").glob("test_*.cpp"))
 )
 def test_core_passes_its_tests_under_sanitizers(source: Path, own: str, tmp_path: Path) -> None:
     program = tmp_path / source.stem
-    flags = ["-std=c++17", "-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    flags = ["-std=c++17", "-O0", "-g1", "-pthread", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     flags += [own] if own else []
     built = subprocess.run(
         [str(COMPILER), *flags, "-Wall", "-Wextra", f"-I{CORE / 'include'}", str(source), "-o", str(program)],

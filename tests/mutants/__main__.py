@@ -45,7 +45,16 @@ def run_tests(folder: Path, tests: tuple[str, ...], is_cpp: bool) -> int:
 def _run_program(folder: Path, name: str) -> int:
     program = folder / name
     source = folder / "core" / "tests" / f"{name}.cpp"
-    words = ["g++", "-std=c++17", "-O0", f"-I{folder / 'core' / 'include'}", str(source), "-o", str(program)]
+    words = [
+        "g++",
+        "-std=c++17",
+        "-O0",
+        "-pthread",
+        f"-I{folder / 'core' / 'include'}",
+        str(source),
+        "-o",
+        str(program),
+    ]
     if _returncode(words, folder, None):
         return 2
     return 1 if _returncode([str(program)], folder, None) else 0

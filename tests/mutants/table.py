@@ -232,12 +232,15 @@ CORE = _of(
         "return true;",
         "test_core",
     ),
+    ("hash_rounds.hpp", "!multipliers_ && are_distinct(rows_, n_row_classes_)", "!multipliers_", "test_core"),
     (
         "algebra.hpp",
         "static constexpr u32 products_between_folds = 32;",
         "static constexpr u32 products_between_folds = 512;",
         "test_core",
     ),
+    ("exact_values.hpp", "tens + 10 * is_next", "tens", "test_core"),
+    ("exact_values.hpp", "floor + (rest > one / 2)", "floor", "test_core"),
     ("weights.hpp", "if (word > largest_small_integer) word -= modulus;", ";", "test_core"),
     (
         "field.hpp",

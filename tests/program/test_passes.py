@@ -192,8 +192,8 @@ def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
     ("name", "arguments"),
     [
         ("triangle", lambda o, i, v: ((o, i, v), 2, True)),
-        ("submatrix", lambda o, i, v: ((o, i, v), 2, np.arange(2), None)),
-        ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64))),
+        ("submatrix", lambda o, i, v: ((o, i, v), 2, np.arange(2), None, 1)),
+        ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64), 1)),
     ],
 )
 def test_damaged_matrices_are_refused_by_every_pass(name: str, arguments: Any) -> None:

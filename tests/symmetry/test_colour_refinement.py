@@ -396,6 +396,51 @@ def test_rounds_come_back_when_the_cells_fall_apart(mode: Mode, scale_rows: bool
     assert found.statistics.rounds > 1
 
 
+def programs_that_start_apart() -> Iterator[Any]:
+    """Programs whose costs or sides tell most vertices apart from the start, or all, and rounds do the rest."""
+    random = np.random.default_rng(8)
+    n, m = 40_000, 20_000
+    row, column = random.integers(m, size=3 * n), np.repeat(np.arange(n), 3)
+    few, many = random.choice([1.0, 2.5, -3.0], size=row.size), random.normal(size=row.size)
+    for values, data in (("few", few), ("many", many)):
+        A = sparse.coo_array((data, (row, column)), shape=(m, n)).tocsc()
+        costs = {"all": np.arange(n) / 100, "half": np.arange(n) // 2 / 100, "pairs": random.integers(n, size=n) / 8}
+        for name, q in costs.items():
+            yield pytest.param(None, A, q, np.ones(m), id=f"{values}-{name}")
+        yield pytest.param(None, A.tocsr(), costs["half"], np.arange(m) / 7, id=f"{values}-sides")
+        yield pytest.param(sparse.diags_array(np.ones(n)).tocsc(), A, costs["pairs"], np.ones(m), id=f"{values}-curved")
+    A = sparse.coo_array((few, (row, column)), shape=(m, n)).tocsc()
+    copies = sparse.block_diag([A[:, : n // 2]] * 2, format="csc")
+    yield pytest.param(None, copies, np.tile(np.arange(n // 2) / 100, 2), np.ones(2 * m), id="copies")
+    empty = sparse.csc_array((m, n))
+    yield pytest.param(None, empty, np.arange(n) / 100, np.repeat(np.arange(m // 2), 2), id="empty rows")
+
+
+@needs_core
+@pytest.mark.parametrize("scale_rows", [False, True])
+@pytest.mark.parametrize(("P", "A", "q", "u"), list(programs_that_start_apart()))
+def test_kernel_and_reference_agree_where_most_are_told_apart_at_once(
+    P: Any, A: Any, q: NDArray[np.float64], u: NDArray[np.float64], scale_rows: bool
+) -> None:
+    l, u = np.full(A.shape[0], -np.inf), np.asarray(u, dtype=float)
+    arguments: tuple[Any, ...] = (P, A, [field.images(q)], field.images(l), field.images(u), l, u)
+    found = refine(*arguments, scale_rows=scale_rows)
+    slow = refine_slowly(*arguments, mode="equitable", reading="decimal", scale_rows=scale_rows)
+    assert found.variables.labels.tolist() == slow.variable_labels.tolist()
+    assert found.rows.labels.tolist() == slow.row_labels.tolist()
+
+
+@needs_core
+def test_variables_that_are_all_told_apart_from_the_start_need_one_look_at_the_rows() -> None:
+    n = 30_000
+    A = sparse.diags_array(np.ones(n)).tocsr()
+    u = np.ones(n)
+    words = field.images(u)
+    found = refine(None, A, [field.images(np.arange(n) / 10)], words, words, u, u, scale_rows=False)
+    assert found.variables.n_classes == found.rows.n_classes == n
+    assert (found.statistics.rounds, found.statistics.splitters) == (0.5, 0)
+
+
 # ------------------------------------------------------------------------------------------------ without the core
 def test_reference_takes_over_where_the_core_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(field, "CORE_IS_COMPILED", False)
@@ -462,7 +507,7 @@ def test_exhausted_memory_is_an_error_and_no_crash() -> None:
         try:
             _core.refine(
                 (path.indptr, path.indices, path.data), (np.zeros(n + 1, dtype=np.int32), path.indices[:0], none),
-                False, n, 0, (), (words, words), (none, none), False, True, False, 0, None,
+                False, n, 0, (), (words, words), (none, none), False, True, False, 0, 2, None,
                 labels, labels[:0], none, words,
             )
         except MemoryError:
@@ -532,7 +577,7 @@ def test_core_checks_types_and_lengths_by_itself() -> None:
         _core.images(np.zeros(3), True, words)
     matrix = np.zeros(2, dtype=np.int32), np.zeros(1, dtype=np.int32), np.ones(1)
     words, floats, ints = np.zeros(1, dtype=np.uint64), np.zeros(1), np.zeros(1, dtype=np.int64)
-    rest = (False, True, False, 0, None, ints, ints, floats, words)
+    rest = (False, True, False, 0, 1, None, ints, ints, floats, words)
     with pytest.raises(ValueError, match="indptr has a wrong type or length"):
         _core.refine(None, matrix, False, 5, 1, (), (words, words), (floats, floats), *rest)
     with pytest.raises(ValueError, match=r"2\^30"):

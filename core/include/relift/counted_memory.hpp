@@ -16,6 +16,13 @@ struct MemoryCount {
     u64 now = 0, peak = 0;
     void add(u64 bytes) { peak = std::max(peak, now += bytes); }
     void remove(u64 bytes) { now -= bytes; }
+    // Those of threads that have worked at the same time; what one has taken another may give back.
+    void add_those_of(const std::vector<MemoryCount>& others) {
+        u64 together = now;
+        for (const MemoryCount& other : others) together += other.peak;
+        peak = std::max(peak, together);
+        for (const MemoryCount& other : others) now += other.now;
+    }
 };
 
 // Of the refinement that runs in this thread.

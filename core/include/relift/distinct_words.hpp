@@ -1,7 +1,10 @@
 // How many distinct words an array holds, whether all are distinct, and which are equal.
 #pragma once
+#include <atomic>
+
 #include "counted_memory.hpp"
 #include "portable.hpp"
+#include "threads.hpp"
 
 namespace relift {
 
@@ -13,7 +16,7 @@ inline u32 power_of_two_above(u64 n) {
 
 inline u64 spread(u64 word) { return word * 0x9E3779B97F4A7C15u; }
 
-// A number of distinct words: exact up to most_exact of them, beyond that estimated.
+// A number of distinct words: exact up to some thousands of them or an eighth of all, beyond that estimated.
 struct DistinctCount {
     u64 number;
     bool is_exact;
@@ -21,7 +24,7 @@ struct DistinctCount {
 
 class DistinctCounter {
 public:
-    static constexpr u32 most_exact = 4096;
+    static constexpr u32 least_exact = 4096, most_exact = 65536;
 
     // Counts never fall from round to round: once estimated, always estimated (skip_exact).
     DistinctCount count(const u64* words, u32 size, bool skip_exact = false) {
@@ -32,8 +35,9 @@ public:
 
 private:
     bool count_exactly(const u64* words, u32 size, u64& number) {
-        const u32 capacity = power_of_two_above(2 * std::min<u64>(size, most_exact));
-        const int shift = 64 - trailing_zeros(capacity);
+        const u32 limit = std::min(std::max(least_exact, size / 8), most_exact);
+        u32 capacity = power_of_two_above(2 * std::min<u64>(size, least_exact));
+        int shift = 64 - trailing_zeros(capacity);
         table_.assign(capacity, 0);
         bool zero_seen = false;
         u64 last = size ? ~words[0] : 0;
@@ -46,9 +50,24 @@ private:
             while (table_[at] && table_[at] != word) at = (at + 1) & (capacity - 1);
             if (table_[at]) continue;
             table_[at] = word;
-            if (++number > most_exact) return false;
+            if (++number > limit) return false;
+            if (2 * number <= capacity) continue;
+            enlarge_table();
+            capacity = u32(table_.size());
+            shift = 64 - trailing_zeros(capacity);
         }
         return true;
+    }
+    void enlarge_table() {
+        Array<u64> larger(4 * table_.size(), 0);
+        const int shift = 64 - trailing_zeros(u32(larger.size()));
+        for (u64 word : table_) {
+            if (word == 0) continue;
+            u64 at = spread(word) >> shift;
+            while (larger[at]) at = (at + 1) & (larger.size() - 1);
+            larger[at] = word;
+        }
+        table_.swap(larger);
     }
     // Counts the words in a slice of hash space that holds about 2048 of them if all are distinct.
     u64 estimate(const u64* words, u32 size) {
@@ -94,8 +113,9 @@ inline bool all_distinct(const u64* words, u32 size, Array<u64>& table) {
     return true;
 }
 
-// Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table.
-inline bool all_distinct(const u64* words, u32 size) {
+// Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table. Threads take
+// some buckets each, and read all words.
+inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
     int log_buckets = 0;
     while (size >> log_buckets > 1024 && log_buckets < 12) ++log_buckets;
     const u32 n_buckets = 1u << log_buckets;
@@ -107,11 +127,12 @@ inline bool all_distinct(const u64* words, u32 size) {
         largest = std::max(largest, start[b + 1]);
         start[b + 1] += start[b];
     }
-    Array<u64> table(power_of_two_above(2 * u64(largest) + 2));
-    const u32 slice = std::max(n_buckets / 2, 1u);  // half of the buckets at a time, to save memory
-    Array<u64> sorted(std::max(start[slice], size - start[slice]) + 1);
-    for (u32 first = 0; first < n_buckets; first += slice) {
+    u32 n_slices = 2;  // half of the buckets at a time, to save memory; or as many parts as there are threads
+    while (n_slices < threads_for(size, n_threads)) n_slices *= 2;
+    const u32 slice = std::max(n_buckets / n_slices, 1u);
+    const auto are_distinct_from = [&](u32 first) {
         const u32 origin = start[first];
+        Array<u64> table(power_of_two_above(2 * u64(largest) + 2)), sorted(start[first + slice] - origin + 1);
         Array<u32> next(slice + 1);  // the last place takes all that belongs to another slice
         for (u32 b = 0; b <= slice; ++b) next[b] = start[first + b] - origin;
         for (u32 i = 0; i < size; ++i) {
@@ -121,8 +142,15 @@ inline bool all_distinct(const u64* words, u32 size) {
         }
         for (u32 b = first; b < first + slice; ++b)
             if (!all_distinct(sorted.data() + (start[b] - origin), start[b + 1] - start[b], table)) return false;
-    }
-    return true;
+        return true;
+    };
+    std::atomic<bool> are_all{true};
+    const u32 n_parts = threads_for(size, n_threads);
+    in_parallel(n_parts, [&](u32 k) {
+        for (u32 first = k * slice; first < n_buckets && are_all; first += n_parts * slice)
+            if (!are_distinct_from(first)) are_all = false;
+    });
+    return are_all;
 }
 
 // Classes of equal words, numbered by smallest member.
@@ -164,6 +192,42 @@ inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
         }
         if (i == size) return grouping;
     }
+}
+
+// The same by several threads, if the classes are few: each groups a part, then classes of the parts are joined, part
+// by part, so that their numbers are again those of smallest members.
+inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels, u32 n_threads) {
+    const u32 n_parts = threads_for(size, n_threads);
+    if (n_parts == 1 || expected > size / 16) return group(words, size, expected, labels);
+    std::vector<Grouping> parts(n_parts);
+    in_parallel(n_parts, [&](u32 k) {
+        const u64 first = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts);
+        parts[k] = group(words + first, u32(last - first), expected, labels + first);
+        for (u32& representative : parts[k].representatives) representative += u32(first);
+    });
+    Array<u64> firsts;
+    for (const Grouping& part : parts)
+        for (u32 representative : part.representatives) firsts.push_back(words[representative]);
+    Array<i64> joined(firsts.size());
+    Grouping whole = group(firsts.data(), u32(firsts.size()), expected, joined.data());
+    std::fill(whole.sizes.begin(), whole.sizes.end(), 0);
+    Array<u32> representatives(whole.n_classes(), ~u32(0));
+    Array<u32> start(n_parts, 0);
+    for (u32 k = 0, at = 0; k < n_parts; ++k) {
+        start[k] = at;
+        for (u32 c = 0; c < parts[k].n_classes(); ++c, ++at) {
+            const u32 label = u32(joined[at]);
+            whole.sizes[label] += parts[k].sizes[c];
+            representatives[label] = std::min(representatives[label], parts[k].representatives[c]);
+        }
+    }
+    whole.representatives.swap(representatives);
+    in_parallel(n_parts, [&](u32 k) {
+        const i64* const numbers = joined.data() + start[k];
+        for (u64 i = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts); i < last; ++i)
+            labels[i] = numbers[labels[i]];
+    });
+    return whole;
 }
 
 }  // namespace relift

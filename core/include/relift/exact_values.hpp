@@ -76,54 +76,34 @@ inline u64 magnitude_by_printing(double x) {
     return field_multiply(digits, PowersOfTen::at(exponent));
 }
 
-// The same digits by 128-bit integers, for 1e-6 <= |x| <= 1e16; returns false where it does not apply.
+// The same digits by integers, for most 2^-32 <= |x| < 2^52; returns false where it does not apply.
 //
-// x = m 2^-s stands for all reals between (2m - 1) 2^-(s+1) and (2m + 1) 2^-(s+1), the ends included if m is even.
-// With k such that x 10^k has 17 or 18 digits, the shortest decimal is the multiple n 10^j of the largest power of ten
-// among the integers in 10^k times that interval, and of several the one nearest to x.
+// x = m 2^-s stands for all reals between (2m - 1) 2^-(s+1) and (2m + 1) 2^-(s+1). With
+// the smallest k for which 10^k 2^-s is at least 1, the multiples of 10^-k in that interval are between one and ten, so
+// that at most one of them is a multiple of ten times that: it is the shortest decimal; if there is none, the multiple
+// nearest to x is. Everything is counted in units of 10^-k 2^-f with f = s + 1 - k, in which x is 2m 5^k and half of the
+// interval is 5^k; that multiples of ten are found or not is as good as random, so nothing branches on it.
 inline bool magnitude_by_integers(double x, u64& magnitude) {
-    static const u128 powers[] = {u128(1u), u128(10u), u128(100u), u128(1000u), u128(10000u), u128(100000u),
-                                  u128(1000000u), u128(10000000u), u128(100000000u), u128(1000000000u),
-                                  wide_of(1e10), wide_of(1e11), wide_of(1e12), wide_of(1e13), wide_of(1e14),
-                                  wide_of(1e15), wide_of(1e16), wide_of(1e17), wide_of(1e18), wide_of(1e19),
-                                  wide_of(1e20), wide_of(1e21), wide_of(1e22)};
+    static constexpr std::array<u64, 27> powers_of_five = [] {
+        std::array<u64, 27> powers{1};
+        for (int k = 1; k < 27; ++k) powers[k] = 5 * powers[k - 1];
+        return powers;
+    }();
     const u64 word = bits_of(x);
-    const int biased = int(word >> 52 & 2047);
+    const int s = 1075 - int(word >> 52 & 2047);
     const u64 fraction = word & ((u64(1) << 52) - 1), m = fraction | u64(1) << 52;
-    if (biased < 1023 - 19 || biased > 1023 + 52 || fraction == 0) return false;  // powers of two: unequal halves
-    const int shift = 1076 - biased;                                              // s + 1
-    const int k = 16 - (((biased - 1023) * 78913) >> 18);                         // 78913 / 2^18 = log10(2)
-    const u128 half_gap = powers[k], middle = half_gap * (2 * m), one = u128(1) << shift;
-    const u128 low = middle - half_gap, high = middle + half_gap;
-    const bool open = m & 1;
-    u64 first = u64((low + one - 1) >> shift), last = u64(high >> shift);
-    if (open && (low & (one - 1)) == 0) ++first;
-    if (open && (high & (one - 1)) == 0) --last;
-    u64 step = 1;
-    int j = 0;
-    const auto coarsen = [&](u64 factor, int zeros) {
-        const u64 coarse_first = (first + factor - 1) / factor, coarse_last = last / factor;
-        if (coarse_first > coarse_last) return false;
-        first = coarse_first;
-        last = coarse_last;
-        step *= factor;
-        j += zeros;
-        return true;
-    };
-    if (coarsen(10, 1) && coarsen(10, 1)) {  // most floats of 16 or 17 digits end here
-        coarsen(100000000, 8);
-        coarsen(10000, 4);
-        coarsen(100, 2);
-        coarsen(10, 1);
-    }
-    const u64 floor = u64(middle >> shift);
-    const u64 quotient = step == 1 ? floor : step == 10 ? floor / 10 : floor / step;
-    const u128 remainder = (u128(floor - quotient * step) << shift) + (middle & (one - 1));
-    const u128 half = u128(step) << (shift - 1);
-    if (remainder == half && first != last) return false;  // a tie
-    u64 digits = quotient + (remainder > half);
-    digits = digits < first ? first : digits > last ? last : digits;
-    magnitude = field_multiply(digits, PowersOfTen::at(j - k));
+    if (s < 1 || s > 84 || fraction == 0) return false;  // a power of two has halves that are not equal
+    const int k = ((s * 78913) >> 18) + 1;               // 78913 / 2^18 = log10(2)
+    const int f = s + 1 - k;                             // at most 59
+    const u64 half_gap = powers_of_five[k], one = u64(1) << f;
+    const u128 middle = wide_product(half_gap, 2 * m);
+    const u64 floor = u64(middle >> f), rest = u64(middle) & (one - 1), tens = floor / 10 * 10;
+    const u64 above_tens = (floor - tens) * one + rest, below_next = 10 * one - above_tens;
+    if (2 * rest == one) return false;  // a tie
+    // Distances are even and 5^k is odd: nothing stands at an end of the interval.
+    const u64 nearest = floor + (rest > one / 2), is_tens = above_tens < half_gap, is_next = below_next < half_gap;
+    const u64 by_tens = tens + 10 * is_next, chosen = u64(0) - (is_tens | is_next);  // all bits, or none
+    magnitude = field_multiply((by_tens & chosen) | (nearest & ~chosen), PowersOfTen::at(-k));
     return true;
 }
 
@@ -150,7 +130,8 @@ inline u64 image_of(double x, Reading reading) {
         magnitude = u64(i64(size));
     else
         magnitude = reading == Reading::bits ? magnitude_by_bits(x) : magnitude_by_decimal(x);
-    return x < 0 ? field_negate(magnitude) : magnitude;
+    const u64 is_negative = bits_of(x) >> 63;  // signs are as good as random: no branch; a magnitude of 0 has none
+    return (magnitude ^ (u64(0) - is_negative)) + is_negative * (modulus + 1);
 }
 
 // Images of many values, most of which were seen before: a direct-mapped cache in front of image_of.

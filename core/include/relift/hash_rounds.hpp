@@ -4,19 +4,25 @@
 // mix(old colour, sum_i colour_i a_ij + sum_k colour_k P_kj): equal colours mean equal sums into every class, but
 // for collisions. A matrix is used in the orientation in which it is given; sums along its majors are gathered,
 // the others scattered. Vertices that are compared up to a factor have their sums, and their colours, multiplied by it
-// once for each vertex; those that rest are woken by their first sum that is not 0 (multipliers.hpp).
+// once for each vertex; those that rest are woken by their first sum that is not 0 (multipliers.hpp). Threads take
+// blocks of majors; each that scatters has sums of its own, which are added up at the end: exactly, so in any order.
 //
-// Rounds go on while they multiply the number of classes, or wake many vertices. They end when
+// A round costs a few nanoseconds for each entry, a worklist several times as much before it has split anything; so
+// rounds go on while they split much, or are about to end (RoundsToGo below), or wake many vertices. They end when
 //   stable    the (exactly counted) number of classes stays: nothing splits any more;
 //   discrete  all variables have distinct colours: only rows are left to be told apart;
-//   slow      the number of classes grows by less than growth_to_go_on: a worklist does the rest.
+//   slow      the number of classes grows too slowly: a worklist does the rest.
 #pragma once
+#include <cmath>
+#include <utility>
+
 #include "algebra.hpp"
 #include "distinct_words.hpp"
 #include "monitor.hpp"
 #include "multipliers.hpp"
 #include "portable.hpp"
 #include "problem.hpp"
+#include "threads.hpp"
 #include "weights.hpp"
 
 namespace relift {
@@ -38,9 +44,10 @@ struct Pass {
     static constexpr bool uniform = uniform_, prefetch = prefetch_;
 };
 
-// sums[major] (+)= sum over its entries of source[minor] * weight.
+// sums[major] (+)= sum over its entries of source[minor] * weight, for a block of majors.
 template <class Pass, class Index, class Weight>
-void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums, bool add) {
+void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums, bool add,
+                    u32 first_major, u32 last_major) {
     using Algebra = typename Pass::Algebra;
     const Index* const indices = matrix.indices;
     const u64 last = matrix.n_entries() - 1;
@@ -52,7 +59,7 @@ void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* s
             else Algebra::add_product(sum, source[indices[e]], weight(e));
         }
     };
-    for (u32 major = 0; major < matrix.n_major; ++major) {
+    for (u32 major = first_major; major < last_major; ++major) {
         typename Algebra::Accumulator sum = 0;
         u64 e = u64(matrix.offsets[major]);
         const u64 end = u64(matrix.offsets[major + 1]);
@@ -71,14 +78,15 @@ void gather_entries(const SparseView<Index>& matrix, Weight weight, const u64* s
     }
 }
 
-// sums[minor] = sum over its entries of source[major] * weight.
+// sums[minor] = sum over its entries in a block of majors of source[major] * weight, not yet tight.
 template <class Pass, class Index, class Weight>
-void scatter_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums) {
+void scatter_entries(const SparseView<Index>& matrix, Weight weight, const u64* source, u64* sums, u32 first_major,
+                     u32 last_major) {
     using Algebra = typename Pass::Algebra;
     const Index* const indices = matrix.indices;
     const u64 last = matrix.n_entries() - 1;
     std::fill_n(sums, matrix.n_minor, 0);
-    for (u32 major = 0; major < matrix.n_major; ++major) {
+    for (u32 major = first_major; major < last_major; ++major) {
         const u64 word = Pass::uniform ? 1 : source[major];
         for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
             if (Pass::prefetch) RELIFT_PREFETCH_TO_WRITE(&sums[indices[std::min(e + prefetch_distance, last)]]);
@@ -88,9 +96,17 @@ void scatter_entries(const SparseView<Index>& matrix, Weight weight, const u64* 
             else sum = Algebra::loose_add_product(sum, word, weight(e));
         }
     }
-    for (u32 minor = 0; minor < matrix.n_minor; ++minor) {
-        sums[minor] = Algebra::tight(sums[minor]);
-        if (Pass::uniform) sums[minor] = Algebra::multiply(sums[minor], source[0]);
+}
+
+// Adds up what the blocks have scattered.
+template <class Pass>
+void add_parts(u64* sums, const Array<u64>& parts, u32 n_parts, u64 n_minor, const u64* source, u64 first, u64 last) {
+    using Algebra = typename Pass::Algebra;
+    for (u64 minor = first; minor < last; ++minor) {
+        u64 sum = sums[minor];
+        for (u32 part = 0; part < n_parts; ++part) sum = Algebra::loose_add(sum, parts[part * n_minor + minor]);
+        sum = Algebra::tight(sum);
+        sums[minor] = Pass::uniform ? Algebra::multiply(sum, source[0]) : sum;
     }
 }
 
@@ -106,18 +122,76 @@ void with_pass(const SparseView<Index>& matrix, const Weights& weights, bool is_
 }
 
 template <class Algebra, class Index>
-void gather(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums, bool add) {
+void gather(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums, bool add,
+            u32 n_threads) {
     with_pass<Algebra>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
-        gather_entries<decltype(pass)>(matrix, weight, source.words, sums, add);
+        over_majors(matrix, threads_for(matrix.n_entries(), n_threads), [&](u32 first, u32 last) {
+            gather_entries<decltype(pass)>(matrix, weight, source.words, sums, add, first, last);
+        });
     });
 }
 
+// How many threads scatter: further sums may take half a word for each entry, not more.
+template <class Index>
+u32 scattering_threads(const SparseView<Index>& matrix, u32 n_threads) {
+    const u64 most_parts = matrix.n_minor ? matrix.n_entries() / 2 / matrix.n_minor : 0;
+    return threads_for(matrix.n_entries(), u32(std::min<u64>(n_threads, 1 + most_parts)));
+}
+
+// parts has room for the sums of all threads but one.
 template <class Algebra, class Index>
-void scatter(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums) {
+void scatter(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums, Array<u64>& parts,
+             u32 n_threads) {
+    n_threads = scattering_threads(matrix, n_threads);
+    const u64 n_minor = matrix.n_minor;
     with_pass<Algebra>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
-        scatter_entries<decltype(pass)>(matrix, weight, source.words, sums);
+        using Pass = decltype(pass);
+        in_parallel(n_threads, [&](u32 k) {
+            u64* const own = k ? &parts[(k - 1) * n_minor] : sums;
+            scatter_entries<Pass>(matrix, weight, source.words, own, first_major_of(matrix, k, n_threads),
+                                  first_major_of(matrix, k + 1, n_threads));
+        });
+        over_range(n_minor, threads_for(n_minor, n_threads), [&](u64 first, u64 last) {
+            add_parts<Pass>(sums, parts, n_threads - 1, n_minor, source.words, first, last);
+        });
     });
 }
+
+// Whether another round pays, by the numbers of classes so far. It does
+//   if the last one multiplied the classes by growth_to_go_on;
+//   if all vertices would be alone in most_rounds_to_go more of such growth, by half or more;
+//   if it made many new classes: each of them has a member that the worklist would have to look around;
+//   if it made far fewer of the variables than the one before, and there are rows, for which the worklist would need
+//   the entries seen from the other side: the next round may well make none. Estimates may tell so once.
+// Growth is counted beyond the largest number so far, so that there are O(log n) rounds in all, whatever is estimated.
+class RoundsToGo {
+public:
+    RoundsToGo(u64 n_vertices, DistinctCount variables, DistinctCount rows, double growth_to_go_on)
+        : n_vertices_(double(n_vertices)), growth_to_go_on_(growth_to_go_on),
+          most_(double(variables.number + rows.number)), most_variables_(double(variables.number)),
+          has_rows_(rows.number > 0) {}
+
+    bool pay_after(DistinctCount variables, DistinctCount rows) {
+        const double before = most_, variables_before = most_variables_, new_before = new_variables_;
+        most_ = std::max(most_, double(variables.number + rows.number));
+        most_variables_ = std::max(most_variables_, double(variables.number));
+        new_variables_ = most_variables_ - variables_before;
+        if (most_ >= growth_to_go_on_ * before || most_ - before >= share_that_is_many * n_vertices_) return true;
+        const double growth = most_ / before;
+        const double rounds_to_go = growth > 1 ? std::log(n_vertices_ / most_) / std::log(growth) : HUGE_VAL;
+        if (growth >= least_growth && rounds_to_go <= most_rounds_to_go) return true;
+        const bool is_ending = has_rows_ && new_before > 0 && new_variables_ <= share_that_is_few * new_before;
+        return is_ending && (variables.is_exact || !std::exchange(was_ending_, true));
+    }
+
+private:
+    static constexpr double least_growth = 1.5, most_rounds_to_go = 8;
+    static constexpr double share_that_is_many = 1.0 / 16, share_that_is_few = 1.0 / 3;
+    const double n_vertices_, growth_to_go_on_;
+    double most_, most_variables_, new_variables_ = 0;
+    const bool has_rows_;
+    bool was_ending_ = false;
+};
 
 template <class Index, class Algebra>
 class HashRounds {
@@ -126,11 +200,12 @@ public:
 
     // multipliers is null where nothing rests; factors are then those of the rows alone, or none.
     HashRounds(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, Factors factors,
-               Multipliers<Index>* multipliers, Monitor& monitor)
+               Multipliers<Index>* multipliers, Monitor& monitor, u32 n_threads)
         : problem_(problem), P_weights_(P_weights), A_weights_(A_weights), factors_(factors),
-          multipliers_(multipliers), monitor_(monitor), variables_(problem.n_variables),
+          multipliers_(multipliers), monitor_(monitor), n_threads_(n_threads), variables_(problem.n_variables),
           spare_variables_(problem.n_variables), rows_(problem.n_rows), spare_rows_(problem.n_rows),
-          products_(multipliers && problem.has_P() ? problem.n_variables : 0) {}
+          products_(multipliers && problem.has_P() ? problem.n_variables : 0),
+          parts_(u64(scattering_threads(problem.A, n_threads) - 1) * problem.A.n_minor) {}
 
     // The current colours, to be filled with the initial ones; after a round also those before it.
     Array<u64>& variables() { return variables_; }
@@ -140,7 +215,7 @@ public:
     bool has_woken() const { return has_woken_; }
     // The same colours in other words, so that sums are other ones.
     void renew_variables() {
-        for (u64& colour : variables_) colour = next_colour(colour, 1);
+        over_vertices(problem_.n_variables, [&](u64 j) { variables_[j] = next_colour(variables_[j], 1); });
     }
 
     // How often all entries were gone through.
@@ -156,6 +231,8 @@ public:
         n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
         n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
+        if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
+        RoundsToGo rounds_to_go(n_vertices, n_variable_classes_, n_row_classes_, growth_to_go_on);
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
             const bool had_woken = has_woken_;
@@ -169,15 +246,16 @@ public:
                 return Verdict::stable;
             colour_variables();
             n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
-            const u64 n_classes = n_variable_classes_.number + n_row_classes_.number;
-            monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes);
+            monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes());
             // The rows are stable under the variables as they were.
             if (stayed(variables_before, n_variable_classes_) && !has_woken_) return Verdict::stable;
             if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
+            // Under rows that are all told apart, variables of equal colours have equal entries.
+            if (!problem_.has_P() && !multipliers_ && are_distinct(rows_, n_row_classes_)) return Verdict::stable;
+            const bool pays = rounds_to_go.pay_after(n_variable_classes_, n_row_classes_);
             const bool was_half = is_first && skips_first_rows_;
             if (n_woken_ > n_vertices / 64) continue;  // a wave goes through: all of it must be compared once more
-            if (!was_half && double(n_classes) < growth_to_go_on * double(variables_before.number + rows_before.number))
-                return Verdict::slow;
+            if (!was_half && !pays) return Verdict::slow;
         }
     }
 
@@ -190,10 +268,10 @@ public:
         if (factors_.variable_source)  // the colours before are not needed any more
             source = multiplied(variables_, factors_.variable_source, spare_variables_);
         u64* const sums = spare_rows_.data();
-        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, source, sums, false);
-        else scatter<Algebra>(problem_.A, A_weights_, source, sums);
+        if (problem_.A_is_by_rows) gather<Algebra>(problem_.A, A_weights_, source, sums, false, n_threads_);
+        else scatter<Algebra>(problem_.A, A_weights_, source, sums, parts_, n_threads_);
         multiply_sums(problem_.n_variables, problem_.n_rows, factors_.row_target, sums);
-        for (u32 i = 0; i < problem_.n_rows; ++i) rows_[i] = next_colour(rows_[i], sums[i]);
+        over_vertices(problem_.n_rows, [&](u64 i) { rows_[i] = next_colour(rows_[i], sums[i]); });
     }
 
     void colour_variables() {
@@ -203,23 +281,31 @@ public:
         if (problem_.n_rows) {
             Source source{rows_.data(), is_one_class(n_row_classes_)};
             if (factors_.row_source) source = multiplied(rows_, factors_.row_source, spare_rows_);
-            if (problem_.A_is_by_rows) scatter<Algebra>(problem_.A, A_weights_, source, sums);
-            else gather<Algebra>(problem_.A, A_weights_, source, sums, false);
+            if (problem_.A_is_by_rows) scatter<Algebra>(problem_.A, A_weights_, source, sums, parts_, n_threads_);
+            else gather<Algebra>(problem_.A, A_weights_, source, sums, false, n_threads_);
             has_sums = true;
         }
         if (problem_.has_P()) {
             Source source{variables_.data(), is_one_class(n_variable_classes_)};
             if (factors_.variable_source) source = multiplied(variables_, factors_.variable_source, products_);
-            gather<Algebra>(problem_.P, P_weights_, source, sums, has_sums);
+            gather<Algebra>(problem_.P, P_weights_, source, sums, has_sums, n_threads_);
             has_sums = true;
         }
         if (!has_sums) std::fill_n(sums, problem_.n_variables, 0);
         multiply_sums(0, problem_.n_variables, factors_.variable_target, sums);
-        for (u32 j = 0; j < problem_.n_variables; ++j) sums[j] = next_colour(variables_[j], sums[j]);
+        over_vertices(problem_.n_variables, [&](u64 j) { sums[j] = next_colour(variables_[j], sums[j]); });
         variables_.swap(spare_variables_);
     }
 
 private:
+    // Calls work(v) for the vertices of one side, which it must not connect.
+    template <class Work>
+    void over_vertices(u64 size, Work&& work) const {
+        over_range(size, threads_for(size, n_threads_), [&](u64 first, u64 last) {
+            for (u64 v = first; v < last; ++v) work(v);
+        });
+    }
+
     static u64 next_colour(u64 colour, u64 sum) {
         return Algebra::colour(mix(colour * 0xD6E8FEB86659FD93u + (sum ^ (sum >> 29)) * 0xFF51AFD7ED558CCDu));
     }
@@ -227,14 +313,14 @@ private:
     static bool stayed(DistinctCount before, DistinctCount now) {
         return before.is_exact && now.is_exact && before.number == now.number;
     }
-    static bool are_distinct(const Array<u64>& colours, DistinctCount count) {
+    bool are_distinct(const Array<u64>& colours, DistinctCount count) const {
         const u64 size = colours.size();
         if (count.is_exact) return count.number == size;
-        return double(count.number) > 0.95 * double(size) && all_distinct(colours.data(), u32(size));
+        return double(count.number) > 0.95 * double(size) && all_distinct(colours.data(), u32(size), n_threads_);
     }
 
-    static Source multiplied(const Array<u64>& colours, const u64* factors, Array<u64>& products) {
-        for (u32 k = 0; k < colours.size(); ++k) products[k] = Algebra::multiply(colours[k], factors[k]);
+    Source multiplied(const Array<u64>& colours, const u64* factors, Array<u64>& products) const {
+        over_vertices(colours.size(), [&](u64 k) { products[k] = Algebra::multiply(colours[k], factors[k]); });
         return {products.data(), false};
     }
 
@@ -246,7 +332,7 @@ private:
             for (u32 k = 0; k < size; ++k)
                 if (sums[k] && multipliers_->rests_at(first + k)) woken_.push_back(first + k);
         if (woken_.empty()) {
-            for (u32 k = 0; k < size; ++k) sums[k] = Algebra::multiply(sums[k], factors[k]);
+            over_vertices(size, [&](u64 k) { sums[k] = Algebra::multiply(sums[k], factors[k]); });
             return;
         }
         const u32 n = problem_.n_variables;
@@ -270,8 +356,9 @@ private:
     const Factors factors_;
     Multipliers<Index>* const multipliers_;
     Monitor& monitor_;
+    const u32 n_threads_;
     DistinctCounter counter_;
-    Array<u64> variables_, spare_variables_, rows_, spare_rows_, products_;
+    Array<u64> variables_, spare_variables_, rows_, spare_rows_, products_, parts_;
     Array<u32> woken_;
     DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
     u64 n_passes_ = 0, n_woken_ = 0;

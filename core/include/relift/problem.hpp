@@ -29,6 +29,7 @@ struct Options {
     Reading reading = Reading::decimal;
     bool scale_rows = false;
     u64 seed = 0;
+    u32 n_threads = 1;  // the most that may be used; nothing depends on it but the time
 };
 
 struct Output {

@@ -4,6 +4,7 @@
 // each class, the sums (counting: multisets) of entries into every class agree. It does not depend on the seed, on
 // the order of entries or on the orientation of A, but for collisions of random words, which callers must rule out.
 #pragma once
+#include <atomic>
 #include <memory>
 
 #include "hash_rounds.hpp"
@@ -172,11 +173,21 @@ private:
 
     u64 value_word(u64 key) const { return key ? mix(key ^ mix(options_.seed + 1)) | 1 : 0; }
 
+    static bool are_all_equal(const double* values, u64 n_entries, u32 n_threads) {
+        const auto is_as_first = [&](double value) { return value == values[0]; };
+        const u64 n_first = std::min<u64>(n_entries, 4096);  // most matrices show it here if they have several values
+        if (!std::all_of(values, values + n_first, is_as_first)) return false;
+        std::atomic<bool> are_equal{true};
+        over_range(n_entries, n_threads, [&](u64 first, u64 last) {
+            if (!std::all_of(values + first, values + last, is_as_first)) are_equal = false;
+        });
+        return are_equal;
+    }
+
     Weights encode_values(const SparseView<Index>& matrix, bool without_diagonal) {
         const u64 n_entries = matrix.n_entries();
         const double* const values = matrix.values;
-        ValueReader image(options_.reading);
-        const auto word_of = [&](u64 key) {
+        auto word_of = [this, image = ValueReader(options_.reading)](u64 key) mutable {
             double value;
             std::memcpy(&value, &key, sizeof value);
             const u64 word = finite_image(image, value);
@@ -188,9 +199,11 @@ private:
                     for (u64 e = u64(matrix.offsets[j]), end = u64(matrix.offsets[j + 1]); e < end; ++e)
                         if (!visit(u32(matrix.indices[e]) == j ? 0 : bits_of(values[e]))) return;
             }, word_of);
-        if (n_entries && values[0] != 0 && word_of(bits_of(values[0])) &&
-            std::all_of(values, values + n_entries, [&](double x) { return x == values[0]; }))
+        const u32 n_threads = threads_for(n_entries, options_.n_threads);
+        if (n_entries && values[0] != 0 && word_of(bits_of(values[0])) && are_all_equal(values, n_entries, n_threads))
             return Weights();
+        if (n_threads > 1)
+            return encode_by_blocks(values, n_entries, [&] { return word_of; }, n_threads);
         return encode(n_entries, [&](auto&& visit) {
             for (u64 e = 0; e < n_entries; ++e)
                 if (!visit(bits_of(values[e]))) return;
@@ -215,13 +228,16 @@ private:
         ValueReader image(options_.reading);
         const double* const values = problem_.A.values;
         if (options_.counting) {
-            statistics_.rows_without_total = find_row_scales(problem_, [&](u64 e) { return image(values[e]); }, scales, exact);
+            statistics_.rows_without_total = find_row_scales(
+                problem_, [&](u64 e) { return image(values[e]); }, scales, exact, 1);
         } else if (A_weights_.kind == WeightKind::unit) {
             const u64 word = problem_.A.n_entries() ? image(values[0]) : 0;
-            statistics_.rows_without_total = find_row_scales(problem_, [&](u64) { return word; }, scales, exact);
+            statistics_.rows_without_total = find_row_scales(
+                problem_, [&](u64) { return word; }, scales, exact, options_.n_threads);
         } else {
             with_weight(A_weights_, [&](auto weight) {
-                statistics_.rows_without_total = find_row_scales(problem_, weight, scales, exact);
+                statistics_.rows_without_total =
+                    find_row_scales(problem_, weight, scales, exact, options_.n_threads);
             });
         }
     }
@@ -261,37 +277,47 @@ private:
         const u64 first_variable = mix(options_.seed ^ 0x76617269), first_row = mix(options_.seed ^ 0x726F7773);
         if (problem_.variable_images.empty() && diagonal_.empty())
             std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable));
-        else for (u32 j = 0; j < problem_.n_variables; ++j) {
-            u64 colour = first_variable;
-            for (const u64* words : problem_.variable_images) colour = absorb(colour, words[j]);
-            if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);
-            variables[j] = Algebra::colour(colour);
-        }
-        ScaledBounds last{0, 0};  // rows with equal bounds often follow each other
-        u64 colour_of_last = absorb(absorb(first_row, 0), 0);
-        for (u32 i = 0; i < problem_.n_rows; ++i) {
-            ScaledBounds bounds{problem_.row_lower[i], problem_.row_upper[i]};
-            if (!inverse_scales_.empty())
-                bounds = scaled_bounds(bounds.lower, bounds.upper, inverse_scales_[i], output_.row_scales[i] < 0);
-            if (bounds.lower != last.lower || bounds.upper != last.upper) {
-                last = bounds;
-                colour_of_last = absorb(absorb(first_row, bounds.lower), bounds.upper);
+        else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
+            for (u64 j = first; j < last; ++j) {
+                u64 colour = first_variable;
+                for (const u64* words : problem_.variable_images) colour = absorb(colour, words[j]);
+                if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);
+                variables[j] = Algebra::colour(colour);
             }
-            u64 colour = colour_of_last;
-            for (const u64* words : problem_.row_extra) colour = absorb(colour, words[i]);
-            rows[i] = Algebra::colour(colour);
-        }
+        });
+        over_vertices(problem_.n_rows, [&](u64 first, u64 last) {
+            ScaledBounds before{0, 0};  // rows with equal bounds often follow each other
+            u64 colour_before = absorb(absorb(first_row, 0), 0);
+            for (u64 i = first; i < last; ++i) {
+                ScaledBounds bounds{problem_.row_lower[i], problem_.row_upper[i]};
+                if (!inverse_scales_.empty())
+                    bounds = scaled_bounds(bounds.lower, bounds.upper, inverse_scales_[i], output_.row_scales[i] < 0);
+                if (bounds.lower != before.lower || bounds.upper != before.upper) {
+                    before = bounds;
+                    colour_before = absorb(absorb(first_row, bounds.lower), bounds.upper);
+                }
+                u64 colour = colour_before;
+                for (const u64* words : problem_.row_extra) colour = absorb(colour, words[i]);
+                rows[i] = Algebra::colour(colour);
+            }
+        });
+    }
+
+    template <class Work>
+    void over_vertices(u64 size, Work&& work) const {
+        over_range(size, threads_for(size, options_.n_threads), work);
     }
 
     // ------------------------------------------------------------------------------------ refinement
     // Rounds first; then the worklist from the cells that may split others; and rounds again when the cells promise to
     // fall apart in a few of them (around one odd vertex of a random graph, say). Rounds are made only while they
-    // multiply the number of classes, so there are O(log n) in all.
+    // split much, so there are O(log n) in all.
     template <class Algebra>
     void refine() {
         using Rounds = HashRounds<Index, Algebra>;
         const auto new_rounds = [&] {
-            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, factors(), multipliers_.get(), monitor_);
+            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, factors(), multipliers_.get(), monitor_,
+                                            options_.n_threads);
         };
         std::unique_ptr<Rounds> rounds = new_rounds();
         colour_initially<Algebra>(rounds->variables(), rounds->rows());
@@ -347,8 +373,9 @@ private:
         }
         statistics_.passes += rounds.n_passes();
         Grouping variables = group(rounds.variables().data(), n, rounds.expected_variable_classes(),
-                                   output_.variable_labels);
-        const Grouping rows = group(rounds.rows().data(), m, rounds.expected_row_classes(), output_.row_labels);
+                                   output_.variable_labels, options_.n_threads);
+        const Grouping rows =
+            group(rounds.rows().data(), m, rounds.expected_row_classes(), output_.row_labels, options_.n_threads);
         const bool none_rests = !multipliers_ || (multipliers_->n_resting() == 0 && !rounds.has_woken());
         if (verdict == Rounds::Verdict::stable || (rows.n_classes() == m && !problem_.has_P() && none_rests)) return true;
         cells.splitters = rounds.has_woken() ? cells_awake(variables, rows)

@@ -8,6 +8,7 @@
 #include "algebra.hpp"
 #include "counted_memory.hpp"
 #include "problem.hpp"
+#include "threads.hpp"
 
 namespace relift {
 
@@ -26,25 +27,50 @@ Array<u32> variable_weights(const Problem<Index>& problem) {
     return weights;
 }
 
-// T, exactly and in floats, and the sum of |a_ij| w_j.
+// T in floats, and the sum of |a_ij| w_j.
 struct RowTotal {
-    u64 exact;
     double total, size;
+    void add(double term) {
+        total += term;
+        size += std::fabs(term);
+    }
     bool is_cancelled_below(double share) const { return std::fabs(total) < share * size; }
 };
 
-// image_at(entry) is the image of an entry of A.
+// T of all rows, exactly (not yet tight) and in floats; image_at(entry) is the image of an entry of A, which several
+// threads may ask for. Floats are added in the order of the entries, however many threads there are: one of them adds
+// the floats, another the exact numbers, where rows cannot be shared out.
 template <class Index, class ImageAt>
-Array<RowTotal> row_totals(const Problem<Index>& problem, const Array<u32>& weights, ImageAt&& image_at) {
-    Array<RowTotal> totals(problem.n_rows, RowTotal{0, 0, 0});
-    const double* const values = problem.A.values;
-    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
-        RowTotal& row_total = totals[row];
-        const double term = values[entry] * double(i64(weights[column]));
-        row_total.total += term;
-        row_total.size += std::fabs(term);
-        row_total.exact = FieldAlgebra::loose_add_product(row_total.exact, image_at(entry), weights[column]);
-    });
+Array<RowTotal> row_totals(const Problem<Index>& problem, const Array<u32>& weights, ImageAt&& image_at, u64* exact,
+                           u32 n_threads) {
+    Array<RowTotal> totals(problem.n_rows, RowTotal{0, 0});
+    const auto& A = problem.A;
+    std::fill_n(exact, problem.n_rows, 0);
+    const auto add_float = [&](u32 row, u32 column, u64 e) {
+        totals[row].add(A.values[e] * double(i64(weights[column])));
+    };
+    const auto add_exact = [&](u32 row, u32 column, u64 e) {
+        exact[row] = FieldAlgebra::loose_add_product(exact[row], image_at(e), weights[column]);
+    };
+    const auto add_both = [&](u32 row, u32 column, u64 e) {
+        add_float(row, column, e);
+        add_exact(row, column, e);
+    };
+    const auto walk = [&](u32 first, u32 last, auto&& visit) {
+        for (u32 major = first; major < last; ++major)
+            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
+                visit(major, u32(A.indices[e]), e);
+    };
+    n_threads = threads_for(A.n_entries(), n_threads);
+    if (problem.A_is_by_rows)
+        over_majors(A, n_threads, [&](u32 first, u32 last) { walk(first, last, add_both); });
+    else if (n_threads == 1)
+        walk(0, A.n_major, [&](u32 column, u32 row, u64 e) { add_both(row, column, e); });
+    else
+        in_parallel(2, [&](u32 k) {
+            if (k == 0) walk(0, A.n_major, [&](u32 column, u32 row, u64 e) { add_float(row, column, e); });
+            else walk(0, A.n_major, [&](u32 column, u32 row, u64 e) { add_exact(row, column, e); });
+        });
     return totals;
 }
 
@@ -75,13 +101,13 @@ void sharpen(const Problem<Index>& problem, const Array<u32>& weights, Array<Row
 
 // Writes the scales; returns how many rows are not divided by their T.
 template <class Index, class ImageAt>
-u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact) {
+u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact, u32 n_threads) {
     const Array<u32> weights = variable_weights(problem);
-    Array<RowTotal> totals = row_totals(problem, weights, image_at);
+    Array<RowTotal> totals = row_totals(problem, weights, image_at, exact, n_threads);
     sharpen(problem, weights, totals);
     u64 n_without_total = 0;
     for (u32 i = 0; i < problem.n_rows; ++i) {
-        exact[i] = field_reduce(totals[i].exact);
+        exact[i] = field_reduce(exact[i]);
         if (exact[i] != 0 && !totals[i].is_cancelled_below(smallest_share)) {
             scales[i] = totals[i].total;
             continue;

@@ -22,9 +22,19 @@ struct SparseView {
     u64 n_entries() const { return n_major ? u64(offsets[n_major]) : 0; }
 };
 
-// Throws unless every access that the kernel makes stays inside the arrays.
+// Whether some indices lie inside the matrix.
 template <class Index>
-void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values) {
+bool are_inside(const SparseView<Index>& matrix, u64 first, u64 last) {
+    using Unsigned = std::make_unsigned_t<Index>;
+    const Unsigned largest = Unsigned(matrix.n_minor) - 1;
+    Unsigned signs = 0;  // the sign bit is set where an index, or its distance from the largest one, is negative
+    for (u64 e = first; e < last; ++e) signs |= Unsigned(matrix.indices[e]) | (largest - Unsigned(matrix.indices[e]));
+    return !(signs >> (8 * sizeof(Index) - 1));
+}
+
+// Throws unless the offsets are such that every access to indices and values stays inside these.
+template <class Index>
+void check_offsets(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values) {
     if (n_offsets != u64(matrix.n_major) + 1) throw std::invalid_argument("indptr has a wrong length");
     if (matrix.offsets[0] != 0) throw std::invalid_argument("indptr does not start at 0");
     bool ascending = true;
@@ -34,11 +44,6 @@ void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indic
     if (n_entries > n_indices || n_entries > n_values)
         throw std::invalid_argument("indptr ends behind the indices or the values");
     if (n_entries >= most_entries) throw std::invalid_argument("the matrix has 2^32 entries or more");
-    using Unsigned = std::make_unsigned_t<Index>;
-    const Unsigned last = Unsigned(matrix.n_minor) - 1;
-    Unsigned signs = 0;  // the sign bit is set where an index, or its distance from the last one, is negative
-    for (u64 e = 0; e < n_entries; ++e) signs |= Unsigned(matrix.indices[e]) | (last - Unsigned(matrix.indices[e]));
-    if (signs >> (8 * sizeof(Index) - 1)) throw std::invalid_argument("an index lies outside the matrix");
 }
 
 }  // namespace relift

@@ -5,7 +5,9 @@
 // bits. The word 0 stands for an entry that counts as absent: an explicit zero, say.
 #pragma once
 #include "counted_memory.hpp"
+#include "exact_values.hpp"
 #include "portable.hpp"
+#include "threads.hpp"
 
 namespace relift {
 
@@ -55,6 +57,12 @@ public:
     u32 number(u64 key) {
         const Slot& first = slots_[key * 0x9E3779B97F4A7C15u >> 54];
         return first.key == key ? first.number : number_beyond(u32(&first - slots_), key);
+    }
+    // The number of a key that has one, or none; several threads may ask.
+    u32 known(u64 key) const {
+        u32 at = u32(key * 0x9E3779B97F4A7C15u >> 54);
+        while (slots_[at].key != no_key && slots_[at].key != key) at = (at + 1) & 1023;
+        return slots_[at].number;
     }
     u32 size() const { return size_; }
 
@@ -122,6 +130,57 @@ Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
     for_each_key([&](u64 key) {
         weights.words[entry++] = word_of(key);
         return true;
+    });
+    return weights;
+}
+
+// The values of a matrix by several threads: make_word_of() returns a function from bits to words for each of them.
+// Values are numbered by the first entries and, where a block meets another one, when all blocks have come to rest.
+template <class MakeWordOf>
+Weights encode_by_blocks(const double* values, u64 n_entries, MakeWordOf&& make_word_of, u32 n_threads) {
+    constexpr u64 n_first = 1 << 14;
+    Weights weights;
+    weights.table.assign(256, 0);
+    KeyNumbers numbers;
+    auto word_of = make_word_of();
+    const auto is_numbered = [&](u64 entry) {
+        const u64 key = bits_of(values[entry]);
+        const u32 n_known = numbers.size(), number = numbers.number(key);
+        if (number == n_known) weights.table[number] = word_of(key);
+        return number != KeyNumbers::none;
+    };
+    bool has_room = true;
+    for (u64 entry = 0; has_room && entry < std::min(n_first, n_entries); ++entry) has_room = is_numbered(entry);
+    if (has_room) weights.ids.resize(n_entries);
+    std::vector<u64> next(n_threads);
+    for (u32 k = 0; k < n_threads; ++k) next[k] = part_of(n_entries, k, n_threads);
+    for (bool is_done = false; has_room && !is_done;) {
+        in_parallel(n_threads, [&](u32 k) {
+            u64 entry = next[k];
+            for (const u64 end = part_of(n_entries, k + 1, n_threads); entry < end; ++entry) {
+                const u32 number = numbers.known(bits_of(values[entry]));
+                if (number == KeyNumbers::none) break;
+                weights.ids[entry] = u8(number);
+            }
+            next[k] = entry;
+        });
+        is_done = true;
+        for (u32 k = 0; has_room && k < n_threads; ++k)
+            if (next[k] < part_of(n_entries, k + 1, n_threads)) {
+                is_done = false;
+                has_room = is_numbered(next[k]);
+            }
+    }
+    if (has_room) {
+        weights.kind = WeightKind::table;
+        return weights;
+    }
+    release(weights.ids);
+    weights.kind = WeightKind::words;
+    weights.words.resize(n_entries);
+    over_range(n_entries, n_threads, [&](u64 first, u64 last) {
+        auto own_word_of = make_word_of();
+        for (u64 entry = first; entry < last; ++entry) weights.words[entry] = own_word_of(bits_of(values[entry]));
     });
     return weights;
 }

@@ -102,7 +102,7 @@ def solve_command(
     iteration_limit: Annotated[
         int | None, Option("--iteration-limit", help="Iterations of the solver.", metavar="N")
     ] = None,
-    threads: Annotated[int | None, Option("--threads", help="Threads of the solver.", metavar="N")] = None,
+    threads: Annotated[int | None, Option("--threads", help="Threads of relift and the solver.", metavar="N")] = None,
     vertex: Annotated[bool, Option("--vertex", help="Move the solution of an LP to a vertex (crossover).")] = False,
     approximate: Annotated[
         float | None,

@@ -18,6 +18,7 @@ from relift.program.held import held_by_constraints
 from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
 from relift.program.units import natural_of_constraints
+from relift.threads import threads_for
 
 __all__ = ["Duals", "PointResiduals", "point_residuals"]
 
@@ -75,6 +76,7 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
         ),
         program.r,
         (np.ascontiguousarray(x), y, w), (natural, more_terms, more_rho, below, above), (Ax, sizes),
+        threads_for(program.A.nnz + (0 if program.P is None else program.P.nnz)),
     )  # fmt: skip
     if not is_in_range:
         return residuals_slowly(program, x, duals)

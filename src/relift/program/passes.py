@@ -15,6 +15,7 @@ from scipy import sparse
 
 from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
 from relift.program import passes_reference
+from relift.threads import threads_for
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -86,9 +87,9 @@ def products_and_sizes(
     of_rows, of_columns = (np.empty(n_rows), np.empty(n_rows)), (np.empty(n_columns), np.empty(n_columns))
     parts = parts_of(matrix)
     if matrix.format == "csr":
-        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows)
+        compiled.products_and_sizes(parts, across, along, *of_columns, *of_rows, threads_for(matrix.nnz))
     else:
-        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns)
+        compiled.products_and_sizes(parts, along, across, *of_rows, *of_columns, threads_for(matrix.nnz))
     return *of_rows, *of_columns
 
 
@@ -107,7 +108,7 @@ def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indi
     if core is None:
         return passes_reference.spread(vector, sizes, representatives, labels)
     parts = (np.ascontiguousarray(vector), np.ascontiguousarray(sizes), representatives, labels)
-    return float(core.spread(*parts))
+    return float(core.spread(*parts, threads_for(vector.size)))
 
 
 def numbered(labels: Indices) -> tuple[Indices, int]:
@@ -193,7 +194,7 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     if compiled is None or (A.format == "csr" and not A.has_sorted_indices):
         return passes_reference.scan_rows(A, least)
     counts = np.empty(A.shape[0], np.int64)
-    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts)
+    found = compiled.scan_rows(parts_of(A), A.format == "csr", A.shape[1], least, counts, threads_for(A.nnz))
     return counts, np.frombuffer(found, np.int64)
 
 
@@ -230,7 +231,7 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
         place[minors] = np.arange(minors.size)
     kept = np.arange(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
-    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, place)
+    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, place, threads_for(matrix.nnz))
     make = sparse.csr_array if is_by_rows else sparse.csc_array
     kind = parts[0].dtype
     arrays = np.frombuffer(values), np.frombuffer(indices, kind), np.frombuffer(offsets, kind)
@@ -315,7 +316,9 @@ def conic_form(
         return ConicForm(*passes_reference.conic_form(A, bounds, following))
     n_more = 0 if following is None else following.shape[0]
     parts, more = parts_of(A, following), None if following is None else parts_of(following, A)
-    n_equal, n_upper, _, owner, b, offsets, indices, values = compiled.conic_form(parts, bounds, more, n_more)
+    n_equal, n_upper, _, owner, b, offsets, indices, values = compiled.conic_form(
+        parts, bounds, more, n_more, threads_for(A.nnz)
+    )
     return ConicForm(
         n_equal, n_upper, np.frombuffer(owner, np.int32), np.frombuffer(b),
         np.frombuffer(offsets, np.int32), np.frombuffer(indices, np.int32), np.frombuffer(values),

@@ -50,6 +50,7 @@ from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
 from relift.symmetry.partition import Partition
+from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
     from relift import _core
@@ -245,13 +246,13 @@ def refine(
     else:
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
-        index_type = index_type_of(A, P)
+        index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
         n_passes, n_splitters, extra_bytes, n_unscaled = _core.refine(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
-            mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, progress,
-            variables, rows, scales, scale_images,
+            mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries),
+            progress, variables, rows, scales, scale_images,
         )  # fmt: skip
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled

@@ -32,6 +32,7 @@ from relift.symmetry.colour_refinement import Progress, RefinementStatistics, co
 from relift.symmetry.own_scales import RESTS, Masses, OwnScales
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_refinement_reference import refine_up_to_scale_slowly
+from relift.threads import threads_for
 
 if field.CORE_IS_COMPILED:
     from relift import _core
@@ -136,12 +137,12 @@ def refine_up_to_scale(
         mass_images = np.concatenate([masses.variable_images, masses.row_images])
     if field.CORE_IS_COMPILED:
         variable_labels, row_labels = np.empty(n, np.int64), np.empty(m, np.int64)
-        index_type = index_type_of(A, P)
+        index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
         n_passes, n_splitters, extra_bytes, n_lost = _core.refine_up_to_multipliers(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n, m, tuple(of_variables), tuple(of_rows),
-            reading == "decimal", seed & 0xFFFFFFFFFFFFFFFF, progress, variable_labels, row_labels,
-            floats, images, states, mass_floats, mass_images, links,
+            reading == "decimal", seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries), progress,
+            variable_labels, row_labels, floats, images, states, mass_floats, mass_images, links,
         )  # fmt: skip
         cost = RefinementStatistics(
             "compiled", n_passes / (2 if m else 1), n_splitters, extra_bytes, perf_counter() - start, n_lost

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "../sparse_view.hpp"
+#include "../threads.hpp"
 
 namespace relift::passes {
 
@@ -71,9 +71,9 @@ size_t count_conic(const SparseView<Index>& A, const Places& places, const Spars
 
 template <class Index>
 void fill_conic(const SparseView<Index>& A, const Places& places, const SparseView<Index>* more,
-                const int32_t* offsets, int32_t* indices, double* values) {
-    const size_t n = A.n_major, m = A.n_minor;
-    for (size_t j = 0; j < n; ++j) {
+                const int32_t* offsets, int32_t* indices, double* values, u32 n_threads) {
+    const size_t m = A.n_minor;
+    const auto fill_column = [&](size_t j) {
         size_t to = size_t(offsets[j]);
         const auto part = [&](const std::vector<int32_t>& place, double sign) {
             for (size_t e = size_t(A.offsets[j]), end = size_t(A.offsets[j + 1]); e < end; ++e) {
@@ -85,10 +85,13 @@ void fill_conic(const SparseView<Index>& A, const Places& places, const SparseVi
         part(places.equal, 1.0);
         part(places.upper, 1.0);
         part(places.lower, -1.0);
-        if (!more) continue;
+        if (!more) return;
         for (size_t e = size_t(more->offsets[j]), end = size_t(more->offsets[j + 1]); e < end; ++e)
             indices[to] = int32_t(places.n_rows()) + int32_t(more->indices[e]), values[to++] = more->values[e];
-    }
+    };
+    over_majors(A, threads_for(A.n_entries(), n_threads), [&](size_t first, size_t last) {
+        for (size_t j = first; j < last; ++j) fill_column(j);
+    });
 }
 
 // Entries of one triangle, the diagonal included, of a matrix by columns.

@@ -1,54 +1,82 @@
 // Both products of a matrix, and what they were added up from: Mg, |M||g|, M'h and |M|'|h| in one pass, uncopied.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
-#include "../sparse_view.hpp"
+#include "../threads.hpp"
 
 namespace relift::passes {
+
+// Adds what a block of majors scatters to the sums of minors.
+template <class Index>
+void scatter_products(const SparseView<Index>& M, const double* of_majors, double* sums, double* sizes, size_t first,
+                      size_t last) {
+    for (size_t major = first; major < last; ++major) {
+        const double weight = of_majors[major];
+        for (size_t e = size_t(M.offsets[major]), end = size_t(M.offsets[major + 1]); e < end; ++e) {
+            const double product = M.values[e] * weight;
+            sums[M.indices[e]] += product;
+            sizes[M.indices[e]] += std::fabs(product);
+        }
+    }
+}
+
+// The sums of a block of majors.
+template <class Index>
+void gather_products(const SparseView<Index>& M, const double* of_minors, double* sums, double* sizes, size_t first,
+                     size_t last) {
+    for (size_t major = first; major < last; ++major) {
+        double sum = 0, size = 0;
+        for (size_t e = size_t(M.offsets[major]), end = size_t(M.offsets[major + 1]); e < end; ++e) {
+            const double product = M.values[e] * of_minors[M.indices[e]];
+            sum += product;
+            size += std::fabs(product);
+        }
+        sums[major] = sum, sizes[major] = size;
+    }
+}
 
 // For a matrix by columns (of major index) "along" belongs to the majors. Either side may be left out (null).
 template <class Index>
 void products_and_sizes(const SparseView<Index>& M, const double* of_majors, const double* of_minors,
-                        double* minor_sums, double* minor_sizes, double* major_sums, double* major_sizes) {
+                        double* minor_sums, double* minor_sizes, double* major_sums, double* major_sizes,
+                        u32 n_threads) {
+    const auto scatter = [&](u32 first, u32 last) {
+        scatter_products(M, of_majors, minor_sums, minor_sizes, first, last);
+    };
+    const auto gather = [&](u32 first, u32 last) {
+        gather_products(M, of_minors, major_sums, major_sizes, first, last);
+    };
     if (of_majors)
         for (size_t i = 0; i < M.n_minor; ++i) minor_sums[i] = minor_sizes[i] = 0;
-    for (size_t major = 0; major < M.n_major; ++major) {
-        const size_t begin = size_t(M.offsets[major]), end = size_t(M.offsets[major + 1]);
-        if (of_majors) {
-            const double weight = of_majors[major];
-            for (size_t e = begin; e < end; ++e) {
-                const double product = M.values[e] * weight;
-                minor_sums[M.indices[e]] += product;
-                minor_sizes[M.indices[e]] += std::fabs(product);
-            }
-        }
-        if (of_minors) {
-            double sum = 0, size = 0;
-            for (size_t e = begin; e < end; ++e) {
-                const double product = M.values[e] * of_minors[M.indices[e]];
-                sum += product;
-                size += std::fabs(product);
-            }
-            major_sums[major] = sum, major_sizes[major] = size;
-        }
-    }
+    if (of_majors && of_minors) scatter_beside_gather(M, n_threads, scatter, gather);
+    else if (of_majors) scatter(0, M.n_major);
+    else if (of_minors) over_majors(M, threads_for(M.n_entries(), n_threads), gather);
 }
 
 // The largest difference between a member and its class's first member, relative to the sizes; infinite where one of
 // the two is not finite and the other is not the same, or where something differs and the size is 0.
 inline double spread(const double* vector, const double* sizes, size_t n, const int64_t* representatives,
-                     const int64_t* labels) {
-    double worst = 0;
-    for (size_t i = 0; i < n; ++i) {
-        const double first = vector[representatives[labels[i]]], own = vector[i];
-        if (own == first) continue;
-        const double difference = std::fabs(own - first);
-        if (!std::isfinite(own) || !std::isfinite(first) || !(sizes[i] > 0))
-            return std::numeric_limits<double>::infinity();
-        worst = difference / sizes[i] > worst ? difference / sizes[i] : worst;
-    }
-    return worst;
+                     const int64_t* labels, u32 n_threads) {
+    const u32 n_parts = threads_for(n, n_threads);
+    std::vector<double> worst(n_parts, 0.0);
+    in_parallel(n_parts, [&](u32 k) {
+        double most = 0;
+        for (size_t i = part_of(n, k, n_parts), last = part_of(n, k + 1, n_parts); i < last; ++i) {
+            const double first = vector[representatives[labels[i]]], own = vector[i];
+            if (own == first) continue;
+            const double difference = std::fabs(own - first);
+            if (!std::isfinite(own) || !std::isfinite(first) || !(sizes[i] > 0)) {
+                most = std::numeric_limits<double>::infinity();
+                break;
+            }
+            most = difference / sizes[i] > most ? difference / sizes[i] : most;
+        }
+        worst[k] = most;
+    });
+    return *std::max_element(worst.begin(), worst.end());
 }
 
 }  // namespace relift::passes

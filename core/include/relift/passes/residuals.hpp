@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "../sparse_view.hpp"
+#include "../threads.hpp"
 
 namespace relift::passes {
 
@@ -49,67 +49,101 @@ struct Column {
     double rho = 0, term = 0;
 };
 
+// What majors gather from the point and the duals; a thread takes a block of them.
 template <class Index>
-void first_pass(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, Column* columns) {
+void gather_first(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, Column* columns,
+                  size_t first, size_t last) {
     const SparseView<Index>& view = A.view;
-    double* ratios = of.sizes;
-    for (size_t i = 0; i < of.m; ++i) of.Ax[i] = 0;
-    for (size_t j = 0; j < of.n; ++j) ratios[j] = 0;
-    for (size_t major = 0; major < view.n_major; ++major) {
+    for (size_t major = first; major < last; ++major) {
         const size_t begin = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]);
         if (A.is_by_rows) {
-            const double price = y ? y[major] : 0.0, side = sides[major];
             double sum = 0;
-            for (size_t e = begin; e < end; ++e) {
-                const double value = view.values[e];
-                const size_t j = size_t(view.indices[e]);
-                sum += value * of.x[j];
-                if (y) {
-                    columns[j].rho += value * price;
-                    columns[j].term = larger(columns[j].term, std::fabs(value) * std::fabs(price));
-                }
-                if (value != 0) ratios[j] = larger(ratios[j], side / std::fabs(value));
-            }
+            for (size_t e = begin; e < end; ++e) sum += view.values[e] * of.x[view.indices[e]];
             of.Ax[major] = sum;
-        } else {
-            Column column;
-            double ratio = 0;
-            const double at = of.x[major];
-            for (size_t e = begin; e < end; ++e) {
-                const double value = view.values[e];
-                const size_t i = size_t(view.indices[e]);
-                of.Ax[i] += value * at;
-                if (y) {
-                    column.rho += value * y[i];
-                    column.term = larger(column.term, std::fabs(value) * std::fabs(y[i]));
-                }
-                if (value != 0) ratio = larger(ratio, sides[i] / std::fabs(value));
+            continue;
+        }
+        Column column;
+        double ratio = 0;
+        for (size_t e = begin; e < end; ++e) {
+            const double value = view.values[e];
+            const size_t i = size_t(view.indices[e]);
+            if (y) {
+                column.rho += value * y[i];
+                column.term = larger(column.term, std::fabs(value) * std::fabs(y[i]));
             }
-            if (y) columns[major] = column;
-            ratios[major] = ratio;
+            if (value != 0) ratio = larger(ratio, sides[i] / std::fabs(value));
+        }
+        if (y) columns[major] = column;
+        of.sizes[major] = ratio;
+    }
+}
+
+// What a block of majors scatters.
+template <class Index>
+void scatter_first(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, Column* columns,
+                   size_t first, size_t last) {
+    const SparseView<Index>& view = A.view;
+    double* ratios = of.sizes;
+    for (size_t major = first; major < last; ++major) {
+        const size_t begin = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]);
+        if (!A.is_by_rows) {
+            const double at = of.x[major];
+            for (size_t e = begin; e < end; ++e) of.Ax[view.indices[e]] += view.values[e] * at;
+            continue;
+        }
+        const double price = y ? y[major] : 0.0, side = sides[major];
+        for (size_t e = begin; e < end; ++e) {
+            const double value = view.values[e];
+            const size_t j = size_t(view.indices[e]);
+            if (y) {
+                columns[j].rho += value * price;
+                columns[j].term = larger(columns[j].term, std::fabs(value) * std::fabs(price));
+            }
+            if (value != 0) ratios[j] = larger(ratios[j], side / std::fabs(value));
         }
     }
 }
 
-// The largest |a_ij| size_j of each row; sizes are finite.
-template <class Index> void largest_products(const Matrix<Index>& A, const double* sizes, size_t m, double* products) {
+template <class Index>
+void first_pass(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, Column* columns,
+                u32 n_threads) {
+    for (size_t i = 0; i < of.m; ++i) of.Ax[i] = 0;
+    for (size_t j = 0; j < of.n; ++j) of.sizes[j] = 0;
+    scatter_beside_gather(
+        A.view, n_threads,
+        [&](u32 first, u32 last) { scatter_first(A, of, y, sides, columns, first, last); },
+        [&](u32 first, u32 last) { gather_first(A, of, y, sides, columns, first, last); });
+}
+
+// The largest |a_ij| size_j of each row; sizes are finite. Where a thread cannot have rows of its own it has numbers of
+// its own, of which the largest is taken.
+template <class Index>
+void largest_products(const Matrix<Index>& A, const double* sizes, size_t m, double* products, u32 n_threads) {
     const SparseView<Index>& view = A.view;
-    for (size_t i = 0; i < m; ++i) products[i] = 0;
-    for (size_t major = 0; major < view.n_major; ++major) {
-        const size_t begin = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]);
-        if (A.is_by_rows) {
-            double most = 0;
-            for (size_t e = begin; e < end; ++e)
-                most = larger(most, std::fabs(view.values[e]) * sizes[view.indices[e]]);
-            products[major] = most;
-        } else {
-            const double size = sizes[major];
-            for (size_t e = begin; e < end; ++e) {
-                double& most = products[view.indices[e]];
-                most = larger(most, std::fabs(view.values[e]) * size);
+    n_threads = threads_for(view.n_entries(), n_threads);
+    if (A.is_by_rows) {
+        over_majors(view, n_threads, [&](size_t first, size_t last) {
+            for (size_t i = first; i < last; ++i) {
+                double most = 0;
+                for (size_t e = size_t(view.offsets[i]), end = size_t(view.offsets[i + 1]); e < end; ++e)
+                    most = larger(most, std::fabs(view.values[e]) * sizes[view.indices[e]]);
+                products[i] = most;
             }
-        }
+        });
+        return;
     }
+    n_threads = std::min<u32>(n_threads, 2);  // more numbers would cost more than they save
+    std::vector<double> more(n_threads > 1 ? m : 0);
+    in_parallel(n_threads, [&](u32 k) {
+        double* const own = k ? more.data() : products;
+        for (size_t i = 0; i < m; ++i) own[i] = 0;
+        for (size_t j = first_major_of(view, k, n_threads), last = first_major_of(view, k + 1, n_threads); j < last; ++j)
+            for (size_t e = size_t(view.offsets[j]), end = size_t(view.offsets[j + 1]); e < end; ++e) {
+                double& most = own[view.indices[e]];
+                most = larger(most, std::fabs(view.values[e]) * sizes[j]);
+            }
+    });
+    for (size_t i = 0; i < more.size(); ++i) products[i] = larger(products[i], more[i]);
 }
 
 inline double violation(double value, double lower, double upper, double products) {
@@ -133,21 +167,23 @@ struct Curved {
 };
 
 template <class Index>
-Curved pass_over_P(const SparseView<Index>& P, const Vectors& of) {
+Curved pass_over_P(const SparseView<Index>& P, const Vectors& of, u32 n_threads) {
     Curved found;
     for (auto* part : {&found.product, &found.fixed, &found.term, &found.curvature}) part->assign(of.n, 0.0);
-    for (size_t j = 0; j < of.n; ++j) {  // columns serve as rows: P is symmetric
-        double product = 0, fixed = 0, term = 0, curvature = 0;
-        for (size_t e = size_t(P.offsets[j]), end = size_t(P.offsets[j + 1]); e < end; ++e) {
-            const size_t i = size_t(P.indices[e]);
-            const double value = P.values[e], size = std::fabs(value), part = value * of.x[i];
-            product += part;
-            if (of.lb[i] == of.ub[i]) fixed += part;
-            term = larger(term, size * std::fabs(of.x[i]));
-            curvature = larger(curvature, size * of.sizes[i]);
+    over_majors(P, threads_for(P.n_entries(), n_threads), [&](size_t first, size_t last) {
+        for (size_t j = first; j < last; ++j) {  // columns serve as rows: P is symmetric
+            double product = 0, fixed = 0, term = 0, curvature = 0;
+            for (size_t e = size_t(P.offsets[j]), end = size_t(P.offsets[j + 1]); e < end; ++e) {
+                const size_t i = size_t(P.indices[e]);
+                const double value = P.values[e], size = std::fabs(value), part = value * of.x[i];
+                product += part;
+                if (of.lb[i] == of.ub[i]) fixed += part;
+                term = larger(term, size * std::fabs(of.x[i]));
+                curvature = larger(curvature, size * of.sizes[i]);
+            }
+            found.product[j] = product, found.fixed[j] = fixed, found.term[j] = term, found.curvature[j] = curvature;
         }
-        found.product[j] = product, found.fixed[j] = fixed, found.term[j] = term, found.curvature[j] = curvature;
-    }
+    });
     return found;
 }
 
@@ -217,7 +253,7 @@ inline void look_at_duals(const Vectors& of, Column* columns, const Curved& curv
 // Columns, as many as there are variables if there are dual values, hold the gradient afterwards.
 template <class Index>
 Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
-                    std::vector<Column>& columns) {
+                    std::vector<Column>& columns, u32 n_threads) {
     Residuals found;
     std::vector<double> y, per_row(of.m);
     if (of.y) {
@@ -230,10 +266,10 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
         for (size_t j = 0; j < of.n; ++j) found.duals_are_finite &= std::isfinite(of.w[j]);
     }
     for (size_t i = 0; i < of.m; ++i) per_row[i] = larger(or_nothing(of.l[i]), or_nothing(of.u[i]));
-    first_pass(A, of, of.y ? y.data() : nullptr, per_row.data(), columns.data());
+    first_pass(A, of, of.y ? y.data() : nullptr, per_row.data(), columns.data(), n_threads);
     found.common = find_units(of);
     Curved curved;
-    if (P) curved = pass_over_P(*P, of);
+    if (P) curved = pass_over_P(*P, of, n_threads);
     for (size_t j = 0; j < of.n; ++j)
         found.is_finite &= std::isfinite(of.x[j]) && (!P || std::isfinite(curved.product[j]));
     for (size_t i = 0; i < of.m; ++i) found.is_finite &= std::isfinite(of.Ax[i]);
@@ -253,7 +289,7 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
         found.primal = found.gap = infinity;
         return found;
     }
-    largest_products(A, of.sizes, of.m, per_row.data());
+    largest_products(A, of.sizes, of.m, per_row.data(), n_threads);
     for (size_t i = 0; i < of.m; ++i) {
         const double products = per_row[i] > 0 ? per_row[i] : found.common;
         found.primal = larger(found.primal, violation(of.Ax[i], of.l[i], of.u[i], products));

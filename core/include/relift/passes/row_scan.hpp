@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "../sparse_view.hpp"
+#include "../threads.hpp"
 
 namespace relift::passes {
 
@@ -58,17 +58,21 @@ inline std::vector<char> with_repeated_words(const std::vector<RowPrint>& prints
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
 // another one, ascending.
 template <class Index>
-std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long least, long long* counts) {
+std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long least, long long* counts,
+                                 u32 n_threads) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
     std::vector<RowPrint> prints(m);
     for (size_t i = 0; i < m; ++i) prints[i].row = u32(i);
-    for (size_t major = 0; major < A.n_major; ++major) {
-        const u64 own = is_by_rows ? 0 : word_of(major);
-        for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
-            const size_t i = is_by_rows ? major : size_t(A.indices[e]);
-            add_entry(prints[i], is_by_rows ? word_of(u64(A.indices[e])) : own, A.values[e]);
+    const u32 n_blocks = is_by_rows ? threads_for(A.n_entries(), n_threads) : 1;  // floats are added in order
+    over_majors(A, n_blocks, [&](size_t first, size_t last) {
+        for (size_t major = first; major < last; ++major) {
+            const u64 own = is_by_rows ? 0 : word_of(major);
+            for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
+                const size_t i = is_by_rows ? major : size_t(A.indices[e]);
+                add_entry(prints[i], is_by_rows ? word_of(u64(A.indices[e])) : own, A.values[e]);
+            }
         }
-    }
+    });
     for (size_t i = 0; i < m; ++i) {
         counts[i] = prints[i].count;
         if (counts[i] < least) prints[i].columns = 0;

@@ -1,6 +1,6 @@
 // Some rows and columns of a compressed matrix, in one pass that counts and one that copies.
 #pragma once
-#include "../sparse_view.hpp"
+#include "../threads.hpp"
 
 namespace relift::passes {
 
@@ -23,16 +23,18 @@ size_t count_entries(const SparseView<Index>& M, const long long* majors, size_t
 
 template <class Index>
 void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const long long* place,
-                  const Index* offsets, Index* indices, double* values) {
-    for (size_t k = 0; k < n_kept; ++k) {
-        size_t to = size_t(offsets[k]);
-        for (size_t e = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]); e < end; ++e) {
-            const long long at = place ? place[M.indices[e]] : (long long)M.indices[e];
-            if (at < 0) continue;
-            indices[to] = Index(at);
-            values[to++] = M.values[e];
+                  const Index* offsets, Index* indices, double* values, u32 n_threads) {
+    over_range(n_kept, threads_for(u64(offsets[n_kept]), n_threads), [&](u64 first, u64 last) {
+        for (u64 k = first; k < last; ++k) {
+            size_t to = size_t(offsets[k]);
+            for (size_t e = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]); e < end; ++e) {
+                const long long at = place ? place[M.indices[e]] : (long long)M.indices[e];
+                if (at < 0) continue;
+                indices[to] = Index(at);
+                values[to++] = M.values[e];
+            }
         }
-    }
+    });
 }
 
 }  // namespace relift::passes

@@ -1,0 +1,116 @@
+// Work in blocks on several threads.
+//
+// Threads are started for one loop and joined at its end: nothing is left between calls, so that a process may fork,
+// and starting them costs a small part of the smallest loop that is shared. What a block computes must not depend
+// on how many blocks there are; then results do not depend on the number of threads.
+#pragma once
+#include <exception>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "counted_memory.hpp"
+#include "sparse_view.hpp"
+
+namespace relift {
+
+// A thread with less to do than these many entries costs more than it saves.
+constexpr u64 least_entries_of_a_thread = u64(1) << 17;
+constexpr u32 most_threads = 64;
+
+// How many threads share a loop over so many entries, if so many may be used.
+inline u32 threads_for(u64 n_entries, u32 n_threads) {
+    return u32(std::max<u64>(1, std::min<u64>({n_entries / least_entries_of_a_thread, n_threads, most_threads})));
+}
+
+// Calls work(k) for k = 0 .. n-1, each in a thread of its own, the caller's among them; where the system gives no more
+// threads the caller does their work too. The first exception, by k, comes through once all have ended.
+template <class Work>
+void in_parallel(u32 n, Work&& work) {
+    if (n <= 1) {
+        if (n) work(u32(0));
+        return;
+    }
+    std::vector<std::exception_ptr> errors(n);
+    std::vector<MemoryCount> counts(n);
+    std::vector<std::thread> others;
+    others.reserve(n - 1);
+    const auto do_block = [&](u32 k) noexcept {
+        try {
+            work(k);
+        } catch (...) {
+            errors[k] = std::current_exception();
+        }
+    };
+    const auto in_thread = [&](u32 k) noexcept {
+        do_block(k);
+        counts[k] = memory_count();  // a new thread has counted from 0
+    };
+    u32 n_started = 1;
+    try {
+        for (; n_started < n; ++n_started) others.emplace_back(in_thread, n_started);
+    } catch (...) {  // no thread, or no memory for one
+    }
+    do_block(0);
+    for (u32 k = n_started; k < n; ++k) do_block(k);
+    for (std::thread& other : others) other.join();
+    memory_count().add_those_of(counts);
+    for (const std::exception_ptr& error : errors)
+        if (error) std::rethrow_exception(error);
+}
+
+// Where the k-th of n parts of a range begins.
+inline u64 part_of(u64 size, u32 k, u32 n) { return size / n * k + size % n * k / n; }
+
+// Calls work(first, last) for the parts of a range of elements.
+template <class Work>
+void over_range(u64 size, u32 n_parts, Work&& work) {
+    in_parallel(n_parts, [&](u32 k) { work(part_of(size, k, n_parts), part_of(size, k + 1, n_parts)); });
+}
+
+// The majors whose entries are about the k-th of n parts.
+template <class Index>
+u32 first_major_of(const SparseView<Index>& matrix, u32 k, u32 n) {
+    if (k == 0) return 0;
+    if (k == n) return matrix.n_major;
+    const Index start = Index(part_of(matrix.n_entries(), k, n));
+    return u32(std::lower_bound(matrix.offsets, matrix.offsets + matrix.n_major, start) - matrix.offsets);
+}
+
+// Calls work(first, last) for blocks of majors with about as many entries each.
+template <class Index, class Work>
+void over_majors(const SparseView<Index>& matrix, u32 n_blocks, Work&& work) {
+    in_parallel(n_blocks, [&](u32 k) {
+        work(first_major_of(matrix, k, n_blocks), first_major_of(matrix, k + 1, n_blocks));
+    });
+}
+
+// What majors scatter, scatter(first, last), in order, beside what they gather, gather(first, last). One thread does
+// both in turns, so that entries come from memory once; of several one scatters and the others gather, so that
+// floats are added in the same order whatever the number of threads.
+template <class Index, class Scatter, class Gather>
+void scatter_beside_gather(const SparseView<Index>& matrix, u32 n_threads, Scatter&& scatter, Gather&& gather) {
+    n_threads = threads_for(matrix.n_entries(), n_threads);
+    if (n_threads > 1)
+        return in_parallel(n_threads, [&](u32 k) {
+            if (k == 0) scatter(u32(0), matrix.n_major);
+            else gather(first_major_of(matrix, k - 1, n_threads - 1), first_major_of(matrix, k, n_threads - 1));
+        });
+    constexpr u32 majors_in_a_turn = 16;
+    for (u32 first = 0; first < matrix.n_major; first += majors_in_a_turn) {
+        const u32 last = std::min(first + majors_in_a_turn, matrix.n_major);
+        scatter(first, last);
+        gather(first, last);
+    }
+}
+
+// Throws unless every access that the kernel makes stays inside the arrays.
+template <class Index>
+void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values, u32 n_threads = 1) {
+    check_offsets(matrix, n_offsets, n_indices, n_values);
+    over_range(matrix.n_entries(), threads_for(matrix.n_entries(), n_threads), [&](u64 first, u64 last) {
+        if (!are_inside(matrix, first, last)) throw std::invalid_argument("an index lies outside the matrix");
+    });
+}
+
+}  // namespace relift

@@ -1,0 +1,140 @@
+"""Threads of the compiled passes: results do not depend on their number, and ``threads=`` is kept to."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing import get_all_start_methods, get_context
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import relift
+from relift.lifting.cone_residuals import Duals
+from relift.lifting.point_residuals import point_residuals
+from relift.program import passes
+from relift.program.program import Program
+from relift.symmetry import finite_field as field
+from relift.symmetry.colour_refinement import core_is_compiled, refine
+from relift.threads import LEAST_ENTRIES, available_cores, threads_for, threads_in_use, using_threads
+
+needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
+NUMBERS = (1, 2, 3, 8)
+
+
+def large_matrix(kind: str, *, by_rows: bool, seed: int = 3) -> Any:
+    """A matrix with enough entries for three threads."""
+    random = np.random.default_rng(seed)
+    m, n, size = 30_000, 50_000, 450_000
+    values = {"ones": np.ones(1), "few": np.array([1.0, 2.5, -3.0]), "many": random.normal(size=9000)}[kind]
+    at = random.integers(m, size=size), random.integers(n, size=size)
+    block = sparse.coo_array((random.choice(values, size=size), at), shape=(m, n))
+    matrix = block.tocsr() if by_rows else block.tocsc()
+    matrix.sort_indices()
+    assert matrix.nnz > LEAST_ENTRIES
+    return matrix
+
+
+@needs_core
+@pytest.mark.parametrize("mode", ["equitable", "counting"])
+@pytest.mark.parametrize("by_rows", [False, True])
+@pytest.mark.parametrize("kind", ["ones", "few", "many"])
+def test_classes_and_scales_are_the_same_whatever_the_number_of_threads(kind: str, by_rows: bool, mode: Any) -> None:
+    A = large_matrix(kind, by_rows=by_rows)
+    A = sparse.block_diag([A, A], format=A.format)
+    l, u = np.full(A.shape[0], -np.inf), np.ones(A.shape[0])
+    arguments: tuple[Any, ...] = (None, A, [], field.images(l), field.images(u), l, u)
+    for scale_rows in (False, True):
+        found = []
+        for number in NUMBERS:
+            with using_threads(number):
+                found.append(refine(*arguments, mode=mode, scale_rows=scale_rows))
+        for other in found[1:]:
+            assert np.array_equal(found[0].variables.labels, other.variables.labels)
+            assert np.array_equal(found[0].rows.labels, other.rows.labels)
+            assert np.array_equal(found[0].row_scales, other.row_scales)
+            assert np.array_equal(found[0].row_scale_images, other.row_scale_images)
+            assert found[0].statistics.rounds == other.statistics.rounds
+        assert found[0].variables.n_classes <= A.shape[1] // 2
+
+
+@needs_core
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_passes_give_the_same_bits_whatever_the_number_of_threads(by_rows: bool) -> None:
+    random = np.random.default_rng(1)
+    A = large_matrix("many", by_rows=by_rows)
+    x, y = random.normal(size=A.shape[1]), random.normal(size=A.shape[0])
+    rows, columns = np.flatnonzero(random.random(A.shape[0]) < 0.7), np.flatnonzero(random.random(A.shape[1]) < 0.7)
+    labels = random.integers(1000, size=600_000)
+    firsts = np.unique(labels, return_index=True)[1]
+    numbers = random.normal(size=labels.size)
+
+    def everything(number: int) -> list[Any]:
+        with using_threads(number):
+            part = passes.submatrix(A, rows, columns)
+            found: list[Any] = [*passes.products_and_sizes(A, x, y), *passes.scan_rows(A)]
+            found += [part.indptr, part.indices, part.data]
+            found += [passes.products_and_sizes(A, x, None)[0], passes.products_and_sizes(A, None, y)[2]]
+            found += [passes.spread(numbers, np.ones(labels.size), firsts, labels)]
+            if not by_rows:
+                form = passes.conic_form(A, (-np.abs(y), np.abs(y), -np.abs(x), np.abs(x)))
+                found += [form.offsets, form.indices, form.values, form.b]
+        return found
+
+    expected = everything(1)
+    for number in NUMBERS[1:]:
+        for one, other in zip(expected, everything(number), strict=True):
+            assert np.array_equal(one, other)
+
+
+@needs_core
+def test_residuals_have_the_same_bits_whatever_the_number_of_threads() -> None:
+    random = np.random.default_rng(2)
+    for by_rows in (False, True):
+        A = large_matrix("few", by_rows=by_rows)
+        m, n = A.shape
+        P = sparse.diags_array(random.random(n)).tocsc()
+        program = Program(P=P, q=random.normal(size=n), A=A, l=-np.ones(m), u=np.ones(m), lb=-1, ub=2)
+        duals = Duals(random.normal(size=m), random.normal(size=n), np.zeros(0), np.zeros(0))
+        x = random.normal(size=n)
+        found = set()
+        for number in NUMBERS:
+            with using_threads(number):
+                found.add(point_residuals(program, x, duals))
+        assert len(found) == 1
+
+
+def test_threads_of_solve_hold_inside_the_call_and_not_after_it() -> None:
+    program = Program(q=np.ones(3), A=np.ones((1, 3)), l=[1], lb=0)
+    seen: list[int] = []
+    before = threads_in_use()
+    relift.solve(program, threads=before + 2, progress=lambda _: seen.append(threads_in_use()))
+    assert set(seen) == {before + 2}
+    assert threads_in_use() == before
+
+
+def test_without_a_choice_all_cores_of_the_process_are_used_for_what_is_large() -> None:
+    assert threads_in_use() == available_cores() >= 1
+    assert threads_for(LEAST_ENTRIES) == available_cores()
+    assert threads_for(LEAST_ENTRIES - 1) == 1
+    with using_threads(5), using_threads(None):
+        assert threads_in_use() == 5
+    if hasattr(os, "sched_getaffinity"):
+        assert available_cores() == len(os.sched_getaffinity(0))
+
+
+def _n_classes(number: int) -> int:
+    A = large_matrix("few", by_rows=False)
+    l, u = np.full(A.shape[0], -np.inf), np.ones(A.shape[0])
+    with using_threads(number):
+        return refine(None, A, [], field.images(l), field.images(u), l, u).variables.n_classes
+
+
+@needs_core
+@pytest.mark.skipif("fork" not in get_all_start_methods(), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_a_process_that_has_used_threads_may_fork() -> None:
+    expected = _n_classes(2)
+    with get_context("fork").Pool(1) as pool:
+        assert pool.apply(_n_classes, (2,)) == expected
