@@ -60,6 +60,14 @@ def test_data_without_near_misses_get_no_hint_and_no_second_look(seed: int) -> N
     assert "second look" not in lifting.timings
 
 
+def test_rows_of_the_same_numbers_that_stand_apart_are_no_reason_for_a_second_look() -> None:
+    random = np.random.default_rng(0)
+    A = (random.random((300, 200)) < 0.02).astype(float)
+    lifting = relift.lift(Program(q=np.ones(200), A=A[A.any(axis=1)], l=1.0, lb=0, ub=2))
+    assert lifting.small.n_variables > 150
+    assert "second look" not in lifting.timings
+
+
 def test_large_arrays_are_sampled_and_near_misses_are_still_seen() -> None:
     values = np.repeat(np.random.default_rng(0).random(100_000), 2)
     assert not has_nearly_equal_numbers(Program(q=values, lb=0))

@@ -5,6 +5,8 @@
 // these, and stand in different classes, speak for masses that differ, and so do entries of one row that are equal in the
 // first. It is a look, not a proof, in either direction.
 #pragma once
+#include <cstring>
+
 #include "distinct_words.hpp"
 #include "masses.hpp"
 
@@ -18,7 +20,11 @@ constexpr double share_that_speaks = 0.08;
 struct Likeness {
     u64 row_pairs = 0, rows_alike = 0, entry_pairs = 0, entries_alike = 0;
     u64 sided_pairs = 0, sided_alike = 0;  // of rows with sizes and a right-hand side that is not 0
-    bool speaks_in_proportion() const { return double(sided_alike) > share_that_speaks * double(sided_pairs); }
+    u64 given_pairs = 0, given_alike = 0;  // the same with the numbers as given in place of classes
+    // Rows of the very same numbers stand in different classes by what surrounds them, not by rounding.
+    bool speaks_in_proportion() const {
+        return double(std::min(sided_alike, given_alike)) > share_that_speaks * double(sided_pairs);
+    }
     bool speaks() const {
         return double(rows_alike) > share_that_speaks * double(row_pairs) ||
                double(entries_alike) > share_that_speaks * double(entry_pairs);
@@ -95,7 +101,12 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
     };
     const SampledRows sample = sampled_rows(problem);
     const auto& entries = sample.entries;
-    Array<KindAndClass> of_entries, of_rows, of_sided_rows;
+    const auto bits = [](double value) {
+        u64 word;
+        std::memcpy(&word, &value, sizeof word);
+        return word;
+    };
+    Array<KindAndClass> of_entries, of_rows, of_sided_rows, of_given_rows;
     Likeness found;
     for (u64 first = 0, last = 0; first < entries.size(); first = last) {
         double most_dear = 0, largest = 0;
@@ -114,7 +125,7 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
             most_dear = std::max(most_dear, dear);
             largest = std::max(largest, large);
         }
-        u64 kind = 0;
+        u64 kind = 0, given = 0;
         of_entries.clear();
         for (u64 e = first; e < last; ++e) {
             double dear, large;
@@ -122,6 +133,9 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
             const u64 by_cost = dear > 0 ? quantised(dear / most_dear) : without_cost;
             const u64 by_size = large > 0 ? quantised(large / largest) + 1 : 0;
             kind += mix(by_cost ^ mix(by_size));
+            const u32 j = entries[e].column;
+            const u64 bounds = mix(bits(variables.low[j]) ^ mix(bits(variables.high[j])));
+            given += mix(bits(entries[e].value) ^ mix(bits(variables.cost[j]) ^ bounds));
             // Entries that have neither a price nor a size say nothing.
             if (dear > 0 || large > 0) of_entries.push_back({by_cost, variable_class[entries[e].column]});
         }
@@ -129,11 +143,15 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
         const u32 i = sample.rows[entries[first].row];
         of_rows.push_back({kind, row_class[i]});
         const double low = rows.low[i], high = rows.high[i];
-        if (largest > 0 && ((std::isfinite(low) && low != 0) || (std::isfinite(high) && high != 0)))
-            of_sided_rows.push_back({kind + side_word(low, largest) + side_word(high, largest), row_class[i]});
+        if (largest > 0 && ((std::isfinite(low) && low != 0) || (std::isfinite(high) && high != 0))) {
+            const u64 sided = kind + side_word(low, largest) + side_word(high, largest);
+            of_sided_rows.push_back({sided, row_class[i]});
+            of_given_rows.push_back({sided, i64(given + mix(bits(low) ^ mix(bits(high))))});
+        }
     }
     count_pairs(of_rows, found.row_pairs, found.rows_alike);
     count_pairs(of_sided_rows, found.sided_pairs, found.sided_alike);
+    count_pairs(of_given_rows, found.given_pairs, found.given_alike);
     return found;
 }
 
