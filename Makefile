@@ -100,7 +100,7 @@ $(VENV)/.site: $(VENV)/.dev
 	@touch $@
 
 $(VENV)/.release: $(VENV)/bin/python
-	$(RUN)/python -m pip install --quiet "build>=1.2" "setuptools>=77" "ziglang>=0.13" "auditwheel>=6.1" "abi3audit>=0.0.20"
+	$(RUN)/python -m pip install --quiet "build>=1.2" "setuptools>=77" wheel "ziglang>=0.13" "auditwheel>=6.1" "abi3audit>=0.0.20"
 	@touch $@
 
 clean:
