@@ -111,7 +111,7 @@ def _audit_glibc(wheel: Path, tag: str) -> None:
 
 def _audit_musl(wheel: Path) -> None:
     """Nothing but musl itself is needed; auditwheel can only ask that on a system that runs on musl."""
-    from elftools.elf.elffile import ELFFile  # type: ignore[import-not-found]
+    from elftools.elf.elffile import ELFFile
 
     with zipfile.ZipFile(wheel) as archive:
         for module in MODULES:
