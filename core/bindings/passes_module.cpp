@@ -12,6 +12,7 @@
 #include <string>
 
 #include "relift/passes/conic_form.hpp"
+#include "relift/passes/digits.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
 #include "relift/passes/products.hpp"
@@ -436,6 +437,23 @@ PyObject* py_simple_fractions(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_has_longer(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given;
+        int digits;
+        if (!PyArg_ParseTuple(arguments, "Oi", &given, &digits)) return nullptr;
+        if (digits < 1 || digits > 15) throw std::invalid_argument("digits are not between 1 and 15");
+        const Buffer values(given);
+        const double* value = values.doubles("values", values.size());
+        bool is_there;
+        {
+            const WithoutLock unlocked;
+            is_there = has_longer(value, values.size(), digits);
+        }
+        return PyBool_FromLong(is_there);
+    });
+}
+
 PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
@@ -457,6 +475,8 @@ PyMethodDef methods[] = {
      "grouped_sums(target, terms, sums): sums of field elements by target; fills the last."},
     {"simple_fractions", py_simple_fractions, METH_VARARGS,
      "simple_fractions(values, largest, rounding, numerators, denominators): fills the last two."},
+    {"has_longer", py_has_longer, METH_VARARGS,
+     "has_longer(values, digits): whether some number has more than so many significant digits."},
     {"count_kinds", py_count_kinds, METH_VARARGS,
      "count_kinds(q, lb, ub, low, high, cost): how many kinds of variables there are as given, up to units and signs, "
      "and up to sizes."},

@@ -85,6 +85,24 @@ def test_fractions_near_numbers_are_those_of_the_slow_twin(seed: int) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@given(seeds)
+def test_digits_are_counted_as_python_prints_them(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    few, exponents = random.integers(1, 18, 40), random.integers(-30, 31, 40)
+    typed = [float(f"{random.integers(1, 10**count)}e{power}") for count, power in zip(few, exponents, strict=True)]
+    values = np.concatenate([typed, np.nextafter(typed, np.inf), random.random(9), [0.0, -0.0, np.inf, -np.inf]])
+    for value in values:
+        for digits in (1, 6, 9, 15):
+            numbers = np.array([1.0, value, -value])
+            assert passes.has_longer(numbers, digits) == passes_reference.has_longer(numbers, digits)
+
+
+def test_digits_of_a_float_are_at_most_fifteen() -> None:
+    assert passes.core is not None
+    with pytest.raises(ValueError, match="digits are not between 1 and 15"):
+        passes.core.has_longer(np.ones(1), 16)
+
+
 def test_compiled_counts_refuse_arrays_that_do_not_fit() -> None:
     assert passes.core is not None
     words, short = np.zeros(3, np.uint64), np.zeros(2, np.uint64)

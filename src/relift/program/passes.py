@@ -172,6 +172,26 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
     return numerators, denominators
 
 
+def has_longer(values: Vector, digits: int) -> bool:
+    """Whether some number has more significant digits, as the shortest decimal that reads back as it.
+
+    Parameters
+    ----------
+    values
+        Numbers; infinities have no digits.
+    digits
+        So many are few; at most 15.
+
+    Examples
+    --------
+    >>> has_longer(np.array([0.3, 1200.0, np.inf]), 2), has_longer(np.array([0.1 + 0.2]), 9)
+    (False, True)
+    """
+    if core is None:
+        return passes_reference.has_longer(values, digits)
+    return bool(core.has_longer(np.ascontiguousarray(values), digits))
+
+
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     """How many entries that are not 0 each row has, and which rows may be multiples of another row.
 

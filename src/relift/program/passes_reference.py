@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -71,6 +73,12 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
         open_, rest = open_[goes_on], 1.0 / fraction[goes_on]
         h, k, h_before, k_before = h[goes_on], k[goes_on], h_before[goes_on], k_before[goes_on]
     return numerators, denominators
+
+
+def has_longer(values: Vector, digits: int) -> bool:
+    """As Python prints them."""
+    finite = np.unique(np.abs(values[np.isfinite(values)]))
+    return any(len(Decimal(repr(value)).normalize().as_tuple().digits) > digits for value in finite.tolist())
 
 
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
