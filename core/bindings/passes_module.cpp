@@ -15,6 +15,7 @@
 #include "relift/passes/digits.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
+#include "relift/passes/near_misses.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
@@ -454,6 +455,37 @@ PyObject* py_has_longer(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_count_shapes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        if (!PyArg_ParseTuple(arguments, "OOO", &given[0], &given[1], &given[2])) return nullptr;
+        const Buffer low(given[0]), high(given[1]), cost(given[2]);
+        const size_t n = low.size();
+        if (n > most_indices) throw std::invalid_argument("there are too many intervals");
+        return PyLong_FromUnsignedLongLong(
+            count_shapes(low.doubles("low", n), high.doubles("high", n), cost.doubles("cost", n), u32(n)));
+    });
+}
+
+PyObject* py_count_near_misses(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given;
+        unsigned long long most, slice;
+        int last_bits;
+        if (!PyArg_ParseTuple(arguments, "OKKi", &given, &most, &slice, &last_bits)) return nullptr;
+        if (slice < 1 || last_bits < 1 || last_bits > 52) throw std::invalid_argument("a number is not one that can be");
+        const Buffer values(given);
+        const double* value = values.doubles("values", values.size());
+        BitCounts counts;
+        {
+            const WithoutLock unlocked;
+            counts = count_near_misses(value, values.size(), {u64(most), u64(slice), last_bits});
+        }
+        return Py_BuildValue("KK", static_cast<unsigned long long>(counts.numbers),
+                             static_cast<unsigned long long>(counts.keys));
+    });
+}
+
 PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
@@ -477,6 +509,11 @@ PyMethodDef methods[] = {
      "simple_fractions(values, largest, rounding, numerators, denominators): fills the last two."},
     {"has_longer", py_has_longer, METH_VARARGS,
      "has_longer(values, digits): whether some number has more than so many significant digits."},
+    {"count_near_misses", py_count_near_misses, METH_VARARGS,
+     "count_near_misses(values, most, slice, last_bits): distinct magnitudes, and distinct ones without their last bits, "
+     "of some numbers."},
+    {"count_shapes", py_count_shapes, METH_VARARGS,
+     "count_shapes(low, high, cost): how many intervals with costs there are up to a factor of either sign."},
     {"count_kinds", py_count_kinds, METH_VARARGS,
      "count_kinds(q, lb, ub, low, high, cost): how many kinds of variables there are as given, up to units and signs, "
      "and up to sizes."},

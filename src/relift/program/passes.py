@@ -148,6 +148,28 @@ def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     return counts
 
 
+def count_shapes(low: Vector, high: Vector, cost: Vector) -> int:
+    """How many intervals with costs there are up to a factor of either sign, to nine digits; the even ones count half.
+
+    Parameters
+    ----------
+    low, high
+        The intervals.
+    cost
+        What belongs to each: an even interval without a cost is its own negative, and counts one, the others two.
+
+    Examples
+    --------
+    >>> low, high = np.array([0.0, -2.0, -3.0]), np.array([1.0, 0.0, 3.0])
+    >>> count_shapes(low, high, np.zeros(3)), count_shapes(low, high, np.ones(3))
+    (3, 6)
+    """
+    if core is None:
+        return passes_reference.count_shapes(low, high, cost)
+    shapes: int = core.count_shapes(*map(np.ascontiguousarray, (low, high, cost)))
+    return shapes
+
+
 def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
     """Numerators and denominators of the simplest fractions near numbers; 0 and 1 where there is none.
 
@@ -170,6 +192,31 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
     numerators, denominators = np.empty(values.size, np.int64), np.empty(values.size, np.int64)
     core.simple_fractions(np.ascontiguousarray(values), largest, rounding, numerators, denominators)
     return numerators, denominators
+
+
+def count_near_misses(values: Vector, most: int, slice_: int, last_bits: int) -> tuple[int, int]:
+    """How many magnitudes there are, and how many if the last bits did not count.
+
+    Parameters
+    ----------
+    values
+        Numbers.
+    most
+        If there are more, so many are drawn at random, always the same ones.
+    slice_
+        Of these, those with about so many different values are counted: all that differ in the last bits only, or none.
+    last_bits
+        Which bits do not count; they are rounded off.
+
+    Examples
+    --------
+    >>> count_near_misses(np.array([0.3, 0.1 + 0.2, -0.3, 7.0]), 100, 100, 16)
+    (3, 2)
+    """
+    if core is None:
+        return passes_reference.count_near_misses(values, most, slice_, last_bits)
+    counts: tuple[int, int] = core.count_near_misses(np.ascontiguousarray(values), most, slice_, last_bits)
+    return counts
 
 
 def has_longer(values: Vector, digits: int) -> bool:

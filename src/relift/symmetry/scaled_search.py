@@ -217,9 +217,10 @@ class _Search:
                 search, best = other_search, other
         if not settings.signs or best.n_classes <= 2:
             return best, None
+        if not may_be_equal_up_to_reflection(self.program if self.small is None else self.small.member):
+            return best, None
         centres = centres_of(self.program, search.bounds)
-        member = self.program if self.small is None else self.small.member
-        if centres is not None and may_be_equal_up_to_reflection(member, centres):
+        if centres is not None:
             other = search.from_centres(centres).exact()
             if other.n_classes < best.n_classes:
                 return other, centres
