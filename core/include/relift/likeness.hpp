@@ -89,24 +89,12 @@ public:
     }
     // Adds the number of distinct pairs, and by how many they exceed the distinct kinds.
     void count(u64& pairs, u64& alike) {
-        const u64 n_pairs = n_distinct(pairs_), n_kinds = n_distinct(kinds_);
+        const u64 n_pairs = count_mixed(pairs_, table_), n_kinds = count_mixed(kinds_, table_);
         pairs += n_pairs;
         alike += n_pairs - n_kinds;
     }
 
 private:
-    u64 n_distinct(const Array<u64>& words) {
-        const u64 capacity = power_of_two_above(2 * words.size());
-        table_.assign(capacity, 0);
-        u64 number = 0;
-        for (const u64 word : words) {
-            u64 at = word & (capacity - 1);  // words are mixed
-            while (table_[at] && table_[at] != (word | 1)) at = (at + 1) & (capacity - 1);
-            number += !table_[at];
-            table_[at] = word | 1;
-        }
-        return number;
-    }
     Array<u64> kinds_, pairs_, table_;
 };
 

@@ -100,13 +100,18 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
 def count_near_misses(values: Vector, most: int, slice_: int, last_bits: int) -> tuple[int, int]:
     """By sets."""
     if values.size > most:
-        values = values[(_mixed(np.arange(most, dtype=np.uint64)) % np.uint64(values.size)).astype(np.int64)]
+        values = values[_below(np.arange(most, dtype=np.uint64), values.size).astype(np.int64)]
     bits = (np.abs(values) + 0.0).view(np.uint64)
     keys = (bits + np.uint64(1 << (last_bits - 1))) >> np.uint64(last_bits)
     if bits.size > 2 * slice_:
-        chosen = _mixed(keys) % np.uint64(bits.size // slice_) == 0
+        chosen = _below(keys, bits.size // slice_) == 0
         bits, keys = bits[chosen], keys[chosen]
     return len(set(bits.tolist())), len(set(keys.tolist()))
+
+
+def _below(words: FieldElements, bound: int) -> FieldElements:
+    """Numbers below a bound that look random, equal for equal words."""
+    return ((_mixed(words) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32)
 
 
 def _mixed(words: FieldElements) -> FieldElements:

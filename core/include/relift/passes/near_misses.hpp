@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "../counted_memory.hpp"
+#include "../distinct_words.hpp"
 #include "../exact_values.hpp"
 
 namespace relift {
@@ -21,23 +21,21 @@ struct BitCounts {
 inline BitCounts count_near_misses(const double* values, u64 size, const LookAtBits& look) {
     const u64 count = std::min(size, look.most), n_slices = count > 2 * look.slice ? count / look.slice : 1;
     const auto key_of = [&](u64 bits) { return (bits + (u64(1) << (look.last_bits - 1))) >> look.last_bits; };
-    Array<u64> chosen;
+    const auto below = [](u64 word, u64 bound) { return (word >> 32) * bound >> 32; };  // a number below the bound
+    Array<u64> numbers, keys;  // mixed
     u64 last = ~u64(0);
     for (u64 k = 0; k < count; ++k) {
         // At random: what is nearly equal may lie at regular distances.
-        const u64 bits = bits_of(std::fabs(values[size > look.most ? mix(k) % size : k]));
+        const u64 bits = bits_of(std::fabs(values[size > look.most ? below(mix(k), size) : k]));
         if (bits == last) continue;
         last = bits;
-        // All numbers of one key are chosen, or none of them.
-        if (n_slices == 1 || mix(key_of(bits)) % n_slices == 0) chosen.push_back(bits);
+        const u64 key = mix(key_of(bits));
+        if (n_slices > 1 && below(key, n_slices)) continue;  // all numbers of one key are chosen, or none of them
+        numbers.push_back(mix(bits));
+        keys.push_back(key);
     }
-    std::sort(chosen.begin(), chosen.end());  // and so are the keys
-    BitCounts counts;
-    for (u64 k = 0; k < chosen.size(); ++k) {
-        counts.numbers += k == 0 || chosen[k] != chosen[k - 1];
-        counts.keys += k == 0 || key_of(chosen[k]) != key_of(chosen[k - 1]);
-    }
-    return counts;
+    Array<u64> table;
+    return {count_mixed(numbers, table), count_mixed(keys, table)};
 }
 
 }  // namespace passes
