@@ -23,8 +23,9 @@ struct Likeness {
     u64 given_pairs = 0, given_alike = 0;  // the same with the numbers as given in place of classes
     // Rows of the very same numbers stand in different classes by what surrounds them, not by rounding.
     bool speaks_in_proportion() const {
-        return double(std::min(sided_alike, given_alike)) > share_that_speaks * double(sided_pairs);
+        return are_alike_in_proportion() && double(given_alike) > share_that_speaks * double(sided_pairs);
     }
+    bool are_alike_in_proportion() const { return double(sided_alike) > share_that_speaks * double(sided_pairs); }
     bool speaks() const {
         return double(rows_alike) > share_that_speaks * double(row_pairs) ||
                double(entries_alike) > share_that_speaks * double(entry_pairs);
@@ -118,6 +119,8 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
     };
     PairCounter of_entries, of_rows, of_sided_rows, of_given_rows;
     Array<double> dears, larges;  // of the entries of one row
+    struct SidedRow { u64 first, last, kind; };
+    Array<SidedRow> sided_rows;
     Likeness found;
     for (u64 first = 0, last = 0; first < entries.size(); first = last) {
         double most_dear = 0, largest = 0;
@@ -140,16 +143,13 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
             most_dear = std::max(most_dear, dear);
             largest = std::max(largest, large);
         }
-        u64 kind = 0, given = 0;
+        u64 kind = 0;
         of_entries.clear();
         for (u64 e = first; e < last; ++e) {
             const double dear = dears[e - first], large = larges[e - first];
             const u64 by_cost = dear > 0 ? quantised(dear / most_dear) : without_cost;
             const u64 by_size = large > 0 ? quantised(large / largest) + 1 : 0;
             kind += mix(by_cost ^ mix(by_size));
-            const u32 j = entries[e].column;
-            const u64 bounds = mix(bits(variables.low[j]) ^ mix(bits(variables.high[j])));
-            given += mix(bits(entries[e].value) ^ mix(bits(variables.cost[j]) ^ bounds));
             // Entries that have neither a price nor a size say nothing.
             if (dear > 0 || large > 0) of_entries.add(by_cost, variable_class[entries[e].column]);
         }
@@ -160,11 +160,22 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
         if (largest > 0 && ((std::isfinite(low) && low != 0) || (std::isfinite(high) && high != 0))) {
             const u64 sided = kind + side_word(low, largest) + side_word(high, largest);
             of_sided_rows.add(sided, row_class[i]);
-            of_given_rows.add(sided, i64(given + mix(bits(low) ^ mix(bits(high)))));
+            sided_rows.push_back({first, last, sided});
         }
     }
     of_rows.count(found.row_pairs, found.rows_alike);
     of_sided_rows.count(found.sided_pairs, found.sided_alike);
+    if (!found.are_alike_in_proportion()) return found;
+    for (const SidedRow& row : sided_rows) {
+        const u32 i = sample.rows[entries[row.first].row];
+        u64 given = mix(bits(rows.low[i]) ^ mix(bits(rows.high[i])));
+        for (u64 e = row.first; e < row.last; ++e) {
+            const u32 j = entries[e].column;
+            const u64 bounds = mix(bits(variables.low[j]) ^ mix(bits(variables.high[j])));
+            given += mix(bits(entries[e].value) ^ mix(bits(variables.cost[j]) ^ bounds));
+        }
+        of_given_rows.add(row.kind, i64(given));
+    }
     of_given_rows.count(found.given_pairs, found.given_alike);
     return found;
 }
