@@ -205,6 +205,17 @@ def product(matrix: SparseMatrix, words: FieldElements, reading: Reading = "deci
     >>> product(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), np.array([5, 7], np.uint64)).tolist()
     [19, 21]
     """
+    compiled = passes.core_for(matrix)
+    if compiled is None or matrix.shape[1] == 0:
+        return product_in_numpy(matrix, words, reading)
+    total = np.empty(matrix.shape[0], np.uint64)
+    by_rows = matrix.format == "csr"
+    compiled.field_product(passes.parts_of(matrix), by_rows, np.ascontiguousarray(words), reading == "decimal", total)
+    return total
+
+
+def product_in_numpy(matrix: SparseMatrix, words: FieldElements, reading: Reading = "decimal") -> FieldElements:
+    """The same, entry by entry."""
     listed = matrix.tocoo()
     used = words[listed.coords[1]] != 0  # mostly few
     terms = multiply(images(listed.data[used], reading), words[listed.coords[1][used]])
