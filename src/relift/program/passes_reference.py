@@ -56,7 +56,7 @@ def count_near(values: Vector, last_bits: int, n_slices: int) -> tuple[int, int]
     slices: dict[int, list[int]] = {}
     for bits in numbers:
         slices.setdefault((bits + (1 << (last_bits - 1))) >> last_bits, []).append(bits)
-    chosen = {key: near for key, near in slices.items() if n_slices == 1 or _mixed(key) % n_slices == 0}
+    chosen = {key: near for key, near in slices.items() if ((_mixed(key) >> 32) * n_slices) >> 32 == 0}
     return sum(map(len, chosen.values())), len(chosen)
 
 

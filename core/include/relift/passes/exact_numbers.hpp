@@ -39,7 +39,7 @@ inline NearCounts count_near(const double* values, u64 size, int last_bits, u64 
         if (bits == before) continue;
         before = bits;
         const u64 key = (bits + (u64(1) << (last_bits - 1))) >> last_bits;
-        if (n_slices > 1 && mix(key) % n_slices) continue;
+        if (n_slices > 1 && (mix(key) >> 32) * n_slices >> 32) continue;
         numbers.push_back(bits);
         keys.push_back(key);
     }
