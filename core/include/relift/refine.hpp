@@ -187,7 +187,7 @@ private:
     Weights encode_values(const SparseView<Index>& matrix, bool without_diagonal) {
         const u64 n_entries = matrix.n_entries();
         const double* const values = matrix.values;
-        auto word_of = [this, image = ValueReader(options_.reading)](u64 key) mutable {
+        auto word_of = [this, image = ValueReader(options_.reading, n_entries)](u64 key) mutable {
             double value;
             std::memcpy(&value, &key, sizeof value);
             const u64 word = finite_image(image, value);
