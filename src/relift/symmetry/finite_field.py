@@ -113,9 +113,14 @@ def negate(values: ArrayLike) -> FieldElements:
     True
     """
     words = _words(values)
-    negated = np.where((words == 0) | (words > _P), words, _P - np.minimum(words, _P))
-    negated = np.where(words == PLUS_INFINITY, np.uint64(MINUS_INFINITY), negated)
-    return np.where(words == MINUS_INFINITY, np.uint64(PLUS_INFINITY), negated)
+    negated = np.asarray(_P - words)
+    negated[words == 0] = 0
+    is_special = words > _P
+    if is_special.any():
+        special = words[is_special]
+        both = np.uint64(PLUS_INFINITY + MINUS_INFINITY)
+        negated[is_special] = np.where(special <= MINUS_INFINITY, both - special, special)
+    return negated
 
 
 def multiply(left: ArrayLike, right: ArrayLike) -> FieldElements:
