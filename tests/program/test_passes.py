@@ -98,16 +98,6 @@ def test_shapes_are_counted_as_by_the_slow_twin(seed: int) -> None:
 
 
 @given(seeds)
-def test_near_misses_are_counted_as_by_sets(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    values = random.choice([1.0, 0.3, -0.7, 1e-9, 12345.678, 0.0, np.inf], int(random.integers(0, 300)))
-    values = values * (1 + 2.0**-52 * random.integers(0, int(random.choice([1, 3, 10**7])), values.size))
-    for most, slice_ in ((1000, 1000), (1000, 5), (50, 1000), (50, 5)):
-        counts = [each.count_near_misses(values, most, slice_, 16) for each in (passes, passes_reference)]
-        assert counts[0] == counts[1]
-
-
-@given(seeds)
 def test_digits_are_counted_as_python_prints_them(seed: int) -> None:
     random = np.random.default_rng(seed)
     few, exponents = random.integers(1, 18, 40), random.integers(-30, 31, 40)

@@ -533,7 +533,7 @@ def _gradient(program: Program, x: Vector | None) -> Vector:
 
 def _taker(kept: Indices, size: int) -> Callable[[NDArray[ScalarT]], NDArray[ScalarT]]:
     """What takes the kept entries of a vector: the vector itself where all are kept."""
-    return (lambda vector: vector) if kept.size == size else (lambda vector: vector[kept])
+    return (lambda vector: vector) if kept.size == size else (lambda vector: vector.take(kept))
 
 
 def _mask(places: Integers, size: int) -> NDArray[np.bool_]:

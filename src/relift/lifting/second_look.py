@@ -18,7 +18,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Vector
-from relift.program.passes import count_near_misses, has_longer
+from relift.program.passes import count_near, has_longer
 from relift.program.program import Program
 
 DIGITS = 11
@@ -107,6 +107,9 @@ def may_be_rounded(program: Program) -> bool:
 def _has_near_misses(values: Vector) -> bool:
     if values.size < 2:
         return False
+    if values.size > _SAMPLE:  # at random: what is nearly equal may lie at regular distances
+        values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
+    n_slices = values.size // _SLICE if values.size > 2 * _SLICE else 1
     # Numbers on the two sides of an edge are not compared: one pair that is found is enough.
-    n_numbers, n_keys = count_near_misses(values, _SAMPLE, _SLICE, _LAST_BITS)
+    n_numbers, n_keys = count_near(values, _LAST_BITS, n_slices)
     return n_numbers > (1.0 + _FEWEST) * n_keys

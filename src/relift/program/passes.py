@@ -170,6 +170,29 @@ def count_shapes(low: Vector, high: Vector, cost: Vector) -> int:
     return shapes
 
 
+def count_near(values: Vector, last_bits: int, n_slices: int) -> tuple[int, int]:
+    """How many different sizes numbers have, and how many that differ before their last bits, in one of some slices.
+
+    Parameters
+    ----------
+    values
+        Any numbers; signs do not count.
+    last_bits
+        How many bits at the end are left out; the others are rounded.
+    n_slices
+        Only one of so many parts is looked at: numbers that differ in their last bits are all in it, or none of them.
+
+    Examples
+    --------
+    >>> count_near(np.array([0.3, 0.1 + 0.2, -0.3, 0.4]), 16, 1)
+    (3, 2)
+    """
+    if core is None or values.size > MOST_VERTICES:
+        return passes_reference.count_near(values, last_bits, n_slices)
+    counts: tuple[int, int] = core.count_near(np.ascontiguousarray(values), last_bits, n_slices)
+    return counts
+
+
 def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
     """Numerators and denominators of the simplest fractions near numbers; 0 and 1 where there is none.
 
@@ -192,32 +215,6 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
     numerators, denominators = np.empty(values.size, np.int64), np.empty(values.size, np.int64)
     core.simple_fractions(np.ascontiguousarray(values), largest, rounding, numerators, denominators)
     return numerators, denominators
-
-
-def count_near_misses(values: Vector, most: int, slice_: int, last_bits: int) -> tuple[int, int]:
-    """How many magnitudes there are, and how many if the last bits did not count.
-
-    Parameters
-    ----------
-    values
-        Numbers.
-    most
-        If there are more, so many are drawn at random, always the same ones.
-    slice_
-        Of these, those with about so many different values are counted: all that differ in the last bits only, or none.
-    last_bits
-        Which bits do not count; they are rounded off.
-
-    Examples
-    --------
-    >>> count_near_misses(np.array([0.3, 0.1 + 0.2, -0.3, 7.0]), 100, 100, 16)
-    (3, 2)
-    """
-    values = values[: MOST_ENTRIES - 1]  # so many are enough for a look
-    if core is None:
-        return passes_reference.count_near_misses(values, most, slice_, last_bits)
-    counts: tuple[int, int] = core.count_near_misses(np.ascontiguousarray(values), most, slice_, last_bits)
-    return counts
 
 
 def has_longer(values: Vector, digits: int) -> bool:

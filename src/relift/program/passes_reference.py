@@ -74,6 +74,25 @@ def _to_nine_digits(values: Vector) -> Vector:
     return np.where(is_finite, np.round(np.where(is_finite, values, 0.0), 9), np.sign(values) * 1e300)
 
 
+def count_near(values: Vector, last_bits: int, n_slices: int) -> tuple[int, int]:
+    """By sets of integers."""
+    numbers = set(np.abs(values).view(np.int64).tolist())
+    slices: dict[int, list[int]] = {}
+    for bits in numbers:
+        slices.setdefault((bits + (1 << (last_bits - 1))) >> last_bits, []).append(bits)
+    chosen = {key: near for key, near in slices.items() if ((_mixed(key) >> 32) * n_slices) >> 32 == 0}
+    return sum(map(len, chosen.values())), len(chosen)
+
+
+def _mixed(word: int) -> int:
+    """Mix 64 bits as :func:`relift.symmetry.finite_field.mixed` does."""
+    most = (1 << 64) - 1
+    word = (word + 0x9E3779B97F4A7C15) & most
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & most
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & most
+    return word ^ (word >> 31)
+
+
 def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
     """All continued fractions side by side."""
     n = values.size
@@ -95,31 +114,6 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
         open_, rest = open_[goes_on], 1.0 / fraction[goes_on]
         h, k, h_before, k_before = h[goes_on], k[goes_on], h_before[goes_on], k_before[goes_on]
     return numerators, denominators
-
-
-def count_near_misses(values: Vector, most: int, slice_: int, last_bits: int) -> tuple[int, int]:
-    """By sets."""
-    if values.size > most:
-        values = values[_below(np.arange(most, dtype=np.uint64), values.size).astype(np.int64)]
-    bits = (np.abs(values) + 0.0).view(np.uint64)
-    keys = (bits + np.uint64(1 << (last_bits - 1))) >> np.uint64(last_bits)
-    if bits.size > 2 * slice_:
-        chosen = _below(keys, bits.size // slice_) == 0
-        bits, keys = bits[chosen], keys[chosen]
-    return len(set(bits.tolist())), len(set(keys.tolist()))
-
-
-def _below(words: FieldElements, bound: int) -> FieldElements:
-    """Numbers below a bound that look random, equal for equal words."""
-    return ((_mixed(words) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32)
-
-
-def _mixed(words: FieldElements) -> FieldElements:
-    """The finaliser of splitmix64."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 def has_longer(values: Vector, digits: int) -> bool:
