@@ -103,6 +103,22 @@ def test_numbers_of_few_digits_are_no_reason_for_a_second_look() -> None:
     assert relift.lift(typed, digits=11).small.n_variables == lifting.small.n_variables
 
 
+@pytest.mark.parametrize(("number", "is_long"), [(0.123456789, False), (123456789e20, False), (1.234567891, True)])
+def test_ten_digits_are_many(number: float, is_long: bool) -> None:
+    assert may_be_rounded(Program(q=[number, 1.0], lb=0)) == is_long
+
+
+def test_sizes_that_were_rounded_to_twelve_digits_are_told_of() -> None:
+    size = np.random.default_rng(0).integers(101, 999, 40) / 100
+    fewer = [np.array([float(f"{value:.12g}") for value in size / part]) for part in (3, 7)]
+    program = Program(q=np.ones(40), A=np.eye(40), l=fewer[0], lb=0, ub=4 * fewer[1])
+    assert not any(len(str(value).replace(".", "").strip("0")) > 12 for value in [*program.l, *fewer[1]])
+    lifting = relift.lift(program, reduce=False)
+    assert lifting.small.n_variables > 30
+    assert lifting.hint is not None
+    assert (lifting.hint.variables, lifting.hint.rows) == (1, 1)
+
+
 @pytest.mark.parametrize("place", ["q", "A", "P", "l", "u", "lb", "ub"])
 def test_one_number_of_many_digits_may_be_rounded_wherever_it_stands(place: str) -> None:
     parts: dict[str, Any] = {
