@@ -238,9 +238,15 @@ def test_entries_of_P_that_are_not_finite_are_refused_where_costs_are_distinct_t
     P[3, 2] = P[2, 3] = wrong
     nothing = np.zeros(0)
     words = field.images(nothing)
-    with pytest.raises(ValueError, match="an entry of a matrix is infinite|a value is NaN"):
+    with pytest.raises(ValueError, match=r"an entry of a matrix is infinite|a value is NaN"):
         refine(
-            sparse.csc_array(P), sparse.csr_array((0, 5)), [field.images(np.arange(5.0))], words, words, nothing, nothing
+            sparse.csc_array(P),
+            sparse.csr_array((0, 5)),
+            [field.images(np.arange(5.0))],
+            words,
+            words,
+            nothing,
+            nothing,
         )
 
 
