@@ -238,3 +238,16 @@ def test_few_of_many_rows_are_taken_as_by_scipy(seed: int, n_wide: int) -> None:
         np.testing.assert_array_equal(found.indptr, expected.indptr)
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.data, expected.data)
+
+
+@given(seeds)
+def test_entries_of_some_rows_and_columns_are_those_of_the_part(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    M = _matrix(random, *_sizes(random))
+    rows = np.flatnonzero(random.random(M.shape[0]) < 0.6)
+    columns = np.flatnonzero(random.random(M.shape[1]) < 0.6)
+    for some, others in ((rows, columns), (rows, None), (None, columns), (None, None)):
+        found, expected = passes.entries_of(M, some, others), passes_reference.submatrix(M, some, others).tocoo()
+        np.testing.assert_array_equal(found.row, expected.coords[0])
+        np.testing.assert_array_equal(found.column, expected.coords[1])
+        np.testing.assert_array_equal(found.value, expected.data)
