@@ -25,9 +25,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
+from relift.arrays import FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
-from relift.program.passes import scan_rows, submatrix
+from relift.program.passes import Entries, entries_of, scan_rows, submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.settings import Reading
@@ -370,12 +370,11 @@ class _Work:
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
         """Column, value and image of the one entry that each of these rows still has."""
-        part = submatrix(self.program.A, rows, None).tocoo()
-        row, column = part.coords
-        alive = self.variable_alive[column] & (part.data != 0)
-        row, column, entry = row[alive], column[alive], part.data[alive]
+        part = entries_of(self.program.A, rows, None)
+        alive = self.variable_alive[part.column] & (part.value != 0)
+        row, column, entry = part.row[alive], part.column[alive], part.value[alive]
         order = np.argsort(row, kind="stable")
-        column, entry = column[order].astype(np.int64), entry[order]
+        column, entry = column[order], entry[order]
         return column, entry, exact.images(entry, self.reading)
 
     def fix(self, variables: Indices) -> None:
@@ -384,43 +383,43 @@ class _Work:
         self.fixed.append(FixedVariables(variables, self.lower_source[variables], self.upper_source[variables]))
         self.values[variables] = value
         self.variable_alive[variables] = False
-        columns = submatrix(program.A, None, variables).tocoo()
+        columns = entries_of(program.A, None, variables)
         shift, shift_image, size = self.products(columns, value, value_image, program.n_rows)
         self.row_terms += size
-        touched = _distinct(columns.coords[0], program.n_rows)
+        touched = _distinct(columns.row, program.n_rows)
         for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
             moved = touched[np.isfinite(bound[touched])]
             bound[moved] -= shift[moved]
             image[moved] = exact.subtract(image[moved], shift_image[moved])
             self.settle(bound, image, moved, self.row_terms)
-        nonzero = columns.data != 0
-        self.counts = self.counts - np.bincount(columns.coords[0][nonzero], minlength=program.n_rows)
+        nonzero = columns.value != 0
+        self.counts = self.counts - np.bincount(columns.row[nonzero], minlength=program.n_rows)
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[touched[self.counts[touched] == 0]] = False
         if len(program.conic):
-            columns = submatrix(program.conic.A, None, variables).tocoo()
+            columns = entries_of(program.conic.A, None, variables)
             shift, shift_image, size = self.products(columns, value, value_image, program.conic.n_rows)
             self.conic_terms += size
             self.b -= shift
             self.b_image = exact.subtract(self.b_image, shift_image)
-            self.settle(self.b, self.b_image, _distinct(columns.coords[0], program.conic.n_rows), self.conic_terms)
+            self.settle(self.b, self.b_image, _distinct(columns.row, program.conic.n_rows), self.conic_terms)
         if program.P is not None:
-            columns = submatrix(program.P, None, variables).tocoo()
+            columns = entries_of(program.P, None, variables)
             shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
             self.variable_terms += size
             self.q += shift
             self.q_image = exact.add(self.q_image, shift_image)
-            self.settle(self.q, self.q_image, _distinct(columns.coords[0], program.n_variables), self.variable_terms)
+            self.settle(self.q, self.q_image, _distinct(columns.row, program.n_variables), self.variable_terms)
 
     def products(
-        self, columns: CoordinateMatrix, value: Vector, value_image: FieldElements, size: int
+        self, columns: Entries, value: Vector, value_image: FieldElements, size: int
     ) -> tuple[Vector, FieldElements, Vector]:
         """The sum over these columns of column times value, in floats and exactly, and the size of its terms."""
-        rows, column = columns.coords
-        product = columns.data * value[column]
+        rows, column = columns.row, columns.column
+        product = columns.value * value[column]
         floats = np.asarray(np.bincount(rows, weights=product, minlength=size), np.float64)
         sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=size), np.float64)
-        terms = exact.multiply(exact.images(columns.data, self.reading), value_image[column])
+        terms = exact.multiply(exact.images(columns.value, self.reading), value_image[column])
         return floats, exact.grouped_sums(rows, terms, size), sizes
 
     def settle(self, values: Vector, images: FieldElements, moved: Integers, terms: Vector) -> None:
