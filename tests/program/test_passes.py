@@ -89,7 +89,7 @@ def test_fractions_near_numbers_are_those_of_the_slow_twin(seed: int) -> None:
 def test_shapes_are_counted_as_by_the_slow_twin(seed: int) -> None:
     random = np.random.default_rng(seed)
     n, unit = int(random.integers(0, 60)), float(random.choice([1.0, 0.1, 1e-12, 3e7]))
-    low, high = unit * random.integers(-3, 2, n), unit * random.integers(-1, 4, n)
+    low, high = (unit * random.integers(*ends, n).astype(np.float64) for ends in ((-3, 2), (-1, 4)))
     low[random.random(n) < 0.2], high[random.random(n) < 0.2] = -np.inf, np.inf
     cost = random.choice([0.0, 1.0, -1.0, 0.5, 1e-13], n)
     if seed % 3:
