@@ -65,6 +65,7 @@ def lift_or_reuse(program: Program, settings: LiftSettings, kept: Kept | None) -
     """
     if kept is not None and kept.lifting.settings == settings and _same_shape(program, kept.lifting.program):
         if program == kept.lifting.program:
+            kept.lifting.solvers.is_wanted = True
             return kept, "same"
         if _has_no_more_equal_numbers(program, kept):
             again = kept.lifting.with_values_of(program)
