@@ -47,7 +47,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.kept import KeptSolver, has_same_structure
+from relift.solvers.kept import KeptSolver, has_same_structure, is_same_matrix
 from relift.solvers.newton_polish import polished
 from relift.solvers.second_order import SecondOrderCones
 
@@ -126,7 +126,11 @@ class _Form:
     b: Vector
 
     @classmethod
-    def of(cls, program: Program) -> _Form:
+    def of(cls, program: Program, old: _Form | None = None) -> _Form:
+        """Write the program; where only costs and right-hand sides of cones are others than in `old`, take its rows."""
+        if old is not None and _has_same_rows(program, old.program):
+            b = np.concatenate([old.conic.b, program.conic.b]) if len(program.conic) else old.b
+            return cls(program, old.curved, old.conic, old.P, b)
         curved = SecondOrderCones.from_program(program)
         conic = Conic.from_program(program, _following(program, curved))
         b = np.concatenate([conic.b, curved.b, program.conic.b])
@@ -158,7 +162,11 @@ class _Form:
         """What has changed since, by Clarabel's names."""
         new = {"P": self.P.data, "q": self.program.q, "A": self.conic.K.data, "b": self.b}
         held = {"P": old.P.data, "q": old.program.q, "A": old.conic.K.data, "b": old.b}
-        return {name: array.copy() for name, array in new.items() if not np.array_equal(array, held[name])}
+        return {
+            name: array.copy()
+            for name, array in new.items()
+            if array is not held[name] and not np.array_equal(array, held[name])
+        }
 
     def answer(self, found: DefaultSolution, tolerance: float) -> Solution:
         """What Clarabel found, in the terms of the program."""
@@ -183,6 +191,17 @@ class _Form:
                 return polished(program, answer) if answered.has_point else answer
 
 
+def _has_same_rows(new: Program, old: Program) -> bool:
+    """Whether matrices and bounds are the same, and there are no quadratic constraints; numbers are compared."""
+    if len(new.quadratic) or len(old.quadratic) or new.conic.cones != old.conic.cones:
+        return False
+    matrices = ((new.A, old.A), (new.P, old.P), (new.conic.A, old.conic.A))
+    if not all(is_same_matrix(one, other) for one, other in matrices):
+        return False
+    bounds = ((new.l, old.l), (new.u, old.u), (new.lb, old.lb), (new.ub, old.ub))
+    return all(one is other or np.array_equal(one, other) for one, other in bounds)
+
+
 class _KeptClarabel(KeptSolver):
     """An object of Clarabel, with what it holds: it keeps its ordering and its scaling, and begins from the start."""
 
@@ -199,7 +218,7 @@ class _KeptClarabel(KeptSolver):
 
     def solve_again(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution | None:
         """Update what has changed, and solve."""
-        form = _Form.of(program)
+        form = _Form.of(program, self.form)
         if not form.is_finite or not form.is_like(self.form):
             return None
         changes: dict[str, object] = {**form.changes(self.form)}

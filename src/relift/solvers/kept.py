@@ -123,3 +123,10 @@ def has_same_structure(one: SparseMatrix, other: SparseMatrix) -> bool:
         return False
     pairs = ((one.indptr, other.indptr), (one.indices, other.indices))
     return all(here is there or np.array_equal(here, there) for here, there in pairs)
+
+
+def is_same_matrix(one: SparseMatrix | None, other: SparseMatrix | None) -> bool:
+    """Whether two matrices have the same entries in the same places, or both are missing."""
+    if one is None or other is None or one is other:
+        return one is other
+    return has_same_structure(one, other) and (one.data is other.data or np.array_equal(one.data, other.data))
