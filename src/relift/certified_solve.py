@@ -134,8 +134,11 @@ def solve_small(work: AnswerWork) -> None:
     if work.units is not None:
         forms.append(work.units)
     point = None if work.start_point is None or work.start_point.x is None else work.start_point
-    if point is not None:
+    if point is not None and work.backend.uses_warm_start:
         point = restrict_through(forms, run.lifting.restrict(point))
+    elif point is not None:
+        run.lifting.check_shapes(point)
+        point = None
     program = forms[-1].program if forms else run.lifting.small
     answer = expand_through(forms, ask(work.backend, program, work.settings, point, work.kept))
     work.said, work.is_from_kept = answer.status, bool(answer.statistics.get(KEPT))

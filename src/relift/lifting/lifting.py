@@ -187,6 +187,18 @@ class Lifting:
 
         Rays and the dual values of quadratic constraints are left out: no backend starts from them.
         """
+        self.check_shapes(solution)
+        point = Solution(solution.status, solution.x, solution.y, solution.w, solution.objective, v=solution.v)
+        return restrict_through(self.steps, point)
+
+    def check_shapes(self, solution: Solution) -> None:
+        """Refuse a warm start that is not of the sizes of the original program.
+
+        Raises
+        ------
+        ShapeError
+            If a vector has another length.
+        """
         n, m, k = self.program.n_variables, self.program.n_rows, self.program.conic.n_rows
         given = (("x", solution.x, n), ("y", solution.y, m), ("w", solution.w, n), ("v", solution.v, k))
         for name, vector, size in given:
@@ -194,8 +206,6 @@ class Lifting:
                 raise ShapeError(
                     f"{name} of the warm start has {vector.size} entries, but {size} are needed.", "", name
                 )
-        point = Solution(solution.status, solution.x, solution.y, solution.w, solution.objective, v=solution.v)
-        return restrict_through(self.steps, point)
 
     def update(
         self,

@@ -47,11 +47,9 @@ def ask(
         If it is not installed.
     """
     try:
-        answer: object
-        if kept is not None and backend.keeps_solver:
-            answer = backend.solve(program, settings, warm_start, kept)
-        else:
-            answer = backend.solve(program, settings, warm_start)
+        is_kept = kept is not None and backend.keeps_solver  # backends of others may not know the word
+        words: dict[str, KeptSolvers | None] = {"kept": kept} if is_kept else {}
+        answer: object = backend.solve(program, settings, warm_start, **words)
     except (OptionError, MissingPackageError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever it is, even a panic in Rust, it is the backend's failure
