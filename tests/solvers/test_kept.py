@@ -257,7 +257,7 @@ def test_a_wrong_answer_of_a_kept_object_fails_its_check_and_a_fresh_one_is_aske
 def test_an_object_that_takes_many_iterations_is_dropped() -> None:
     backend, kept = get_backend("clarabel"), KeptSolvers(is_wanted=True)
     program = quadratic(np.random.default_rng(8))
-    backend.solve(program, SolverSettings(), None, kept)
+    backend.solve_by_kept(program, SolverSettings(), None, kept)
     with kept.lent() as objects:
         assert objects is not None
         solver = objects["clarabel"]

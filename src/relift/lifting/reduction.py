@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
+from relift.program.magnitudes import transposed_product
 from relift.program.passes import scan_rows, submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
@@ -171,7 +172,7 @@ class Reduction:
         """What dual values of conic rows add to the gradient."""
         if v is None or not len(self.ground.conic):
             return np.zeros(self.ground.n_variables)
-        return np.asarray(self.ground.conic.A.T @ v, np.float64)
+        return transposed_product(self.ground.conic.A, v)
 
     def _restore_point(self, point: Vector, substituted: Vector) -> Vector:
         full = substituted.copy()
@@ -255,7 +256,7 @@ def _has_same_costs_beside(program: Program, earlier: Reduction, known: VectorIm
 def _with_costs(program: Program, scan: Scan, earlier: Reduction) -> Reduction:
     """The same steps with other costs, and, where no variable was substituted, other right-hand sides of cones."""
     if earlier.is_trivial:
-        return _trivial(program, scan.images, scan)
+        return _trivial(program, scan.images, scan, earlier.cuts)
     old, kept = earlier.program, _taker(earlier.variables, program.n_variables)
     reduced = Program.trusted(
         old.P if earlier.fixed else program.P, kept(program.q), old.A, old.l, old.u, old.lb, old.ub,
@@ -277,11 +278,11 @@ def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction
     return _trivial(program, VectorImages.of(program, reading))
 
 
-def _trivial(program: Program, images: VectorImages, scan: Scan | None = None) -> Reduction:
+def _trivial(program: Program, images: VectorImages, scan: Scan | None = None, cuts: Cuts | None = None) -> Reduction:
     n, m = program.n_variables, program.n_rows
     own = np.full(n, NO_ROW, np.int64)
     return Reduction(
-        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan
+        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan, cuts=cuts
     )
 
 
@@ -472,7 +473,7 @@ class _Work:
         )
         if not self.has_changed and duplicates is None:
             self.cuts.close()
-            return replace(_trivial(program, self.images, self.scan), cuts=self.cuts)
+            return _trivial(program, self.images, self.scan, self.cuts)
         self.copy_vectors()
         factor = np.ones(program.n_rows)
         lower_row = upper_row = rows

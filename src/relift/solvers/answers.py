@@ -47,9 +47,12 @@ def ask(
         If it is not installed.
     """
     try:
-        is_kept = kept is not None and backend.keeps_solver  # backends of others may not know the word
-        words: dict[str, KeptSolvers | None] = {"kept": kept} if is_kept else {}
-        answer: object = backend.solve(program, settings, warm_start, **words)
+        is_kept = kept is not None and backend.keeps_solver
+        answer: object = (
+            backend.solve_by_kept(program, settings, warm_start, kept)
+            if is_kept
+            else backend.solve(program, settings, warm_start)
+        )
     except (OptionError, MissingPackageError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever it is, even a panic in Rust, it is the backend's failure

@@ -65,13 +65,7 @@ class Backend(ABC):
         """Version of the solver; raises MissingPackageError if it is not installed."""
         return str(self.module().__version__)
 
-    def solve(
-        self,
-        program: Program,
-        settings: SolverSettings,
-        warm_start: Solution | None = None,
-        kept: KeptSolvers | None = None,
-    ) -> Solution:
+    def solve(self, program: Program, settings: SolverSettings, warm_start: Solution | None = None) -> Solution:
         """Solve a minimisation: answer it here if it has no variables, else in the form that every solver takes.
 
         Parameters
@@ -82,8 +76,20 @@ class Backend(ABC):
             How.
         warm_start
             A point to start from, with dual values where they are known.
+        """
+        return self.solve_by_kept(program, settings, warm_start, None)
+
+    def solve_by_kept(
+        self, program: Program, settings: SolverSettings, warm_start: Solution | None, kept: KeptSolvers | None
+    ) -> Solution:
+        """Solve like :meth:`solve`, by the solver object of an earlier solve where one is kept and fits.
+
+        Parameters
+        ----------
+        program, settings, warm_start
+            As for :meth:`solve`.
         kept
-            Solver objects of earlier solves, for backends that :attr:`keeps_solver`.
+            Solver objects of earlier solves, for backends that :attr:`keeps_solver`; None for a fresh one.
         """
         answer = solution_without_variables(program, self.name)
         if answer is not None:
@@ -92,7 +98,7 @@ class Backend(ABC):
         if steps:
             program = steps[-1].program
             warm_start = None if warm_start is None else restrict_through(steps, warm_start)
-        if kept is None:
+        if kept is None or not kept.is_wanted:
             return expand_through(steps, self.solve_form(program, settings, warm_start))
         return expand_through(steps, solve_kept(self, program, settings, warm_start, kept))
 

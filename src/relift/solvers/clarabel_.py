@@ -89,7 +89,8 @@ class ClarabelBackend(Backend):
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; a warm start is of no use to an interior-point method."""
-        return self.solve_and_keep(program, settings, warm_start)[0]
+        form = _Form.of(program)
+        return form.answer(_run(_solver(self.module(), form, settings)), settings.tolerance)
 
     def solve_and_keep(
         self, program: Program, settings: SolverSettings, warm_start: Solution | None

@@ -228,13 +228,17 @@ class _KeptHighs(KeptSolver):
     def __init__(self, settings: SolverSettings, iterations: int | None, highs: Highs, program: Program) -> None:
         super().__init__(settings, iterations)
         self.highs, self.program = highs, program
-        self.options = _option_values(program, dataclasses.replace(settings, time_limit=None))
+        self.options: dict[str, object] | None = None
 
     def solve_again(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution | None:
         """Put the numbers into the object, and run simplex from the last basis, for no longer than it is worth."""
         old, highs = self.program, self.highs
-        is_like = program.is_linear and has_same_structure(program.A, old.A)
-        if not is_like or _option_values(program, dataclasses.replace(settings, time_limit=None)) != self.options:
+        if not program.is_linear or not has_same_structure(program.A, old.A):
+            return None
+        without_limit = dataclasses.replace(settings, time_limit=None)
+        if self.options is None:
+            self.options = _option_values(old, without_limit)
+        if _option_values(program, without_limit) != self.options:
             return None
         budget = first_budget(program.n_variables, program.n_rows)
         highs.setOptionValue("time_limit", highs.getRunTime() + min(budget, settings.time_limit or budget))

@@ -113,6 +113,8 @@ def negate(values: ArrayLike) -> FieldElements:
     True
     """
     words = _words(values)
+    if words.max(initial=0) <= _P:  # no infinities
+        return np.where(words == 0, words, _P - words)
     negated = np.where((words == 0) | (words > _P), words, _P - np.minimum(words, _P))
     negated = np.where(words == PLUS_INFINITY, np.uint64(MINUS_INFINITY), negated)
     return np.where(words == MINUS_INFINITY, np.uint64(PLUS_INFINITY), negated)
