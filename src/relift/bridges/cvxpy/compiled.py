@@ -164,7 +164,7 @@ class Layout:
         conic = template.conic
         if len(conic):
             rows = _gathered(conic.A, values) if last is None else last.conic.A
-            conic = ConicRows.trusted(rows, b[linear:].copy(), conic.cones)
+            conic = conic.with_values(rows, b[linear:].copy())
         if last is not None:
             P, A = last.P, last.A
         else:
@@ -190,8 +190,7 @@ class Layout:
 
 def _key(data: ConicData) -> tuple[object, ...]:
     dims, P = data["dims"], data.get("P")
-    lists = (dims.soc, dims.psd, dims.p3d, dims.pnd)
-    sizes = tuple(tuple(tuple(np.ravel(each).tolist()) for each in listed) for listed in lists)
+    sizes = (tuple(dims.soc), tuple(dims.psd), tuple(dims.p3d), tuple(tuple(np.ravel(each)) for each in dims.pnd))
     return (data["A"].shape, P is None, int(dims.zero), int(dims.nonneg), int(dims.exp), sizes)
 
 
