@@ -115,8 +115,8 @@ class Layout:
     template
         A program of the same structure, whose matrices hold the positions of the numbers.
     last
-        The numbers of A and P that were read last, and the program that was made of them: matrices that have not
-        changed are handed on as they are, and whoever compares them need not look at their entries.
+        The numbers of A and P that were read last, and the program that was made of them: matrices and bounds that have
+        not changed are handed on as they are, and whoever compares them need not look at their entries.
     """
 
     key: tuple[object, ...]
@@ -165,14 +165,16 @@ class Layout:
         if len(conic):
             rows = _gathered(conic.A, values) if last is None else last.conic.A
             conic = conic.with_values(rows, b[linear:].copy())
+        upper = b[:linear].copy()
         if last is not None:
-            P, A = last.P, last.A
-        else:
-            P = None if curvature is None or template.P is None else _gathered(template.P, curvature)
-            A = _gathered(template.A, values)
-        program = Program.trusted(P, q, A, lower, b[:linear].copy(), template.lb, template.ub, conic=conic)
-        if last is not None:
+            lower = last.l if np.array_equal(lower, last.l) else lower
+            upper = last.u if np.array_equal(upper, last.u) else upper
+            program = Program.trusted(last.P, q, last.A, lower, upper, template.lb, template.ub, conic=conic)
             return program, self
+        P = None if curvature is None or template.P is None else _gathered(template.P, curvature)
+        program = Program.trusted(
+            P, q, _gathered(template.A, values), lower, upper, template.lb, template.ub, conic=conic
+        )
         # CVXPY may write into its arrays again.
         seen = (values.copy(), None if curvature is None else curvature.copy(), program)
         return program, replace(self, last=seen)
