@@ -114,6 +114,26 @@ def test_threads_of_solve_hold_inside_the_call_and_not_after_it() -> None:
     assert threads_in_use() == before
 
 
+@pytest.mark.parametrize("approximate", [None, 0.1])
+def test_threads_of_lift_hold_inside_the_call_and_not_after_it(approximate: float | None) -> None:
+    program = Program(q=np.ones(3), A=np.ones((1, 3)), l=[1], lb=0)
+    seen: list[int] = []
+    before = threads_in_use()
+    relift.lift(
+        program, threads=before + 2, approximate=approximate, progress=lambda _: seen.append(threads_in_use())
+    )
+    assert set(seen) == {before + 2}
+    assert threads_in_use() == before
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "2"])
+def test_lift_refuses_a_number_of_threads_that_is_not_positive_and_whole(number: Any) -> None:
+    program = Program(q=np.ones(3), A=np.ones((1, 3)), l=[1], lb=0)
+    with pytest.raises(relift.errors.OptionError) as error:
+        relift.lift(program, threads=number)
+    assert str(error.value) == f"threads={number!r} is out of range. Give a positive whole number, or None."
+
+
 def test_without_a_choice_all_cores_of_the_process_are_used_for_what_is_large() -> None:
     assert threads_in_use() == available_cores() >= 1
     assert threads_for(LEAST_ENTRIES) == available_cores()

@@ -92,7 +92,7 @@ PyObject* images(PyObject*, PyObject* arguments) {
         const Buffer values(values_given), words(words_given, true);
         const double* from = values.elements<double>('f', "values", values.size());
         u64* to = words.elements<u64>('u', "out", values.size());
-        ValueReader image(decimal ? Reading::decimal : Reading::bits);
+        ValueReader image(decimal ? Reading::decimal : Reading::bits, values.size());
         for (u64 i = 0; i < values.size(); ++i) to[i] = image(from[i]);
         return none();
     });

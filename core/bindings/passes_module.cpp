@@ -12,6 +12,7 @@
 #include <string>
 
 #include "relift/passes/conic_form.hpp"
+#include "relift/passes/exact_numbers.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
 #include "relift/passes/products.hpp"
@@ -417,6 +418,49 @@ PyObject* py_grouped_sums(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_field_product(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *M_given, *words_given, *products_given;
+        int is_by_rows, is_decimal;
+        if (!PyArg_ParseTuple(arguments, "OpOpO", &M_given, &is_by_rows, &words_given, &is_decimal, &products_given))
+            return nullptr;
+        const Buffer words_buffer(words_given), products_buffer(products_given, true);
+        const size_t n = words_buffer.size(), m = products_buffer.size();
+        const u64* words = words_buffer.words("words", n);
+        u64* products = products_buffer.words("products", m);
+        const MatrixBuffers buffers(M_given, is_by_rows ? n : m);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto M = buffers.view<decltype(index)>(1);
+            if (M.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("the words do not fit the matrix");
+            {
+                const WithoutLock unlocked;
+                field_product(M, is_by_rows != 0, words, is_decimal ? Reading::decimal : Reading::bits, products);
+            }
+            Py_RETURN_NONE;
+        });
+    });
+}
+
+PyObject* py_count_near(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given;
+        int last_bits;
+        Py_ssize_t n_slices;
+        if (!PyArg_ParseTuple(arguments, "Oin", &given, &last_bits, &n_slices)) return nullptr;
+        const Buffer buffer(given);
+        const size_t n = buffer.size();
+        if (n > most_indices || last_bits < 1 || last_bits > 52 || n_slices < 1)
+            throw std::invalid_argument("too many numbers, or no part of them");
+        const double* values = buffer.doubles("values", n);
+        NearCounts counts;
+        {
+            const WithoutLock unlocked;
+            counts = count_near(values, n, last_bits, u64(n_slices));
+        }
+        return Py_BuildValue("KK", (unsigned long long)counts.numbers, (unsigned long long)counts.keys);
+    });
+}
+
 PyObject* py_simple_fractions(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[3];
@@ -455,6 +499,12 @@ PyMethodDef methods[] = {
      "right-hand side of each row, and K."},
     {"grouped_sums", py_grouped_sums, METH_VARARGS,
      "grouped_sums(target, terms, sums): sums of field elements by target; fills the last."},
+    {"field_product", py_field_product, METH_VARARGS,
+     "field_product(matrix, is_by_rows, words, is_decimal, products): the matrix, read exactly, times the words; fills "
+     "the last."},
+    {"count_near", py_count_near, METH_VARARGS,
+     "count_near(values, last_bits, slices): how many different numbers there are in one of several slices, and how "
+     "many that differ before their last bits."},
     {"simple_fractions", py_simple_fractions, METH_VARARGS,
      "simple_fractions(values, largest, rounding, numerators, denominators): fills the last two."},
     {"count_kinds", py_count_kinds, METH_VARARGS,

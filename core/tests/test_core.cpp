@@ -310,6 +310,76 @@ void test_field() {
 }
 
 // Floats around powers of two and around short decimals, ties, and the ends of where integers do, read by integers.
+void test_inverses() {
+    std::mt19937_64 random(6);
+    for (int k = 0; k < 2000; ++k) {
+        const u64 a = k < 40 ? u64(k) : k < 80 ? modulus - u64(k - 39) : random() % modulus;
+        CHECK(field_inverse(a) == field_power(a, modulus - 2));
+    }
+    for (int k = -200; k <= 200; ++k) {
+        const u64 power = field_power(2, u64(std::abs(k)));
+        CHECK(field_power_of_two(k) == (k < 0 ? field_inverse(power) : power));
+    }
+}
+
+void test_equal_words_are_seen() {
+    std::mt19937_64 random(8);
+    for (u32 size : {0u, 1u, 2u, 3u, 31u, 33u, 5000u}) {
+        std::vector<u64> words(size);
+        for (u64& word : words) word = random();
+        if (size) words[0] = 0;
+        CHECK(all_distinct_by_marks(words.data(), size));
+        for (int k = 0; size > 1 && k < 20; ++k) {
+            std::vector<u64> with_two = words;
+            const u32 first = u32(random() % size), second = (first + 1 + u32(random() % (size - 1))) % size;
+            with_two[second] = with_two[first];
+            CHECK(!all_distinct_by_marks(with_two.data(), size));
+        }
+    }
+    // Words of which the marks agree are not mistaken for equal ones: they differ beyond the bits that are kept.
+    const u64 inverse_of_spread = [] {
+        u64 x = 1;
+        for (int k = 0; k < 6; ++k) x *= 2 - 0x9E3779B97F4A7C15u * x;
+        return x;
+    }();
+    std::vector<u64> alike;
+    for (u64 k = 0; k < 20; ++k) alike.push_back(k * inverse_of_spread);
+    CHECK(all_distinct_by_marks(alike.data(), u32(alike.size())));
+}
+
+// Scales by integers are those by floats and field elements, whatever the orientation and the number of threads.
+template <class Index>
+void test_scales_by_integers() {
+    std::mt19937_64 random(9);
+    for (int k = 0; k < 60; ++k) {
+        const bool by_rows = k % 2;
+        const u32 n = 1 + u32(random() % 40), m = 1 + u32(random() % 40);
+        RandomProgram<Index> program(random, n, m, 6, 2 + 2 * (u32(k) % 5), false, by_rows);
+        for (double& value : program.A_values) value /= k % 3 ? 1000.0 : 1.0;
+        const Problem<Index> problem = program.problem();
+        const auto encoded = [&](double value) { return image_of(value, Reading::decimal); };
+        std::vector<double> scales(m), others(m), values(problem.A.values, problem.A.values + problem.A.n_entries());
+        std::vector<u64> exact(m), other_exact(m);
+        const u64 n_without = find_row_scales(
+            problem, [&](u64 e) { return encoded(problem.A.values[e]); }, scales.data(), exact.data(), 1);
+        std::sort(values.begin(), values.end());
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+        const auto whole = WholeMultiples::of(values.data(), u32(values.size()), problem.A.n_entries(), Reading::decimal);
+        CHECK(whole.exist);
+        const auto number = [&](u64 e) {
+            return u8(std::lower_bound(values.begin(), values.end(), problem.A.values[e]) - values.begin());
+        };
+        CHECK(n_without == find_row_scales(problem, whole, number, others.data(), other_exact.data(), 2));
+        CHECK(exact == other_exact);
+        for (u32 i = 0; i < m; ++i) CHECK(std::fabs(scales[i] - others[i]) <= 1e-12 * std::fabs(scales[i]));
+    }
+    const double fractions[] = {0.1, 0.25, -3.0}, seventh = 1.0 / 7.0, large = 1e18;
+    CHECK(WholeMultiples::of(fractions, 3, 10, Reading::decimal).multiples[1] == 25);
+    CHECK(!WholeMultiples::of(fractions, 3, 10, Reading::bits).exist);
+    CHECK(!WholeMultiples::of(&seventh, 1, 10, Reading::decimal).exist);
+    CHECK(!WholeMultiples::of(&large, 1, 10, Reading::decimal).exist);
+}
+
 void test_digits_by_integers() {
     std::mt19937_64 random(5);
     u64 n_read = 0;
@@ -510,6 +580,10 @@ void test_malformed_matrices() {
 int main() {
     test_two_words();
     test_field();
+    test_inverses();
+    test_equal_words_are_seen();
+    test_scales_by_integers<std::int32_t>();
+    test_scales_by_integers<std::int64_t>();
     test_digits_by_integers();
     test_random_programs<std::int32_t>();
     test_random_programs<std::int64_t>();

@@ -39,7 +39,15 @@ from relift.program.other_models import other_model_error
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.result import Result
-from relift.settings import LiftMethod, LiftSettings, ProgressCallback, Reading, SolverSettings, suggests_options
+from relift.settings import (
+    LiftMethod,
+    LiftSettings,
+    ProgressCallback,
+    Reading,
+    SolverSettings,
+    check_positive,
+    suggests_options,
+)
 from relift.solvers.backend import Backend
 from relift.solvers.registry import get_backend
 from relift.stages import Stage
@@ -71,6 +79,7 @@ class ApproximateLiftOptions(LiftOptions, total=False):
     """Options of :func:`lift` by name."""
 
     approximate: Approximation | Partition | float | None
+    threads: int | None
 
 
 class SmallSolveOptions(ApproximateLiftOptions, total=False):
@@ -79,7 +88,6 @@ class SmallSolveOptions(ApproximateLiftOptions, total=False):
     backend: str
     time_limit: float | None
     iteration_limit: int | None
-    threads: int | None
     verbose: bool
     backend_options: Mapping[str, object] | None
     vertex: bool
@@ -103,6 +111,7 @@ def lift(
     sizes: bool = True,
     signs: bool = True,
     approximate: Approximation | Partition | float | None = None,
+    threads: int | None = None,
     progress: ProgressCallback | None = None,
     method: LiftMethod | None = None,
 ) -> Lifting:
@@ -130,6 +139,8 @@ def lift(
     approximate
         Merge what is nearly equal: a gap to aim at, classes, or an :class:`~relift.Approximation`. The small program is
         then a restriction; :func:`solve` of the lifting proves how good it is, and splits classes where needed.
+    threads
+        The most that passes over large matrices use; None for all cores. Classes do not depend on it.
     progress
         Callback, called when a stage begins and once per round of refinement.
     method
@@ -147,11 +158,13 @@ def lift(
     if not isinstance(program, Program):
         raise other_model_error("relift.lift", program)
     settings = LiftSettings(lift, values, digits, scale_rows, reduce, sizes, signs)
-    if approximate is not None:
-        from relift.approximate.options import approximation_from
+    check_positive("threads", threads)
+    with using_threads(threads):
+        if approximate is not None:
+            from relift.approximate.options import approximation_from
 
-        return approximation_from(approximate).lift(program, settings, progress)
-    return lift_with_settings(program, settings, progress)
+            return approximation_from(approximate).lift(program, settings, progress)
+        return lift_with_settings(program, settings, progress)
 
 
 @suggests_options

@@ -127,6 +127,20 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def check_positive(name: str, value: int | None) -> None:
+    """Refuse an option that is neither a positive whole number nor None.
+
+    Examples
+    --------
+    >>> check_positive("threads", 2)
+    >>> check_positive("threads", 0)
+    Traceback (most recent call last):
+    relift.errors.OptionError: threads=0 is out of range. Give a positive whole number, or None.
+    """
+    if value is not None and not (_is_whole(value) and value >= 1):
+        raise OptionError(f"{name}={value!r} is out of range.", "Give a positive whole number, or None.")
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
@@ -220,10 +234,8 @@ class SolverSettings:
             raise OptionError(
                 f"time_limit={self.time_limit!r} is out of range.", "Give a positive number of seconds, or None."
             )
-        for name in ("iteration_limit", "threads"):
-            value = getattr(self, name)
-            if value is not None and not (_is_whole(value) and value >= 1):
-                raise OptionError(f"{name}={value!r} is out of range.", "Give a positive whole number, or None.")
+        check_positive("iteration_limit", self.iteration_limit)
+        check_positive("threads", self.threads)
 
 
 @final

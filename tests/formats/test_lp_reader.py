@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -301,3 +302,23 @@ def test_what_looks_like_a_space_but_is_none_is_refused(character: str, name: st
     with pytest.raises(FileFormatError) as caught:
         read_program(path)
     assert f"line 3: {name} between words or in a name. Replace it with a space, or remove it." in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "word"),
+    [
+        ("min 0.7 ; + x\nst\n c: x >= 1\nend", 1, ";"),  # HiGHS reads the constant 0.7
+        ("min x\nst\n c: x >= 1;\nend", 3, ";"),
+        ("min x\nst\n ;c: x >= 1\nend", 3, ";c"),
+        ("min x\nst\n c: x >= 1\nbounds\n ;y <= 2\nend", 5, ";y"),
+        ("min x\nst\n c: x >= 1\ngenerals\n ;y\nend", 5, ";y"),
+    ],
+)
+def test_a_semicolon_is_not_the_beginning_of_a_name(text: str, line: int, word: str) -> None:
+    sentence = f"m, line {line}: a name that begins with a semicolon, {word!r}: for some readers the line ends there."
+    with pytest.raises(FileFormatError, match=f"^{re.escape(sentence)}"):
+        program_from_lp(text, "m")
+
+
+def test_a_semicolon_within_a_name_is_a_character_of_it() -> None:
+    assert program_from_lp("min y;1\nst\n c: y;1 + x; >= 1\nend", "m").variable_names == ["y;1", "x;"]

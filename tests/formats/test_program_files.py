@@ -372,7 +372,10 @@ def test_crossing_bounds_and_non_convex_parts_keep_their_own_errors() -> None:
         ("min\n o: x\nst\n c: 1 <= x >= 2\nend\n", "line 4: a row with two sides reads a <= expression <= b."),
         ("min\n o: x\nst\n c: x >= 1\n c: x <= 2\nend\n", "line 5: two rows are called 'c'."),
         ("min\n o: x\nst\n c: b = 1 -> x >= 1\nend\n", "line 4: it has indicator constraints"),
-        ("max: x\nst\n c: x <= 1\nend\n", "line 1: after max comes the objective, not a colon."),
+        (
+            "max: x\nst\n c: x <= 1\nend\n",
+            "line 1: after max comes the objective, not a colon. A file in lp_solve's own format is not read",
+        ),
         ("min\n x + [ x ^ 2 ]\nst\n c: x >= 1\nend\n", "In the objective, [ ... ] is followed by / 2."),
         ("min\n x\nst\n c: x + [ x ^ 2 ] / 2 <= 1\nend\n", "Only the objective has / 2."),
         ("min\n x + [ x ^ 3 ] / 2\nst\n c: x >= 1\nend\n", "line 2: the exponent must be 2."),

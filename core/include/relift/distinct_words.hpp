@@ -113,9 +113,30 @@ inline bool all_distinct(const u64* words, u32 size, Array<u64>& table) {
     return true;
 }
 
+constexpr u32 most_marks = 1 << 20;  // beyond, their table does not stay near the processor
+
+// Whether all words are distinct, by one table of 31 bits of each: where these agree, the words are compared.
+inline bool all_distinct_by_marks(const u64* words, u32 size) {
+    constexpr u32 ahead = 16;
+    const u32 capacity = power_of_two_above(2 * u64(size));
+    const int log_capacity = trailing_zeros(capacity), shift = 64 - log_capacity;
+    Array<u32> marks(capacity, 0);
+    for (u32 i = 0; i < size; ++i) {
+        if (i + ahead < size) RELIFT_PREFETCH_TO_WRITE(&marks[spread(words[i + ahead]) >> shift]);
+        const u64 hash = spread(words[i]);
+        const u32 mark = u32(hash << log_capacity >> 32) | 1;
+        u32 at = u32(hash >> shift);
+        for (; marks[at]; at = (at + 1) & (capacity - 1))
+            if (marks[at] == mark && std::find(words, words + i, words[i]) != words + i) return false;
+        marks[at] = mark;
+    }
+    return true;
+}
+
 // Whether all words are distinct: spread over buckets that fit the cache, each tested by a small table. Threads take
 // some buckets each, and read all words.
 inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
+    if (size > 1 && size <= most_marks && threads_for(size, n_threads) == 1) return all_distinct_by_marks(words, size);
     int log_buckets = 0;
     while (size >> log_buckets > 1024 && log_buckets < 12) ++log_buckets;
     const u32 n_buckets = 1u << log_buckets;

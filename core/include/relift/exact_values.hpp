@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 #include "field.hpp"
 
@@ -134,15 +135,16 @@ inline u64 image_of(double x, Reading reading) {
     return (magnitude ^ (u64(0) - is_negative)) + is_negative * (modulus + 1);
 }
 
-// Images of many values, most of which were seen before: a direct-mapped cache in front of image_of.
+// Images of many values, most of which were seen before: a direct-mapped cache in front of image_of, larger where there
+// are many values to be read.
 class ValueReader {
 public:
-    explicit ValueReader(Reading reading) : reading_(reading) {
-        for (Slot& slot : slots_) slot = {0, 0};  // the image of 0.0 is 0
-    }
+    explicit ValueReader(Reading reading, u64 n_values = 0)
+        : reading_(reading), shift_(n_values < 1 << 16 ? 64 - 9 : 64 - 12),
+          slots_(u64(1) << (64 - shift_), Slot{0, 0}) {}  // the image of 0.0 is 0
     u64 operator()(double x) {
         const u64 bits = bits_of(x);
-        Slot& slot = slots_[bits * 0x9E3779B97F4A7C15u >> 55];
+        Slot& slot = slots_[bits * 0x9E3779B97F4A7C15u >> shift_];
         if (slot.bits != bits) slot = {bits, image_of(x, reading_)};
         return slot.image;
     }
@@ -150,7 +152,8 @@ public:
 private:
     struct Slot { u64 bits, image; };
     Reading reading_;
-    std::array<Slot, 512> slots_;
+    int shift_;
+    std::vector<Slot> slots_;
 };
 
 }  // namespace relift

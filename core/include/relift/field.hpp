@@ -54,8 +54,29 @@ inline u64 field_power(u64 base, u64 exponent) {
     return result;
 }
 
-// The reciprocal by Fermat, a^(p-2); 0 gives 0.
-inline u64 field_inverse(u64 a) { return field_power(a, modulus - 2); }
+// a^(2^n), by n squarings.
+inline u64 field_squared(u64 a, int n) {
+    for (; n > 0; --n) a = field_multiply(a, a);
+    return a;
+}
+
+// 2^exponent: since 2^61 = 1, a single bit.
+inline u64 field_power_of_two(int exponent) {
+    exponent %= 61;
+    return u64(1) << (exponent < 0 ? exponent + 61 : exponent);
+}
+
+// The reciprocal by Fermat, a^(p-2); 0 gives 0. The exponent 2^61 - 3 is 2^59 - 1 ones and 01, and a^(2^n - 1) comes of
+// doubling n, so that 60 squarings and 8 products are enough. Most numbers that are inverted one by one are 1 or -1.
+inline u64 field_inverse(u64 a) {
+    if (a <= 1 || a == modulus - 1) return a;
+    const auto joined = [](u64 x, int n, u64 y) { return field_multiply(field_squared(x, n), y); };
+    const u64 ones_2 = joined(a, 1, a), ones_3 = joined(ones_2, 1, a), ones_6 = joined(ones_3, 3, ones_3);
+    const u64 ones_7 = joined(ones_6, 1, a), ones_14 = joined(ones_7, 7, ones_7);
+    const u64 ones_28 = joined(ones_14, 14, ones_14), ones_29 = joined(ones_28, 1, a);
+    const u64 ones_58 = joined(ones_29, 29, ones_29), ones_59 = joined(ones_58, 1, a);
+    return joined(ones_59, 2, a);
+}
 
 // The finaliser of splitmix64: a bijection of 64-bit words that looks random.
 inline u64 mix(u64 x) {

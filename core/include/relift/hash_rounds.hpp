@@ -176,21 +176,30 @@ public:
         most_ = std::max(most_, double(variables.number + rows.number));
         most_variables_ = std::max(most_variables_, double(variables.number));
         new_variables_ = most_variables_ - variables_before;
+        const bool is_first = !std::exchange(has_looked_, true);
         if (most_ >= growth_to_go_on_ * before || most_ - before >= share_that_is_many * n_vertices_) return true;
         const double growth = most_ / before;
         const double rounds_to_go = growth > 1 ? std::log(n_vertices_ / most_) / std::log(growth) : HUGE_VAL;
         if (growth >= least_growth && rounds_to_go <= most_rounds_to_go) return true;
+        if (is_first && variables.is_exact && rows.is_exact && split_large_classes(variables_before)) return true;
         const bool is_ending = has_rows_ && new_before > 0 && new_variables_ <= share_that_is_few * new_before;
         return is_ending && (variables.is_exact || !std::exchange(was_ending_, true));
     }
 
 private:
+    // After one round many large classes, told apart by costs or bounds, have mostly found their parts: a second one that
+    // tells so costs less than to hand half of the variables to a worklist.
+    bool split_large_classes(double variables_before) const {
+        return has_rows_ && variables_before >= 16 && 8 * new_variables_ >= variables_before &&
+               64 * most_ <= n_vertices_;
+    }
+
     static constexpr double least_growth = 1.5, most_rounds_to_go = 8;
     static constexpr double share_that_is_many = 1.0 / 16, share_that_is_few = 1.0 / 3;
     const double n_vertices_, growth_to_go_on_;
     double most_, most_variables_, new_variables_ = 0;
     const bool has_rows_;
-    bool was_ending_ = false;
+    bool was_ending_ = false, has_looked_ = false;
 };
 
 template <class Index, class Algebra>

@@ -155,9 +155,7 @@ private:
     Shift common_shift() const {
         const double mean = to_invert_.empty() ? 0.0 : log_of_sizes_ / double(to_invert_.size());
         const int exponent = int(-std::lround(std::max(-1000.0, std::min(mean, 1000.0))));
-        u64 power = 1;
-        for (int k = 0; k < std::abs(exponent); ++k) power = field_add(power, power);
-        return {exponent, exponent < 0 ? field_inverse(power) : power};
+        return {exponent, field_power_of_two(exponent)};
     }
 
     // What a vertex adds to sums, and by what its own are multiplied.

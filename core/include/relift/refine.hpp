@@ -187,7 +187,7 @@ private:
     Weights encode_values(const SparseView<Index>& matrix, bool without_diagonal) {
         const u64 n_entries = matrix.n_entries();
         const double* const values = matrix.values;
-        auto word_of = [this, image = ValueReader(options_.reading)](u64 key) mutable {
+        auto word_of = [this, image = ValueReader(options_.reading, n_entries)](u64 key) mutable {
             double value;
             std::memcpy(&value, &key, sizeof value);
             const u64 word = finite_image(image, value);
@@ -230,6 +230,8 @@ private:
         if (options_.counting) {
             statistics_.rows_without_total = find_row_scales(
                 problem_, [&](u64 e) { return image(values[e]); }, scales, exact, 1);
+        } else if (find_scales_by_integers()) {
+            return;
         } else if (A_weights_.kind == WeightKind::unit) {
             const u64 word = problem_.A.n_entries() ? image(values[0]) : 0;
             statistics_.rows_without_total = find_row_scales(
@@ -240,6 +242,28 @@ private:
                     find_row_scales(problem_, weight, scales, exact, options_.n_threads);
             });
         }
+    }
+
+    // Where the entries have few values that are whole multiples of one number; false if they have not.
+    bool find_scales_by_integers() {
+        const u64 n_entries = problem_.A.n_entries();
+        if (A_weights_.kind == WeightKind::words || n_entries == 0) return false;
+        const bool is_unit = A_weights_.kind == WeightKind::unit;
+        const u8* const ids = A_weights_.ids.data();
+        std::vector<double> values{problem_.A.values[0]};
+        if (!is_unit) {
+            values.resize(A_weights_.keys.size());
+            std::memcpy(values.data(), A_weights_.keys.data(), values.size() * sizeof(double));
+        }
+        const auto whole = WholeMultiples::of(values.data(), u32(values.size()), n_entries, options_.reading);
+        if (!whole.exist) return false;
+        double* const scales = output_.row_scales;
+        u64* const exact = output_.row_scale_images;
+        const u32 n_threads = options_.n_threads;
+        statistics_.rows_without_total =
+            is_unit ? find_row_scales(problem_, whole, [](u64) { return u8(0); }, scales, exact, n_threads)
+                    : find_row_scales(problem_, whole, [=](u64 e) { return ids[e]; }, scales, exact, n_threads);
+        return true;
     }
 
     void encode_scaled_values() {

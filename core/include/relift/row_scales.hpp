@@ -5,6 +5,8 @@
 // classes and splits none (division by the largest entry would split mixtures of permutation matrices). Where T
 // vanishes, or is lost in cancellation, the finite bound of largest size takes its place, or 1; it fixes the sign too.
 #pragma once
+#include <array>
+
 #include "algebra.hpp"
 #include "counted_memory.hpp"
 #include "problem.hpp"
@@ -99,12 +101,9 @@ void sharpen(const Problem<Index>& problem, const Array<u32>& weights, Array<Row
     }
 }
 
-// Writes the scales; returns how many rows are not divided by their T.
-template <class Index, class ImageAt>
-u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact, u32 n_threads) {
-    const Array<u32> weights = variable_weights(problem);
-    Array<RowTotal> totals = row_totals(problem, weights, image_at, exact, n_threads);
-    sharpen(problem, weights, totals);
+// From T of all rows, in floats and exactly, to the scales; returns how many rows are not divided by their T.
+template <class Index>
+u64 scales_of_totals(const Problem<Index>& problem, const Array<RowTotal>& totals, double* scales, u64* exact) {
     u64 n_without_total = 0;
     for (u32 i = 0; i < problem.n_rows; ++i) {
         exact[i] = field_reduce(exact[i]);
@@ -126,6 +125,103 @@ u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* s
         offer(problem.l[i], problem.row_lower[i]);
     }
     return n_without_total;
+}
+
+// Few values that are whole multiples of one power of ten: sums of their multiples times w_j are integers of 64 bits,
+// which cost less than sums in the field and in floats, and need not be sharpened.
+struct WholeMultiples {
+    std::array<i64, 256> multiples{};  // in the order of the values
+    int n_decimals = 0;
+    bool exist = false;
+
+    static constexpr int most_decimals = 6;
+
+    // At most 256 values of so many entries; fractions are read as decimals or not at all.
+    static WholeMultiples of(const double* values, u32 n_values, u64 n_entries, Reading reading) {
+        WholeMultiples found;
+        const double most = double(u64(1) << 42) / double(n_entries + 1);  // sums stay below 2^62
+        double power = 1;
+        for (int d = 0; d <= (reading == Reading::decimal ? most_decimals : 0); ++d, power *= 10) {
+            found.exist = std::all_of(values, values + n_values, [&](double value) {
+                const double multiple = std::nearbyint(value * power);
+                return std::fabs(multiple) <= most && multiple / power == value;
+            });
+            if (!found.exist) continue;
+            found.n_decimals = d;
+            for (u32 k = 0; k < n_values; ++k) found.multiples[k] = i64(std::nearbyint(values[k] * power));
+            break;
+        }
+        return found;
+    }
+    double power_of_ten() const {
+        double power = 1;
+        for (int d = 0; d < n_decimals; ++d) power *= 10;
+        return power;
+    }
+};
+
+struct WholeTotal { i64 total, size; };
+
+// The same totals by integers; number_at(entry) is the number of the value of an entry.
+template <class Index, class NumberAt>
+Array<RowTotal> row_totals(const Problem<Index>& problem, const Array<u32>& weights, const WholeMultiples& whole,
+                           NumberAt&& number_at, u64* exact, u32 n_threads) {
+    const auto& A = problem.A;
+    const u64 n_entries = A.n_entries(), m = problem.n_rows;
+    const u64 most_parts = problem.A_is_by_rows || m == 0 ? 1 : 1 + n_entries / (4 * m);  // 4 bytes for each entry
+    const u32 n_parts = u32(std::min<u64>(threads_for(n_entries, n_threads), most_parts));
+    Array<WholeTotal> sums(n_parts * m, WholeTotal{0, 0});
+    const auto walk = [&](u32 first, u32 last, auto&& visit) {
+        for (u32 major = first; major < last; ++major)
+            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
+                visit(major, u32(A.indices[e]), e);
+    };
+    const auto add = [&](WholeTotal& sum, u32 column, u64 e) {
+        const i64 term = whole.multiples[number_at(e)] * i64(weights[column]);
+        sum.total += term;
+        sum.size += term < 0 ? -term : term;
+    };
+    if (problem.A_is_by_rows)
+        over_majors(A, threads_for(n_entries, n_threads), [&](u32 first, u32 last) {
+            walk(first, last, [&](u32 row, u32 column, u64 e) { add(sums[row], column, e); });
+        });
+    else
+        in_parallel(n_parts, [&](u32 k) {
+            WholeTotal* const own = sums.data() + k * m;
+            walk(first_major_of(A, k, n_parts), first_major_of(A, k + 1, n_parts),
+                 [&](u32 column, u32 row, u64 e) { add(own[row], column, e); });
+        });
+    for (u64 i = 0, part = m; part < sums.size(); ++part, i = i + 1 < m ? i + 1 : 0) {
+        sums[i].total += sums[part].total;
+        sums[i].size += sums[part].size;
+    }
+    const u64 unit = PowersOfTen::at(-whole.n_decimals);
+    const double power = whole.power_of_ten();
+    Array<RowTotal> totals(problem.n_rows);
+    for (u32 i = 0; i < problem.n_rows; ++i) {
+        const i64 total = sums[i].total;
+        const u64 magnitude = field_reduce(u64(total < 0 ? -total : total));
+        exact[i] = field_multiply(total < 0 ? field_negate(magnitude) : magnitude, unit);
+        totals[i] = {double(total) / power, double(sums[i].size) / power};
+    }
+    return totals;
+}
+
+// Writes the scales; returns how many rows are not divided by their T.
+template <class Index, class ImageAt>
+u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact, u32 n_threads) {
+    const Array<u32> weights = variable_weights(problem);
+    Array<RowTotal> totals = row_totals(problem, weights, image_at, exact, n_threads);
+    sharpen(problem, weights, totals);
+    return scales_of_totals(problem, totals, scales, exact);
+}
+
+// The same of whole multiples.
+template <class Index, class NumberAt>
+u64 find_row_scales(const Problem<Index>& problem, const WholeMultiples& whole, NumberAt&& number_at, double* scales,
+                    u64* exact, u32 n_threads) {
+    const Array<RowTotal> totals = row_totals(problem, variable_weights(problem), whole, number_at, exact, n_threads);
+    return scales_of_totals(problem, totals, scales, exact);
 }
 
 // The reciprocals of nonzero field elements: one inversion, three multiplications each.

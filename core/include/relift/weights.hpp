@@ -17,6 +17,7 @@ struct Weights {
     WeightKind kind = WeightKind::unit;
     Array<u8> ids;      // table: the number of the value of each entry
     Array<u64> table;   // table: the word of each value, always 256 of them
+    Array<u64> keys;    // table: the keys of the values, by which they were told apart, as many as there are
     Array<u64> words;   // words: the word of each entry
 };
 
@@ -112,6 +113,7 @@ Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
         if (number >= n_known) {  // new, or one too many
             if (number == KeyNumbers::none) return false;
             weights.table[n_known++] = word_of(key);
+            weights.keys.push_back(key);
         }
         *id++ = u8(number);
         return true;
@@ -146,7 +148,10 @@ Weights encode_by_blocks(const double* values, u64 n_entries, MakeWordOf&& make_
     const auto is_numbered = [&](u64 entry) {
         const u64 key = bits_of(values[entry]);
         const u32 n_known = numbers.size(), number = numbers.number(key);
-        if (number == n_known) weights.table[number] = word_of(key);
+        if (number == n_known) {
+            weights.table[number] = word_of(key);
+            weights.keys.push_back(key);
+        }
         return number != KeyNumbers::none;
     };
     bool has_room = true;

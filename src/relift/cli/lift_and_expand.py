@@ -61,6 +61,7 @@ def lift_command(
     relax: RelaxOption = False,
     max_bytes: MaxBytesOption = None,
     approximate: NoApproximateOption = None,
+    threads: Annotated[int | None, Option("--threads", help="Threads of relift.", metavar="N")] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -68,14 +69,15 @@ def lift_command(
     from relift.formats.lifting_map import named_small_program, write_lifting_map
     from relift.formats.program_files import SUFFIXES, write_program
     from relift.formats.solutions import sizes_of
+    from relift.settings import check_positive
 
     refuse_approximate("lift", approximate)
+    check_positive("threads", threads)
     if output is not None:
         check_output(output, SUFFIXES)
     program, read_seconds = read_model(model, relax, quiet, max_bytes)
-    lifting = lift_model(
-        program, lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs), quiet
-    )
+    words = lift_options(lift, values, digits, no_reduce, no_scale_rows, no_sizes, no_signs)
+    lifting = lift_model(program, words, quiet, threads)
     notes = list(lifting.notes)
     if output is not None:
         notes += write_program(named_small_program(lifting), output)

@@ -60,11 +60,11 @@ def read_model(model: Path, relax: bool, quiet: bool, max_bytes: int | None = No
     return program, time.perf_counter() - start
 
 
-def lift_model(program: Program, words: LiftOptions, quiet: bool) -> Lifting:
+def lift_model(program: Program, words: LiftOptions, quiet: bool, threads: int | None = None) -> Lifting:
     """Lift a program, with progress."""
     from relift.pipeline import lift
 
-    return run_beside(lambda progress: lift(program, progress=progress, **words), quiet)
+    return run_beside(lambda progress: lift(program, threads=threads, progress=progress, **words), quiet)
 
 
 class Stoppable(Protocol):

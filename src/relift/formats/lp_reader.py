@@ -161,7 +161,11 @@ class _Reader:
                 raise self.words.fail(self.k - 1, "there are two objectives.")
             self.sense = section
             if words[self.k] == ":":
-                raise self.words.fail(self.k, f"after {section} comes the objective, not a colon.")
+                raise self.words.fail(
+                    self.k,
+                    f"after {section} comes the objective, not a colon. A file in lp_solve's own format is not read: "
+                    "let lp_solve write it as MPS (lp_solve -S1 -parse -wfmps model.mps model.lp).",
+                )
             if words[self.k + 1] == ":":
                 self._name(self.k)
                 self.k += 2
@@ -190,6 +194,10 @@ class _Reader:
         if not word or word in _COMPARE or word[0] in "+-*/^:[]<>=" or word[0] in _NUMBER_STARTS:
             what = f", not {quoted(word)}" if word else ""
             raise self.words.fail(k, f"a name is needed here{what}.")
+        if word[0] == ";":
+            raise self.words.fail(
+                k, f"a name that begins with a semicolon, {quoted(word)}: for some readers the line ends there."
+            )
         if word.lower() in _NO_NAMES or self.words.section_at(k) is not None:
             raise self.words.fail(k, f"{quoted(word)} means something else in LP format and cannot be a name.")
         return word

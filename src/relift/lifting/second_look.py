@@ -13,9 +13,9 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Indices, Vector
+from relift.arrays import Vector
+from relift.program.passes import count_near
 from relift.program.program import Program
-from relift.symmetry import finite_field as field
 
 DIGITS = 11
 """Numbers closer than 10^-DIGITS, relatively, are made equal for the second look."""
@@ -84,16 +84,7 @@ def _has_near_misses(values: Vector) -> bool:
         return False
     if values.size > _SAMPLE:  # at random: what is nearly equal may lie at regular distances
         values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
-    bits = np.abs(values).view(np.int64)
-    if bits.size > 2 * _SLICE:  # all numbers of one key are chosen, or none of them
-        chosen = field.mixed(_keys(bits).view(np.uint64)) % np.uint64(bits.size // _SLICE) == 0
-        bits = bits[chosen]
-    bits = np.sort(bits)  # and so are the keys
-    key = _keys(bits)
-    n_numbers, n_keys = (1 + np.count_nonzero(each[1:] != each[:-1]) for each in (bits, key))
-    return bool(n_numbers > (1.0 + _FEWEST) * n_keys)
-
-
-def _keys(bits: Indices) -> Indices:
-    """Bits without the last. Numbers on the two sides of an edge are not compared: one pair that is found is enough."""
-    return (bits + (1 << (_LAST_BITS - 1))) >> _LAST_BITS
+    n_slices = values.size // _SLICE if values.size > 2 * _SLICE else 1
+    # Numbers on the two sides of an edge are not compared: one pair that is found is enough.
+    n_numbers, n_keys = count_near(values, _LAST_BITS, n_slices)
+    return n_numbers > (1.0 + _FEWEST) * n_keys

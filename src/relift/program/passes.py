@@ -148,6 +148,29 @@ def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     return counts
 
 
+def count_near(values: Vector, last_bits: int, n_slices: int) -> tuple[int, int]:
+    """How many different sizes numbers have, and how many that differ before their last bits, in one of some slices.
+
+    Parameters
+    ----------
+    values
+        Any numbers; signs do not count.
+    last_bits
+        How many bits at the end are left out; the others are rounded.
+    n_slices
+        Only one of so many parts is looked at: numbers that differ in their last bits are all in it, or none of them.
+
+    Examples
+    --------
+    >>> count_near(np.array([0.3, 0.1 + 0.2, -0.3, 0.4]), 16, 1)
+    (3, 2)
+    """
+    if core is None or values.size > MOST_VERTICES:
+        return passes_reference.count_near(values, last_bits, n_slices)
+    counts: tuple[int, int] = core.count_near(np.ascontiguousarray(values), last_bits, n_slices)
+    return counts
+
+
 def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
     """Numerators and denominators of the simplest fractions near numbers; 0 and 1 where there is none.
 

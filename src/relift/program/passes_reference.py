@@ -50,6 +50,25 @@ def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     return given, up_to_units, up_to_sizes
 
 
+def count_near(values: Vector, last_bits: int, n_slices: int) -> tuple[int, int]:
+    """By sets of integers."""
+    numbers = set(np.abs(values).view(np.int64).tolist())
+    slices: dict[int, list[int]] = {}
+    for bits in numbers:
+        slices.setdefault((bits + (1 << (last_bits - 1))) >> last_bits, []).append(bits)
+    chosen = {key: near for key, near in slices.items() if ((_mixed(key) >> 32) * n_slices) >> 32 == 0}
+    return sum(map(len, chosen.values())), len(chosen)
+
+
+def _mixed(word: int) -> int:
+    """Mix 64 bits as :func:`relift.symmetry.finite_field.mixed` does."""
+    most = (1 << 64) - 1
+    word = (word + 0x9E3779B97F4A7C15) & most
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & most
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & most
+    return word ^ (word >> 31)
+
+
 def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Indices, Indices]:
     """All continued fractions side by side."""
     n = values.size

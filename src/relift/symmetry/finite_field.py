@@ -113,11 +113,14 @@ def negate(values: ArrayLike) -> FieldElements:
     True
     """
     words = _words(values)
-    if words.max(initial=0) <= _P:  # no infinities
-        return np.where(words == 0, words, _P - words)
-    negated = np.where((words == 0) | (words > _P), words, _P - np.minimum(words, _P))
-    negated = np.where(words == PLUS_INFINITY, np.uint64(MINUS_INFINITY), negated)
-    return np.where(words == MINUS_INFINITY, np.uint64(PLUS_INFINITY), negated)
+    negated = np.asarray(_P - words)
+    negated[words == 0] = 0
+    is_special = words > _P
+    if is_special.any():
+        special = words[is_special]
+        both = np.uint64(PLUS_INFINITY + MINUS_INFINITY)
+        negated[is_special] = np.where(special <= MINUS_INFINITY, both - special, special)
+    return negated
 
 
 def multiply(left: ArrayLike, right: ArrayLike) -> FieldElements:
@@ -207,6 +210,17 @@ def product(matrix: SparseMatrix, words: FieldElements, reading: Reading = "deci
     >>> product(sparse.csr_array([[1.0, 2.0], [0.0, 3.0]]), np.array([5, 7], np.uint64)).tolist()
     [19, 21]
     """
+    compiled = passes.core_for(matrix)
+    if compiled is None or matrix.shape[1] == 0:
+        return product_in_numpy(matrix, words, reading)
+    total = np.empty(matrix.shape[0], np.uint64)
+    by_rows = matrix.format == "csr"
+    compiled.field_product(passes.parts_of(matrix), by_rows, np.ascontiguousarray(words), reading == "decimal", total)
+    return total
+
+
+def product_in_numpy(matrix: SparseMatrix, words: FieldElements, reading: Reading = "decimal") -> FieldElements:
+    """The same, entry by entry."""
     listed = matrix.tocoo()
     used = words[listed.coords[1]] != 0  # mostly few
     terms = multiply(images(listed.data[used], reading), words[listed.coords[1][used]])

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
+from relift.program.passes import numbered
 from relift.program.program import Program
 from relift.program.solution import Solution
 
@@ -120,14 +121,19 @@ def snap(program: Program, digits: int) -> Snapped:
 def snap_values(values: Vector, digits: int) -> tuple[Vector, SnapReport]:
     """One array with close magnitudes made equal; signs, zeros and infinities stay."""
     width = 10.0**-digits
-    magnitudes, inverse, counts = np.unique(np.abs(values), return_inverse=True, return_counts=True)
+    number, n_different = numbered((np.abs(values) + 0.0).view(np.int64))  # most arrays repeat few numbers: no sorting
+    magnitudes = np.empty(n_different)
+    magnitudes[number] = np.abs(values)
+    rank = np.argsort(magnitudes)
+    magnitudes = magnitudes[rank]
     eligible = np.isfinite(magnitudes) & (magnitudes > 0)
-    if eligible.sum() < 2:
-        return values, SnapReport(digits)
     joins = np.zeros(magnitudes.size, bool)  # whether k joins k - 1
     joins[1:] = eligible[1:] & eligible[:-1]
     with np.errstate(invalid="ignore"):  # infinity has no neighbours
         joins[1:] &= np.diff(magnitudes) <= width * magnitudes[1:]
+    if not joins.any():
+        return values, SnapReport(digits)
+    counts = np.bincount(number, minlength=n_different)[rank]
     chain = np.cumsum(~joins) - 1
     starts = np.flatnonzero(~joins)
     ends = np.r_[starts[1:], magnitudes.size] - 1
@@ -135,10 +141,14 @@ def snap_values(values: Vector, digits: int) -> tuple[Vector, SnapReport]:
     long = np.flatnonzero(too_wide)
     too_wide[long] = magnitudes[ends[long]] - magnitudes[starts[long]] > width * magnitudes[ends[long]]
     # The most frequent member stands for its chain, the smallest among equals.
-    order = np.lexsort((magnitudes, -counts, chain))
-    leader = magnitudes[order[np.searchsorted(chain[order], np.arange(starts.size))]]
-    merged = np.where(too_wide[chain], magnitudes, leader[chain])
-    changed = merged != magnitudes
+    joined = np.flatnonzero((ends > starts)[chain] & ~too_wide[chain])
+    order = joined[np.lexsort((magnitudes[joined], -counts[joined], chain[joined]))]
+    leads = np.r_[True, chain[order][1:] != chain[order][:-1]] if order.size else np.empty(0, bool)
+    merged = magnitudes.copy()
+    merged[order] = magnitudes[order[leads]][np.cumsum(leads) - 1]
+    changed = np.flatnonzero(merged != magnitudes)
     change = np.abs(merged[changed] - magnitudes[changed]) / magnitudes[changed]
-    report = SnapReport(digits, int(changed.sum()), int(too_wide.sum()), float(change.max(initial=0.0)))
-    return np.copysign(merged[inverse], values), report
+    report = SnapReport(digits, changed.size, int(too_wide.sum()), float(change.max(initial=0.0)))
+    by_number = np.empty(n_different)
+    by_number[rank] = merged
+    return np.copysign(by_number[number], values), report

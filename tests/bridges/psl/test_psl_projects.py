@@ -90,6 +90,17 @@ def test_json_and_data_files_are_the_same_project(folder: Path) -> None:
     assert old.notes == ()
 
 
+def test_a_rule_about_observed_atoms_alone_is_left_out_with_a_note(folder: Path) -> None:
+    (folder / "more.psl").write_text(RULES + "\nNear(A, B) = Near(B, A) .\n3: Near(A, B) & Near(B, C) -> Near(A, C)\n")
+    alone, more = relift.read_psl(folder / "good.psl"), relift.read_psl(folder / "more.psl", folder / "good.data")
+    assert more.solve().grounded.program == alone.solve().grounded.program
+    sentence = "a rule about observed atoms alone is left out, there is nothing to infer: "
+    assert more.notes == (
+        sentence + "Near(A, B) = Near(B, A) .",
+        sentence + "3: Near(A, B) & Near(B, C) -> Near(A, C)",
+    )
+
+
 def test_a_project_is_printed_as_a_model_of_the_language(folder: Path) -> None:
     project = relift.read_psl(folder / "good.psl")
     assert str(project).splitlines()[-4:] == [

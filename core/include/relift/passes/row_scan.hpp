@@ -7,8 +7,10 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "../portable.hpp"
 #include "../threads.hpp"
 
 namespace relift::passes {
@@ -38,21 +40,31 @@ inline void add_entry(RowPrint& print, u64 word, double value) {
     print.sum += weight * size;
 }
 
-// Marks the rows whose word occurs twice or more, by a table of open addresses.
-inline std::vector<char> with_repeated_words(const std::vector<RowPrint>& prints) {
+constexpr u32 nobody = ~u32(0);
+
+// The first row with the same word, or nobody for rows whose word is that of no other; by a table of open addresses. 32
+// bits of the words stand in it, so that others are seldom looked up.
+inline std::vector<u32> first_of_repeated(const std::vector<RowPrint>& prints) {
+    struct Slot { u32 mark, row; };
+    constexpr size_t ahead = 12;
     size_t room = 16;
     while (room < 2 * prints.size()) room *= 2;
-    constexpr u32 nobody = ~u32(0);
-    std::vector<u32> table(room, nobody);
-    std::vector<char> repeated(prints.size(), 0);
+    std::vector<Slot> table(room, Slot{0, nobody});
+    std::vector<u32> first(prints.size(), nobody);
+    const auto mixed = [](u64 word) { return word * 0x9E3779B97F4A7C15ull; };
+    const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 20) & (room - 1); };
     for (size_t i = 0; i < prints.size(); ++i) {
-        if (prints[i].columns == 0) continue;
-        size_t at = size_t(prints[i].columns * 0x9E3779B97F4A7C15ull >> 20) & (room - 1);
-        while (table[at] != nobody && prints[table[at]].columns != prints[i].columns) at = (at + 1) & (room - 1);
-        if (table[at] == nobody) table[at] = u32(i);
-        else repeated[i] = repeated[table[at]] = 1;
+        if (i + ahead < prints.size()) RELIFT_PREFETCH_TO_WRITE(&table[place_of(prints[i + ahead].columns)]);
+        const u64 word = prints[i].columns;
+        if (word == 0) continue;
+        const u32 mark = u32(word >> 32);
+        size_t at = place_of(word);
+        const auto is_other = [&](const Slot& slot) { return slot.mark != mark || prints[slot.row].columns != word; };
+        while (table[at].row != nobody && is_other(table[at])) at = (at + 1) & (room - 1);
+        if (table[at].row == nobody) table[at] = {mark, u32(i)};
+        else first[i] = first[table[at].row] = table[at].row;
     }
-    return repeated;
+    return first;
 }
 
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
@@ -77,22 +89,32 @@ std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, lo
         counts[i] = prints[i].count;
         if (counts[i] < least) prints[i].columns = 0;
     }
-    const std::vector<char> repeated = with_repeated_words(prints);
-    std::vector<RowPrint> alike;
+    const std::vector<u32> first = first_of_repeated(prints);
+    std::vector<u32> next(m + 1, 0);  // rows of equal words, side by side in the order of the first ones
     for (size_t i = 0; i < m; ++i)
-        if (repeated[i]) alike.push_back(prints[i]), alike.back().sum /= prints[i].first;
-    std::sort(alike.begin(), alike.end(), [](const RowPrint& a, const RowPrint& b) {
-        return a.columns != b.columns ? a.columns < b.columns : a.sum < b.sum;
-    });
+        if (first[i] != nobody) ++next[first[i]];
+    u32 start = 0;
+    for (u32& place : next) start += std::exchange(place, start);
+    std::vector<RowPrint> alike(start);
+    for (size_t i = 0; i < m; ++i)
+        if (first[i] != nobody) {
+            alike[next[first[i]]] = prints[i];
+            alike[next[first[i]]++].sum /= prints[i].first;
+        }
     const auto are_close = [](const RowPrint& a, const RowPrint& b) {
-        return a.columns == b.columns && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
+        return !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
     };
+    std::vector<char> is_found(m, 0);
+    for (size_t begin = 0, end; begin < alike.size(); begin = end) {
+        for (end = begin + 1; end < alike.size() && alike[end].columns == alike[begin].columns;) ++end;
+        std::sort(alike.begin() + begin, alike.begin() + end,
+                  [](const RowPrint& a, const RowPrint& b) { return a.sum < b.sum; });
+        for (size_t k = begin + 1; k < end; ++k)
+            if (are_close(alike[k - 1], alike[k])) is_found[alike[k - 1].row] = is_found[alike[k].row] = 1;
+    }
     std::vector<long long> found;
-    for (size_t k = 0; k < alike.size(); ++k)
-        if ((k > 0 && are_close(alike[k - 1], alike[k])) ||
-            (k + 1 < alike.size() && are_close(alike[k], alike[k + 1])))
-            found.push_back(alike[k].row);
-    std::sort(found.begin(), found.end());
+    for (size_t i = 0; i < m; ++i)
+        if (is_found[i]) found.push_back((long long)i);
     return found;
 }
 

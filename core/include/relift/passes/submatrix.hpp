@@ -1,5 +1,7 @@
 // Some rows and columns of a compressed matrix, in one pass that counts and one that copies.
 #pragma once
+#include <algorithm>
+
 #include "../threads.hpp"
 
 namespace relift::passes {
@@ -26,9 +28,16 @@ void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_
                   const Index* offsets, Index* indices, double* values, u32 n_threads) {
     over_range(n_kept, threads_for(u64(offsets[n_kept]), n_threads), [&](u64 first, u64 last) {
         for (u64 k = first; k < last; ++k) {
-            size_t to = size_t(offsets[k]);
-            for (size_t e = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]); e < end; ++e) {
-                const long long at = place ? place[M.indices[e]] : (long long)M.indices[e];
+            size_t to = size_t(offsets[k]), e = size_t(M.offsets[majors[k]]);
+            const size_t last_to = size_t(offsets[k + 1]);
+            if (last_to - to == size_t(M.offsets[majors[k] + 1]) - e) {  // all of them
+                std::copy_n(M.values + e, last_to - to, values + to);
+                if (!place) std::copy_n(M.indices + e, last_to - to, indices + to);
+                else for (; to < last_to; ++to, ++e) indices[to] = Index(place[M.indices[e]]);
+                continue;
+            }
+            for (; to < last_to; ++e) {  // up to the last one that is kept: where few are, most majors have none
+                const long long at = place[M.indices[e]];
                 if (at < 0) continue;
                 indices[to] = Index(at);
                 values[to++] = M.values[e];

@@ -11,8 +11,8 @@ a rule                            ``rule``, word for word but for names, which b
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Unpack, final
 
@@ -188,8 +188,28 @@ def _with_model(project: Project) -> PslProject:
     statements: list[n.Statement] = []
     for key, predicate in project.predicates.items():
         statements.extend(_declared(predicate, names[key]))
-    statements.extend(rules_from_text(project.rules, resolve, project.starts))
-    return PslProject(project, n.ModelText(tuple(statements), (), project.rules), names)
+    is_open = {names[key] for key, predicate in project.predicates.items() if predicate.is_open}
+    notes = [*project.notes]
+    for rule in rules_from_text(project.rules, resolve, project.starts):
+        if is_open.isdisjoint(_predicates_in(rule)):
+            text = project.rules.text[rule.span.start : rule.span.stop].strip()
+            notes.append(f"a rule about observed atoms alone is left out, there is nothing to infer: {text}")
+        else:
+            statements.append(rule)
+    model = n.ModelText(tuple(statements), (), project.rules)
+    return PslProject(replace(project, notes=tuple(notes)), model, names)
+
+
+def _predicates_in(part: object) -> Iterator[str]:
+    """The names of all atoms in a part of a rule, those of its filters included."""
+    if isinstance(part, n.Atom):
+        yield part.name
+    if isinstance(part, tuple):
+        for item in part:
+            yield from _predicates_in(item)
+    elif is_dataclass(part):
+        for item in fields(part):
+            yield from _predicates_in(getattr(part, item.name))
 
 
 def _name(name: str) -> str:
