@@ -463,7 +463,9 @@ class _Work:
     def finish(self) -> Reduction:
         program = self.program
         variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
-        A = self.cuts.made("A", program.A, rows, variables, lambda: submatrix(program.A, rows, variables))
+        A = program.A
+        if rows.size < program.n_rows or variables.size < program.n_variables:
+            A = self.cuts.made("A", program.A, rows, variables, lambda: submatrix(program.A, rows, variables))
         # Where variables were substituted, or rows of one entry stay, others may be multiples too.
         candidates, stays_short = None, np.any(self.row_alive & (self.counts == 1))
         if variables.size == program.n_variables and not stays_short:
