@@ -47,7 +47,7 @@ def ask(
         If it is not installed.
     """
     try:
-        is_kept = kept is not None and backend.keeps_solver
+        is_kept = kept is not None and kept.is_wanted and backend.keeps_solver
         answer: object = (
             backend.solve_by_kept(program, settings, warm_start, kept)
             if is_kept

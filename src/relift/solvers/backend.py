@@ -98,7 +98,7 @@ class Backend(ABC):
         if steps:
             program = steps[-1].program
             warm_start = None if warm_start is None else restrict_through(steps, warm_start)
-        if kept is None or not kept.is_wanted:
+        if kept is None:
             return expand_through(steps, self.solve_form(program, settings, warm_start))
         return expand_through(steps, solve_kept(self, program, settings, warm_start, kept))
 
