@@ -119,9 +119,7 @@ def test_threads_of_lift_hold_inside_the_call_and_not_after_it(approximate: floa
     program = Program(q=np.ones(3), A=np.ones((1, 3)), l=[1], lb=0)
     seen: list[int] = []
     before = threads_in_use()
-    relift.lift(
-        program, threads=before + 2, approximate=approximate, progress=lambda _: seen.append(threads_in_use())
-    )
+    relift.lift(program, threads=before + 2, approximate=approximate, progress=lambda _: seen.append(threads_in_use()))
     assert set(seen) == {before + 2}
     assert threads_in_use() == before
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "relift/passes/conic_form.hpp"
+#include "relift/passes/digits.hpp"
 #include "relift/passes/exact_numbers.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
@@ -480,6 +481,35 @@ PyObject* py_simple_fractions(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_has_longer(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given;
+        int digits;
+        if (!PyArg_ParseTuple(arguments, "Oi", &given, &digits)) return nullptr;
+        if (digits < 1 || digits > 15) throw std::invalid_argument("digits are not between 1 and 15");
+        const Buffer values(given);
+        const double* value = values.doubles("values", values.size());
+        bool is_there;
+        {
+            const WithoutLock unlocked;
+            is_there = has_longer(value, values.size(), digits);
+        }
+        return PyBool_FromLong(is_there);
+    });
+}
+
+PyObject* py_count_shapes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        if (!PyArg_ParseTuple(arguments, "OOO", &given[0], &given[1], &given[2])) return nullptr;
+        const Buffer low(given[0]), high(given[1]), cost(given[2]);
+        const size_t n = low.size();
+        if (n > most_indices) throw std::invalid_argument("there are too many intervals");
+        return PyLong_FromUnsignedLongLong(
+            count_shapes(low.doubles("low", n), high.doubles("high", n), cost.doubles("cost", n), u32(n)));
+    });
+}
+
 PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
@@ -507,6 +537,10 @@ PyMethodDef methods[] = {
      "many that differ before their last bits."},
     {"simple_fractions", py_simple_fractions, METH_VARARGS,
      "simple_fractions(values, largest, rounding, numerators, denominators): fills the last two."},
+    {"has_longer", py_has_longer, METH_VARARGS,
+     "has_longer(values, digits): whether some number has more than so many significant digits."},
+    {"count_shapes", py_count_shapes, METH_VARARGS,
+     "count_shapes(low, high, cost): how many intervals with costs there are up to a factor of either sign."},
     {"count_kinds", py_count_kinds, METH_VARARGS,
      "count_kinds(q, lb, ub, low, high, cost): how many kinds of variables there are as given, up to units and signs, "
      "and up to sizes."},

@@ -1,8 +1,9 @@
 """How many threads the compiled passes over large matrices may use.
 
-``threads=`` of :func:`relift.solve` and :func:`relift.lift` is meant for everything that a call does, so it is not handed from function to
-function but holds for all that runs inside a ``with`` block (of this thread of Python, or of this asynchronous task).
-The results do not depend on it, and programs of less than a few hundred thousand entries use one thread in any case.
+``threads=`` of :func:`relift.solve` and :func:`relift.lift` is meant for everything that a call does, so it is not
+handed from function to function but holds for all that runs inside a ``with`` block (of this thread of Python, or of
+this asynchronous task). The results do not depend on it, and programs of less than a few hundred thousand entries use
+one thread in any case.
 """
 
 from __future__ import annotations

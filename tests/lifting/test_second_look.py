@@ -9,13 +9,17 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
 from typer.testing import CliRunner
 
 import relift
 import relift.cvxpy
+from relift.arrays import Vector
 from relift.cli.commands import app
 from relift.formats.program_files import write_program
-from relift.lifting.second_look import has_nearly_equal_numbers
+from relift.lifting.second_look import has_nearly_equal_numbers, may_be_rounded
 from relift.program.program import Program
 
 
@@ -66,6 +70,81 @@ def test_rows_of_the_same_numbers_that_stand_apart_are_no_reason_for_a_second_lo
     lifting = relift.lift(Program(q=np.ones(200), A=A[A.any(axis=1)], l=1.0, lb=0, ub=2))
     assert lifting.small.n_variables > 150
     assert "second look" not in lifting.timings
+
+
+def fleet(size: Vector, digits: int) -> Program:
+    """Cars whose needs, limits and curvature are in proportion to their sizes, over six hours with a price each."""
+    n, hours = size.size, 6
+    slots = np.tile(np.arange(hours), n)
+    own = np.repeat(size, hours)
+    of_car = sparse.kron(sparse.eye_array(n), np.ones((1, hours)))
+    P = sparse.diags_array(np.round(1.0 / own, digits))
+    return Program(
+        P=P, q=1.0 + slots, A=sparse.csr_array(of_car), l=np.round(size / 3, digits), lb=0, ub=np.round(own / 7, digits)
+    )
+
+
+def test_sizes_in_proportion_up_to_rounding_are_told_of_as_digits_find_them() -> None:
+    size = np.random.default_rng(0).integers(11, 999, 40) / 10
+    lifting = relift.lift(fleet(size, 16))
+    found = relift.lift(fleet(size, 16), digits=11).small
+    assert (found.n_variables, found.n_rows) == (6, 1)
+    assert lifting.small.n_variables > 200
+    assert lifting.hint is not None
+    assert (lifting.hint.variables, lifting.hint.rows) == (6, 1)
+
+
+def test_numbers_of_few_digits_are_no_reason_for_a_second_look() -> None:
+    size = np.random.default_rng(0).integers(11, 999, 40) / 10
+    typed = fleet(size, 6)
+    assert not may_be_rounded(typed)
+    lifting = relift.lift(typed)
+    assert "second look" not in lifting.timings
+    assert relift.lift(typed, digits=11).small.n_variables == lifting.small.n_variables
+
+
+@pytest.mark.parametrize(("number", "is_long"), [(0.123456789, False), (123456789e20, False), (1.234567891, True)])
+def test_ten_digits_are_many(number: float, is_long: bool) -> None:
+    assert may_be_rounded(Program(q=[number, 1.0], lb=0)) == is_long
+
+
+def test_sizes_that_were_rounded_to_twelve_digits_are_told_of() -> None:
+    size = np.random.default_rng(0).integers(101, 999, 40) / 100
+    fewer = [np.array([float(f"{value:.12g}") for value in size / part]) for part in (3, 7)]
+    program = Program(q=np.ones(40), A=np.eye(40), l=fewer[0], lb=0, ub=4 * fewer[1])
+    assert not any(len(str(value).replace(".", "").strip("0")) > 12 for value in [*program.l, *fewer[1]])
+    lifting = relift.lift(program, reduce=False)
+    assert lifting.small.n_variables > 30
+    assert lifting.hint is not None
+    assert (lifting.hint.variables, lifting.hint.rows) == (1, 1)
+
+
+@pytest.mark.parametrize("place", ["q", "A", "P", "l", "u", "lb", "ub"])
+def test_one_number_of_many_digits_may_be_rounded_wherever_it_stands(place: str) -> None:
+    parts: dict[str, Any] = {
+        "P": np.diag([0.5, 0.25]), "q": [0.3, 123456.789], "A": [[1, -2.5], [3e-30, 0]], "l": [-4, -np.inf],
+        "u": [7, 0.1], "lb": [-3, 0], "ub": [np.inf, 1e300],
+    }  # fmt: skip
+    assert not may_be_rounded(Program(**parts))
+    part = np.array(parts[place], np.float64)
+    part[part != 0] *= 1 + 2.0**-50
+    assert may_be_rounded(Program(**{**parts, place: part}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_what_a_hint_says_is_what_its_digits_find(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(4, 30))
+    size = random.integers(11, 999, n) / random.choice([10, 7])
+    program = fleet(size, int(random.choice([5, 12, 16])))
+    if random.random() < 0.5:
+        joint = random.choice([1.0, 1 / 3, 0.7], program.n_variables)
+        program = program.replace(A=sparse.vstack([program.A, joint[None]]), l=[*program.l, 1], u=[*program.u, np.inf])
+    hint = relift.lift(program).hint
+    if hint is not None:
+        found = relift.lift(program, digits=hint.digits).small
+        assert (hint.variables, hint.rows) == (found.n_variables, found.n_rows)
 
 
 def test_large_arrays_are_sampled_and_near_misses_are_still_seen() -> None:

@@ -118,6 +118,9 @@ LIFTING = _of(
         "return True",
         "tests/lifting/test_reduction.py",
     ),
+    ("second_look.py", "FEW_DIGITS = 9", "FEW_DIGITS = 12", "tests/lifting/test_second_look.py"),
+    ("second_look.py", "FEW_DIGITS = 9", "FEW_DIGITS = 5", "tests/lifting/test_second_look.py"),
+    ("second_look.py", "*vectors, *matrices", "*vectors, *matrices[:1]", "tests/lifting/test_second_look.py"),
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 0.0", GUARDS),
     ("quotient.py", "CANCELLED = 1e-14", "CANCELLED = 1e-10", GUARDS),
     (

@@ -85,6 +85,36 @@ def test_fractions_near_numbers_are_those_of_the_slow_twin(seed: int) -> None:
         np.testing.assert_array_equal(one, other)
 
 
+@given(seeds)
+def test_shapes_are_counted_as_by_the_slow_twin(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n, unit = int(random.integers(0, 60)), float(random.choice([1.0, 0.1, 1e-12, 3e7]))
+    low, high = unit * random.integers(-3, 2, n), unit * random.integers(-1, 4, n)
+    low[random.random(n) < 0.2], high[random.random(n) < 0.2] = -np.inf, np.inf
+    cost = random.choice([0.0, 1.0, -1.0, 0.5, 1e-13], n)
+    if seed % 3:
+        cost *= 0.0
+    assert passes.count_shapes(low, high, cost) == passes_reference.count_shapes(low, high, cost)
+
+
+@given(seeds)
+def test_digits_are_counted_as_python_prints_them(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    few, exponents = random.integers(1, 18, 40), random.integers(-30, 31, 40)
+    typed = [float(f"{random.integers(1, 10**count)}e{power}") for count, power in zip(few, exponents, strict=True)]
+    values = np.concatenate([typed, np.nextafter(typed, np.inf), random.random(9), [0.0, -0.0, np.inf, -np.inf]])
+    for value in values:
+        for digits in (1, 6, 9, 15):
+            numbers = np.array([1.0, value, -value])
+            assert passes.has_longer(numbers, digits) == passes_reference.has_longer(numbers, digits)
+
+
+def test_digits_of_a_float_are_at_most_fifteen() -> None:
+    assert passes.core is not None
+    with pytest.raises(ValueError, match="digits are not between 1 and 15"):
+        passes.core.has_longer(np.ones(1), 16)
+
+
 def test_compiled_counts_refuse_arrays_that_do_not_fit() -> None:
     assert passes.core is not None
     words, short = np.zeros(3, np.uint64), np.zeros(2, np.uint64)
@@ -212,3 +242,42 @@ def test_matrices_too_large_for_the_compiled_passes_are_left_to_scipy() -> None:
     wide = sparse.csr_array((1, passes.MOST_VERTICES))
     assert passes.core_for(wide) is None
     assert passes.core_for(sparse.csr_array((1, 2)), None) is passes.core
+
+
+@given(seeds, st.integers(1, 40))
+def test_nearly_equal_numbers_are_counted_as_by_sets(seed: int, n_slices: int) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(0, 60))
+    values = random.choice([0.0, -0.0, 0.1, 1.0, 3.0, np.inf, random.normal()], n) * random.choice([1.0, -1.0], n)
+    values *= 1.0 + random.choice([0.0, 1e-15, 1e-13, 1e-8], n)
+    last_bits = int(random.integers(1, 53))
+    expected = passes_reference.count_near(values, last_bits, n_slices)
+    assert passes.count_near(values, last_bits, n_slices) == expected
+    assert passes.count_near(values, last_bits, 1) == passes_reference.count_near(values, last_bits, 1)
+    assert expected[1] <= expected[0] <= n
+
+
+@given(seeds, st.integers(0, 30))
+def test_few_of_many_rows_are_taken_as_by_scipy(seed: int, n_wide: int) -> None:
+    random = np.random.default_rng(seed)
+    M = _matrix(random, int(random.integers(1, 30)), 1 + n_wide)
+    rows = np.flatnonzero(random.random(M.shape[0]) < 0.1)
+    columns = np.flatnonzero(random.random(M.shape[1]) < 0.9)
+    for some, others in ((rows, columns), (rows, None), (None, columns)):
+        found, expected = passes.submatrix(M, some, others), passes_reference.submatrix(M, some, others)
+        np.testing.assert_array_equal(found.indptr, expected.indptr)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.data, expected.data)
+
+
+@given(seeds)
+def test_entries_of_some_rows_and_columns_are_those_of_the_part(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    M = _matrix(random, *_sizes(random))
+    rows = np.flatnonzero(random.random(M.shape[0]) < 0.6)
+    columns = np.flatnonzero(random.random(M.shape[1]) < 0.6)
+    for some, others in ((rows, columns), (rows, None), (None, columns), (None, None)):
+        found, expected = passes.entries_of(M, some, others), passes_reference.submatrix(M, some, others).tocoo()
+        np.testing.assert_array_equal(found.row, expected.coords[0])
+        np.testing.assert_array_equal(found.column, expected.coords[1])
+        np.testing.assert_array_equal(found.value, expected.data)

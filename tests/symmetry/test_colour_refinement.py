@@ -209,6 +209,47 @@ def test_kernel_reference_and_oracle_agree(
     np.testing.assert_array_equal(found.row_scale_images, slow.row_scale_images)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_distinct_costs_leave_only_rows_to_compare_whatever_P_holds(mode: Mode, by_rows: bool) -> None:
+    random = np.random.default_rng(5)
+    P = np.ones((12, 12)) + np.diag(random.integers(1, 3, 12))
+    A = np.repeat(random.integers(-2, 3, (4, 12)), 2, axis=0) * np.array([1, 2] * 4)[:, None]
+    l, u = np.full(8, -np.inf), np.array([1.0, 2.0] * 4)
+    matrix = (sparse.csr_array if by_rows else sparse.csc_array)(A.astype(float))
+    for costs in (np.arange(12.0), np.r_[0.0, np.arange(11.0)]):
+        arguments: tuple[Any, ...] = (
+            sparse.csc_array(P), matrix, [field.images(costs)], field.images(l), field.images(u), l, u,
+        )  # fmt: skip
+        for scale_rows in (False, True):
+            found, slow = (way(*arguments, mode=mode, scale_rows=scale_rows) for way in (refine, _slowly))
+            assert labels(found) == (slow.variable_labels.tolist(), slow.row_labels.tolist())
+            assert found.rows.n_classes == (4 if scale_rows else 8)
+
+
+def _slowly(*arguments: Any, mode: Mode, scale_rows: bool) -> Any:
+    return refine_slowly(*arguments, mode=mode, reading="decimal", scale_rows=scale_rows)
+
+
+@needs_core
+@pytest.mark.parametrize("wrong", [np.inf, np.nan])
+def test_entries_of_P_that_are_not_finite_are_refused_where_costs_are_distinct_too(wrong: float) -> None:
+    P = np.ones((5, 5))
+    P[3, 2] = P[2, 3] = wrong
+    nothing = np.zeros(0)
+    words = field.images(nothing)
+    with pytest.raises(ValueError, match=r"an entry of a matrix is infinite|a value is NaN"):
+        refine(
+            sparse.csc_array(P),
+            sparse.csr_array((0, 5)),
+            [field.images(np.arange(5.0))],
+            words,
+            words,
+            nothing,
+            nothing,
+        )
+
+
 @given(case=cases(), random_seed=st.integers(0, 2**32), mode=st.sampled_from(MODES))
 @settings(deadline=None, max_examples=80)
 def test_classes_move_with_a_permutation_and_do_not_depend_on_seed_or_orientation(

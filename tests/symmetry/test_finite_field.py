@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from relift.errors import NotANumberError
 from relift.program import passes
@@ -108,3 +109,16 @@ def test_a_target_that_does_not_exist_is_refused() -> None:
         pytest.skip("relift._passes_core is not compiled")
     with pytest.raises(ValueError, match="a target lies outside"):
         field.grouped_sums(np.array([3]), np.ones(1, np.uint64), 3)
+
+
+@pytest.mark.parametrize("reading", ["decimal", "bits"])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_products_with_a_matrix_are_those_entry_by_entry(by_rows: bool, reading: Reading) -> None:
+    random = np.random.default_rng(7)
+    for _ in range(40):
+        m, n = random.integers(0, 9, 2)
+        dense = random.choice([0.0, 0.1, -2.5, 1 / 3], (m, n))
+        matrix = (sparse.csr_array if by_rows else sparse.csc_array)(dense)
+        words = field.images(random.choice([0.0, 1.0, -0.3, 7.0], n))
+        expected = field.product_in_numpy(matrix, words, reading)
+        np.testing.assert_array_equal(field.product(matrix, words, reading), expected)

@@ -91,6 +91,21 @@ private:
     Array<u64> table_;
 };
 
+// How many of some words that look random are distinct; the table is for use again. Words that differ in their last bit
+// alone count as one: of random words next to none do.
+inline u64 count_mixed(const Array<u64>& words, Array<u64>& table) {
+    const u64 capacity = power_of_two_above(2 * words.size());
+    table.assign(capacity, 0);
+    u64 number = 0;
+    for (const u64 word : words) {
+        u64 at = word >> 1 & (capacity - 1);
+        while (table[at] && table[at] != (word | 1)) at = (at + 1) & (capacity - 1);
+        number += !table[at];
+        table[at] = word | 1;
+    }
+    return number;
+}
+
 // Whether a few words are distinct, by a table of at least twice the size.
 inline bool all_distinct(const u64* words, u32 size, Array<u64>& table) {
     const u32 capacity = power_of_two_above(2 * u64(size));

@@ -231,12 +231,15 @@ public:
     u64 n_passes() const { return n_passes_; }
     // The next round need not look at the rows: they would learn nothing.
     void skip_first_rows() { skips_first_rows_ = true; }
+    // All variables have different colours.
+    void know_distinct_variables() { has_distinct_variables_ = true; }
     // Guesses at the numbers of classes.
     u64 expected_variable_classes() const { return n_variable_classes_.number; }
     u64 expected_row_classes() const { return n_row_classes_.number; }
     u64 n_classes() const { return n_variable_classes_.number + n_row_classes_.number; }
 
     Verdict run(double growth_to_go_on) {
+        if (has_distinct_variables_) return Verdict::discrete;
         n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
         n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
@@ -371,7 +374,7 @@ private:
     Array<u32> woken_;
     DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
     u64 n_passes_ = 0, n_woken_ = 0;
-    bool skips_first_rows_ = false, has_woken_ = false;
+    bool skips_first_rows_ = false, has_woken_ = false, has_distinct_variables_ = false;
 };
 
 }  // namespace relift

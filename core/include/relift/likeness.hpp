@@ -23,8 +23,9 @@ struct Likeness {
     u64 given_pairs = 0, given_alike = 0;  // the same with the numbers as given in place of classes
     // Rows of the very same numbers stand in different classes by what surrounds them, not by rounding.
     bool speaks_in_proportion() const {
-        return double(std::min(sided_alike, given_alike)) > share_that_speaks * double(sided_pairs);
+        return are_alike_in_proportion() && double(given_alike) > share_that_speaks * double(sided_pairs);
     }
+    bool are_alike_in_proportion() const { return double(sided_alike) > share_that_speaks * double(sided_pairs); }
     bool speaks() const {
         return double(rows_alike) > share_that_speaks * double(row_pairs) ||
                double(entries_alike) > share_that_speaks * double(entry_pairs);
@@ -61,38 +62,48 @@ SampledRows sampled_rows(const Problem<Index>& problem) {
     constexpr u32 none = ~u32(0);
     Array<u32> place(m, none);
     for (u32 k = 0; k < n_chosen; ++k) place[sample.rows[k]] = k;
+    Array<SampledEntry> by_columns;
+    Array<u64> start(n_chosen + 1, 0);
     for (u32 j = 0; j < A.n_major; ++j)
-        for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e)
-            if (place[A.indices[e]] != none && A.values[e] != 0) entries.push_back({place[A.indices[e]], j, A.values[e]});
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const SampledEntry& a, const SampledEntry& b) { return a.row < b.row; });
+        for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e) {
+            const u32 k = place[A.indices[e]];
+            if (k == none || A.values[e] == 0) continue;
+            by_columns.push_back({k, j, A.values[e]});
+            ++start[k + 1];
+        }
+    for (u32 k = 0; k < n_chosen; ++k) start[k + 1] += start[k];
+    entries.resize(by_columns.size());
+    for (const SampledEntry& entry : by_columns) entries[start[entry.row]++] = entry;
     return sample;
 }
 
-struct KindAndClass {
-    u64 kind;
-    i64 class_;
-    bool operator<(const KindAndClass& other) const {
-        return kind != other.kind ? kind < other.kind : class_ < other.class_;
+// Kinds, and pairs of a kind and a class, as words; counted by a table.
+class PairCounter {
+public:
+    void clear() {
+        kinds_.clear();
+        pairs_.clear();
     }
-};
+    void add(u64 kind, i64 class_) {
+        kinds_.push_back(mix(kind));
+        pairs_.push_back(mix(kinds_.back() ^ mix(u64(class_))));
+    }
+    // Adds the number of distinct pairs, and by how many they exceed the distinct kinds.
+    void count(u64& pairs, u64& alike) {
+        const u64 n_pairs = count_mixed(pairs_, table_), n_kinds = count_mixed(kinds_, table_);
+        pairs += n_pairs;
+        alike += n_pairs - n_kinds;
+    }
 
-// Adds the number of distinct pairs, and by how many they exceed the distinct kinds.
-inline void count_pairs(Array<KindAndClass>& seen, u64& pairs, u64& alike) {
-    std::sort(seen.begin(), seen.end());
-    for (u64 k = 0; k < seen.size(); ++k) {
-        const bool is_new = k == 0 || seen[k].kind != seen[k - 1].kind;
-        if (!is_new && seen[k].class_ == seen[k - 1].class_) continue;
-        ++pairs;
-        alike += !is_new;
-    }
-}
+private:
+    Array<u64> kinds_, pairs_, table_;
+};
 
 template <class Index>
 Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables, const OwnNumbers& rows,
                       const i64* variable_class, const i64* row_class) {
     constexpr u64 without_cost = ~u64(0);
-    const auto quantised = [](double value) { return u64(std::llround(std::min(value, 1.0) * 1e10)); };
+    const auto quantised = [](double value) { return u64(std::min(value, 1.0) * 1e10 + 0.5); };
     const auto side_word = [](double side, double largest) {  // to ten digits, whatever its size
         if (!std::isfinite(side)) return side > 0 ? ~u64(1) : ~u64(2);
         int exponent = 0;
@@ -106,7 +117,10 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
         std::memcpy(&word, &value, sizeof word);
         return word;
     };
-    Array<KindAndClass> of_entries, of_rows, of_sided_rows, of_given_rows;
+    PairCounter of_entries, of_rows, of_sided_rows, of_given_rows;
+    Array<double> dears, larges;  // of the entries of one row
+    struct SidedRow { u64 first, last, kind; };
+    Array<SidedRow> sided_rows;
     Likeness found;
     for (u64 first = 0, last = 0; first < entries.size(); first = last) {
         double most_dear = 0, largest = 0;
@@ -119,39 +133,50 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
             dear = variables.cost_image[j] ? std::fabs(entry.value / variables.cost[j]) : 0.0;
             large = std::fabs(entry.value) * size;
         };
+        dears.clear();
+        larges.clear();
         for (; last < entries.size() && entries[last].row == entries[first].row; ++last) {
             double dear, large;
             numbers(entries[last], dear, large);
+            dears.push_back(dear);
+            larges.push_back(large);
             most_dear = std::max(most_dear, dear);
             largest = std::max(largest, large);
         }
-        u64 kind = 0, given = 0;
+        u64 kind = 0;
         of_entries.clear();
         for (u64 e = first; e < last; ++e) {
-            double dear, large;
-            numbers(entries[e], dear, large);
+            const double dear = dears[e - first], large = larges[e - first];
             const u64 by_cost = dear > 0 ? quantised(dear / most_dear) : without_cost;
             const u64 by_size = large > 0 ? quantised(large / largest) + 1 : 0;
             kind += mix(by_cost ^ mix(by_size));
-            const u32 j = entries[e].column;
-            const u64 bounds = mix(bits(variables.low[j]) ^ mix(bits(variables.high[j])));
-            given += mix(bits(entries[e].value) ^ mix(bits(variables.cost[j]) ^ bounds));
             // Entries that have neither a price nor a size say nothing.
-            if (dear > 0 || large > 0) of_entries.push_back({by_cost, variable_class[entries[e].column]});
+            if (dear > 0 || large > 0) of_entries.add(by_cost, variable_class[entries[e].column]);
         }
-        count_pairs(of_entries, found.entry_pairs, found.entries_alike);
+        of_entries.count(found.entry_pairs, found.entries_alike);
         const u32 i = sample.rows[entries[first].row];
-        of_rows.push_back({kind, row_class[i]});
+        of_rows.add(kind, row_class[i]);
         const double low = rows.low[i], high = rows.high[i];
         if (largest > 0 && ((std::isfinite(low) && low != 0) || (std::isfinite(high) && high != 0))) {
             const u64 sided = kind + side_word(low, largest) + side_word(high, largest);
-            of_sided_rows.push_back({sided, row_class[i]});
-            of_given_rows.push_back({sided, i64(given + mix(bits(low) ^ mix(bits(high))))});
+            of_sided_rows.add(sided, row_class[i]);
+            sided_rows.push_back({first, last, sided});
         }
     }
-    count_pairs(of_rows, found.row_pairs, found.rows_alike);
-    count_pairs(of_sided_rows, found.sided_pairs, found.sided_alike);
-    count_pairs(of_given_rows, found.given_pairs, found.given_alike);
+    of_rows.count(found.row_pairs, found.rows_alike);
+    of_sided_rows.count(found.sided_pairs, found.sided_alike);
+    if (!found.are_alike_in_proportion()) return found;
+    for (const SidedRow& row : sided_rows) {
+        const u32 i = sample.rows[entries[row.first].row];
+        u64 given = mix(bits(rows.low[i]) ^ mix(bits(rows.high[i])));
+        for (u64 e = row.first; e < row.last; ++e) {
+            const u32 j = entries[e].column;
+            const u64 bounds = mix(bits(variables.low[j]) ^ mix(bits(variables.high[j])));
+            given += mix(bits(entries[e].value) ^ mix(bits(variables.cost[j]) ^ bounds));
+        }
+        of_given_rows.add(row.kind, i64(given));
+    }
+    of_given_rows.count(found.given_pairs, found.given_alike);
     return found;
 }
 

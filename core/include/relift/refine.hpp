@@ -105,8 +105,8 @@ public:
     // Multipliers of variables and rows are given, or found on the way; rows are not scaled besides.
     Statistics run_with(const MultiplierArrays& arrays) {
         check_size();
-        encode_matrices();
         multipliers_ = std::make_unique<Multipliers<Index>>(problem_, arrays);
+        encode_matrices();
         if (arrays.links) {
             if (!problem_.A_is_by_rows) throw std::invalid_argument("links are given, and A is not by rows");
             take_words(A_weights_);
@@ -138,10 +138,9 @@ private:
     void encode_matrices() {
         std::fill_n(output_.row_scales, problem_.n_rows, 1.0);
         std::fill_n(output_.row_scale_images, problem_.n_rows, 1);
-        if (problem_.has_P()) {
-            if (options_.counting) take_diagonal();
-            P_weights_ = encode_values(problem_.P, !diagonal_.empty());
-        }
+        if (problem_.has_P() && options_.counting) take_diagonal();
+        variables_are_distinct_ = problem_.has_P() && !multipliers_ && variables_start_distinct();
+        if (problem_.has_P() && !variables_are_distinct_) P_weights_ = encode_values(problem_.P, !diagonal_.empty());
         A_weights_ = encode_values(problem_.A, false);
         if (!options_.scale_rows || problem_.n_rows == 0) return;
 
@@ -151,6 +150,18 @@ private:
         const u64* scales = output_.row_scale_images;
         entries_are_scaled_ = std::any_of(scales, scales + problem_.n_rows, [&](u64 s) { return s != scales[0]; });
         if (options_.counting && entries_are_scaled_) encode_scaled_values();
+    }
+
+    // Whether costs, bounds and the like tell all variables apart: then no sum along P is needed, and P is not read.
+    bool variables_start_distinct() const {
+        const auto& P = problem_.P;
+        const u64 n = problem_.n_variables, n_entries = P.n_entries();
+        if (problem_.variable_images.empty() || n_entries < 2 * n) return false;
+        const auto is_finite = [](double value) { return std::isfinite(value); };
+        if (!std::all_of(P.values, P.values + n_entries, is_finite)) return false;  // what is not is refused later
+        Array<u64> variables(n);
+        colour_variables<FieldAlgebra>(variables);  // other words that are equal are equal here
+        return all_distinct(variables.data(), u32(n), options_.n_threads);
     }
 
     // Counting compares diagonals as colours: their entries count as absent.
@@ -295,10 +306,11 @@ private:
     }
 
     // ------------------------------------------------------------------------------------ colours
+    static u64 absorb(u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u ^ mix(word)); }
+
     template <class Algebra>
-    void colour_initially(Array<u64>& variables, Array<u64>& rows) const {
-        const auto absorb = [](u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u ^ mix(word)); };
-        const u64 first_variable = mix(options_.seed ^ 0x76617269), first_row = mix(options_.seed ^ 0x726F7773);
+    void colour_variables(Array<u64>& variables) const {
+        const u64 first_variable = mix(options_.seed ^ 0x76617269);
         if (problem_.variable_images.empty() && diagonal_.empty())
             std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable));
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
@@ -309,6 +321,12 @@ private:
                 variables[j] = Algebra::colour(colour);
             }
         });
+    }
+
+    template <class Algebra>
+    void colour_initially(Array<u64>& variables, Array<u64>& rows) const {
+        colour_variables<Algebra>(variables);
+        const u64 first_row = mix(options_.seed ^ 0x726F7773);
         over_vertices(problem_.n_rows, [&](u64 first, u64 last) {
             ScaledBounds before{0, 0};  // rows with equal bounds often follow each other
             u64 colour_before = absorb(absorb(first_row, 0), 0);
@@ -346,6 +364,7 @@ private:
         std::unique_ptr<Rounds> rounds = new_rounds();
         colour_initially<Algebra>(rounds->variables(), rounds->rows());
         if (sums_are_known(rounds->variables())) rounds->skip_first_rows();
+        if (variables_are_distinct_) rounds->know_distinct_variables();
         Cells cells;
         if (is_settled(*rounds, rounds->run(growth_to_go_on), cells)) return;
         rounds.reset();
@@ -473,7 +492,7 @@ private:
     Weights P_weights_, A_weights_;
     Array<u64> diagonal_;        // counting: images of diag(P); empty if all are zero
     Array<u64> inverse_scales_;  // empty if rows are not scaled
-    bool entries_are_scaled_ = false, scales_are_totals_ = false;
+    bool entries_are_scaled_ = false, scales_are_totals_ = false, variables_are_distinct_ = false;
     std::unique_ptr<Multipliers<Index>> multipliers_;
 };
 

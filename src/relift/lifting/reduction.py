@@ -25,11 +25,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import CoordinateMatrix, FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
+from relift.arrays import FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.program.magnitudes import transposed_product
-from relift.program.passes import scan_rows, submatrix
+from relift.program.passes import Entries, entries_of, scan_rows, submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.settings import Reading
@@ -377,12 +377,11 @@ class _Work:
 
     def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
         """Column, value and image of the one entry that each of these rows still has."""
-        part = submatrix(self.program.A, rows, None).tocoo()
-        row, column = part.coords
-        alive = self.variable_alive[column] & (part.data != 0)
-        row, column, entry = row[alive], column[alive], part.data[alive]
+        part = entries_of(self.program.A, rows, None)
+        alive = self.variable_alive[part.column] & (part.value != 0)
+        row, column, entry = part.row[alive], part.column[alive], part.value[alive]
         order = np.argsort(row, kind="stable")
-        column, entry = column[order].astype(np.int64), entry[order]
+        column, entry = column[order], entry[order]
         return column, entry, exact.images(entry, self.reading)
 
     def fix(self, variables: Indices) -> None:
@@ -394,21 +393,21 @@ class _Work:
         columns, images = self.columns("A", program.A, variables)
         shift, shift_image, size = self.products(columns, images, value, value_image, program.n_rows)
         self.row_terms += size
-        touched = _distinct(columns.coords[0], program.n_rows)
+        touched = _distinct(columns.row, program.n_rows)
         for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
             moved = touched[np.isfinite(bound[touched])]
             bound[moved] -= shift[moved]
             image[moved] = exact.subtract(image[moved], shift_image[moved])
             self.settle(bound, image, moved, self.row_terms)
-        nonzero = columns.data != 0
-        self.counts = self.counts - np.bincount(columns.coords[0][nonzero], minlength=program.n_rows)
+        nonzero = columns.value != 0
+        self.counts = self.counts - np.bincount(columns.row[nonzero], minlength=program.n_rows)
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[touched[self.counts[touched] == 0]] = False
         if len(program.conic):
             columns, images = self.columns("cones", program.conic.A, variables)
             shift, shift_image, size = self.products(columns, images, value, value_image, program.conic.n_rows)
             self.conic_terms += size
-            moved = _distinct(columns.coords[0], program.conic.n_rows)
+            moved = _distinct(columns.row, program.conic.n_rows)
             self.b[moved] -= shift[moved]
             self.b_image[moved] = exact.subtract(self.b_image[moved], shift_image[moved])
             self.settle(self.b, self.b_image, moved, self.conic_terms)
@@ -416,27 +415,27 @@ class _Work:
             columns, images = self.columns("P", program.P, variables)
             shift, shift_image, size = self.products(columns, images, value, value_image, program.n_variables)
             self.variable_terms += size
-            moved = _distinct(columns.coords[0], program.n_variables)
+            moved = _distinct(columns.row, program.n_variables)
             moved = moved[self.variable_alive[moved]]  # the costs of substituted variables are read from the original
             self.q[moved] += shift[moved]
             self.q_image[moved] = exact.add(self.q_image[moved], shift_image[moved])
             self.settle(self.q, self.q_image, moved, self.variable_terms)
 
-    def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> tuple[CoordinateMatrix, FieldElements]:
+    def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> tuple[Entries, FieldElements]:
         """The columns that a pass substitutes, and their entries exactly."""
 
-        def make() -> tuple[CoordinateMatrix, FieldElements]:
-            part = submatrix(matrix, None, variables).tocoo()
-            return part, exact.images(part.data, self.reading)
+        def make() -> tuple[Entries, FieldElements]:
+            part = entries_of(matrix, None, variables)
+            return part, exact.images(part.value, self.reading)
 
         return self.cuts.made(f"{name}, {len(self.fixed)}, {self.reading}", matrix, None, variables, make)
 
     def products(
-        self, columns: CoordinateMatrix, images: FieldElements, value: Vector, value_image: FieldElements, size: int
+        self, columns: Entries, images: FieldElements, value: Vector, value_image: FieldElements, size: int
     ) -> tuple[Vector, FieldElements, Vector]:
         """The sum over these columns of column times value, in floats and exactly, and the size of its terms."""
-        rows, column = columns.coords
-        product = columns.data * value[column]
+        rows, column = columns.row, columns.column
+        product = columns.value * value[column]
         floats = np.asarray(np.bincount(rows, weights=product, minlength=size), np.float64)
         sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=size), np.float64)
         terms = exact.multiply(images, value_image[column])

@@ -2,8 +2,12 @@ r"""A cheap second look after an exact lifting, whether classes would be much fe
 
 Data that passed through a computation often has numbers that are meant to be equal and differ in the last bits. Whether
 there are any is found by comparing bits, without those of the last digits, for a part of the numbers; only if so the
-classes are looked for again, with numbers that agree to :data:`DIGITS` digits made equal. Nothing is changed by this:
-the answer is that of the exact classes, and a note says which option to type.
+classes are looked for again, with numbers that agree to :data:`DIGITS` digits made equal. The same where rows that are
+in proportion to ten digits stand apart, if rounding can be the reason: not where all numbers have few digits. One of at
+most nine was either meant as it stands, and is read so, or has been rounded by much more than 10^-11, so that
+``digits`` would not undo it; sums and ratios of exact numbers that agree to eleven digits are equal, unless by chance.
+
+Nothing is changed by a second look: the answer is that of the exact classes, and a note says which option to type.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Vector
-from relift.program.passes import count_near
+from relift.program.passes import count_near, has_longer
 from relift.program.program import Program
 
 DIGITS = 11
@@ -25,6 +29,9 @@ MUCH_SMALLER = 0.8
 
 LITTLE = 0.1
 """Where exact classes leave at most this part of variables and rows, there is no second look."""
+
+FEW_DIGITS = 9
+"""Numbers of no more significant digits were not rounded, or by much more than the second look makes equal."""
 
 _FEWEST = 0.01
 """The share of the numbers of an array that must be nearly equal to others."""
@@ -77,6 +84,24 @@ def has_nearly_equal_numbers(program: Program) -> bool:
     arrays = [matrix.data for matrix in matrices if matrix is not None]
     bounds = (np.concatenate([program.l, program.u]), np.concatenate([program.lb, program.ub]))
     return any(_has_near_misses(values) for values in (*arrays, program.q, *bounds, program.conic.b))
+
+
+def may_be_rounded(program: Program) -> bool:
+    """Whether some number of a program without cones and quadratic constraints has more than :data:`FEW_DIGITS`.
+
+    Parameters
+    ----------
+    program
+        The original program: presolve may round what it computes, but knows it exactly.
+
+    Examples
+    --------
+    >>> may_be_rounded(Program(q=[0.3, 1.25], lb=0)), may_be_rounded(Program(q=[0.3 / 0.7, 1.25], lb=0))
+    (False, True)
+    """
+    matrices = [matrix.data for matrix in (program.A, program.P) if matrix is not None]
+    vectors = (program.q, program.l, program.u, program.lb, program.ub)
+    return any(has_longer(values, FEW_DIGITS) for values in (*vectors, *matrices))
 
 
 def _has_near_misses(values: Vector) -> bool:

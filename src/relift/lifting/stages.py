@@ -23,7 +23,14 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
 from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction, reduce, unreduced
-from relift.lifting.second_look import DIGITS, LITTLE, MUCH_SMALLER, RoundingHint, has_nearly_equal_numbers
+from relift.lifting.second_look import (
+    DIGITS,
+    LITTLE,
+    MUCH_SMALLER,
+    RoundingHint,
+    has_nearly_equal_numbers,
+    may_be_rounded,
+)
 from relift.lifting.settling import AtRest, Settled, settle
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, Reading
@@ -45,7 +52,7 @@ from relift.symmetry.likeness import Likeness
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_candidate import Found
-from relift.symmetry.scaled_search import find_up_to_scale
+from relift.symmetry.scaled_search import find_up_to_rounding, find_up_to_scale
 from relift.symmetry.snapping import Snapped
 from relift.symmetry.snapping import snap as snap_numbers
 
@@ -200,11 +207,14 @@ def _may_be_rounded(work: LiftWork) -> bool:
 
 
 def _is_nearly_in_proportion(work: LiftWork) -> bool:
+    """Whether rows in proportion to ten digits stand apart, and rounding can be the reason."""
     program, settled, symmetry = work.reduction.program, work.settled, work.symmetry
     if not work.settings.sizes or len(program.conic) or len(program.quadratic):
         return False
     if work._look is not None:
-        return work._look.is_nearly_in_proportion
+        return work._look.is_nearly_in_proportion and may_be_rounded(work.program)
+    if not may_be_rounded(work.program):
+        return False
     variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
     rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)
     labels = variables.view(np.int64), rows.view(np.int64)
@@ -214,19 +224,33 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
 @stage("second look", applies=_may_be_rounded)
 def look_again(work: LiftWork) -> None:
     """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
-    if _is_nearly_in_proportion(work):
-        most = MUCH_SMALLER * sum(_small_size(work))
-        other = LiftWork(work.program, replace(work.settings, digits=DIGITS), most_rounded=most)
-        snap.run(other)
-    else:  # equal numbers are enough: sums need not be compared up to rounding, which takes longer
-        other = LiftWork(snap_numbers(work.program.minimisation(), DIGITS).program, work.settings)
+    size = sum(_small_size(work))
+    most = MUCH_SMALLER * size
+    found = _classes_up_to_rounding(work, size, most)
+    if found is None:
+        return
+    variables, rows, conic = found.variables.n_classes, found.rows.n_classes, found.conic_rows.n_classes
+    if variables + rows + conic <= most:
+        work.hint = RoundingHint(DIGITS, variables, rows)
+
+
+def _classes_up_to_rounding(work: LiftWork, size: int, most: float) -> Symmetry | None:
+    """What ``digits`` would find; None if that is too much to be of use."""
+    snapped = snap_numbers(work.program.minimisation(), DIGITS)
+    if not _is_nearly_in_proportion(work):  # equal numbers are enough: to compare sums up to rounding takes longer
+        other = LiftWork(snapped.program, work.settings)
+    else:
+        settings = replace(work.settings, digits=DIGITS)
+        # The program as it is has been searched exactly. All that rests is at most two classes, which do not count.
+        if snapped.report.n_values_merged == 0 and most + 2 < size:
+            reduction = work.reduction
+            found = find_up_to_rounding(reduction.program, Images(reduction.images), settings, most)
+            return None if found is None else found.symmetry
+        other = LiftWork(work.program, settings, most_rounded=most, snapped=snapped)
     steps: tuple[Stage[LiftWork], ...] = (presolve, find_classes)
     for step in steps:
         step.run(other)
-    variables, rows = other.symmetry.variables.n_classes, other.symmetry.rows.n_classes
-    conic = other.symmetry.conic_rows.n_classes
-    if variables + rows + conic <= MUCH_SMALLER * sum(_small_size(work)):
-        work.hint = RoundingHint(DIGITS, variables, rows)
+    return other.symmetry
 
 
 def _small_size(work: LiftWork) -> tuple[int, int, int]:

@@ -148,6 +148,28 @@ def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     return counts
 
 
+def count_shapes(low: Vector, high: Vector, cost: Vector) -> int:
+    """How many intervals with costs there are up to a factor of either sign, to nine digits; the even ones count half.
+
+    Parameters
+    ----------
+    low, high
+        The intervals.
+    cost
+        What belongs to each: an even interval without a cost is its own negative, and counts one, the others two.
+
+    Examples
+    --------
+    >>> low, high = np.array([0.0, -2.0, -3.0]), np.array([1.0, 0.0, 3.0])
+    >>> count_shapes(low, high, np.zeros(3)), count_shapes(low, high, np.ones(3))
+    (3, 6)
+    """
+    if core is None:
+        return passes_reference.count_shapes(low, high, cost)
+    shapes: int = core.count_shapes(*map(np.ascontiguousarray, (low, high, cost)))
+    return shapes
+
+
 def count_near(values: Vector, last_bits: int, n_slices: int) -> tuple[int, int]:
     """How many different sizes numbers have, and how many that differ before their last bits, in one of some slices.
 
@@ -193,6 +215,26 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
     numerators, denominators = np.empty(values.size, np.int64), np.empty(values.size, np.int64)
     core.simple_fractions(np.ascontiguousarray(values), largest, rounding, numerators, denominators)
     return numerators, denominators
+
+
+def has_longer(values: Vector, digits: int) -> bool:
+    """Whether some number has more significant digits, as the shortest decimal that reads back as it.
+
+    Parameters
+    ----------
+    values
+        Numbers; infinities have no digits.
+    digits
+        So many are few; at most 15.
+
+    Examples
+    --------
+    >>> has_longer(np.array([0.3, 1200.0, np.inf]), 2), has_longer(np.array([0.1 + 0.2]), 9)
+    (False, True)
+    """
+    if core is None:
+        return passes_reference.has_longer(values, digits)
+    return bool(core.has_longer(np.ascontiguousarray(values), digits))
 
 
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
@@ -242,12 +284,21 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
     columns = None if columns is not None and columns.size == n_columns else columns
     if rows is None and columns is None:
         return matrix
-    compiled = core_for(matrix)
-    if compiled is None:
+    if core_for(matrix) is None:
         return passes_reference.submatrix(matrix, rows, columns)
+    offsets, indices, values = _parts_of_some(matrix, rows, columns)
+    make = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
+    shape = (n_rows if rows is None else rows.size, n_columns if columns is None else columns.size)
+    return compressed_array(make, (values, indices, offsets), shape)
+
+
+def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> Parts:
+    """Offsets, indices and values of some rows and columns, by the core."""
+    compiled = core_for(matrix)
+    assert compiled is not None, "callers ask first"
     is_by_rows = matrix.format == "csr"
     majors, minors = (rows, columns) if is_by_rows else (columns, rows)
-    n_major, n_minor = (n_rows, n_columns) if is_by_rows else (n_columns, n_rows)
+    n_major, n_minor = matrix.shape if is_by_rows else matrix.shape[::-1]
     place = None
     if minors is not None:
         place = np.full(n_minor, -1, np.int64)
@@ -255,11 +306,44 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
     kept = np.arange(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
     offsets, indices, values = compiled.submatrix(parts, n_minor, kept, place, threads_for(matrix.nnz))
-    make = sparse.csr_array if is_by_rows else sparse.csc_array
     kind = parts[0].dtype
-    arrays = np.frombuffer(values), np.frombuffer(indices, kind), np.frombuffer(offsets, kind)
-    shape = (n_rows if rows is None else rows.size, n_columns if columns is None else columns.size)
-    return compressed_array(make, arrays, shape)
+    return np.frombuffer(offsets, kind), np.frombuffer(indices, kind), np.frombuffer(values)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Entries of a part of a matrix: numbers of rows and columns in that part, and values."""
+
+    row: Indices
+    column: Indices
+    value: Vector
+
+
+def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> Entries:
+    """The entries of some rows or columns, as they are stored, without a matrix being made of them.
+
+    Parameters
+    ----------
+    matrix
+        CSC or CSR.
+    rows, columns
+        Which ones, ascending; None for all.
+
+    Examples
+    --------
+    >>> M = sparse.csc_array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]])
+    >>> some = entries_of(M, np.array([1]), None)
+    >>> some.row.tolist(), some.column.tolist(), some.value.tolist()
+    ([0, 0], [1, 2], [3.0, 4.0])
+    """
+    if core_for(matrix) is None:
+        listed = passes_reference.submatrix(matrix, rows, columns).tocoo()
+        return Entries(listed.coords[0].astype(np.int64), listed.coords[1].astype(np.int64), listed.data)
+    offsets, indices, values = _parts_of_some(matrix, rows, columns)
+    major = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    minor = indices.astype(np.int64)
+    return Entries(major, minor, values) if matrix.format == "csr" else Entries(minor, major, values)
 
 
 def compressed_array(make: type, arrays: tuple[Vector, Integers, Integers], shape: tuple[int, int]) -> SparseMatrix:

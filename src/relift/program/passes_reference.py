@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -50,6 +52,28 @@ def count_kinds(*words: FieldElements) -> tuple[int, int, int]:
     return given, up_to_units, up_to_sizes
 
 
+def count_shapes(low: Vector, high: Vector, cost: Vector) -> int:
+    """Each interval divided by its longer side, or multiplied by its cost, and turned upwards; then distinct ones."""
+    size = np.maximum(np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0))
+    by_cost = (size <= 1e-9) & (cost != 0)
+    size = np.where(size > 1e-9, size, 1.0)
+    size[by_cost] = 1.0 / np.abs(cost[by_cost])
+    with np.errstate(invalid="ignore"):  # of infinities that have no sum only the signs are compared
+        is_even = np.where(np.isfinite(low), np.abs(low + high) <= 1e-9 * size, low == -high)
+    turn = np.where(np.where(is_even, cost < 0, high < -low), -1.0, 1.0)
+    first, second = np.where(turn < 0, -high, low) / size, np.where(turn < 0, -low, high) / size
+    shapes: dict[tuple[float, ...], bool] = {}
+    parts = (_to_nine_digits(part).tolist() for part in (first, second, cost * turn * size))
+    for shape, counts_half in zip(zip(*parts, strict=True), (is_even & (cost == 0)).tolist(), strict=True):
+        shapes.setdefault(shape, counts_half)  # that of the first
+    return 2 * len(shapes) - sum(shapes.values())
+
+
+def _to_nine_digits(values: Vector) -> Vector:
+    is_finite = np.isfinite(values)
+    return np.where(is_finite, np.round(np.where(is_finite, values, 0.0), 9), np.sign(values) * 1e300)
+
+
 def count_near(values: Vector, last_bits: int, n_slices: int) -> tuple[int, int]:
     """By sets of integers."""
     numbers = set(np.abs(values).view(np.int64).tolist())
@@ -90,6 +114,12 @@ def simple_fractions(values: Vector, largest: int, rounding: float) -> tuple[Ind
         open_, rest = open_[goes_on], 1.0 / fraction[goes_on]
         h, k, h_before, k_before = h[goes_on], k[goes_on], h_before[goes_on], k_before[goes_on]
     return numerators, denominators
+
+
+def has_longer(values: Vector, digits: int) -> bool:
+    """As Python prints them."""
+    finite = np.unique(np.abs(values[np.isfinite(values)]))
+    return any(len(Decimal(repr(value)).normalize().as_tuple().digits) > digits for value in finite.tolist())
 
 
 def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:

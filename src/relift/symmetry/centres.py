@@ -14,6 +14,7 @@ import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
+from relift.program.passes import count_shapes
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
@@ -59,33 +60,41 @@ def centres_of(program: Program, bounds: Intervals) -> Centres | None:
     return Centres(floats, images)
 
 
-def may_be_equal_up_to_reflection(program: Program, centres: Centres) -> bool:
+def may_be_equal_up_to_reflection(program: Program) -> bool:
     """Whether right-hand sides, or costs, that differ now would be equal up to sign; a sample of rows is compared.
 
     Parameters
     ----------
     program
-        A linear or quadratic program.
-    centres
-        Where its variables would be measured from.
+        A linear or quadratic program; its variables would be measured from their centres.
 
     Examples
     --------
-    >>> program = Program(q=[0, 0, -1], A=[[1, 1, -1], [-1, -1, -1]], l=[0, -2], lb=0, ub=1)
-    >>> bounds = Intervals(program.lb, program.ub, field.images(program.lb), field.images(program.ub))
-    >>> may_be_equal_up_to_reflection(program, centres_of(program, bounds))
+    >>> may_be_equal_up_to_reflection(Program(q=[0, 0, -1], A=[[1, 1, -1], [-1, -1, -1]], l=[0, -2], lb=0, ub=1))
     True
     """
+    centre = _middles(program)
+    if centre is None:
+        return False
     some = _sample(program.n_variables)
-    lb, ub, middle, q = program.lb[some], program.ub[some], centres.floats[some], program.q[some]
-    slope = 0.0 if program.P is None else _some_products(program.P, centres.floats, some)
-    if _n_shapes(lb - middle, ub - middle, q + slope) < _n_shapes(lb, ub, q):
+    lb, ub, middle, q = program.lb[some], program.ub[some], centre[some], program.q[some]
+    slope = 0.0 if program.P is None else _some_products(program.P.T, centre, some)  # symmetric, and by rows then
+    if count_shapes(lb - middle, ub - middle, q + slope) < count_shapes(lb, ub, q):
         return True
     some, A = _sample(program.n_rows), program.A
-    shift = _some_products(A, centres.floats, some)
+    shift = _some_products(A, centre, some)
     l, u = program.l[some], program.u[some]
     nothing = np.zeros(l.size)
-    return _n_shapes(l - shift, u - shift, nothing) < _n_shapes(l, u, nothing)
+    return count_shapes(l - shift, u - shift, nothing) < count_shapes(l, u, nothing)
+
+
+def _middles(program: Program) -> Vector | None:
+    """What :func:`centres_of` would find, in floats; None if all are 0."""
+    with np.errstate(invalid="ignore"):
+        middle = 0.5 * (program.lb + program.ub)
+    middle[~np.isfinite(middle)] = 0.0
+    middle[program.quadratic.variables] = 0.0
+    return middle if middle.any() else None
 
 
 def _some_products(matrix: SparseMatrix, vector: Vector, rows: Indices) -> Vector:
@@ -116,28 +125,6 @@ def uncentred(centres: Centres, classes: Partition, scales: FieldElements) -> Ce
     if not stays.any():
         return None
     return centres.only(stays)
-
-
-def _n_shapes(low: Vector, high: Vector, cost: Vector) -> int:
-    """How many intervals with costs there are up to a factor of either sign; those that are even count half."""
-    size = np.maximum(np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0))
-    by_cost = (size <= 1e-9) & (cost != 0)
-    size = np.where(size > 1e-9, size, 1.0)
-    size[by_cost] = 1.0 / np.abs(cost[by_cost])
-    with np.errstate(invalid="ignore"):  # of infinities that have no sum only the signs are compared
-        is_even = np.where(np.isfinite(low), np.abs(low + high) <= 1e-9 * size, low == -high)
-    turn = np.where(np.where(is_even, cost < 0, high < -low), -1.0, 1.0)
-    first, second = np.where(turn < 0, -high, low) / size, np.where(turn < 0, -low, high) / size
-    words = np.zeros(low.size, np.uint64)
-    for part in (first, second, cost * turn * size):
-        words = field.mixed(words ^ (_rounded(part) + 0.0).view(np.uint64))  # -0.0 is 0.0
-    distinct, chosen = np.unique(words, return_index=True)
-    return 2 * distinct.size - int(np.count_nonzero((is_even & (cost == 0))[chosen]))
-
-
-def _rounded(values: Vector) -> Vector:
-    is_finite = np.isfinite(values)
-    return np.where(is_finite, np.round(np.where(is_finite, values, 0.0), 9), np.sign(values) * 1e300)
 
 
 def centred_program(

@@ -175,7 +175,7 @@ def _offers(
     known, size = of.floats[source[open_]], entries.floats[open_]
     with np.errstate(over="ignore", under="ignore"):
         values = known / size if divides else known * size
-    entry = open_[_best(values, target[open_], to.floats.size, least=divides)]
+    entry = open_[best_places(values, target[open_], to.floats.size, least=divides)]
     factor = field.inverse(entries.images[entry]) if divides else entries.images[entry]
     value = (
         of.floats[source[entry]] / entries.floats[entry]
@@ -185,7 +185,7 @@ def _offers(
     return target[entry], value, field.multiply(of.images[source[entry]], factor)
 
 
-def _best(values: Vector, owner: Indices, size: int, *, least: bool) -> Indices:
+def best_places(values: Vector, owner: Indices, size: int, *, least: bool) -> Indices:
     """For each owner that occurs the place of its least, or largest, value; the first of equal ones."""
     best = np.full(size, np.inf if least else -np.inf)
     (np.minimum if least else np.maximum).at(best, owner, values)
@@ -209,5 +209,5 @@ def _products(sizes: _Known, prices: _Known, classes: Partition) -> tuple[Vector
     usable = known & (floats > 0) & np.isfinite(floats)
     images = np.where(usable, field.multiply(sizes.images, prices.images), np.uint64(1))
     floats = np.where(usable, floats, 1.0)
-    first = _best(floats, classes.labels, classes.n_classes, least=True)
+    first = best_places(floats, classes.labels, classes.n_classes, least=True)
     return floats[first][classes.labels], images[first][classes.labels]

@@ -21,7 +21,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from relift.arrays import FieldElements, Flags, ScalarT, Vector
+from relift.arrays import FieldElements, Flags, Indices, ScalarT, Vector
 from relift.symmetry import finite_field as field
 
 if field.CORE_IS_COMPILED:
@@ -83,6 +83,12 @@ class Intervals:
         known = low_counts | high_counts
         size = np.where(known, np.abs(bound), 1.0)
         return size, np.where(known, _absolute(image, bound), np.uint64(1)), known
+
+    def sizes(self, some: Indices) -> Vector:
+        """Sizes of the longer sides of some, as :meth:`largest` has them; 0 where there is none."""
+        low, high = np.abs(self.low[some]), np.abs(self.high[some])
+        low = np.where(_are_sizes(low, self.low_image[some]), low, 0.0)
+        return np.maximum(low, np.where(_are_sizes(high, self.high_image[some]), high, 0.0))
 
     def divided(self, floats: Vector, images: FieldElements) -> tuple[FieldElements, FieldElements]:
         """Images of the bounds divided by scales; a negative scale exchanges the two, and the infinities."""

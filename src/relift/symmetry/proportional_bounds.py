@@ -96,10 +96,11 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     if not _looks_computed(np.concatenate([sizes, _some_sizes(program.l, program.u)])):
         return None
     bounds, rows = intervals_of(program, images)
+    if not _may_be_linked(program, bounds, rows):
+        return None
     w, w_image, has_w = bounds.largest()
     v, v_image, has_v = rows.largest()
-    w_or_0, v_or_0 = np.where(has_w, w, 0.0), np.where(has_v, v, 0.0)
-    links = _links(program, w_or_0, v_or_0) if _may_be_linked(program, w_or_0, v_or_0) else None
+    links = _links(program, np.where(has_w, w, 0.0), np.where(has_v, v, 0.0))
     if links is None:
         return None
     n = program.n_variables
@@ -129,24 +130,27 @@ def _some_sizes(low: Vector, high: Vector) -> Vector:
     return np.where(high_counts[where] & ~(low_counts[where] & (low[where] > high[where])), high[where], low[where])
 
 
-def _may_be_linked(program: Program, w: Vector, v: Vector) -> bool:
+def _may_be_linked(program: Program, bounds: Intervals, rows: Intervals) -> bool:
     """Whether some entries, spread over the matrix, are links; those of rows without a size may be."""
     place = np.arange(0, program.A.nnz, max(1, program.A.nnz // SAMPLE))
-    if place.size > SAMPLE // 2 and _n_links(program, w, v, place[::5]) == 0:
+    if place.size > SAMPLE // 2 and _n_links(program, bounds, rows, place[::5]) == 0:
         return False  # a fifth of them would show some
-    return _n_links(program, w, v, place) >= max(1.0, FEWEST_LINKS * place.size)
+    return _n_links(program, bounds, rows, place) >= max(1.0, FEWEST_LINKS * place.size)
 
 
-def _n_links(program: Program, w: Vector, v: Vector, place: Indices) -> int:
+def _n_links(program: Program, bounds: Intervals, rows: Intervals, place: Indices) -> int:
     """How many of some entries are links, or may be."""
     A = program.A
     major = np.searchsorted(A.indptr, place, side="right") - 1
     minor = A.indices[place]
     row, column = (major, minor) if A.format == "csr" else (minor, major)
-    entry, has_sizes = np.abs(A.data[place]), (w[column] > 0) & (v[row] > 0)
-    is_open = (w[column] > 0) & (v[row] == 0)
-    is_link = _simple_ratios(w[column[has_sizes]], v[row[has_sizes]], entry[has_sizes])[0]
-    return int(np.count_nonzero(is_link) + np.count_nonzero(is_open))
+    w, v, entry = bounds.sizes(column), rows.sizes(row), np.abs(A.data[place])
+    has_sizes, is_open = (w > 0) & (v > 0), (w > 0) & (v == 0)
+    ratio = w[has_sizes] / v[has_sizes]
+    is_link = simple_fractions(ratio).exist
+    through = entry[has_sizes][~is_link] * w[has_sizes][~is_link] / v[has_sizes][~is_link]
+    n_through = np.count_nonzero(simple_fractions(through).exist)
+    return int(np.count_nonzero(is_link) + n_through + np.count_nonzero(is_open))
 
 
 class _Links(NamedTuple):

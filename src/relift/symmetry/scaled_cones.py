@@ -23,6 +23,7 @@ from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.cone_refinement import StackedCones
 from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.masses import best_places
 from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, Masses, OwnScales
 from relift.symmetry.partition import Partition
 
@@ -112,8 +113,8 @@ class ScaledCones:
         """
         first_row, first_cone = self.stacked.n_rows, self.stacked.n_variables
         label = cones.labels[self.cone_of_row]
-        order = np.lexsort((masses.rows[first_row:], label))
-        least = order[np.r_[True, np.diff(label[order]) != 0]] + first_row  # every cone has rows
+        # Every cone has rows.
+        least = first_row + best_places(masses.rows[first_row:], label, cones.n_classes, least=True)
         floats, images = masses.rows[least], masses.row_images[least]
         return Masses(
             np.concatenate([masses.variables[:first_cone], floats[cones.labels]]),

@@ -98,6 +98,36 @@ def find_up_to_scale(
     return replace(found, look=search.look) if merged is None and found.symmetry.is_discrete else found
 
 
+def find_up_to_rounding(program: Program, images: Images, settings: LiftSettings, most_classes: float) -> Found | None:
+    """The classes that ``digits`` adds to the exact ones, without a search for these; None if they are too many.
+
+    Parameters
+    ----------
+    program
+        A linear or quadratic minimisation.
+    images
+        Exact images of its vectors.
+    settings
+        With ``digits``.
+    most_classes
+        More classes are of no use.
+
+    Examples
+    --------
+    >>> size = np.array([0.7, 1.3, 2.9])
+    >>> program = Program(q=np.ones(3), A=np.eye(3), l=0.6 * size, lb=0, ub=3.1 * size)
+    >>> settings = LiftSettings(digits=11)
+    >>> found = find_up_to_rounding(program, Images(VectorImages.of(program, "decimal")), settings, 2)
+    >>> found.symmetry.variables.labels.tolist(), found.symmetry.rows.labels.tolist()
+    ([0, 0, 0], [0, 0, 0])
+    """
+    assert settings.digits is not None, "rounding needs a number of digits"
+    search = _Search(program, images, settings, settings.seed, None)
+    search.most_rounded = most_classes
+    found = list(search.up_to_rounding(settings.digits))
+    return min(found, key=lambda each: each.n_classes).without_rest(settings.lift, None) if found else None
+
+
 def _n_classes(found: Symmetry) -> int:
     every = (found.variables, found.rows, found.quadratic, found.conic_rows, found.cones)
     return sum(classes.n_classes for classes in every)
@@ -187,9 +217,10 @@ class _Search:
                 search, best = other_search, other
         if not settings.signs or best.n_classes <= 2:
             return best, None
+        if not may_be_equal_up_to_reflection(self.program if self.small is None else self.small.member):
+            return best, None
         centres = centres_of(self.program, search.bounds)
-        member = self.program if self.small is None else self.small.member
-        if centres is not None and may_be_equal_up_to_reflection(member, centres):
+        if centres is not None:
             other = search.from_centres(centres).exact()
             if other.n_classes < best.n_classes:
                 return other, centres

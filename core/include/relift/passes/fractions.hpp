@@ -17,7 +17,7 @@ inline void simple_fractions(const double* values, size_t size, double largest, 
         // Convergents h/k of the continued fraction: the last one, and the one before it.
         double above = 1, below = 0, above_before = 0, below_before = 1, rest = target;
         while (true) {
-            const double whole = std::floor(rest);
+            const double whole = double(int64_t(rest));  // the floor of a positive number below 1e17
             const double above_next = whole * above + above_before, below_next = whole * below + below_before;
             above_before = above, below_before = below;
             above = above_next, below = below_next;

@@ -1,7 +1,11 @@
-// Words: classes of equal ones, how many kinds of variables there are before any sum is taken, and sums in the field.
+// Words: classes of equal ones, how many kinds and shapes of variables there are before any sum is taken, and sums in
+// the field.
 #pragma once
+#include <algorithm>
+#include <cmath>
+
 #include "../distinct_words.hpp"
-#include "../field.hpp"
+#include "../exact_values.hpp"
 
 namespace relift {
 namespace passes {
@@ -33,6 +37,35 @@ inline KindCounts count_kinds(const KindWords& words) {
         mixed[k] = absorb(absorb(absorb(0, words.low[k]), words.high[k]), words.cost[k] != 0);
     counts.up_to_sizes = distinct();
     return counts;
+}
+
+// How many intervals with costs there are up to a factor of either sign, to nine digits; those that are even, without a
+// cost, count half. The twin of passes_reference.count_shapes.
+inline u64 count_shapes(const double* low, const double* high, const double* cost, u32 size) {
+    const auto finite_size = [](double value) { return std::isfinite(value) ? std::fabs(value) : 0.0; };
+    const auto word = [](double value) {
+        const double sign = value > 0 ? 1.0 : value < 0 ? -1.0 : value;
+        return bits_of(std::isfinite(value) ? std::nearbyint(value * 1e9) / 1e9 : sign * 1e300);
+    };
+    Array<u64> words(size);
+    Array<u8> counts_half(size);
+    for (u32 k = 0; k < size; ++k) {
+        const double a = low[k], b = high[k];
+        double unit = std::max(finite_size(a), finite_size(b));
+        const bool is_by_cost = unit <= 1e-9 && cost[k] != 0;
+        if (!(unit > 1e-9)) unit = is_by_cost ? 1.0 / std::fabs(cost[k]) : 1.0;
+        const bool is_even = std::isfinite(a) ? std::fabs(a + b) <= 1e-9 * unit : a == -b;
+        const bool is_turned = is_even ? cost[k] < 0 : b < -a;
+        const double first = (is_turned ? -b : a) / unit, second = (is_turned ? -a : b) / unit;
+        const double price = cost[k] * (is_turned ? -1.0 : 1.0) * unit;
+        words[k] = mix(mix(mix(word(first)) ^ word(second)) ^ word(price));
+        counts_half[k] = is_even && cost[k] == 0;
+    }
+    Array<i64> labels(size);
+    const Grouping shapes = group(words.data(), size, 16, labels.data());
+    u64 count = 2 * u64(shapes.n_classes());
+    for (const u32 first : shapes.representatives) count -= counts_half[first];
+    return count;
 }
 
 // sums[target[k]] += terms[k] in the field, from 0; terms are below the modulus. False if a target lies outside.
