@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 
 import relift
 from relift.program.program import Program
+from relift.symmetry import proportional_bounds
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.proportional_bounds import LARGEST, proportional_images, simple_fractions
 
@@ -103,3 +105,21 @@ def test_typed_and_unrelated_numbers_are_read_as_ever() -> None:
 def test_without_sizes_nothing_is_compared() -> None:
     program = fleet(np.random.default_rng(1).uniform(20, 90, 10), 4, 0.6, 0.2)
     assert relift.lift(program, sizes=False).small.n_variables == 40
+
+
+@pytest.mark.parametrize("factors", [(0.6, 0.2), (1.0, 1.0), (3.0, 0.5), (2.0, 0.25)])
+@pytest.mark.parametrize("has_states", [False, True])
+def test_sizes_in_exact_ratios_are_read_as_along_their_links(
+    factors: tuple[float, float], has_states: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = np.random.default_rng(3).uniform(20, 90, 9)
+    program = storage(sizes, 4) if has_states else fleet(sizes, 4, *factors)
+    images = VectorImages.of(program, "decimal")
+    quickly = proportional_images(program, images)
+    monkeypatch.setattr(proportional_bounds, "_are_exact", lambda *_: False)
+    along_links = proportional_images(program, images)
+    assert (quickly is None) == (along_links is None)
+    assert (factors == (1.0, 1.0) and not has_states) <= (quickly is None)
+    if quickly is not None and along_links is not None:
+        for one, other in zip(astuple(quickly), astuple(along_links), strict=True):
+            np.testing.assert_array_equal(one, other)

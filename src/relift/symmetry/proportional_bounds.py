@@ -104,8 +104,9 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     if links is None:
         return None
     n = program.n_variables
-    own = np.concatenate([w_image, v_image])
-    linked = _along_links(links, own, n, program.n_rows)
+    linked = own = np.concatenate([w_image, v_image])
+    if not _are_exact(links, w_image, v_image, has_v):
+        linked = _along_links(links, own, n, program.n_rows)
     new = (*_read_again(rows, v, linked[n:], has_v), *_read_again(bounds, w, linked[:n], has_w))
     old = (images.l, images.u, images.lb, images.ub)
     if all(np.array_equal(after, before) for after, before in zip(new, old, strict=True)):
@@ -186,6 +187,14 @@ def _simple_ratios(of_variable: Vector, of_row: Vector, entry: Vector) -> tuple[
     ratio[some] = field.multiply(through.images()[through.exist], field.inverse(field.images(entry[some])))
     found[some] = True
     return found, ratio
+
+
+def _are_exact(links: _Links, of_variables: FieldElements, of_rows: FieldElements, has_size: Flags) -> bool:
+    """Whether sizes are in the ratios of all links as they are: then products along links are the sizes themselves."""
+    by_link = field.multiply(of_variables[links.column], field.inverse(links.ratio))
+    of_row = np.zeros(of_rows.size, np.uint64)
+    of_row[links.row[::-1]] = by_link[::-1]  # rows without a size have that of their first link
+    return bool(np.all(by_link == np.where(has_size, of_rows, of_row)[links.row]))
 
 
 def _along_links(links: _Links, own: FieldElements, n: int, m: int) -> FieldElements:
