@@ -22,7 +22,7 @@ from relift.program.program import Program
 from relift.settings import SolverSettings
 from relift.solvers.registry import get_backend
 
-WITHOUT_SYMMETRY = 0.9
+WITHOUT_SYMMETRY = 0.85
 """A program counts as one without symmetry if more than this part of its variables is left."""
 
 

@@ -23,6 +23,7 @@ from typing import final
 
 import numpy as np
 
+from relift.kept_solvers import KeptSolvers
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import IsometricForm
@@ -35,6 +36,7 @@ from relift.solvers.backend import Backend
 from relift.solvers.crossover import vertex_solution
 from relift.solvers.feasibility import find_recession_direction, points_or_proofs
 from relift.solvers.first_order_choice import first_order_iterations
+from relift.solvers.kept import KEPT
 from relift.solvers.registry import backends_to_try, get_backend
 from relift.solvers.rescaling import Rescaled, rescaled
 from relift.stages import Clock, Stage, run_stages, stage
@@ -92,6 +94,8 @@ class AnswerWork:
         Whom to ask, and how.
     units
         The small program in other units, if it is to be solved in those.
+    kept
+        Solver objects of earlier solves, if one may be used.
     start_point
         A point of the original program to start from.
     """
@@ -100,10 +104,12 @@ class AnswerWork:
     backend: Backend
     settings: SolverSettings
     units: Rescaled | None = None
+    kept: KeptSolvers | None = None
     start_point: Solution | None = None
     answer: Solution = field(default_factory=lambda: Solution(Status.FAILURE))
     certificate: Certificate = field(default_factory=lambda: Certificate(0.0))
     said: Status = Status.FAILURE
+    is_from_kept: bool = False
     seconds: float = 0.0
 
     @property
@@ -128,11 +134,14 @@ def solve_small(work: AnswerWork) -> None:
     if work.units is not None:
         forms.append(work.units)
     point = None if work.start_point is None or work.start_point.x is None else work.start_point
-    if point is not None:
+    if point is not None and work.backend.uses_warm_start:
         point = restrict_through(forms, run.lifting.restrict(point))
+    elif point is not None:
+        run.lifting.check_shapes(point)
+        point = None
     program = forms[-1].program if forms else run.lifting.small
-    answer = expand_through(forms, ask(work.backend, program, work.settings, point))
-    work.said = answer.status
+    answer = expand_through(forms, ask(work.backend, program, work.settings, point, work.kept))
+    work.said, work.is_from_kept = answer.status, bool(answer.statistics.get(KEPT))
     work.answer = run.with_proof(answer, work.settings) if work.said in _CLAIMS else answer
     work.seconds = perf_counter() - start
 
@@ -266,11 +275,15 @@ class CertifiedSolve:
         left = self._time_left()
         limit = None if left is None else 0.5 * left
         settings = replace(self.settings, options={"max_iter": iterations}, time_limit=limit)
-        return AnswerWork(self, get_backend("osqp"), settings)
+        return AnswerWork(self, get_backend("osqp"), settings, kept=self.lifting.solvers)
 
     def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
         """How one backend is asked: as it is, in the program's own units if these are others, with harder settings."""
-        yield AnswerWork(self, backend, settings)
+        first = AnswerWork(self, backend, settings, kept=self.lifting.solvers)
+        yield first
+        if first.is_from_kept:  # what was solved before must not decide: a fresh solver is asked
+            self.lifting.solvers.forget(backend.name)
+            yield AnswerWork(self, backend, settings)
         isometric = self.isometric(backend)
         units = rescaled(self.lifting.small if isometric is None else isometric.program)
         if units is not None:

@@ -79,7 +79,6 @@ class ApproximateLiftOptions(LiftOptions, total=False):
     """Options of :func:`lift` by name."""
 
     approximate: Approximation | Partition | float | None
-    threads: int | None
 
 
 class SmallSolveOptions(ApproximateLiftOptions, total=False):
@@ -88,6 +87,7 @@ class SmallSolveOptions(ApproximateLiftOptions, total=False):
     backend: str
     time_limit: float | None
     iteration_limit: int | None
+    threads: int | None
     verbose: bool
     backend_options: Mapping[str, object] | None
     vertex: bool

@@ -322,3 +322,10 @@ def test_a_semicolon_is_not_the_beginning_of_a_name(text: str, line: int, word: 
 
 def test_a_semicolon_within_a_name_is_a_character_of_it() -> None:
     assert program_from_lp("min y;1\nst\n c: y;1 + x; >= 1\nend", "m").variable_names == ["y;1", "x;"]
+
+
+def test_names_may_begin_like_numbers_of_other_languages() -> None:
+    program = program_from_lp("min 2 inflow + 0x1 + nano\nst\n c: inflow + x1 - inf5 >= 2\nend", "m")
+    assert program.variable_names == ["inflow", "x1", "nano", "inf5"]
+    assert program.q.tolist() == [2.0, 0.0, 1.0, 0.0]
+    assert program.A.toarray().tolist() == [[1.0, 1.0, 0.0, -1.0]]

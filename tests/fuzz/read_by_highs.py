@@ -37,6 +37,14 @@ def has_repeated_cost(text: str) -> bool:
     return len(set(words)) < len(words)
 
 
+def has_words_like_numbers(text: str) -> bool:
+    """Whether an LP file has names that begin with what C calls a number: inf, nan, or 0x of ``0x1``."""
+    tokens = _TOKENS.findall(re.sub(r"\\.*", "", text))
+    return re.search(r"(?<![\w.])0+[xX][0-9a-fA-F.]", text) is not None or any(
+        re.match(r"inf(?!(inity)?\Z)|nan", token, re.IGNORECASE) for token in tokens
+    )
+
+
 def _before_signs(tokens: list[str], k: int) -> str:
     """The token before a number and its signs."""
     while tokens[k - 1] in {"+", "-"}:
@@ -49,7 +57,7 @@ def difference_from_highs(path: Path, program: Program) -> str:
     import highspy
 
     text = path.read_text(encoding="utf-8", errors="replace")
-    if path.suffix == ".lp" and (has_constant_in_row(text) or has_repeated_cost(text)):
+    if path.suffix == ".lp" and (has_constant_in_row(text) or has_repeated_cost(text) or has_words_like_numbers(text)):
         return ""
     highs = highspy.Highs()
     for name, value in (("output_flag", False), ("small_matrix_value", 1e-12), ("large_matrix_value", 1e300)):

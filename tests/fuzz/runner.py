@@ -37,10 +37,12 @@ CPU_SECONDS = 30
 
 
 _IMPORTED = (
-    "clarabel", "duckdb", "highspy", "igraph", "osqp", "pandas", "piqp", "pyarrow", "scs", "sqlglot",
-    "relift.cli.commands", "relift.modelling.solve_model", "relift.solvers.clarabel_", "relift.solvers.highs_",
+    "clarabel", "duckdb", "highspy", "igraph", "osqp", "pandas", "piqp", "pyarrow", "scipy.linalg",
+    "scipy.optimize", "scs", "sqlglot", "sqlglot.transforms", "relift.approximate_solve", "relift.bridges.scipy_",
+    "relift.bridges.solve_qp", "relift.cli.commands", "relift.formats.lp_reader", "relift.formats.lp_writer",
+    "relift.formats.mps_reader", "relift.modelling.solve_model", "relift.solvers.clarabel_", "relift.solvers.highs_",
     "relift.solvers.osqp_", "relift.solvers.piqp_", "relift.solvers.scs_", "relift.tables.duckdb.engine",
-    "relift.tables.open_engine",
+    "relift.tables.memory.engine", "relift.tables.open_engine", "relift.tables.sources.small_csv",
 )  # fmt: skip
 
 

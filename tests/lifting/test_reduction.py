@@ -508,3 +508,26 @@ def test_presolve_is_replayed_where_only_costs_change() -> None:
     coupled = program.replace(P=[[1.0, 0.5, 0], [0.5, 2, 0], [0, 0, 2]])
     moved = reduce(coupled.replace(q=[5, 4, 4]), "decimal", reduce(coupled))
     assert moved.program.q.tolist() == [5.0, 4.0]
+
+
+@given(seed=st.integers(0, 2**16))
+def test_presolve_of_other_vectors_does_the_same_with_and_without_an_earlier_one(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n, m = 7, 6
+    A = random.integers(-2, 3, (m, n)) * (random.random((m, n)) < 0.5)
+    A[-1] = 2 * A[0]  # duplicate rows
+    root = random.integers(-1, 2, (n, n)) * (random.random() < 0.5)
+    program = Program(P=root @ root.T, q=random.integers(-2, 3, n), A=A, l=-5, u=5, lb=-3, ub=3)
+    earlier = reduce(program)
+    for _ in range(4):
+        lb, u = random.integers(-3, 1, n).astype(float), random.integers(1, 6, m).astype(float)
+        ub = np.where(random.random(n) < 0.3, lb, 3.0)
+        program = program.replace(lb=lb, ub=ub, u=u)
+        found, expected = reduce(program, earlier=earlier), reduce(program)
+        assert found.program == expected.program
+        for name in ("variables", "rows", "values", "lower_source", "upper_source", "source_entry"):
+            assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+        for name in ("q", "l", "u", "lb", "ub", "b"):
+            assert np.array_equal(getattr(found.images, name), getattr(expected.images, name)), name
+        assert np.array_equal(found.duplicate_factor, expected.duplicate_factor)
+        earlier = found

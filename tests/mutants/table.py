@@ -137,6 +137,12 @@ LIFTING = _of(
     ),
     ("ray_residuals.py", "DUST_OF_RAYS = 1e-8", "DUST_OF_RAYS = 0.0", GUARDS),
     (
+        "cuts.py",
+        "self.matrix is matrix and _is_same(self.rows, rows) and",
+        "self.matrix is matrix and",
+        "tests/lifting/test_reduction.py",
+    ),
+    (
         "duplicate_rows.py",
         "ratio = part.data[first[member]] / part.data[first[leader[member]]]",
         "ratio = part.data[first[leader[member]]] / part.data[first[member]]",
@@ -163,6 +169,18 @@ SOLVERS = _of(
         "return float(program.q @ d) < -100 * tolerance",
         "return True",
         "tests/solvers/test_forms.py",
+    ),
+    (
+        "kept.py",
+        "> max(FEW_ITERATIONS, 2 * self.iterations)",
+        "> max(FEW_ITERATIONS, 200 * self.iterations)",
+        "tests/solvers/test_kept.py",
+    ),
+    (
+        "clarabel_.py",
+        "return all(one is other or np.array_equal(one, other) for one, other in bounds)",
+        "return True",
+        "tests/solvers/test_kept.py",
     ),
 )
 OTHERS = _of(

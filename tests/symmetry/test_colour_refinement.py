@@ -222,13 +222,10 @@ def test_distinct_costs_leave_only_rows_to_compare_whatever_P_holds(mode: Mode, 
             sparse.csc_array(P), matrix, [field.images(costs)], field.images(l), field.images(u), l, u,
         )  # fmt: skip
         for scale_rows in (False, True):
-            found, slow = (way(*arguments, mode=mode, scale_rows=scale_rows) for way in (refine, _slowly))
+            found = refine(*arguments, mode=mode, scale_rows=scale_rows)
+            slow = refine_slowly(*arguments, mode=mode, reading="decimal", scale_rows=scale_rows)
             assert labels(found) == (slow.variable_labels.tolist(), slow.row_labels.tolist())
             assert found.rows.n_classes == (4 if scale_rows else 8)
-
-
-def _slowly(*arguments: Any, mode: Mode, scale_rows: bool) -> Any:
-    return refine_slowly(*arguments, mode=mode, reading="decimal", scale_rows=scale_rows)
 
 
 @needs_core

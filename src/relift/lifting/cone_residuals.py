@@ -10,7 +10,7 @@ import numpy as np
 
 from relift.arrays import Vector
 from relift.program.cone_distance import largest_of_cones, pushed_into
-from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows
+from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows, transposed_product
 from relift.program.program import Program
 
 
@@ -125,15 +125,17 @@ def terms_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> V
 
 def gradient_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> Vector:
     """What quadratic constraints and cones add to the gradient."""
-    of_cones = np.asarray(program.conic.A.T @ v, np.float64) if len(program.conic) else np.zeros(x.size)
+    of_cones = transposed_product(program.conic.A, v) if len(program.conic) else np.zeros(x.size)
     return program.quadratic.gradient(x, z) + of_cones if len(program.quadratic) else of_cones
 
 
 def worst(residuals: Vector) -> float:
     """The largest; infinite if one is not a number."""
-    return float(np.nan_to_num(residuals, nan=np.inf, posinf=np.inf).max(initial=0.0))
+    largest = float(residuals.max(initial=0.0))  # NaN if one is
+    return largest if largest == largest else float("inf")
 
 
 def total(terms: Vector) -> float:
     """The sum; infinite if one is not a number."""
-    return float(np.nan_to_num(terms, nan=np.inf, posinf=np.inf).sum())
+    added = float(terms.sum())  # NaN if one is
+    return added if added == added else float("inf")

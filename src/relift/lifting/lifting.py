@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from relift.errors import PartitionError, ShapeError
+from relift.kept_solvers import KeptSolvers
 from relift.lifting.quotient import IsometricForm, Quotient
 from relift.lifting.reduction import Reduction
 from relift.lifting.second_look import RoundingHint
@@ -59,6 +60,8 @@ class Lifting:
         What is at rest by symmetry, and left out; None for approximate lifting.
     hint
         What ``digits`` would find, where numbers that differ by rounding alone keep much apart; None otherwise.
+    solvers
+        Solver objects of the small program, which this lifting shares with those that :meth:`update` makes of it.
     """
 
     program: Program
@@ -71,15 +74,16 @@ class Lifting:
     approximation: Approximation | None = None
     settled: Settled | None = None
     hint: RoundingHint | None = None
+    solvers: KeptSolvers = field(default_factory=KeptSolvers)
 
     @classmethod
-    def of(cls, work: LiftWork, clock: Clock) -> Lifting:
+    def of(cls, work: LiftWork, clock: Clock, solvers: KeptSolvers | None = None) -> Lifting:
         """Collect what the stages of lifting have made."""
         report = None if work.snapped is None else work.snapped.report
         notes = (*work.notes, *([] if work.hint is None else [str(work.hint)]))
         return cls(
             work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes,
-            settled=work.settled, hint=work.hint,
+            settled=work.settled, hint=work.hint, solvers=solvers or KeptSolvers(),
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -183,6 +187,18 @@ class Lifting:
 
         Rays and the dual values of quadratic constraints are left out: no backend starts from them.
         """
+        self.check_shapes(solution)
+        point = Solution(solution.status, solution.x, solution.y, solution.w, solution.objective, v=solution.v)
+        return restrict_through(self.steps, point)
+
+    def check_shapes(self, solution: Solution) -> None:
+        """Refuse a warm start that is not of the sizes of the original program.
+
+        Raises
+        ------
+        ShapeError
+            If a vector has another length.
+        """
         n, m, k = self.program.n_variables, self.program.n_rows, self.program.conic.n_rows
         given = (("x", solution.x, n), ("y", solution.y, m), ("w", solution.w, n), ("v", solution.v, k))
         for name, vector, size in given:
@@ -190,8 +206,6 @@ class Lifting:
                 raise ShapeError(
                     f"{name} of the warm start has {vector.size} entries, but {size} are needed.", "", name
                 )
-        point = Solution(solution.status, solution.x, solution.y, solution.w, solution.objective, v=solution.v)
-        return restrict_through(self.steps, point)
 
     def update(
         self,
@@ -210,6 +224,10 @@ class Lifting:
         New vectors are checked, substituted and compared with the classes in O(nnz). Where they are constant on the
         classes, these stay and only the vectors of the small program are made anew; where not, the classes are refined
         from where they stand. Classes never grow coarser by an update: call :func:`lift` for the coarsest ones.
+
+        From the first update on, the solver object of the small program is kept, and updated in its turn by the next
+        solve: HiGHS goes on from its last basis, OSQP from its last point, Clarabel keeps its ordering. It is shared by
+        a lifting and its updates, and freed with the last of them; threads that solve at the same time get fresh ones.
 
         Parameters
         ----------
@@ -243,7 +261,7 @@ class Lifting:
         changed = program.replace(**changes)
         if self.approximation is not None:
             return self.approximation.lift(changed, self.settings, progress)
-        return _lifted(LiftWork(changed, self.settings, progress, self._earlier()), progress)
+        return _lifted(LiftWork(changed, self.settings, progress, self._earlier()), progress, self._wanted_solvers())
 
     def with_values_of(self, program: Program) -> Lifting | None:
         """The same classes for another program of the same shape, or None if they do not hold there.
@@ -274,7 +292,12 @@ class Lifting:
         if not work.is_verified:
             return None
         run_stages((merge,), work, clock)
-        return Lifting.of(work, clock)
+        return Lifting.of(work, clock, self._wanted_solvers())
+
+    def _wanted_solvers(self) -> KeptSolvers:
+        """The solver objects, to be kept from now on."""
+        self.solvers.is_wanted = True
+        return self.solvers
 
     def _earlier(self) -> tuple[Reduction, Settled, Quotient]:
         assert self.settled is not None, "approximate lifting is updated in its own way"
@@ -304,10 +327,10 @@ def lift(program: Program, settings: LiftSettings | None = None, progress: Progr
     return _lifted(LiftWork(program, settings or LiftSettings(), progress), progress)
 
 
-def _lifted(work: LiftWork, progress: ProgressCallback | None) -> Lifting:
+def _lifted(work: LiftWork, progress: ProgressCallback | None, solvers: KeptSolvers | None = None) -> Lifting:
     clock = Clock(progress)
     run_stages(LIFTING, work, clock)
-    return Lifting.of(work, clock)
+    return Lifting.of(work, clock, solvers)
 
 
 def _ground_labels(size: int, kept: NDArray[np.int64], of_kept: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -90,7 +90,9 @@ class Quotient:
             return None if duals is None else (duals / classes.class_sizes)[classes.labels]
 
         def share_conic(duals: Vector | None) -> Vector | None:
-            return None if duals is None else duals[self.symmetry.conic_rows.labels] * self.cones.share
+            if duals is None or duals.size == 0:
+                return duals
+            return duals[self.symmetry.conic_rows.labels] * self.cones.share
 
         return replace(
             solution,

@@ -26,7 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
+from relift.lifting.cuts import Cuts
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
+from relift.program.magnitudes import transposed_product
 from relift.program.passes import Entries, entries_of, scan_rows, submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
@@ -111,6 +113,8 @@ class Reduction:
         For each original row, its multiple of the kept row that stands for it.
     scan
         What was found out about the original program, for the next one of the same matrix.
+    cuts
+        Parts of the matrices, for the next program with the same ones.
     """
 
     ground: Program
@@ -127,6 +131,7 @@ class Reduction:
     duplicate_upper: Indices = field(default_factory=lambda: np.empty(0, np.int64))
     duplicate_factor: Vector = field(default_factory=lambda: np.empty(0))
     scan: Scan | None = None
+    cuts: Cuts | None = None
 
     @property
     def is_trivial(self) -> bool:
@@ -165,7 +170,9 @@ class Reduction:
 
     def _of_cones(self, v: Vector | None) -> Vector:
         """What dual values of conic rows add to the gradient."""
-        return np.zeros(self.ground.n_variables) if v is None else np.asarray(self.ground.conic.A.T @ v, np.float64)
+        if v is None or not len(self.ground.conic):
+            return np.zeros(self.ground.n_variables)
+        return transposed_product(self.ground.conic.A, v)
 
     def _restore_point(self, point: Vector, substituted: Vector) -> Vector:
         full = substituted.copy()
@@ -218,7 +225,7 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
     scan = Scan.of(program, reading, earlier)
     if earlier is not None and _has_same_constraints(scan, program, earlier):
         return _with_costs(program, scan, earlier)
-    work = _Work(program, scan)
+    work = _Work(program, scan, Cuts(None if earlier is None else earlier.cuts))
     work.substitute()
     return work.finish()
 
@@ -249,7 +256,7 @@ def _has_same_costs_beside(program: Program, earlier: Reduction, known: VectorIm
 def _with_costs(program: Program, scan: Scan, earlier: Reduction) -> Reduction:
     """The same steps with other costs, and, where no variable was substituted, other right-hand sides of cones."""
     if earlier.is_trivial:
-        return _trivial(program, scan.images, scan)
+        return _trivial(program, scan.images, scan, earlier.cuts)
     old, kept = earlier.program, _taker(earlier.variables, program.n_variables)
     reduced = Program.trusted(
         old.P if earlier.fixed else program.P, kept(program.q), old.A, old.l, old.u, old.lb, old.ub,
@@ -271,19 +278,19 @@ def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction
     return _trivial(program, VectorImages.of(program, reading))
 
 
-def _trivial(program: Program, images: VectorImages, scan: Scan | None = None) -> Reduction:
+def _trivial(program: Program, images: VectorImages, scan: Scan | None = None, cuts: Cuts | None = None) -> Reduction:
     n, m = program.n_variables, program.n_rows
     own = np.full(n, NO_ROW, np.int64)
     return Reduction(
-        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan
+        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan, cuts=cuts
     )
 
 
 class _Work:
     """The bounds while passes tighten them; matrices are not touched until the end."""
 
-    def __init__(self, program: Program, scan: Scan) -> None:
-        self.program, self.scan, self.reading = program, scan, scan.reading
+    def __init__(self, program: Program, scan: Scan, cuts: Cuts) -> None:
+        self.program, self.scan, self.reading, self.cuts = program, scan, scan.reading, cuts
         self.images = images = scan.images
         self.q, self.l, self.u, self.lb, self.ub = program.q, program.l, program.u, program.lb, program.ub
         self.q_image, self.l_image, self.u_image = images.q, images.l, images.u
@@ -383,8 +390,8 @@ class _Work:
         self.fixed.append(FixedVariables(variables, self.lower_source[variables], self.upper_source[variables]))
         self.values[variables] = value
         self.variable_alive[variables] = False
-        columns = entries_of(program.A, None, variables)
-        shift, shift_image, size = self.products(columns, value, value_image, program.n_rows)
+        columns, images = self.columns("A", program.A, variables)
+        shift, shift_image, size = self.products(columns, images, value, value_image, program.n_rows)
         self.row_terms += size
         touched = _distinct(columns.row, program.n_rows)
         for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
@@ -397,29 +404,41 @@ class _Work:
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[touched[self.counts[touched] == 0]] = False
         if len(program.conic):
-            columns = entries_of(program.conic.A, None, variables)
-            shift, shift_image, size = self.products(columns, value, value_image, program.conic.n_rows)
+            columns, images = self.columns("cones", program.conic.A, variables)
+            shift, shift_image, size = self.products(columns, images, value, value_image, program.conic.n_rows)
             self.conic_terms += size
-            self.b -= shift
-            self.b_image = exact.subtract(self.b_image, shift_image)
-            self.settle(self.b, self.b_image, _distinct(columns.row, program.conic.n_rows), self.conic_terms)
+            moved = _distinct(columns.row, program.conic.n_rows)
+            self.b[moved] -= shift[moved]
+            self.b_image[moved] = exact.subtract(self.b_image[moved], shift_image[moved])
+            self.settle(self.b, self.b_image, moved, self.conic_terms)
         if program.P is not None:
-            columns = entries_of(program.P, None, variables)
-            shift, shift_image, size = self.products(columns, value, value_image, program.n_variables)
+            columns, images = self.columns("P", program.P, variables)
+            shift, shift_image, size = self.products(columns, images, value, value_image, program.n_variables)
             self.variable_terms += size
-            self.q += shift
-            self.q_image = exact.add(self.q_image, shift_image)
-            self.settle(self.q, self.q_image, _distinct(columns.row, program.n_variables), self.variable_terms)
+            moved = _distinct(columns.row, program.n_variables)
+            moved = moved[self.variable_alive[moved]]  # the costs of substituted variables are read from the original
+            self.q[moved] += shift[moved]
+            self.q_image[moved] = exact.add(self.q_image[moved], shift_image[moved])
+            self.settle(self.q, self.q_image, moved, self.variable_terms)
+
+    def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> tuple[Entries, FieldElements]:
+        """The columns that a pass substitutes, and their entries exactly."""
+
+        def make() -> tuple[Entries, FieldElements]:
+            part = entries_of(matrix, None, variables)
+            return part, exact.images(part.value, self.reading)
+
+        return self.cuts.made(f"{name}, {len(self.fixed)}, {self.reading}", matrix, None, variables, make)
 
     def products(
-        self, columns: Entries, value: Vector, value_image: FieldElements, size: int
+        self, columns: Entries, images: FieldElements, value: Vector, value_image: FieldElements, size: int
     ) -> tuple[Vector, FieldElements, Vector]:
         """The sum over these columns of column times value, in floats and exactly, and the size of its terms."""
         rows, column = columns.row, columns.column
         product = columns.value * value[column]
         floats = np.asarray(np.bincount(rows, weights=product, minlength=size), np.float64)
         sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=size), np.float64)
-        terms = exact.multiply(exact.images(columns.value, self.reading), value_image[column])
+        terms = exact.multiply(images, value_image[column])
         return floats, exact.grouped_sums(rows, terms, size), sizes
 
     def settle(self, values: Vector, images: FieldElements, moved: Integers, terms: Vector) -> None:
@@ -443,24 +462,33 @@ class _Work:
     def finish(self) -> Reduction:
         program = self.program
         variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
-        A = submatrix(program.A, rows, variables)
+        A = program.A
+        if rows.size < program.n_rows or variables.size < program.n_variables:
+            A = self.cuts.made("A", program.A, rows, variables, lambda: submatrix(program.A, rows, variables))
         # Where variables were substituted, or rows of one entry stay, others may be multiples too.
         candidates, stays_short = None, np.any(self.row_alive & (self.counts == 1))
         if variables.size == program.n_variables and not stays_short:
             candidates = np.flatnonzero(_mask(self.alike, program.n_rows)[rows])
-        duplicates = find_duplicates(A, self.reading, candidates)
+        duplicates = self.cuts.made(
+            f"duplicates, {self.reading}", A, candidates, None, lambda: find_duplicates(A, self.reading, candidates)
+        )
         if not self.has_changed and duplicates is None:
-            return _trivial(program, self.images, self.scan)
+            self.cuts.close()
+            return _trivial(program, self.images, self.scan, self.cuts)
         self.copy_vectors()
         factor = np.ones(program.n_rows)
         lower_row = upper_row = rows
         if duplicates is not None:
             stays, lower_row, upper_row = self.merge(rows, duplicates, factor)
-            A, rows = submatrix(A, stays, None), rows[stays]
+            before = A
+            A = self.cuts.made("A without duplicates", before, stays, None, lambda: submatrix(before, stays, None))
+            rows = rows[stays]
         P = program.P
         if P is not None and variables.size < program.n_variables:
-            P = submatrix(P, variables, variables)
+            whole = P
+            P = self.cuts.made("P", whole, variables, variables, lambda: submatrix(whole, variables, variables))
             P = None if P.nnz == 0 else P
+        self.cuts.close()
         of_variables, of_rows = _taker(variables, program.n_variables), _taker(rows, program.n_rows)
         reduced = Program.trusted(
             P,
@@ -485,7 +513,7 @@ class _Work:
         return Reduction(
             program, reduced, images, variables, rows, self.values,
             of_variables(self.lower_source), of_variables(self.upper_source), self.source_entry,
-            tuple(self.fixed), lower_row, upper_row, factor, self.scan,
+            tuple(self.fixed), lower_row, upper_row, factor, self.scan, self.cuts,
         )  # fmt: skip
 
     def merge(self, rows: Indices, duplicates: Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:

@@ -58,3 +58,22 @@ def largest_of_columns(matrix: SparseMatrix, sizes: Vector | None = None) -> Vec
         with np.errstate(over="ignore"):
             products = products * np.repeat(sizes, np.diff(matrix.indptr))
     return largest_by_group(matrix.indices, products, matrix.shape[1])
+
+
+FEW_ENTRIES = 10_000
+"""Up to so many, making the transpose of a matrix takes longer than the product with it."""
+
+
+def transposed_product(matrix: SparseMatrix, vector: Vector) -> Vector:
+    """The product of the transpose of a matrix with a vector; terms are added in the order in which they are stored.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> transposed_product(sparse.csr_array([[1.0, -3.0], [0.0, 2.0]]), np.array([1.0, 10.0])).tolist()
+    [1.0, 17.0]
+    """
+    if matrix.format != "csr" or matrix.nnz > FEW_ENTRIES:
+        return np.asarray(matrix.T @ vector, np.float64)
+    products = matrix.data * vector.repeat(matrix.indptr[1:] - matrix.indptr[:-1])
+    return np.asarray(np.bincount(matrix.indices, products, matrix.shape[1]), np.float64)

@@ -325,14 +325,15 @@ class Program:
         """The same matrices, which were checked, with vectors that are checked here."""
         n, m = self.n_variables, self.n_rows
         q, l, u, lb, ub = given["q"], given["l"], given["u"], given["lb"], given["ub"]
+        # Vectors of this program were checked when it was made.
         values: _Parts = {
             "P": self.P,
-            "q": as_vector("q", 0.0 if q is None else q, n, finite=True),
+            "q": self.q if q is self.q else as_vector("q", 0.0 if q is None else q, n, finite=True),
             "A": self.A,
-            "l": as_vector("l", -np.inf if l is None else l, m),
-            "u": as_vector("u", np.inf if u is None else u, m),
-            "lb": as_vector("lb", -np.inf if lb is None else lb, n),
-            "ub": as_vector("ub", np.inf if ub is None else ub, n),
+            "l": self.l if l is self.l else as_vector("l", -np.inf if l is None else l, m),
+            "u": self.u if u is self.u else as_vector("u", np.inf if u is None else u, m),
+            "lb": self.lb if lb is self.lb else as_vector("lb", -np.inf if lb is None else lb, n),
+            "ub": self.ub if ub is self.ub else as_vector("ub", np.inf if ub is None else ub, n),
             "r": _as_constant(given["r"]),
             "sense": self.sense,
             "quadratic": self.quadratic,
@@ -340,8 +341,10 @@ class Program:
             "variable_names": self.variable_names,
             "row_names": self.row_names,
         }
-        _check_bounds("l", "u", values["l"], values["u"], "row", self.row_names)
-        _check_bounds("lb", "ub", values["lb"], values["ub"], "variable", self.variable_names)
+        if values["l"] is not self.l or values["u"] is not self.u:
+            _check_bounds("l", "u", values["l"], values["u"], "row", self.row_names)
+        if values["lb"] is not self.lb or values["ub"] is not self.ub:
+            _check_bounds("lb", "ub", values["lb"], values["ub"], "variable", self.variable_names)
         program = object.__new__(Program)
         program._fill(values)
         return program

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from relift.errors import MissingPackageError, OptionError
+from relift.kept_solvers import KeptSolvers
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -20,7 +21,13 @@ _POINTS = ("x", "y", "w", "z", "v")
 _RAYS = ("ray_x", "ray_y", "ray_w", "ray_z", "ray_v")
 
 
-def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start: Solution | None = None) -> Solution:
+def ask(
+    backend: Backend,
+    program: Program,
+    settings: SolverSettings,
+    warm_start: Solution | None = None,
+    kept: KeptSolvers | None = None,
+) -> Solution:
     """Call a backend; what cannot be an answer to the program comes back as a failure with the reason.
 
     Parameters
@@ -29,6 +36,8 @@ def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start
         Which one.
     program, settings, warm_start
         As for :meth:`~relift.solvers.backend.Backend.solve`.
+    kept
+        Solver objects of earlier solves; None for a fresh one.
 
     Raises
     ------
@@ -38,7 +47,12 @@ def ask(backend: Backend, program: Program, settings: SolverSettings, warm_start
         If it is not installed.
     """
     try:
-        answer: object = backend.solve(program, settings, warm_start)
+        is_kept = kept is not None and kept.is_wanted and backend.keeps_solver
+        answer: object = (
+            backend.solve_by_kept(program, settings, warm_start, kept)
+            if is_kept
+            else backend.solve(program, settings, warm_start)
+        )
     except (OptionError, MissingPackageError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # noqa: BLE001 - whatever it is, even a panic in Rust, it is the backend's failure

@@ -6,12 +6,14 @@ import importlib
 from abc import ABC, abstractmethod
 from types import ModuleType
 
+from relift.kept_solvers import KeptSolvers
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import SolverSettings
 from relift.solvers.dummy_variable import DummyVariable
 from relift.solvers.forms import missing_package, solution_without_variables
+from relift.solvers.kept import KeptSolver, solve_kept
 from relift.solvers.power_trees import PowerTrees
 
 
@@ -20,8 +22,9 @@ class Backend(ABC):
 
     A backend is given a minimisation (``program.sense == "min"``) that is already checked and answers with a
     :class:`~relift.program.solution.Solution` of that very program, in the signs written there. It keeps no
-    state between two calls: settings are fresh in every solve. It reports what the solver said; whether the
-    answer is good enough is decided by the certificate, not here. Rays are given where the solver has them.
+    state between two calls; a solver object that is to be used again lies with the caller. It reports what the
+    solver said; whether the answer is good enough is decided by the certificate, not here. Rays are given where the
+    solver has them.
     """
 
     name: str
@@ -42,6 +45,8 @@ class Backend(ABC):
     """Whether it can be stopped by time."""
     uses_warm_start: bool = False
     """Whether a warm start changes anything."""
+    keeps_solver: bool = False
+    """Whether its solver object can be kept, and updated with other numbers."""
 
     def module(self) -> ModuleType:
         """Import the package of the solver.
@@ -72,6 +77,20 @@ class Backend(ABC):
         warm_start
             A point to start from, with dual values where they are known.
         """
+        return self.solve_by_kept(program, settings, warm_start, None)
+
+    def solve_by_kept(
+        self, program: Program, settings: SolverSettings, warm_start: Solution | None, kept: KeptSolvers | None
+    ) -> Solution:
+        """Solve like :meth:`solve`, by the solver object of an earlier solve where one is kept and fits.
+
+        Parameters
+        ----------
+        program, settings, warm_start
+            As for :meth:`solve`.
+        kept
+            Solver objects of earlier solves, for backends that :attr:`keeps_solver`; None for a fresh one.
+        """
         answer = solution_without_variables(program, self.name)
         if answer is not None:
             return answer
@@ -79,11 +98,19 @@ class Backend(ABC):
         if steps:
             program = steps[-1].program
             warm_start = None if warm_start is None else restrict_through(steps, warm_start)
-        return expand_through(steps, self.solve_form(program, settings, warm_start))
+        if kept is None:
+            return expand_through(steps, self.solve_form(program, settings, warm_start))
+        return expand_through(steps, solve_kept(self, program, settings, warm_start, kept))
 
     @abstractmethod
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation that has variables, and no power cone of more than two arguments."""
+
+    def solve_and_keep(
+        self, program: Program, settings: SolverSettings, warm_start: Solution | None
+    ) -> tuple[Solution, KeptSolver | None]:
+        """Solve like :meth:`solve_form`, and return the solver object as well if it can be used again."""
+        return self.solve_form(program, settings, warm_start), None
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Return settings to try again with when an answer failed its certificate.

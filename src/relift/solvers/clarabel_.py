@@ -20,7 +20,8 @@ them, four more failed, and the second attempts took 5.6 s in all in place of 4.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, final
 
@@ -46,14 +47,18 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.kept import KeptSolver, has_same_structure, is_same_matrix
 from relift.solvers.newton_polish import polished
 from relift.solvers.second_order import SecondOrderCones
 
 if TYPE_CHECKING:
-    from clarabel import DefaultSettings, DefaultSolution
+    from clarabel import DefaultSettings, DefaultSolution, DefaultSolver
 
 REGULARISATION = 1e-14
 """Static regularisation of the linear systems, in place of Clarabel's own 1e-8."""
+
+LARGE_BOUND = 1e20
+"""Clarabel leaves rows out from this right-hand side on, and its data can then not be updated."""
 
 _STATUS = {
     "Solved": Status.OPTIMAL,
@@ -80,41 +85,22 @@ class ClarabelBackend(Backend):
     solves_quadratic = True
     solves_quadratic_rows = True
     solves_cones = True
+    keeps_solver = True
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; a warm start is of no use to an interior-point method."""
-        clarabel = self.module()
-        curved = SecondOrderCones.from_program(program)
-        conic = Conic.from_program(program, _following(program, curved))
-        cones = []
-        if conic.n_equalities:
-            cones.append(clarabel.ZeroConeT(conic.n_equalities))
-        if conic.n_inequalities:
-            cones.append(clarabel.NonnegativeConeT(conic.n_inequalities))
-        cones += [clarabel.SecondOrderConeT(size) for size in curved.sizes]
-        cones += [_own_cone(clarabel, cone) for cone in program.conic.cones]
-        b = np.concatenate([conic.b, curved.b, program.conic.b])
-        own, P = _settings(clarabel, settings), triangle_of_P(program, upper=True)
-        found = _run(clarabel, P, program.q.copy(), conic.K, b, cones, own, settings.interrupt)
-        status = str(found.status)
-        facts: Facts = {"iterations": int(found.iterations), "message": status}
-        duals, first, second = np.asarray(found.z, np.float64), conic.b.size, conic.b.size + curved.b.size
-        linear, of_curved, v = duals[:first], duals[first:second], duals[second:]
-        y, w = conic.expand(linear, program.n_variables)
-        match _status(found, settings.tolerance):
-            case Status.INFEASIBLE:
-                if curved.sizes:
-                    claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=self.name, **facts)
-                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
-                return _if_proved(program, infeasible(program, self.name, (y, w), v, **facts))
-            case Status.UNBOUNDED:
-                return _if_proved(program, unbounded(self.name, found.x, **facts))
-            case answered:
-                answer = with_point(program, self.name, answered, found.x, y, w, **facts)
-                answer = dataclasses.replace(answer, z=curved.expand(of_curved), v=v)
-                if not curved.sizes:
-                    return answer
-                return polished(program, answer) if answered.has_point else answer
+        form = _Form.of(program)
+        return form.answer(_run(_solver(self.module(), form, settings)), settings.tolerance)
+
+    def solve_and_keep(
+        self, program: Program, settings: SolverSettings, warm_start: Solution | None
+    ) -> tuple[Solution, KeptSolver | None]:
+        """Solve a minimisation, and return the object that did, if its data can be updated."""
+        clarabel, form = self.module(), _Form.of(program)
+        solver = _solver(clarabel, form, settings)
+        answer = form.answer(_run(solver), settings.tolerance)
+        can_update = hasattr(solver, "update") and solver.is_data_update_allowed() and form.is_finite
+        return answer, _KeptClarabel(settings, answer.iterations, clarabel, solver, form) if can_update else None
 
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Tolerances it can just not reach, with a regularisation of 1e-10, its own 1e-8, and 1e-12 unscaled."""
@@ -127,6 +113,123 @@ class ClarabelBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+@final
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Form:
+    """A program as Clarabel takes it."""
+
+    program: Program
+    curved: SecondOrderCones
+    conic: Conic
+    P: SparseMatrix
+    b: Vector
+
+    @classmethod
+    def of(cls, program: Program, old: _Form | None = None) -> _Form:
+        """Write the program; where only costs and right-hand sides of cones are others than in `old`, take its rows."""
+        if old is not None and _has_same_rows(program, old.program):
+            b = np.concatenate([old.conic.b, program.conic.b]) if len(program.conic) else old.b
+            return cls(program, old.curved, old.conic, old.P, b)
+        curved = SecondOrderCones.from_program(program)
+        conic = Conic.from_program(program, _following(program, curved))
+        b = np.concatenate([conic.b, curved.b, program.conic.b])
+        return cls(program, curved, conic, triangle_of_P(program, upper=True), b)
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no right-hand side is so large that Clarabel leaves its row out."""
+        return float(np.max(np.abs(self.b), initial=0.0)) < LARGE_BOUND
+
+    def cones(self, clarabel: ModuleType) -> list[object]:
+        """The cones, in the order of the rows."""
+        cones: list[object] = []
+        if self.conic.n_equalities:
+            cones.append(clarabel.ZeroConeT(self.conic.n_equalities))
+        if self.conic.n_inequalities:
+            cones.append(clarabel.NonnegativeConeT(self.conic.n_inequalities))
+        cones += [clarabel.SecondOrderConeT(size) for size in self.curved.sizes]
+        return cones + [_own_cone(clarabel, cone) for cone in self.program.conic.cones]
+
+    def is_like(self, other: _Form) -> bool:
+        """Whether the other one differs in numbers alone."""
+        sizes = (self.conic.n_equalities, self.conic.n_inequalities, self.curved.sizes, self.program.conic.cones)
+        others = (other.conic.n_equalities, other.conic.n_inequalities, other.curved.sizes, other.program.conic.cones)
+        is_same = has_same_structure(self.P, other.P) and has_same_structure(self.conic.K, other.conic.K)
+        return is_same and sizes == others
+
+    def changes(self, old: _Form) -> dict[str, Vector]:
+        """What has changed since, by Clarabel's names."""
+        new = {"P": self.P.data, "q": self.program.q, "A": self.conic.K.data, "b": self.b}
+        held = {"P": old.P.data, "q": old.program.q, "A": old.conic.K.data, "b": old.b}
+        return {
+            name: array.copy()
+            for name, array in new.items()
+            if array is not held[name] and not np.array_equal(array, held[name])
+        }
+
+    def answer(self, found: DefaultSolution, tolerance: float) -> Solution:
+        """What Clarabel found, in the terms of the program."""
+        program, conic, curved, name = self.program, self.conic, self.curved, ClarabelBackend.name
+        facts: Facts = {"iterations": int(found.iterations), "message": str(found.status)}
+        duals, first, second = np.asarray(found.z, np.float64), conic.b.size, conic.b.size + curved.b.size
+        linear, of_curved, v = duals[:first], duals[first:second], duals[second:]
+        y, w = conic.expand(linear, program.n_variables)
+        match _status(found, tolerance):
+            case Status.INFEASIBLE:
+                if curved.sizes:
+                    claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=name, **facts)
+                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
+                return _if_proved(program, infeasible(program, name, (y, w), v, **facts))
+            case Status.UNBOUNDED:
+                return _if_proved(program, unbounded(name, found.x, **facts))
+            case answered:
+                answer = with_point(program, name, answered, found.x, y, w, **facts)
+                answer = dataclasses.replace(answer, z=curved.expand(of_curved), v=v)
+                if not curved.sizes:
+                    return answer
+                return polished(program, answer) if answered.has_point else answer
+
+
+def _has_same_rows(new: Program, old: Program) -> bool:
+    """Whether matrices and bounds are the same, and there are no quadratic constraints; numbers are compared."""
+    if len(new.quadratic) or len(old.quadratic) or new.conic.cones != old.conic.cones:
+        return False
+    matrices = ((new.A, old.A), (new.P, old.P), (new.conic.A, old.conic.A))
+    if not all(is_same_matrix(one, other) for one, other in matrices):
+        return False
+    bounds = ((new.l, old.l), (new.u, old.u), (new.lb, old.lb), (new.ub, old.ub))
+    return all(one is other or np.array_equal(one, other) for one, other in bounds)
+
+
+class _KeptClarabel(KeptSolver):
+    """An object of Clarabel, with what it holds: it keeps its ordering and its scaling, and begins from the start."""
+
+    def __init__(
+        self,
+        settings: SolverSettings,
+        iterations: int | None,
+        clarabel: ModuleType,
+        solver: DefaultSolver,
+        form: _Form,
+    ) -> None:
+        super().__init__(settings, iterations)
+        self.clarabel, self.solver, self.form = clarabel, solver, form
+
+    def solve_again(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution | None:
+        """Update what has changed, and solve."""
+        form = _Form.of(program, self.form)
+        if not form.is_finite or not form.is_like(self.form):
+            return None
+        changes: dict[str, object] = {**form.changes(self.form)}
+        if settings.time_limit != self.settings.time_limit:
+            changes["settings"] = _settings(self.clarabel, settings)
+            self.settings = settings
+        if changes:
+            self.solver.update(**changes)
+        self.form = form
+        return form.answer(_run(self.solver), settings.tolerance)
 
 
 def _following(program: Program, curved: SecondOrderCones) -> SparseMatrix | None:
@@ -174,21 +277,26 @@ def _own_cone(clarabel: ModuleType, cone: Cone) -> object:
     raise BackendError(f"Clarabel does not know the cone {cone!r}.")
 
 
-def _run(
-    clarabel: ModuleType,
-    P: SparseMatrix,
-    q: Vector,
-    K: SparseMatrix,
-    b: Vector,
-    cones: list[object],
-    settings: DefaultSettings,
-    interrupt: Callable[[], bool] | None = None,
-) -> DefaultSolution:
-    try:
-        solver = clarabel.DefaultSolver(P, q, K, b, cones, settings)
+def _solver(clarabel: ModuleType, form: _Form, settings: SolverSettings) -> DefaultSolver:
+    own, interrupt = _settings(clarabel, settings), settings.interrupt
+    with _no_panic():
+        solver: DefaultSolver = clarabel.DefaultSolver(
+            form.P, form.program.q.copy(), form.conic.K, form.b, form.cones(clarabel), own
+        )
         if interrupt is not None and hasattr(solver, "set_termination_callback"):
             solver.set_termination_callback(lambda _: interrupt())
+    return solver
+
+
+def _run(solver: DefaultSolver) -> DefaultSolution:
+    with _no_panic():
         return solver.solve()
+
+
+@contextmanager
+def _no_panic() -> Iterator[None]:
+    try:
+        yield
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:

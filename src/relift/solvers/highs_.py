@@ -50,6 +50,7 @@ from relift.solvers.forms import (
     with_point,
 )
 from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
+from relift.solvers.kept import KeptSolver, has_same_structure, with_time_left
 
 if TYPE_CHECKING:
     from highspy import HighsBasisStatus, HighsInfo
@@ -62,6 +63,12 @@ IPM_ITERATIONS = 1000
 """After so many iterations interior point has failed: it takes some dozens."""
 
 _LIMITS = ("simplex_iteration_limit", "ipm_iteration_limit", "pdlp_iteration_limit", "qp_iteration_limit")
+
+_NOT_KEPT = {"solver", "run_crossover", "time_limit"}
+"""Options of the user with which an object is not kept: it would not go on by simplex, or not for as long as it may."""
+
+_ENOUGH = 1000
+"""So many iterations a kept object may take in any case, before a fresh one is tried."""
 
 MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
@@ -82,6 +89,7 @@ class HighsBackend(Backend):
     package = "highspy"
     solves_quadratic = True
     uses_warm_start = True
+    keeps_solver = True
 
     def version(self) -> str:
         """Return the version of HiGHS."""
@@ -89,12 +97,18 @@ class HighsBackend(Backend):
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; infeasible and unbounded are told apart, with a ray for linear programs."""
+        return self.solve_and_keep(program, settings, warm_start)[0]
+
+    def solve_and_keep(
+        self, program: Program, settings: SolverSettings, warm_start: Solution | None
+    ) -> tuple[Solution, KeptSolver | None]:
+        """Solve a minimisation, and return the object if it holds an optimal basis."""
         if not program.is_linear and program.n_rows == 0:
-            return self._quadratic_without_rows(program, settings)
+            return self._quadratic_without_rows(program, settings), None
         start = perf_counter()
         timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
         settings = dataclasses.replace(settings, interrupt=timed)
-        highs = load(program, settings)
+        highs = simplex = load(program, settings)
         if program.is_linear and warm_start is not None and warm_start.x is not None:
             set_basis(highs, program, warm_start)
         if program.is_linear and "solver" not in settings.options and settings.iteration_limit is None:
@@ -105,8 +119,16 @@ class HighsBackend(Backend):
             )  # fmt: skip
         else:
             status = run(highs)
+        answer = self._answer(highs, status, program, settings, start)
+        has_basis = program.is_linear and highs is simplex and status == "kOptimal"
+        if not has_basis or settings.threads is not None or _NOT_KEPT & set(settings.options):
+            return answer, None
+        return answer, _KeptHighs(settings, answer.iterations, highs, program)
+
+    def _answer(self, highs: Highs, status: str, program: Program, settings: SolverSettings, start: float) -> Solution:
+        """What a run has found; where it says that there is no solution, a second one has the ray."""
         if status in {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}:
-            settings = _with_time_left(settings, start)
+            settings = with_time_left(settings, start)
             if program.is_linear:
                 return _with_ray(highs, program, status, settings)
             if status != "kUnbounded":
@@ -158,13 +180,6 @@ def _has_own_limit(settings: SolverSettings) -> bool:
     return settings.iteration_limit is not None or any(name in settings.options for name in _LIMITS)
 
 
-def _with_time_left(settings: SolverSettings, start: float) -> SolverSettings:
-    """The settings with what is left of the time limit; never quite nothing, which would mean no limit."""
-    if settings.time_limit is None:
-        return settings
-    return dataclasses.replace(settings, time_limit=max(settings.time_limit - (perf_counter() - start), 1e-3))
-
-
 def _unless_far_from_stationary(program: Program, answer: Solution, tolerance: float) -> Solution:
     """Take back the word optimal where it is plainly wrong: about one in a hundred small QPs is (HiGHS 1.15)."""
     if answer.status is not Status.OPTIMAL or answer.x is None or answer.y is None or answer.w is None:
@@ -184,13 +199,9 @@ def load(program: Program, settings: SolverSettings) -> Highs:
     highs: Highs = highspy.Highs()
     highs.setOptionValue("output_flag", bool(settings.verbose))
     _set_options(highs, program, settings)
-    A = csc(program.A)
-    n, m = program.n_variables, program.n_rows
+    n = program.n_variables
     try:
-        status = highs.passModel(
-            n, m, A.nnz, 1, 1, program.r, program.q.copy(), program.lb.copy(), program.ub.copy(),
-            program.l.copy(), program.u.copy(), A.indptr, A.indices, A.data, np.zeros(n, dtype=np.int32),
-        )  # fmt: skip
+        status = _pass_linear(highs, program)
         if status != highspy.HighsStatus.kError and program.P is not None:
             L = triangle_of_P(program, upper=False)
             status = highs.passHessian(n, L.nnz, 1, L.indptr, L.indices, L.data)
@@ -201,6 +212,62 @@ def load(program: Program, settings: SolverSettings) -> Highs:
     if settings.interrupt is not None:
         _ask_between_iterations(highs, settings.interrupt)
     return highs
+
+
+def _pass_linear(highs: Highs, program: Program) -> object:
+    A, n, m = csc(program.A), program.n_variables, program.n_rows
+    return highs.passModel(
+        n, m, A.nnz, 1, 1, program.r, program.q.copy(), program.lb.copy(), program.ub.copy(),
+        program.l.copy(), program.u.copy(), A.indptr, A.indices, A.data, np.zeros(n, dtype=np.int32),
+    )  # fmt: skip
+
+
+class _KeptHighs(KeptSolver):
+    """A HiGHS object with an optimal basis of a linear program, from which simplex goes on."""
+
+    def __init__(self, settings: SolverSettings, iterations: int | None, highs: Highs, program: Program) -> None:
+        super().__init__(settings, iterations)
+        self.highs, self.program = highs, program
+        self.options: dict[str, object] | None = None
+
+    def solve_again(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution | None:
+        """Put the numbers into the object, and run simplex from the last basis, for no longer than it is worth."""
+        old, highs = self.program, self.highs
+        if not program.is_linear or not has_same_structure(program.A, old.A):
+            return None
+        without_limit = dataclasses.replace(settings, time_limit=None)
+        if self.options is None:
+            self.options = _option_values(old, without_limit)
+        if _option_values(program, without_limit) != self.options:
+            return None
+        budget = first_budget(program.n_variables, program.n_rows)
+        highs.setOptionValue("time_limit", highs.getRunTime() + min(budget, settings.time_limit or budget))
+        if "simplex_iteration_limit" not in settings.options:
+            highs.setOptionValue("simplex_iteration_limit", max(_ENOUGH, 3 * self.iterations))
+        if program.A.data is old.A.data or np.array_equal(program.A.data, old.A.data):
+            said = self._put_vectors(program)
+        else:
+            basis = highs.getBasis()
+            said = [_pass_linear(highs, program), highs.setBasis(basis)]
+        if _highspy().HighsStatus.kError in said:
+            return None
+        self.program = program
+        return solution_of(highs, program, HighsBackend.name, run(highs))
+
+    def _put_vectors(self, program: Program) -> list[object]:
+        """Change what has changed; what HiGHS says to each."""
+        said: list[object] = []
+        old, n, m = self.program, program.n_variables, program.n_rows
+        columns, rows = np.arange(n, dtype=np.int32), np.arange(m, dtype=np.int32)
+        if not np.array_equal(program.q, old.q):
+            said.append(self.highs.changeColsCost(n, columns, program.q.copy()))
+        if not (np.array_equal(program.lb, old.lb) and np.array_equal(program.ub, old.ub)):
+            said.append(self.highs.changeColsBounds(n, columns, program.lb.copy(), program.ub.copy()))
+        if m and not (np.array_equal(program.l, old.l) and np.array_equal(program.u, old.u)):
+            said.append(self.highs.changeRowsBounds(m, rows, program.l.copy(), program.u.copy()))
+        if program.r != old.r:
+            said.append(self.highs.changeObjectiveOffset(program.r))
+        return said
 
 
 def _ask_between_iterations(highs: Highs, interrupt: Callable[[], bool]) -> None:
@@ -367,8 +434,8 @@ def _feasibility_program(program: Program) -> Program:
     return Program.trusted(None, zeros, program.A, program.l, program.u, program.lb, program.ub)
 
 
-def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> None:
-    highspy = _highspy()
+def _option_values(program: Program, settings: SolverSettings) -> dict[str, object]:
+    """What HiGHS is told, but for the user's own options."""
     # The active-set QP method cycles more often with tighter tolerances than these.
     tolerance = max(1e-10, min(1e-7, settings.tolerance * (1e-2 if program.is_linear else 1e-1)))
     values: dict[str, object] = {
@@ -393,6 +460,11 @@ def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> No
         values["qp_iteration_limit"] = qp_iterations(program)
     if settings.iteration_limit is not None:
         values |= dict.fromkeys(_LIMITS, int(settings.iteration_limit))
+    return values
+
+
+def _set_options(highs: Highs, program: Program, settings: SolverSettings) -> None:
+    highspy, values = _highspy(), _option_values(program, settings)
     if settings.threads is not None:
         # The pool of threads is global to the process and keeps its first size unless it is reset.
         highspy.Highs.resetGlobalScheduler(True)

@@ -18,6 +18,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
+from relift.arrays import Vector
 from relift.settings import SolverSettings
 
 if TYPE_CHECKING:
@@ -65,6 +66,18 @@ class Highs(TakesBasis, Protocol):
 
     def passHessian(self, *parts: object) -> object:
         """Take a quadratic objective; whether that went well."""
+
+    def changeColsCost(self, n: int, columns: object, costs: Vector) -> object:
+        """Change costs; whether that went well."""
+
+    def changeColsBounds(self, n: int, columns: object, lower: Vector, upper: Vector) -> object:
+        """Change bounds of variables; whether that went well."""
+
+    def changeRowsBounds(self, n: int, rows: object, lower: Vector, upper: Vector) -> object:
+        """Change bounds of rows; whether that went well."""
+
+    def changeObjectiveOffset(self, offset: float) -> object:
+        """Change the constant of the objective; whether that went well."""
 
     def run(self) -> object:
         """Run the solver."""

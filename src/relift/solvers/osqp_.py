@@ -7,10 +7,14 @@ iterations is raised, since relift asks for more digits than OSQP's default 1e-3
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol, final
 
+import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from relift.arrays import SparseMatrix, Vector
 from relift.errors import BackendError
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -27,6 +31,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.kept import KeptSolver, has_same_structure
 
 if TYPE_CHECKING:
     from osqp import OSQP
@@ -40,6 +45,28 @@ _STATUS = {
     "OSQP_TIME_LIMIT_REACHED": Status.TIME_LIMIT,
 }
 
+_LIMITS, _NO_LIMIT = ("max_iter", "time_limit"), 1e10
+"""What a kept object is told anew each time, and what OSQP itself takes for no limit of time."""
+
+_ENOUGH = 4000
+"""So many iterations a kept object may take in any case, before a fresh one is tried."""
+
+
+class _Info(Protocol):
+    status_val: int
+    status: str
+    iter: int
+
+
+class _Results(Protocol):
+    """What OSQP returns, as far as it is read."""
+
+    x: ArrayLike
+    y: ArrayLike
+    prim_inf_cert: ArrayLike
+    dual_inf_cert: ArrayLike
+    info: _Info
+
 
 @final
 class OsqpBackend(Backend):
@@ -51,9 +78,16 @@ class OsqpBackend(Backend):
     solves_quadratic = True
     is_first_order = True
     uses_warm_start = True
+    keeps_solver = True
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
+        return self.solve_and_keep(program, settings, warm_start)[0]
+
+    def solve_and_keep(
+        self, program: Program, settings: SolverSettings, warm_start: Solution | None
+    ) -> tuple[Solution, KeptSolver | None]:
+        """Solve a minimisation, and return the object that did."""
         osqp = self.module()
         stacked = Stacked.from_program(program)
         P = csc(sparse.triu(quadratic_part(program)))
@@ -68,17 +102,69 @@ class OsqpBackend(Backend):
             raise option_refused(self.name, "options", dict(settings.options), error) from error
         except Exception as error:
             raise BackendError(f"OSQP stopped: {error or type(error).__name__}.") from error
-        status = osqp.SolverStatus(found.info.status_val).name
-        n = program.n_variables
-        facts: Facts = {"iterations": int(found.info.iter), "message": str(found.info.status)}
-        match _STATUS.get(status, Status.FAILURE):
-            case Status.INFEASIBLE:
-                return infeasible(program, self.name, stacked.expand(found.prim_inf_cert, n), **facts)
-            case Status.UNBOUNDED:
-                return unbounded(self.name, found.dual_inf_cert, **facts)
-            case answered:
-                y, w = stacked.expand(found.y, n)
-                return with_point(program, self.name, answered, found.x, y, w, **facts)
+        answer = _answer(osqp, program, stacked, found)
+        return answer, _KeptOsqp(settings, answer.iterations, osqp, solver, P, stacked, program.q)
+
+
+class _KeptOsqp(KeptSolver):
+    """An object of OSQP, with what it holds; it starts from its last point, or from the one that it is given."""
+
+    def __init__(
+        self,
+        settings: SolverSettings,
+        iterations: int | None,
+        osqp: ModuleType,
+        solver: OSQP,
+        P: SparseMatrix,
+        stacked: Stacked,
+        q: Vector,
+    ) -> None:
+        super().__init__(settings, iterations)
+        self.osqp, self.solver, self.P, self.stacked, self.q = osqp, solver, P, stacked, q
+
+    def solve_again(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution | None:
+        """Update what has changed, and go on from the last point."""
+        stacked, old = Stacked.from_program(program), self.stacked
+        P = csc(sparse.triu(quadratic_part(program)))
+        if not np.array_equal(stacked.bounded, old.bounded):
+            return None
+        if not has_same_structure(P, self.P) or not has_same_structure(stacked.G, old.G):
+            return None
+        self.solver.update_settings(**self._limits(settings))
+        new = {"q": program.q, "l": stacked.l, "u": stacked.u, "Px": P.data, "Ax": stacked.G.data}
+        held = {"q": self.q, "l": old.l, "u": old.u, "Px": self.P.data, "Ax": old.G.data}
+        changed = {name: vector.copy() for name, vector in new.items() if not np.array_equal(vector, held[name])}
+        if changed.keys() & {"l", "u"}:  # together: one alone could lie beyond the old other one
+            changed |= {"l": stacked.l.copy(), "u": stacked.u.copy()}
+        if changed:
+            self.solver.update(**changed)
+        self.P, self.stacked, self.q = P, stacked, program.q
+        if warm_start is not None:
+            self.solver.warm_start(x=warm_start.x, y=stacked.restrict(warm_start.y, warm_start.w))
+        return _answer(self.osqp, program, stacked, self.solver.solve(raise_error=False))
+
+    def _limits(self, settings: SolverSettings) -> dict[str, object]:
+        """Limits of a solve again: where it is slow, a fresh object has the time that the user allows."""
+        options = _options(self.solver, settings)
+        limits = {"time_limit": _NO_LIMIT, **{name: options[name] for name in _LIMITS if name in options}}
+        most = limits["max_iter"]
+        if isinstance(most, int):
+            limits["max_iter"] = min(most, max(_ENOUGH, 3 * self.iterations))
+        return limits
+
+
+def _answer(osqp: ModuleType, program: Program, stacked: Stacked, found: _Results) -> Solution:
+    status = osqp.SolverStatus(found.info.status_val).name
+    n = program.n_variables
+    facts: Facts = {"iterations": int(found.info.iter), "message": str(found.info.status)}
+    match _STATUS.get(status, Status.FAILURE):
+        case Status.INFEASIBLE:
+            return infeasible(program, "osqp", stacked.expand(found.prim_inf_cert, n), **facts)
+        case Status.UNBOUNDED:
+            return unbounded("osqp", found.dual_inf_cert, **facts)
+        case answered:
+            y, w = stacked.expand(found.y, n)
+            return with_point(program, "osqp", answered, found.x, y, w, **facts)
 
 
 def _options(solver: OSQP, settings: SolverSettings) -> dict[str, object]:

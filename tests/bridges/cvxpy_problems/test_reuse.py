@@ -127,3 +127,21 @@ def test_classes_are_not_kept_across_methods() -> None:
         problem.solve(solver="RELIFT", lift=method)
         sizes.append(classes(problem)[1])
     assert sizes == [1, 2, 4, 1]
+
+
+@pytest.mark.parametrize("backend", ["auto", "clarabel"])
+def test_kept_solvers_give_the_answers_of_fresh_ones_whatever_came_before(backend: str) -> None:
+    random = np.random.default_rng(0)
+    A, b, c = random.uniform(-1, 1, (3, 5)).round(2), cp.Parameter(3), cp.Parameter(5)
+    x = cp.Variable(5)
+    problem = cp.Problem(cp.Minimize(c @ x), [A @ x <= b, x >= 0, cp.sum(x) <= 2])
+    statuses = set()
+    for _ in range(20):
+        b.value, c.value = random.uniform(-0.5, 1, 3).round(2), random.normal(size=5).round(2)
+        value = problem.solve(solver=Lifted(backend=backend))
+        same = cp.Problem(problem.objective, problem.constraints)
+        expected = same.solve(solver="CLARABEL")
+        statuses.add(problem.status)
+        assert problem.status == same.status
+        assert value == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    assert statuses == {"optimal", "infeasible"}

@@ -7,7 +7,7 @@ z in the dual cones: relift's signs, so that none is turned.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NotRequired, TypedDict, final
 
 import numpy as np
@@ -64,8 +64,8 @@ class Compiled:
         """
         if layout is None:
             return cls(_program(data), Layout.of(data) if again else None)
-        program = layout.program_of(data) if layout.fits(data) else None
-        return cls(_program(data)) if program is None else cls(program, layout)
+        made = layout.program_of(data) if layout.fits(data) else None
+        return cls(_program(data)) if made is None else cls(*made)
 
     def duals(self, y: Vector | None, v: Vector | None) -> Vector | None:
         """The dual values of all rows in CVXPY's order; None if some are missing.
@@ -114,12 +114,16 @@ class Layout:
         Offsets and indices of CVXPY's matrices.
     template
         A program of the same structure, whose matrices hold the positions of the numbers.
+    last
+        The numbers of A and P that were read last, and the program that was made of them: matrices and bounds that have
+        not changed are handed on as they are, and whoever compares them need not look at their entries.
     """
 
     key: tuple[object, ...]
     A: tuple[Integers, Integers]
     P: tuple[Integers, Integers] | None
     template: Program
+    last: tuple[Vector, Vector | None, Program] | None = None
 
     @classmethod
     def of(cls, data: ConicData) -> Layout | None:
@@ -141,31 +145,54 @@ class Layout:
             return False
         return P is None or (self.P is not None and _has_structure(P, self.P))
 
-    def program_of(self, data: ConicData) -> Program | None:
-        """The program; None where a number is not finite, which the slow way tells in words."""
+    def program_of(self, data: ConicData) -> tuple[Program, Layout] | None:
+        """The program, and the layout for the next one; None where a number is not finite.
+
+        The slow way tells in words what is wrong with a number.
+        """
         dims, template = data["dims"], self.template
         zero, linear = int(dims.zero), int(dims.zero) + int(dims.nonneg)
         values, b = np.asarray(data["A"].data, np.float64), np.asarray(data["b"], np.float64).ravel()
         q = np.array(data["c"], np.float64).ravel()
         P = data.get("P")
         curvature = None if P is None else np.asarray(P.data, np.float64)
-        numbers = (values, b, q) if curvature is None else (values, b, q, curvature)
+        last = self._if_same(values, curvature)
+        numbers = (b, q) if last is not None else (values, b, q) if curvature is None else (values, b, q, curvature)
         if not all(np.isfinite(array).all() for array in numbers):
             return None
         lower = np.concatenate([b[:zero], np.full(linear - zero, -np.inf)])
         conic = template.conic
         if len(conic):
-            conic = ConicRows.trusted(_gathered(conic.A, values), b[linear:].copy(), conic.cones)
-        return Program.trusted(
-            None if curvature is None or template.P is None else _gathered(template.P, curvature),
-            q, _gathered(template.A, values), lower, b[:linear].copy(), template.lb, template.ub, conic=conic,
-        )  # fmt: skip
+            rows = _gathered(conic.A, values) if last is None else last.conic.A
+            conic = conic.with_values(rows, b[linear:].copy())
+        upper = b[:linear].copy()
+        if last is not None:
+            lower = last.l if np.array_equal(lower, last.l) else lower
+            upper = last.u if np.array_equal(upper, last.u) else upper
+            program = Program.trusted(last.P, q, last.A, lower, upper, template.lb, template.ub, conic=conic)
+            return program, self
+        P = None if curvature is None or template.P is None else _gathered(template.P, curvature)
+        program = Program.trusted(
+            P, q, _gathered(template.A, values), lower, upper, template.lb, template.ub, conic=conic
+        )
+        # CVXPY may write into its arrays again.
+        seen = (values.copy(), None if curvature is None else curvature.copy(), program)
+        return program, replace(self, last=seen)
+
+    def _if_same(self, values: Vector, curvature: Vector | None) -> Program | None:
+        """The last program, if the matrices have the same numbers as then."""
+        if self.last is None:
+            return None
+        old_values, old_curvature, program = self.last
+        if not np.array_equal(values, old_values) or (curvature is None) != (old_curvature is None):
+            return None
+        is_same = curvature is None or old_curvature is None or np.array_equal(curvature, old_curvature)
+        return program if is_same else None
 
 
 def _key(data: ConicData) -> tuple[object, ...]:
     dims, P = data["dims"], data.get("P")
-    lists = (dims.soc, dims.psd, dims.p3d, dims.pnd)
-    sizes = tuple(tuple(tuple(np.ravel(each).tolist()) for each in listed) for listed in lists)
+    sizes = (tuple(dims.soc), tuple(dims.psd), tuple(dims.p3d), tuple(tuple(np.ravel(each)) for each in dims.pnd))
     return (data["A"].shape, P is None, int(dims.zero), int(dims.nonneg), int(dims.exp), sizes)
 
 

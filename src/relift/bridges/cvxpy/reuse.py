@@ -65,6 +65,7 @@ def lift_or_reuse(program: Program, settings: LiftSettings, kept: Kept | None) -
     """
     if kept is not None and kept.lifting.settings == settings and _same_shape(program, kept.lifting.program):
         if program == kept.lifting.program:
+            kept.lifting.solvers.is_wanted = True
             return kept, "same"
         if _has_no_more_equal_numbers(program, kept):
             again = kept.lifting.with_values_of(program)
@@ -76,28 +77,34 @@ def lift_or_reuse(program: Program, settings: LiftSettings, kept: Kept | None) -
 def _has_no_more_equal_numbers(program: Program, kept: Kept) -> bool:
     """Whether each array has as many distinct numbers as when the classes were found; those of last time have."""
     old = _arrays(kept.lifting.program)
-    for array, before, n_distinct in zip(_arrays(program), old, kept.n_distinct, strict=True):
-        if array is not before and not np.array_equal(array, before) and _count(array) < n_distinct:
-            return False
-    return True
+    return all(
+        _are_same(arrays, before) or _count(*arrays) >= n_distinct
+        for arrays, before, n_distinct in zip(_arrays(program), old, kept.n_distinct, strict=True)
+    )
+
+
+def _are_same(arrays: tuple[Vector, ...], before: tuple[Vector, ...]) -> bool:
+    return all(one is other or np.array_equal(one, other) for one, other in zip(arrays, before, strict=True))
 
 
 def distinct_values(program: Program) -> tuple[int, ...]:
     """How many distinct numbers each array of a program holds."""
-    return tuple(_count(array) for array in _arrays(program))
+    return tuple(_count(*arrays) for arrays in _arrays(program))
 
 
-def _count(array: Vector) -> int:
-    in_order = np.sort(array)
+def _count(*arrays: Vector) -> int:
+    in_order = np.sort(np.concatenate(arrays) if len(arrays) > 1 else arrays[0])
     return int(np.count_nonzero(in_order[1:] != in_order[:-1])) + (in_order.size > 0)
 
 
-def _arrays(program: Program) -> list[Vector]:
-    arrays = [program.q, program.A.data, np.concatenate([program.l, program.u]), program.lb, program.ub]
-    arrays.append(np.zeros(0) if program.P is None else program.P.data)
-    arrays += [program.quadratic.values, program.quadratic.q.data, program.quadratic.r]
-    arrays += [program.conic.A.data, program.conic.b]
-    return arrays
+def _arrays(program: Program) -> list[tuple[Vector, ...]]:
+    """The numbers of a program; those of one tuple are counted together."""
+    P = np.zeros(0) if program.P is None else program.P.data
+    curved, conic = program.quadratic, program.conic
+    return [
+        (program.q,), (program.A.data,), (program.l, program.u), (program.lb,), (program.ub,), (P,),
+        (curved.values,), (curved.q.data,), (curved.r,), (conic.A.data,), (conic.b,),
+    ]  # fmt: skip
 
 
 def _same_shape(program: Program, other: Program) -> bool:

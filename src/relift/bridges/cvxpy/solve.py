@@ -16,6 +16,7 @@ from relift.bridges.cvxpy.recovery import Recovered, recover
 from relift.bridges.cvxpy.reports import report
 from relift.bridges.cvxpy.reuse import Kept, lift_or_reuse
 from relift.certified_solve import Attempt
+from relift.kept_solvers import KeptSolvers
 from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting, lift
 from relift.program.program import Program
@@ -95,7 +96,7 @@ def solve_compiled(
     memory
         What the last solve of the same problem left.
     warm_start
-        Start from the last answer.
+        Start from the last answer, with the solver object of the last time where it fits.
     verbose
         Print what happens.
     """
@@ -114,6 +115,7 @@ class _Run:
     ) -> None:
         self.compiled, self.options, self.memory, self.verbose = compiled, options, memory, verbose
         self.last = memory.answer if warm_start else None
+        self.may_go_on = warm_start
         self.backend = backend_for(options.backend)
         self.start = perf_counter()
         self.lift_seconds = 0.0
@@ -241,15 +243,17 @@ class _Run:
         self, given: Program | Lifting, last: Solution | None, **how: Unpack[pipeline.ApproximateLiftOptions]
     ) -> Result:
         limit, options = self.options.time_limit, self.options
+        if isinstance(given, Lifting) and not self.may_go_on:  # nothing of the last solve, the solver object included
+            given = replace(given, solvers=KeptSolvers())
         if self.verbose and isinstance(given, Lifting):
             print(f"relift: {_shown(given.program)} -> {_shown(given.small)}")
+        how["threads"] = options.threads
         return pipeline.solve(
             given,
             backend=self.backend,
             tolerance=options.certificate_tolerance,
             time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-9),
             iteration_limit=options.iteration_limit,
-            threads=options.threads,
             verbose=self.verbose,
             backend_options=options.backend_options,
             warm_start=last,
