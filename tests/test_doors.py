@@ -133,7 +133,7 @@ DOORS: dict[str, Callable[..., relift.Result]] = {
 def test_the_options_are_those_of_solve() -> None:
     assert tuple(inspect.signature(relift.solve).parameters)[1:] == OWN_OPTIONS
     named = [name for name in inspect.signature(relift.lift).parameters if name in OWN_OPTIONS]
-    assert tuple(named) == (*LIFTING, "progress")
+    assert tuple(named) == (*LIFTING, "threads", "progress")
 
 
 @pytest.mark.parametrize("door", sorted(DOORS))

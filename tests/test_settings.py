@@ -54,7 +54,7 @@ def test_backends_that_cannot_be_stopped_by_time_are_left_out_of_a_timed_search(
     pytest.importorskip("piqp", reason="the backend that has no time limit is PIQP")
     asked: list[str] = []
 
-    def fail(backend: Any, program: Program, settings: SolverSettings, start: Any) -> Solution:
+    def fail(backend: Any, program: Program, settings: SolverSettings, *_: Any) -> Solution:
         asked.append(backend.name)
         assert backend.has_time_limit or settings.time_limit is None
         return Solution(Status.FAILURE)

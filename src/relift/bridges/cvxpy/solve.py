@@ -247,13 +247,13 @@ class _Run:
             given = replace(given, solvers=KeptSolvers())
         if self.verbose and isinstance(given, Lifting):
             print(f"relift: {_shown(given.program)} -> {_shown(given.small)}")
-        how["threads"] = options.threads
         return pipeline.solve(
             given,
             backend=self.backend,
             tolerance=options.certificate_tolerance,
             time_limit=None if limit is None else max(limit - (perf_counter() - self.start), 1e-9),
             iteration_limit=options.iteration_limit,
+            threads=options.threads,
             verbose=self.verbose,
             backend_options=options.backend_options,
             warm_start=last,
