@@ -16,6 +16,8 @@ in minutes), and on badly scaled ones it cycles; so does interior point on some 
 ``iteration_limit`` is given both end as a failure, after :func:`qp_iterations` and :data:`IPM_ITERATIONS`. Active
 sets look at the clock between iterations only, the first of which factorises a dense matrix of the size of the
 null space. Clarabel is the default for QPs.
+
+On a few QPs it crashes, so it runs in another process (:mod:`~relift.solvers.separate_process`).
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ from relift.solvers.forms import (
 )
 from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
 from relift.solvers.kept import KeptSolver, has_same_structure, with_time_left
+from relift.solvers.separate_process import StoppedError, call_apart
 
 if TYPE_CHECKING:
     from highspy import HighsBasisStatus, HighsInfo
@@ -66,6 +69,11 @@ _LIMITS = ("simplex_iteration_limit", "ipm_iteration_limit", "pdlp_iteration_lim
 
 _NOT_KEPT = {"solver", "run_crossover", "time_limit"}
 """Options of the user with which an object is not kept: it would not go on by simplex, or not for as long as it may."""
+
+_WITHOUT_SOLUTION = {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}
+
+GRACE = 2.0
+"""Seconds beyond the time limit after which active sets, which look at the clock between iterations, are stopped."""
 
 _ENOUGH = 1000
 """So many iterations a kept object may take in any case, before a fresh one is tried."""
@@ -103,15 +111,15 @@ class HighsBackend(Backend):
         self, program: Program, settings: SolverSettings, warm_start: Solution | None
     ) -> tuple[Solution, KeptSolver | None]:
         """Solve a minimisation, and return the object if it holds an optimal basis."""
-        if not program.is_linear and program.n_rows == 0:
-            return self._quadratic_without_rows(program, settings), None
         start = perf_counter()
+        if not program.is_linear:
+            return self._quadratic(program, settings, start), None
         timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
         settings = dataclasses.replace(settings, interrupt=timed)
         highs = simplex = load(program, settings)
-        if program.is_linear and warm_start is not None and warm_start.x is not None:
+        if warm_start is not None and warm_start.x is not None:
             set_basis(highs, program, warm_start)
-        if program.is_linear and "solver" not in settings.options and settings.iteration_limit is None:
+        if "solver" not in settings.options and settings.iteration_limit is None:
             budget = first_budget(program.n_variables, program.n_rows)
             highs, status = run_in_rounds(
                 lambda other: load(program, other), run, settings, budget, highs,
@@ -120,27 +128,36 @@ class HighsBackend(Backend):
         else:
             status = run(highs)
         answer = self._answer(highs, status, program, settings, start)
-        has_basis = program.is_linear and highs is simplex and status == "kOptimal"
+        has_basis = highs is simplex and status == "kOptimal"
         if not has_basis or settings.threads is not None or _NOT_KEPT & set(settings.options):
             return answer, None
         return answer, _KeptHighs(settings, answer.iterations, highs, program)
 
     def _answer(self, highs: Highs, status: str, program: Program, settings: SolverSettings, start: float) -> Solution:
         """What a run has found; where it says that there is no solution, a second one has the ray."""
-        if status in {"kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}:
-            settings = with_time_left(settings, start)
-            if program.is_linear:
-                return _with_ray(highs, program, status, settings)
-            if status != "kUnbounded":
-                # Feasibility does not depend on the objective: a linear program decides and gives the ray.
-                return self._quadratic_without_solution(program, settings, status)
-        answer = solution_of(highs, program, self.name, status)
-        if status == "kIterationLimit" and not _has_own_limit(settings):
-            said = f"{status}: no answer after {answer.iterations:,} iterations"
-            return dataclasses.replace(answer, status=Status.FAILURE, message=said)
-        if program.is_linear and answer.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
+        if status in _WITHOUT_SOLUTION:
+            return _with_ray(highs, program, status, with_time_left(settings, start))
+        answer = _unless_given_up(solution_of(highs, program, self.name, status), status, settings)
+        if answer.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
             return _infeasible_if_proved(highs, program, answer)
-        return answer if program.is_linear else _unless_far_from_stationary(program, answer, settings.tolerance)
+        return answer
+
+    def _quadratic(self, program: Program, settings: SolverSettings, start: float) -> Solution:
+        """Solve a QP by active sets, in a process of its own."""
+        if program.n_rows == 0:
+            return self._quadratic_without_rows(program, settings)
+        limit, there = settings.time_limit, dataclasses.replace(settings, interrupt=None)
+        try:
+            status, answer = call_apart(
+                "HiGHS", solve_quadratic, program, there,
+                seconds=None if limit is None else limit + GRACE, interrupt=settings.interrupt, prints=settings.verbose,
+            )  # fmt: skip
+        except StoppedError:
+            return Solution(Status.TIME_LIMIT, backend=self.name, message="stopped between two looks at the clock")
+        if status in _WITHOUT_SOLUTION - {"kUnbounded"}:
+            # Feasibility does not depend on the objective: a linear program decides and gives the ray.
+            return self._quadratic_without_solution(program, with_time_left(settings, start), status)
+        return _unless_far_from_stationary(program, _unless_given_up(answer, status, settings), settings.tolerance)
 
     def _quadratic_without_rows(self, program: Program, settings: SolverSettings) -> Solution:
         """Solve with a row that says nothing: without one, the active-set method is wrong six times as often."""
@@ -169,6 +186,29 @@ class HighsBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def solve_quadratic(program: Program, settings: SolverSettings) -> tuple[str, Solution]:
+    """Solve a QP here: the model status of HiGHS, and the point that it holds.
+
+    Parameters
+    ----------
+    program
+        A minimisation with rows.
+    settings
+        Without an interrupt.
+    """
+    highs = load(program, settings)
+    status = run(highs)
+    return status, solution_of(highs, program, HighsBackend.name, status)
+
+
+def _unless_given_up(answer: Solution, status: str, settings: SolverSettings) -> Solution:
+    """A failure where the limit of iterations was ours, and not the caller's."""
+    if status != "kIterationLimit" or _has_own_limit(settings):
+        return answer
+    said = f"{status}: no answer after {answer.iterations:,} iterations"
+    return dataclasses.replace(answer, status=Status.FAILURE, message=said)
 
 
 def qp_iterations(program: Program) -> int:
