@@ -171,6 +171,11 @@ def _at_the_border(draft: Draft, verdict: Verdict, routes: list[Route]) -> tuple
     if verdict.status == "optimal" and 0.0 < (_steepest_fall(draft) or 0.0) <= SLOW * max(1.0, abs(verdict.objective)):
         return "", "borderline"
     claims, founds = _claims(draft, verdict), []
+    steep = np.where(np.abs(draft.q) <= SLOW * max(1.0, abs(verdict.objective)), 0.0, draft.q)
+    if verdict.status == "optimal" and not np.array_equal(steep, draft.q):
+        others = [route(replace(draft, q=steep)) for route in routes]
+        if not any(_is_contradicted(claims, found) for found in others):
+            return "", "borderline"
     for route in routes:
         tight, loose = route(with_margin(draft, 1e-9)), route(with_margin(draft, 1e-5))
         if not all(_counts(draft, verdict, found) for found in (tight, loose)):
