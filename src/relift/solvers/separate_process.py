@@ -148,7 +148,7 @@ def call_apart(
         return function(*arguments)
     request = pickle.dumps((function, arguments, prints))
     try:
-        process = _usable()
+        process = _Process() if prints else _usable()  # standard output may have been redirected since the last call
     except OSError:  # no memory, no processes, a closed standard output
         return function(*arguments)
     try:
@@ -159,7 +159,10 @@ def call_apart(
         process.popen.kill()
         process.end()
         raise
-    _idle.append(process)
+    if prints:
+        process.end()
+    else:
+        _idle.append(process)
     if is_error:
         raise value
     answer: T = value
