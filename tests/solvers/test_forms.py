@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import relift
 from relift.program.program import Program
-from relift.program.solution import Solution
-from relift.solvers.forms import Conic, Stacked, is_recession_direction
+from relift.program.solution import Solution, Status
+from relift.solvers.forms import Conic, Stacked, is_recession_direction, with_point
 from relift.solvers.second_order import SecondOrderCones
 from relift.testing.random_programs import symmetric_program
 
@@ -62,3 +62,21 @@ def test_a_direction_proves_unboundedness_only_if_the_objective_falls_along_it(c
     program = Program(q=[cost, 0.0], A=[[1.0, -1.0]], l=[0.0], u=[0.0], lb=0)
     assert is_recession_direction(program, np.array([1.0, 1.0]), 1e-7) is is_proof
     assert not is_recession_direction(program, np.array([1.0, -1.0]), 1e-7)
+
+
+@pytest.mark.parametrize("backend", ["highs", "auto"])
+def test_an_optimum_far_away_is_not_called_unbounded(backend: str) -> None:
+    # x is pushed down by its cost until y is at its bound: 1e-5 x + 2e6 y >= 550, and y <= 3.
+    program = Program(q=[0.7, 7e8], A=[[1e-5, 2e6]], l=[550.0], lb=[-np.inf, -1.0], ub=[np.inf, 3.0])
+    result = relift.solve(program, backend=backend)
+    assert result.status == "optimal"
+    assert result.objective == pytest.approx(0.7 * (550.0 - 6e6) / 1e-5 + 2.1e9, rel=1e-9)
+    assert len(result.attempts) == 1
+
+
+def test_a_point_far_away_without_dual_values_that_hold_it_is_unbounded() -> None:
+    program = Program(q=[-1.0, 1.0], A=[[1.0, -1.0]], u=[1.0], lb=0)
+    far = np.array([1e9 + 1.0, 1e9])
+    steeper = Program(q=[-2.0, 1.0], A=[[1.0, -1.0]], u=[1.0], lb=0)
+    assert with_point(steeper, "it", Status.OPTIMAL, far, np.ones(1), np.zeros(2)).status == "unbounded"
+    assert with_point(program, "it", Status.OPTIMAL, far, np.ones(1), np.zeros(2)).status == "optimal"

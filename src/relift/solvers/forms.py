@@ -385,6 +385,24 @@ def unbounded(backend: str, ray: ArrayLike | None, **facts: Unpack[Facts]) -> So
     return Solution(Status.UNBOUNDED, objective=float("-inf"), ray_x=ray_x, backend=backend, **facts)
 
 
+def _is_held_by(program: Program, y: Vector | None, w: Vector | None) -> bool:
+    """Whether dual values prove that a linear program is bounded: then a point far away may well be optimal."""
+    if y is None or w is None or not program.is_linear or len(program.conic) or len(program.quadratic):
+        return False
+    if y.size != program.n_rows or w.size != program.n_variables or not np.all(np.isfinite(np.r_[y, w])):
+        return False
+    y, w = _pressing(y, program.l, program.u), _pressing(w, program.lb, program.ub)
+    rest = np.abs(program.q + program.A.T @ y + w)
+    largest = np.maximum(np.abs(program.q), abs(program.A).T @ np.abs(y))
+    return bool(np.all(rest <= 1e-9 * largest))
+
+
+def _pressing(dual_values: Vector, lower: Vector, upper: Vector) -> Vector:
+    """Dual values without those of sides that do not exist."""
+    is_wrong = ((dual_values > 0) & ~np.isfinite(upper)) | ((dual_values < 0) & ~np.isfinite(lower))
+    return np.where(is_wrong, 0.0, dual_values)
+
+
 def with_point(
     program: Program,
     backend: str,
@@ -399,7 +417,7 @@ def with_point(
     if not np.all(np.isfinite(point)):
         return Solution(Status.FAILURE if status.has_point else status, backend=backend, **facts)
     direction = direction_of_divergence(program, point) if status.has_point else None
-    if direction is not None:
+    if direction is not None and not _is_held_by(program, y, w):
         return unbounded(backend, direction, **facts)
     if y is not None and w is not None and not (np.all(np.isfinite(y)) and np.all(np.isfinite(w))):
         y = w = None
