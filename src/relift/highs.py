@@ -1,6 +1,5 @@
 """A built ``highspy.Highs`` through relift: the public name of :mod:`relift.bridges.highs`."""
 
-from relift.arrays import Integers
-from relift.bridges.highs import Outcome, program_from_highs, solve
+from relift.bridges.highs import Integers, Outcome, program_from_highs, solve
 
 __all__ = ["Integers", "Outcome", "program_from_highs", "solve"]

@@ -363,3 +363,10 @@ def test_names_of_columns_are_used_in_errors() -> None:
         h.passColName(j, f"shop{j}")
     with pytest.raises(UnsupportedError, match="the first is 'shop2'"):
         relift.highs.solve(h)
+
+
+def test_the_public_module_has_the_names_of_the_bridge() -> None:
+    from relift import highs as public
+    from relift.bridges import highs as bridge
+
+    assert [getattr(public, name) for name in public.__all__] == [getattr(bridge, name) for name in bridge.__all__]
