@@ -460,6 +460,7 @@ def test_data_that_are_not_indented_are_read_and_never_taken_for_headings() -> N
 
 def test_an_indented_star_is_a_comment_but_not_when_it_could_be_data() -> None:
     assert read(" X R2 1", "   * so many\n X R2 1") == read()
+    assert "line 10: this is a comment to some readers and data of '*' to others." in refused(" X R2 1", " * R2 1")
     assert refused(" X R2 1", " *X R2 1") == (
         "m, line 10: this is a comment to some readers and data of '*X' to others. A comment has its * in the first"
         " column; a name should not begin with one."

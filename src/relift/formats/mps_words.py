@@ -192,8 +192,8 @@ def without_comment(fields: list[bytes], is_name: Callable[[bytes], bool], start
 
 
 def _refuse_hidden_data(fields: list[bytes], line: int) -> None:
-    """An indented ``*X COST 1`` is a comment to some readers, and an entry of the variable ``*X`` to others."""
-    if len(fields) not in (3, 5) or len(fields[0]) == 1:
+    """An indented ``*X COST 1`` is a comment to some readers and an entry of ``*X`` to others; so is ``* COST 1``."""
+    if len(fields) not in (3, 5):
         return
     try:
         for word in fields[2::2]:
