@@ -8,9 +8,8 @@ Clarabel. The aim: on programs without symmetry whose direct solve takes 30 ms o
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from statistics import median
-from time import process_time
 
 from rich.console import Console
 from rich.table import Table
@@ -18,6 +17,7 @@ from rich.table import Table
 import relift
 from benchmarks.data import real_programs
 from benchmarks.families import FAMILIES
+from benchmarks.pairs import smallest
 from relift.program.program import Program
 from relift.settings import SolverSettings
 from relift.solvers.registry import get_backend
@@ -65,16 +65,6 @@ def main() -> None:
     Console(width=120).print(result)
     if shares:
         print(f"{len(shares)} without symmetry: median {median(shares):.1%}, worst {max(shares):.1%}")
-
-
-def smallest(work: Callable[[], object], repeats: int) -> float:
-    """CPU seconds of the quickest of several runs."""
-    seconds = []
-    for _ in range(repeats):
-        start = process_time()
-        work()
-        seconds.append(process_time() - start)
-    return min(seconds)
 
 
 if __name__ == "__main__":
