@@ -4,8 +4,8 @@ A squared hinge :math:`\max(0, b - a^\top x)^2` is written as :math:`t^2` with :
 :math:`t \ge 0`. The bound is idle: below 0 the cost of t rises again, and no row is met better by a smaller t. In
 general the lower bound of a variable is idle if
 
-- its cost is its own, :math:`\tfrac12 P_{jj} x_j^2 + q_j x_j` with :math:`P_{jj} > 0`, and does not fall below the bound,
-  :math:`P_{jj} lb_j + q_j \le 0`; and
+- its cost is its own, :math:`\tfrac12 P_{jj} x_j^2 + q_j x_j` with :math:`P_{jj} > 0`, and does not fall below the
+  bound, :math:`P_{jj} lb_j + q_j \le 0`; and
 - no row can be violated by raising it.
 
 Then a point below the bound is raised to it at a strictly smaller cost, and stays feasible: the program without the
@@ -46,7 +46,7 @@ class IdleBounds:
 
     @classmethod
     def of(cls, program: Program, fewest: int = FEWEST_VARIABLES) -> IdleBounds | None:
-        """Leave the idle bounds of a minimisation out; None if it has none, or is small.
+        r"""Leave the idle bounds of a minimisation out; None if it has none, or is small.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class IdleBounds:
 
         Examples
         --------
-        Two squared hinges of one variable, :math:`t_1 \\ge x - 1` and :math:`t_2 \\ge 2 - x`:
+        Two squared hinges of one variable, :math:`t_1 \ge x - 1` and :math:`t_2 \ge 2 - x`:
 
         >>> hinges = [[-1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
         >>> program = Program(P=np.diag([0.0, 1.0, 1.0]), q=np.zeros(3), A=hinges, l=[-1.0, 2.0], lb=0.0)
