@@ -90,8 +90,8 @@ def _all_at_once(types: Sequence[str], given: Sequence[Sequence[object]]) -> Row
     values = _values(columns[arity]) if len(columns) > arity else repeat(1.0)
     if values is None or any(column is None for column in constants):
         return None
-    found = dict(zip(zip(*constants, strict=True), values, strict=False))  # type: ignore[arg-type]
-    return found if len(found) == len(given) else None  # type: ignore[return-value]
+    found = dict(zip(zip(*constants, strict=True), values, strict=False))
+    return found if len(found) == len(given) else None
 
 
 def _constants(column: tuple[object, ...], kind: str) -> Sequence[object] | None:
