@@ -86,8 +86,8 @@ def fleet(size: Vector, digits: int) -> Program:
 
 def test_sizes_in_proportion_up_to_rounding_are_told_of_as_digits_find_them() -> None:
     size = np.random.default_rng(0).integers(11, 999, 40) / 10
-    lifting = relift.lift(fleet(size, 16))
-    found = relift.lift(fleet(size, 16), digits=11).small
+    lifting = relift.lift(fleet(size, 13))
+    found = relift.lift(fleet(size, 13), digits=11).small
     assert (found.n_variables, found.n_rows) == (6, 1)
     assert lifting.small.n_variables > 200
     assert lifting.hint is not None
