@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
+import pytest
 from hypothesis import strategies as st
+
+cp = pytest.importorskip("cvxpy", reason="CVXPY is the other form")
 
 Env = dict[str, int]
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 import relift
-import relift.cvxpy
 from relift.arrays import Vector
 from relift.cli.commands import app
 from relift.formats.program_files import write_program
@@ -182,8 +180,11 @@ def test_the_command_line_shows_the_hint(tmp_path: Path) -> None:
 
 def test_cvxpy_shows_the_hint_in_its_statistics() -> None:
     program = even_costs()
+    cp = pytest.importorskip("cvxpy")
+    from relift.cvxpy import Lifted
+
     x = cp.Variable(400, nonneg=True)
     sums = program.A @ x
     problem = cp.Problem(cp.Minimize(program.q @ x), [sums[0] == 1, sums[1] >= 0.1, sums[1] <= 1])
-    problem.solve(solver=relift.cvxpy.Lifted())
+    problem.solve(solver=Lifted())
     assert problem.solver_stats.extra_stats["hint"]["digits"] == 11
