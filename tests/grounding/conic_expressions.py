@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-cp = pytest.importorskip("cvxpy", reason="CVXPY is the other form")
+pytest.importorskip("cvxpy", reason="CVXPY is the other form")
+
+import cvxpy as cp
 
 Env = dict[str, int]
 
