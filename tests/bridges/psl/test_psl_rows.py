@@ -33,6 +33,7 @@ def one_by_one(rows: Rows, types: list[str], given_rows: list[list[object]]) -> 
     ),
 )
 @example(types=["text"], batches=[[(["a"], ["0.5"])], [(["a"], [])]])
+@example(types=["text"], batches=[[(["a"], ["0.5"]), (["a"], ["1"])]])
 @example(types=["int"], batches=[[(["7"], []), (["+7"], [])]])
 def test_rows_are_the_same_all_at_once_and_one_by_one(
     types: list[str], batches: list[list[tuple[list[object], list[object]]]]
