@@ -20,7 +20,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Flags, Integers, SparseMatrix, Vector
+from relift.arrays import Flags, Vector
 from relift.program.program import Program
 from relift.program.solution import Solution
 
@@ -95,15 +95,15 @@ def _needed(program: Program) -> tuple[Vector, Vector]:
     P = program.P
     assert P is not None
     curvature = P.diagonal()
-    # Variables without rows keep their bounds: without any row, OSQP scales their costs up and all others down.
-    is_own = (curvature > 0) & (_products(P) == 0) & _occurs(program)
+    is_own = (curvature > 0) & (np.diff(P.indptr) == 1)  # P is symmetric: its columns, or rows, have the diagonal alone
     idle_below = is_own & np.isfinite(lb) & (_slope(curvature, lb, program.q) <= 0)
     idle_above = is_own & np.isfinite(ub) & (_slope(curvature, ub, program.q) >= 0)
     if not idle_below.any() and not idle_above.any():
         return lb, ub
-    is_held_below, is_held_above = _held_by_rows(program)
-    idle_below &= ~is_held_below
-    idle_above &= ~is_held_above
+    occurs, is_held_below, is_held_above = _held_by_rows(program)
+    # Variables without rows keep their bounds: without any row, OSQP scales their costs up and all others down.
+    idle_below &= occurs & ~is_held_below
+    idle_above &= occurs & ~is_held_above
     return (
         np.where(idle_below, -np.inf, lb) if idle_below.any() else lb,
         np.where(idle_above, np.inf, ub) if idle_above.any() else ub,
@@ -116,30 +116,16 @@ def _slope(curvature: Vector, at: Vector, q: Vector) -> Vector:
     return slope
 
 
-def _products(P: SparseMatrix) -> Integers:
-    """How many products with other variables each one has."""
-    entries = P.tocoo()
-    first, second = entries.coords
-    is_product = (first != second) & (entries.data != 0)
-    ends = np.concatenate([first[is_product], second[is_product]])
-    return np.bincount(ends, minlength=P.shape[0])
-
-
-def _occurs(program: Program) -> Flags:
-    """The variables that occur in a row."""
-    occurs = np.zeros(program.n_variables, dtype=bool)
-    occurs[program.A.tocoo().coords[1]] = True
-    return occurs
-
-
-def _held_by_rows(program: Program) -> tuple[Flags, Flags]:
-    """The variables that cannot be raised without care for some row, and those that cannot be lowered."""
+def _held_by_rows(program: Program) -> tuple[Flags, Flags, Flags]:
+    """The variables that occur in a row, that raising may bring into conflict with one, and that lowering may."""
     entries = program.A.tocoo()
     row, column = entries.coords
     has_upper, has_lower = np.isfinite(program.u)[row], np.isfinite(program.l)[row]
-    not_raised = np.where(entries.data > 0, has_upper, has_lower) & (entries.data != 0)
-    not_lowered = np.where(entries.data > 0, has_lower, has_upper) & (entries.data != 0)
-    held_below, held_above = np.zeros((2, program.n_variables), dtype=bool)
+    is_entry = entries.data != 0
+    not_raised = np.where(entries.data > 0, has_upper, has_lower) & is_entry
+    not_lowered = np.where(entries.data > 0, has_lower, has_upper) & is_entry
+    occurs, held_below, held_above = np.zeros((3, program.n_variables), dtype=bool)
+    occurs[column[is_entry]] = True
     held_below[column[not_raised]] = True
     held_above[column[not_lowered]] = True
-    return held_below, held_above
+    return occurs, held_below, held_above
