@@ -402,12 +402,7 @@ private:
         const u32 n = problem_.n_variables, m = problem_.n_rows;
         if (verdict == Rounds::Verdict::discrete) {
             for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
-            if (multipliers_) {  // some rows wake here
-                rounds.colour_rows();
-                rounds.renew_variables();
-                rounds.colour_rows();
-            }
-            if (rounds.rows_are_distinct() || (rounds.colour_rows(), rounds.rows_are_distinct()))
+            if (rows_get_distinct(rounds))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
                 group(rounds.rows().data(), m, m, output_.row_labels);
@@ -427,6 +422,17 @@ private:
         cells.sizes = std::move(variables.sizes);
         cells.sizes.insert(cells.sizes.end(), rows.sizes.begin(), rows.sizes.end());
         return cells.splitters.empty();
+    }
+
+    // Whether all rows have different colours, once they have been compared by all variables, each with its own.
+    template <class Rounds>
+    bool rows_get_distinct(Rounds& rounds) const {
+        const bool some_rest = multipliers_ && multipliers_->n_resting_rows();
+        if (some_rest) rounds.colour_rows();  // they wake here: the sum tells their multiplier, and nothing else
+        else if (rounds.rows_are_distinct()) return true;
+        if (multipliers_) rounds.renew_variables();
+        rounds.colour_rows();
+        return rounds.rows_are_distinct();
     }
 
     template <class Algebra>
