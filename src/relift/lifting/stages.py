@@ -218,7 +218,8 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
     variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
     rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)
     labels = variables.view(np.int64), rows.view(np.int64)
-    return Likeness.of(program, work.reduction.images, *labels).is_nearly_in_proportion
+    look = Likeness.of(program, work.reduction.images, *labels, only_in_proportion=True)
+    return look.is_nearly_in_proportion
 
 
 @stage("second look", applies=_may_be_rounded)

@@ -14,6 +14,7 @@ import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
+from relift.program import passes
 from relift.program.passes import count_shapes
 from relift.program.program import Program
 from relift.settings import Reading
@@ -73,6 +74,23 @@ def may_be_equal_up_to_reflection(program: Program) -> bool:
     >>> may_be_equal_up_to_reflection(Program(q=[0, 0, -1], A=[[1, 1, -1], [-1, -1, -1]], l=[0, -2], lb=0, ub=1))
     True
     """
+    P, A = program.P, program.A
+    core = passes.core_for(P, A)
+    if core is None:
+        return may_be_equal_up_to_reflection_slowly(program)
+    is_rigid = None
+    if len(program.quadratic):
+        is_rigid = np.zeros(program.n_variables, np.uint8)
+        is_rigid[program.quadratic.variables] = 1
+    vectors = tuple(map(np.ascontiguousarray, (program.q, program.lb, program.ub, program.l, program.u)))
+    parts = None if P is None else passes.parts_of(P, A)
+    return bool(
+        core.may_be_reflected(passes.parts_of(A, P), A.format == "csr", parts, vectors, is_rigid, SAMPLE)
+    )
+
+
+def may_be_equal_up_to_reflection_slowly(program: Program) -> bool:
+    """The same as :func:`may_be_equal_up_to_reflection` in NumPy: the twin of the compiled look."""
     centre = _middles(program)
     if centre is None:
         return False

@@ -31,6 +31,9 @@ ROUNDING = 2e-15
 LARGEST = 10_000
 """Largest numerator and denominator of a fraction that counts as simple."""
 
+DIGITS_TYPED = 13
+"""Nobody types numbers of more significant digits."""
+
 FEWEST = 0.05
 """The share of bounds that must have the many digits of computed numbers."""
 
@@ -90,10 +93,7 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     >>> [bool(one[0] == one[1]) for one in ratios]
     [False, True]
     """
-    sizes = _some_sizes(program.lb, program.ub)
-    if sizes.size == 0:  # every link has a variable with a size
-        return None
-    if not _looks_computed(np.concatenate([sizes, _some_sizes(program.l, program.u)])):
+    if not looks_computed(program):
         return None
     bounds, rows = intervals_of(program, images)
     if not _may_be_linked(program, bounds, rows):
@@ -114,10 +114,34 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     return VectorImages(images.q, *new, images.b)
 
 
-def _looks_computed(sizes: Vector) -> bool:
-    """Whether many numbers have more digits than anyone types."""
+def looks_computed(program: Program) -> bool:
+    """Whether many bounds, of some that are looked at, have more digits than anyone types.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+
+    Examples
+    --------
+    >>> size = np.array([37.13, 41.29])
+    >>> [looks_computed(Program(q=[1, 1], ub=factor * size, lb=0)) for factor in (1, 0.6)]
+    [False, True]
+    """
+    if passes.core is None:
+        return looks_computed_slowly(program)
+    bounds = map(np.ascontiguousarray, (program.lb, program.ub, program.l, program.u))
+    return bool(passes.core.look_computed(*bounds, SAMPLE, DIGITS_TYPED, SMALLEST, FEWEST))
+
+
+def looks_computed_slowly(program: Program) -> bool:
+    """The same as :func:`looks_computed` in NumPy: the twin of the compiled look."""
+    sizes = _some_sizes(program.lb, program.ub)
+    if sizes.size == 0:  # every link has a variable with a size
+        return False
+    sizes = np.concatenate([sizes, _some_sizes(program.l, program.u)])
     with np.errstate(over="ignore", under="ignore"):
-        power = np.power(10.0, 12 - np.floor(np.log10(sizes)))
+        power = np.power(10.0, DIGITS_TYPED - 1 - np.floor(np.log10(sizes)))
         is_short = np.round(sizes * power) / power == sizes
     return sizes.size > 1 and int(np.count_nonzero(~is_short)) >= FEWEST * sizes.size
 

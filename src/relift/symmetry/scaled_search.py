@@ -20,7 +20,7 @@ from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry.centres import Centres, centred_program, centres_of, may_be_equal_up_to_reflection, uncentred
 from relift.symmetry.colour_refinement import Progress as Teller
-from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
+from relift.symmetry.colour_refinement import KeptValues, Refinement, RefinementStatistics, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
 from relift.symmetry.likeness import Colours, Likeness, looks_repeated
@@ -145,6 +145,7 @@ class _Search:
         seed: int,
         tell: Teller | None,
         small: MergedProgram | None = None,
+        kept: KeptValues | None = None,
     ) -> None:
         self.program, self.images, self.settings, self.seed, self.tell = program, images, settings, seed, tell
         self.small = small  # what equitable classes were merged into: for a search in it, the program itself
@@ -157,6 +158,9 @@ class _Search:
         self.plain: Refinement | None = None
         self.most_rounded = np.inf
         self.look: Likeness | None = None  # at the program without any classes
+        searched = program if self.cones is None else self.cones.stacked.program
+        is_same = kept is not None and kept.P is searched.P and kept.A is searched.A
+        self.kept = kept if is_same else KeptValues(searched.P, searched.A)
 
     @cached_property
     def colours(self) -> Colours:
@@ -187,14 +191,14 @@ class _Search:
         return None if self.small is None else self.within(self.small)
 
     def within(self, small: MergedProgram) -> _Search:
-        return _Search(small.program, small.images, self.settings, self.seed, self.tell, small)
+        return _Search(small.program, small.images, self.settings, self.seed, self.tell, small, self.kept)
 
     def with_vectors(self, vectors: VectorImages) -> _Search:
         """The same search with bounds that are read in another way."""
         if self.small is not None:
             return self.within(self.small.with_vectors(vectors))
         images = replace(self.images, vectors=vectors)
-        return _Search(self.program, images, self.settings, self.seed, self.tell)
+        return _Search(self.program, images, self.settings, self.seed, self.tell, kept=self.kept)
 
     def from_centres(self, centres: Centres) -> _Search:
         """The same search with variables measured from their centres."""
@@ -202,7 +206,7 @@ class _Search:
             return self.within(self.small.centred(centres, self.settings.values))
         program, vectors = centred_program(self.program, self.images.vectors, centres, self.settings.values)
         images = replace(self.images, vectors=vectors)
-        return _Search(program, images, self.settings, self.seed, self.tell)
+        return _Search(program, images, self.settings, self.seed, self.tell, kept=self.kept)
 
     def best_of_all(self) -> tuple[Candidate, Centres | None]:
         """The fewest classes, also with bounds read as proportional, and with variables measured from centres."""
@@ -295,7 +299,7 @@ class _Search:
             self.plain = refine(
                 program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
                 program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
-                progress=self.tell,
+                progress=self.tell, kept=self.kept,
             )  # fmt: skip
         return self.plain
 
@@ -369,6 +373,7 @@ class _Search:
         return refine_up_to_scale(
             whole.P, whole.A, variables, rows, masses=masses, links=links, reading=settings.values,
             variable_extra=[*of_variables, *extra], row_extra=of_rows, seed=self.seed, progress=self.tell,
+            kept=self.kept,
         )  # fmt: skip
 
     def scales_of_variables(self, masses: Masses | None) -> OwnScales:
