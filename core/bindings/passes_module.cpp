@@ -582,12 +582,46 @@ PyObject* py_may_be_reflected(PyObject*, PyObject* arguments) {
         if (rigid_given != Py_None) rigid = std::make_unique<Buffer>(rigid_given);
         const ReflectionVectors vectors{q.doubles("q", n), lb.doubles("lb", n), ub.doubles("ub", n), l.doubles("l", m),
                                         u.doubles("u", m), rigid ? rigid->bytes("is_rigid", n) : nullptr, n, m};
+        if (vectors.first_with_middle() == n) Py_RETURN_FALSE;
         const MatrixBuffers A(A_given, is_by_rows ? n : m);
         std::unique_ptr<MatrixBuffers> P;
         if (P_given != Py_None) P = std::make_unique<MatrixBuffers>(P_given, n);
         const bool is_wide = A.is_wide();
         return PyBool_FromLong(is_wide ? may_be_reflected_by<int64_t>(A, is_by_rows, P.get(), vectors, most)
                                        : may_be_reflected_by<int32_t>(A, is_by_rows, P.get(), vectors, most));
+    });
+}
+
+template <class Index>
+u64 count_links_of(const MatrixBuffers& A, bool is_by_rows, const OwnNumbers& variables, const OwnNumbers& rows, u64 step,
+                   double largest, double rounding) {
+    const SparseView<Index> view = A.view<Index>(1);
+    if (view.n_major != (is_by_rows ? rows.size : variables.size)) throw std::invalid_argument("A has a wrong length");
+    return count_links(view, is_by_rows, variables, rows, step, largest, rounding);
+}
+
+PyObject* py_count_links(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *given[8];
+        int is_by_rows;
+        unsigned long long step;
+        double largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)Kdd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
+                              &given[3], &given[4], &given[5], &given[6], &given[7], &step, &largest, &rounding))
+            return nullptr;
+        if (!(largest >= 1 && largest <= 1e9) || step < 1) throw std::invalid_argument("an option lies outside");
+        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
+        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
+        const size_t n = lb.size(), m = l.size();
+        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
+                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
+        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
+                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
+        const MatrixBuffers A(A_given, is_by_rows ? n : m);
+        const bool is_wide = A.is_wide();
+        return PyLong_FromUnsignedLongLong(
+            is_wide ? count_links_of<int64_t>(A, is_by_rows, variables, rows, step, largest, rounding)
+                    : count_links_of<int32_t>(A, is_by_rows, variables, rows, step, largest, rounding));
     });
 }
 
@@ -627,6 +661,9 @@ PyMethodDef methods[] = {
      "variables there are as given, up to units and signs, and up to sizes; and whether one may rest."},
     {"look_computed", py_look_computed, METH_VARARGS,
      "look_computed(lb, ub, l, u, most, digits, smallest, share): whether a share of the bounds has more digits."},
+    {"count_links", py_count_links, METH_VARARGS,
+     "count_links(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), step, largest, rounding): how "
+     "many of some entries have a row and a variable with sizes in a simple ratio, or a row without one."},
     {"may_be_reflected", py_may_be_reflected, METH_VARARGS,
      "may_be_reflected(A, is_by_rows, P, (q, lb, ub, l, u), is_rigid, most): whether fewer shapes would be left if "
      "variables were measured from the middle of their bounds."},

@@ -48,6 +48,16 @@ def look_at_colours(
 def look_computed(
     lb: _Vector, ub: _Vector, l: _Vector, u: _Vector, most: int, digits: int, smallest: float, share: float, /
 ) -> bool: ...
+def count_links(
+    A: _Parts,
+    is_by_rows: bool,
+    variables: tuple[_Vector, _Vector, _Words, _Words],
+    rows: tuple[_Vector, _Vector, _Words, _Words],
+    step: int,
+    largest: float,
+    rounding: float,
+    /,
+) -> int: ...
 def may_be_reflected(
     A: _Parts,
     is_by_rows: bool,

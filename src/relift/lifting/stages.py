@@ -410,7 +410,7 @@ def classes_hold(settled: Settled, symmetry: Symmetry, known: VectorImages | Non
 def _is_exactly_constant(settled: Settled, symmetry: Symmetry, known: VectorImages | None) -> bool:
     """Whether images, divided by the scales, are constant on classes; those that are known to be are not looked at."""
     images, variables, rows = settled.images, symmetry.variables, symmetry.rows
-    exact = symmetry.scale_images
+    exact = symmetry.exact_scales
     if exact is None:  # rows were scaled by floats alone: where scales differ, nothing is known exactly
         if symmetry.variable_scales is not None or not is_constant_on_classes(symmetry.row_scales, rows):
             return False

@@ -106,6 +106,36 @@ def may_be_equal_up_to_reflection_slowly(program: Program) -> bool:
     return count_shapes(l - shift, u - shift, nothing) < count_shapes(l, u, nothing)
 
 
+def only_moves(program: Program, bounds: Intervals) -> bool:
+    """Whether variables measured from their centres have the same classes as before, whatever their masses.
+
+    If scales in every class are in the ratio of the centres, classes that hold from the centres hold from 0 too
+    (``docs/mathematics.md``). That is so where each variable with a centre has 0 as one of its bounds and a cost, all of
+    these have the same sign relative to it, and no other variable has a bound that is finite and not 0.
+
+    Parameters
+    ----------
+    program
+        A linear program: its costs are the same from the centres.
+    bounds
+        Bounds of its variables.
+
+    Examples
+    --------
+    >>> def only(q: list[float]) -> bool:
+    ...     program = Program(q=q, lb=0, ub=[1, 3])
+    ...     return only_moves(program, Intervals(program.lb, program.ub, field.images(program.lb), field.images(program.ub)))
+    >>> only([1, 2]), only([1, -2]), only([1, 0])
+    (True, False, False)
+    """
+    is_boxed = (bounds.low_image < field.MODULUS) & (bounds.high_image < field.MODULUS)
+    from_zero = (bounds.low_image == 0) ^ (bounds.high_image == 0)
+    if np.any(is_boxed & ~from_zero) or np.any(~is_boxed & bounds.largest()[2]):
+        return False
+    side = np.where(bounds.low_image == 0, program.q, -program.q)[is_boxed]
+    return bool(np.all(side > 0) or np.all(side < 0))
+
+
 def _middles(program: Program) -> Vector | None:
     """What :func:`centres_of` would find, in floats; None if all are 0."""
     with np.errstate(invalid="ignore"):

@@ -6,6 +6,7 @@
 
 #include "../own_scales.hpp"
 #include "digits.hpp"
+#include "fractions.hpp"
 #include "kinds.hpp"
 
 namespace relift {
@@ -32,11 +33,15 @@ inline Colours look_at_colours(const OwnNumbers& given, u64 most, bool sizes, bo
     const auto absorb = [](u64 word, u64 next) { return mix(word * 0xD6E8FEB86659FD93u ^ mix(next)); };
     Array<u64> mixed(n);
     Array<i64> labels(n);
-    for (u64 k = 0; k < n; ++k) {
+    for (u64 k = 0, before = 0; k < n; ++k) {
         const u64 j = place(k);
-        mixed[k] = absorb(absorb(absorb(0, given.cost_image[j]), given.low_image[j]), given.high_image[j]);
+        const u64 cost = given.cost_image[j], low = given.low_image[j], high = given.high_image[j];
+        const bool is_as_before = k && cost == given.cost_image[before] && low == given.low_image[before] &&
+                                  high == given.high_image[before];
+        mixed[k] = is_as_before ? mixed[k - 1] : absorb(absorb(absorb(0, cost), low), high);
+        before = j;
     }
-    const Grouping kinds = group(mixed.data(), u32(n), 16, labels.data());
+    const Grouping kinds = group(mixed.data(), u32(n), n / 2, labels.data());
     const u64 n_kinds = kinds.n_classes();
     found.kinds = {n_kinds, n_kinds, n_kinds};
     if (n_kinds <= 1) return found;
@@ -56,7 +61,7 @@ inline Colours look_at_colours(const OwnNumbers& given, u64 most, bool sizes, bo
     const auto distinct = [&](auto&& of_cost) {
         for (u64 k = 0; k < n_kinds; ++k)
             mixed[k] = absorb(absorb(absorb(0, low_word[k]), high_word[k]), of_cost(cost_word[k]));
-        return u64(group(mixed.data(), u32(n_kinds), 16, labels.data()).n_classes());
+        return u64(group(mixed.data(), u32(n_kinds), n_kinds / 2, labels.data()).n_classes());
     };
     found.kinds.up_to_units = distinct([](u64 word) { return word; });
     found.kinds.up_to_sizes = distinct([](u64 word) { return u64(word != 0); });
@@ -107,6 +112,27 @@ inline bool look_computed(const Sizes& of_variables, const Sizes& of_rows, u64 m
     return double(n_long) >= enough;
 }
 
+// Entries of A whose row and variable have sizes in a simple ratio, directly or times the entry, or whose row has no size;
+// of `step` entries one is looked at. The twin of _n_links in relift/symmetry/proportional_bounds.py.
+template <class Index>
+u64 count_links(const SparseView<Index>& A, bool is_by_rows, const OwnNumbers& variables, const OwnNumbers& rows, u64 step,
+                double largest, double rounding) {
+    const auto size_in = [](const OwnNumbers& of, u64 k) {
+        const double low = is_size(of.low[k], of.low_image[k]) ? std::fabs(of.low[k]) : 0.0;
+        return std::max(low, is_size(of.high[k], of.high_image[k]) ? std::fabs(of.high[k]) : 0.0);
+    };
+    const auto is_simple = [&](double value) { return simple_fraction(value, largest, rounding).numerator > 0; };
+    u64 count = 0;
+    for (u64 e = 0, major = 0, n_entries = A.n_entries(); e < n_entries; e += step) {
+        while (u64(A.offsets[major + 1]) <= e) ++major;
+        const u64 minor = u64(A.indices[e]);
+        const double w = size_in(variables, is_by_rows ? minor : major), v = size_in(rows, is_by_rows ? major : minor);
+        if (!(w > 0)) continue;
+        count += !(v > 0) || is_simple(w / v) || is_simple(std::fabs(A.values[e]) * w / v);
+    }
+    return count;
+}
+
 // Shapes (see count_shapes) counted one by one.
 class ShapeCounter {
 public:
@@ -134,6 +160,16 @@ struct ReflectionVectors {
     const double *q, *lb, *ub, *l, *u;
     const u8* is_rigid;  // variables that are not moved; null if none
     u64 n, m;
+
+    double middle(u64 j) const {
+        const double value = is_rigid && is_rigid[j] ? 0.0 : 0.5 * (lb[j] + ub[j]);
+        return std::isfinite(value) ? value : 0.0;
+    }
+    u64 first_with_middle() const {
+        u64 j = 0;
+        while (j < n && middle(j) == 0) ++j;
+        return j;
+    }
 };
 
 // Whether costs, or right-hand sides, that differ now would be equal up to sign if variables were measured from the
@@ -141,20 +177,18 @@ struct ReflectionVectors {
 template <class Index>
 bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseView<Index>* P,
                       const ReflectionVectors& of, u64 most) {
-    const auto middle = [&](u64 j) {
-        const double value = of.is_rigid && of.is_rigid[j] ? 0.0 : 0.5 * (of.lb[j] + of.ub[j]);
-        return std::isfinite(value) ? value : 0.0;
-    };
-    u64 first = 0;
-    while (first < of.n && middle(first) == 0) ++first;
+    const u64 first = of.first_with_middle();
     if (first == of.n) return false;
     Array<double> centre(of.n, 0.0);
-    for (u64 j = first; j < of.n; ++j) centre[j] = middle(j);
+    for (u64 j = first; j < of.n; ++j) centre[j] = of.middle(j);
     const auto product = [&](const SparseView<Index>& matrix, u64 major) {
-        double sum = 0;
-        for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e)
-            sum += matrix.values[e] * centre[matrix.indices[e]];
-        return sum;
+        double sum[4] = {0, 0, 0, 0};  // so that additions need not wait for each other
+        u64 e = u64(matrix.offsets[major]);
+        const u64 end = u64(matrix.offsets[major + 1]);
+        for (; e + 4 <= end; e += 4)
+            for (u32 k = 0; k < 4; ++k) sum[k] += matrix.values[e + k] * centre[matrix.indices[e + k]];
+        for (; e < end; ++e) sum[0] += matrix.values[e] * centre[matrix.indices[e]];
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);
     };
     // Counts only grow: once there are as many as before, there is nothing to be had.
     const auto would_be_fewer = [&](u64 size, auto&& add_given, auto&& add_moved) {
