@@ -42,7 +42,7 @@ class Colours:
     Parameters
     ----------
     given, up_to_units, up_to_sizes
-        As they are given; up to units and signs; and up to sizes too.
+        As they are given; up to units and signs; and up to sizes too. The latter two are not counted if one rests.
     rests
         Whether some variable has no cost and may be 0.
     """
@@ -86,6 +86,9 @@ class Colours:
             some = np.arange(SAMPLE) * (q.size - 1) // (SAMPLE - 1)
             q, q_image = q[some], q_image[some]
             bounds = Intervals(bounds.low[some], bounds.high[some], bounds.low_image[some], bounds.high_image[some])
+        if rests:
+            given = passes.count_kinds(q_image, bounds.low_image, bounds.high_image, *(q_image,) * 3)[0]
+            return cls(given, given, given, rests)
         own = scales_of_variables(bounds, q, q_image, sizes=sizes, signs=signs)
         return cls(*passes.count_kinds(q_image, bounds.low_image, bounds.high_image, *own.words), rests)
 

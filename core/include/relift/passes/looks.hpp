@@ -44,7 +44,7 @@ inline Colours look_at_colours(const OwnNumbers& given, u64 most, bool sizes, bo
     const Grouping kinds = group(mixed.data(), u32(n), n / 2, labels.data());
     const u64 n_kinds = kinds.n_classes();
     found.kinds = {n_kinds, n_kinds, n_kinds};
-    if (n_kinds <= 1) return found;
+    if (n_kinds <= 1 || found.rests) return found;  // whatever rests may merge: nobody asks what else does
     Array<double> low(n_kinds), high(n_kinds), cost(n_kinds), floats(n_kinds);
     Array<u64> low_image(n_kinds), high_image(n_kinds), cost_image(n_kinds), images(n_kinds);
     Array<u64> low_word(n_kinds), high_word(n_kinds), cost_word(n_kinds);
