@@ -13,8 +13,8 @@ from typing import final
 import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
-from relift.program.conic_rows import ConicRows
 from relift.program import passes
+from relift.program.conic_rows import ConicRows
 from relift.program.passes import count_shapes
 from relift.program.program import Program
 from relift.settings import Reading
@@ -84,9 +84,7 @@ def may_be_equal_up_to_reflection(program: Program) -> bool:
         is_rigid[program.quadratic.variables] = 1
     vectors = tuple(map(np.ascontiguousarray, (program.q, program.lb, program.ub, program.l, program.u)))
     parts = None if P is None else passes.parts_of(P, A)
-    return bool(
-        core.may_be_reflected(passes.parts_of(A, P), A.format == "csr", parts, vectors, is_rigid, SAMPLE)
-    )
+    return bool(core.may_be_reflected(passes.parts_of(A, P), A.format == "csr", parts, vectors, is_rigid, SAMPLE))
 
 
 def may_be_equal_up_to_reflection_slowly(program: Program) -> bool:
@@ -110,8 +108,8 @@ def only_moves(program: Program, bounds: Intervals) -> bool:
     """Whether variables measured from their centres have the same classes as before, whatever their masses.
 
     If scales in every class are in the ratio of the centres, classes that hold from the centres hold from 0 too
-    (``docs/mathematics.md``). That is so where each variable with a centre has 0 as one of its bounds and a cost, all of
-    these have the same sign relative to it, and no other variable has a bound that is finite and not 0.
+    (``docs/mathematics.md``). That is so where each variable with a centre has 0 as one of its bounds and a cost, all
+    of these have the same sign relative to it, and no other variable has a bound that is finite and not 0.
 
     Parameters
     ----------
@@ -122,11 +120,10 @@ def only_moves(program: Program, bounds: Intervals) -> bool:
 
     Examples
     --------
-    >>> def only(q: list[float]) -> bool:
-    ...     program = Program(q=q, lb=0, ub=[1, 3])
-    ...     return only_moves(program, Intervals(program.lb, program.ub, field.images(program.lb), field.images(program.ub)))
-    >>> only([1, 2]), only([1, -2]), only([1, 0])
-    (True, False, False)
+    >>> low, high = np.zeros(2), np.array([1.0, 3.0])
+    >>> bounds = Intervals(low, high, field.images(low), field.images(high))
+    >>> [only_moves(Program(q=q, lb=low, ub=high), bounds) for q in ([1, 2], [1, -2], [1, 0])]
+    [True, False, False]
     """
     is_boxed = (bounds.low_image < field.MODULUS) & (bounds.high_image < field.MODULUS)
     from_zero = (bounds.low_image == 0) ^ (bounds.high_image == 0)

@@ -190,9 +190,7 @@ def n_links(program: Program, bounds: Intervals, rows: Intervals, step: int) -> 
     of_variables, of_rows = (
         tuple(map(np.ascontiguousarray, (one.low, one.high, one.low_image, one.high_image))) for one in (bounds, rows)
     )
-    count: int = core.count_links(
-        passes.parts_of(A), A.format == "csr", of_variables, of_rows, step, LARGEST, ROUNDING
-    )
+    count: int = core.count_links(passes.parts_of(A), A.format == "csr", of_variables, of_rows, step, LARGEST, ROUNDING)
     return count
 
 

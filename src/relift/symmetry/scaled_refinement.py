@@ -179,7 +179,9 @@ def _relative(
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
     rests = (states & RESTS) != 0
     if labels.size and not rests.any() and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
-        return ClassScales(Partition.trusted(labels, labels.size), np.ones(labels.size), np.ones(labels.size, np.uint64))
+        return ClassScales(
+            Partition.trusted(labels, labels.size), np.ones(labels.size), np.ones(labels.size, np.uint64)
+        )
     classes = Partition.from_labels(np.where(rests, -1, labels)) if rests.any() else Partition.trusted(labels)
     if classes.is_discrete:
         whole = np.where(rests, 0, 1)

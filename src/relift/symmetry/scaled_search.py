@@ -26,8 +26,8 @@ from relift.symmetry.centres import (
     only_moves,
     uncentred,
 )
-from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.colour_refinement import KeptValues, Refinement, RefinementStatistics, refine
+from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
 from relift.symmetry.likeness import Colours, Likeness, looks_repeated
@@ -243,10 +243,10 @@ class _Search:
         """Whether nothing can be found with variables measured from their centres that was not found without."""
         if self.program.P is not None or not self.is_linear or best.n_classes < self.n_vertices:
             return False
-        if self.settings.sizes and self.colours.may_merge_with_masses:
-            # Sizes from the centres are half of those from 0: rows look the same, and speak for masses or do not.
-            if self.n_entries <= SMALL or self.look is None or self.look.speaks_for_masses:
-                return False
+        # Sizes from the centres are half of those from 0: rows look the same, and speak for masses or do not.
+        masses_are_out = self.n_entries > SMALL and self.look is not None and not self.look.speaks_for_masses
+        if self.settings.sizes and self.colours.may_merge_with_masses and not masses_are_out:
+            return False
         return only_moves(self.program, self.bounds)
 
     def best(self) -> Candidate:
