@@ -112,7 +112,7 @@ def drawn(kind: str, seed: int) -> Program:
     if kind == "sized":
         return sized_program(seed, quadratic=bool(seed % 2), own_rows=seed % 3, shared_rows=1 + seed % 2).program
     if kind == "open":
-        return open_program(random, *(int(size) for size in random.integers(1, 7, 2)), int(random.integers(1, 4)))
+        return open_program(random, 1 + seed % 6, 1 + seed // 6 % 6, 1 + seed // 36 % 3)
     if kind == "rescaled":
         return rescaled(random, symmetric_program(seed, quadratic=bool(seed % 2), scaled_rows=True).program).program
     if kind == "conic":

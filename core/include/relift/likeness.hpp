@@ -112,7 +112,8 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
     const auto has_side = [](double side) { return std::isfinite(side) && side != 0; };
     if (only_in_proportion && !have_sizes(variables)) return Likeness();
     constexpr u64 without_cost = ~u64(0);
-    const auto quantised = [](double value) { return u64(std::min(value, 1.0) * 1e10 + 0.5); };
+    // To ten digits, whatever its size: where some entries are much larger than the others, those are not all alike.
+    const auto quantised = [](double value) { return (bits_of(value) + (u64(1) << 17)) >> 18; };
     const auto side_word = [](double side, double largest) {  // to ten digits, whatever its size
         if (!std::isfinite(side)) return side > 0 ? ~u64(1) : ~u64(2);
         int exponent = 0;
