@@ -532,8 +532,9 @@ PyObject* py_look_at_colours(PyObject*, PyObject* arguments) {
                                  low_image.words("low_image", n), high_image.words("high_image", n),
                                  cost_image.words("cost_image", n), nullptr, n};
         const Colours found = look_at_colours(numbers, most, sizes, signs);
-        return Py_BuildValue("KKKN", (unsigned long long)found.kinds.given, (unsigned long long)found.kinds.up_to_units,
-                             (unsigned long long)found.kinds.up_to_sizes, PyBool_FromLong(found.rests));
+        return Py_BuildValue("KKKNN", (unsigned long long)found.kinds.given, (unsigned long long)found.kinds.up_to_units,
+                             (unsigned long long)found.kinds.up_to_sizes, PyBool_FromLong(found.rests),
+                             PyBool_FromLong(found.lacks_size));
     });
 }
 
@@ -658,7 +659,8 @@ PyMethodDef methods[] = {
      "count_shapes(low, high, cost): how many intervals with costs there are up to a factor of either sign."},
     {"look_at_colours", py_look_at_colours, METH_VARARGS,
      "look_at_colours((low, high, cost, low_image, high_image, cost_image), most, sizes, signs): how many kinds of "
-     "variables there are as given, up to units and signs, and up to sizes; and whether one may rest."},
+     "variables there are as given, up to units and signs, and up to sizes; whether one may rest, and whether "
+     "one has no size."},
     {"look_computed", py_look_computed, METH_VARARGS,
      "look_computed(lb, ub, l, u, most, digits, smallest, share): whether a share of the bounds has more digits."},
     {"count_links", py_count_links, METH_VARARGS,

@@ -14,7 +14,8 @@ namespace passes {
 
 struct Colours {
     KindCounts kinds;
-    bool rests = false;  // whether some variable has no cost and may be 0
+    bool rests = false;       // whether some variable has no cost and may be 0
+    bool lacks_size = false;  // whether some has no bound other than 0
 };
 
 inline bool admits_zero(double low, double high, u64 low_image, u64 high_image) {
@@ -38,6 +39,8 @@ inline Colours look_at_colours(const OwnNumbers& given, u64 most, bool sizes, bo
         const u64 cost = given.cost_image[j], low = given.low_image[j], high = given.high_image[j];
         const bool is_as_before = k && cost == given.cost_image[before] && low == given.low_image[before] &&
                                   high == given.high_image[before];
+        found.lacks_size = found.lacks_size || !(is_size(given.low[j], given.low_image[j]) ||
+                                                 is_size(given.high[j], given.high_image[j]));
         mixed[k] = is_as_before ? mixed[k - 1] : absorb(absorb(absorb(0, cost), low), high);
         before = j;
     }
