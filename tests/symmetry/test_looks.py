@@ -183,3 +183,19 @@ def test_values_that_are_kept_give_the_classes_of_values_that_are_read(seed: int
     for values in (kept, kept, other):
         assert classes(values) == expected
         assert classes(values, "counting") == counted
+
+
+@pytest.mark.skipif(not field.CORE_IS_COMPILED, reason="the look at rows is compiled only")
+def test_entries_do_not_look_alike_because_the_cost_of_another_one_is_tiny() -> None:
+    random = np.random.default_rng(0)
+    q = random.uniform(1, 2, 500)
+    long = random.uniform(1, 2, (1, 500)).round(3)
+
+    def look(q: np.ndarray, A: np.ndarray) -> bool:
+        program = Program(q=q, A=A, l=1, lb=0, ub=3)
+        images = VectorImages.of(program, "decimal")
+        return likeness.Likeness.of(program, images, np.arange(q.size), np.arange(A.shape[0])).speaks_for_masses
+
+    tiny = np.append(q[:-1], 1e-12)
+    assert not look(tiny, long)
+    assert look(tiny, tiny[None, :])  # entries in proportion to the costs, whatever their size
