@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -99,3 +100,22 @@ def test_cars_with_a_number_of_their_own_stay_apart(form: str) -> None:
         P.data[:N_SLOTS] *= 1.000001
         program = program.replace(P=P)
     assert relift.lift(program).small.n_variables == 2 * n_classes
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_numbers_of_all_magnitudes_are_looked_at_in_silence(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    magnitudes, parts = [1e-300, 1e-160, 1e-8, 0.1, 1.0, 7 / 3, 1e8, 1e160, 1e300], [1.0, 1 / 3, 0.3]
+
+    def numbers(*shape: int) -> Numbers:
+        return random.choice(magnitudes, shape) * random.choice(parts, shape)
+
+    n, m = 6, 3
+    program = relift.Program(
+        P=np.diag(np.minimum(numbers(n), 1e150)), q=numbers(n) * random.choice([-1, 0, 1], n), lb=0,
+        ub=np.where(random.random(n) < 0.5, np.inf, numbers(n)),
+        A=numbers(m, n) * (random.random((m, n)) < 0.7), l=-np.inf, u=numbers(m),
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        relift.lift(program)

@@ -8,10 +8,10 @@ can find nothing is not tried (:mod:`~relift.symmetry.likeness`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import final
+from functools import cached_property, wraps
+from typing import ParamSpec, TypeVar, final
 
 import numpy as np
 
@@ -43,6 +43,8 @@ from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, r
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
 
+Given, Returned = ParamSpec("Given"), TypeVar("Returned")
+
 SMALL = 10_000
 """Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
 
@@ -50,6 +52,18 @@ WORTH_MERGING = 0.5
 """Equitable classes are merged for the search where they are at most this share of variables and rows."""
 
 
+def _quietly(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
+    """Floats only steer the search: what leaves their range is told apart by exact numbers, and checked afterwards."""
+
+    @wraps(function)
+    def call(*args: Given.args, **options: Given.kwargs) -> Returned:
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            return function(*args, **options)
+
+    return call
+
+
+@_quietly
 def find_up_to_scale(
     program: Program,
     images: Images,
@@ -106,6 +120,7 @@ def find_up_to_scale(
     return replace(found, look=search.look) if merged is None and found.symmetry.is_discrete else found
 
 
+@_quietly
 def find_up_to_rounding(program: Program, images: Images, settings: LiftSettings, most_classes: float) -> Found | None:
     """The classes that ``digits`` adds to the exact ones, without a search for these; None if they are too many.
 
