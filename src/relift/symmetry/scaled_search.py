@@ -43,7 +43,8 @@ from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, r
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
 
-Given, Returned = ParamSpec("Given"), TypeVar("Returned")
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
 
 SMALL = 10_000
 """Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
