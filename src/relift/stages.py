@@ -115,5 +115,7 @@ def run_stages(stages: Sequence[Stage[Work]], work: Work, clock: Clock) -> None:
     """Run stages in order."""
     for each in stages:
         if each.applies(work):
-            with clock.stage(each.name, each.says(work)):
+            # What a stage says takes longer to write than short stages run.
+            is_heard = clock.progress is not None or _log.isEnabledFor(logging.DEBUG)
+            with clock.stage(each.name, each.says(work) if is_heard else ""):
                 each.run(work)

@@ -31,7 +31,7 @@ from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.program.magnitudes import transposed_product
 from relift.program.passes import Entries, entries_of, scan_rows, submatrix
 from relift.program.program import Program
-from relift.program.solution import Solution
+from relift.program.solution import Solution, SolutionParts
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
 from relift.symmetry.exact_vectors import VectorImages
@@ -142,7 +142,7 @@ class Reduction:
         """From an answer for the reduced program to one for the original program."""
         if self.is_trivial:
             return solution
-        restored: dict[str, Vector | None] = {}
+        restored: SolutionParts = {}
         x, ray_x = solution.x, solution.ray_x
         if x is not None:
             restored["x"] = self._restore_point(x, self.values)
@@ -155,14 +155,13 @@ class Reduction:
             restored["ray_y"], restored["ray_w"] = self._restore_duals(
                 solution.ray_y, solution.ray_w, self._of_cones(solution.ray_v)
             )
-        return replace(solution, **restored)  # type: ignore[arg-type]
+        return solution.but(**restored)
 
     def restrict(self, solution: Solution) -> Solution:
         """From a point of the original program to one of the reduced program, for a warm start."""
         if self.is_trivial:
             return solution
-        return replace(
-            solution,
+        return solution.but(
             x=None if solution.x is None else solution.x[self.variables],
             y=None if solution.y is None else solution.y[self.rows],
             w=None if solution.w is None else solution.w[self.variables],
@@ -225,9 +224,18 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
     scan = Scan.of(program, reading, earlier)
     if earlier is not None and _has_same_constraints(scan, program, earlier):
         return _with_costs(program, scan, earlier)
+    if not _has_anything(program, scan):
+        return _trivial(program, scan.images, scan, Cuts(), earlier)
     work = _Work(program, scan, Cuts(None if earlier is None else earlier.cuts))
     work.substitute()
     return work.finish()
+
+
+def _has_anything(program: Program, scan: Scan) -> bool:
+    """Whether there is anything to substitute: short rows, rows that may be multiples, or fixed variables."""
+    if scan.alike.size or (scan.counts.size and scan.counts.min() < 2):
+        return True
+    return bool((program.lb == program.ub).any())
 
 
 def _has_same_constraints(scan: Scan, program: Program, earlier: Reduction) -> bool:
@@ -256,7 +264,7 @@ def _has_same_costs_beside(program: Program, earlier: Reduction, known: VectorIm
 def _with_costs(program: Program, scan: Scan, earlier: Reduction) -> Reduction:
     """The same steps with other costs, and, where no variable was substituted, other right-hand sides of cones."""
     if earlier.is_trivial:
-        return _trivial(program, scan.images, scan, earlier.cuts)
+        return _trivial(program, scan.images, scan, earlier.cuts, earlier)
     old, kept = earlier.program, _taker(earlier.variables, program.n_variables)
     reduced = Program.trusted(
         old.P if earlier.fixed else program.P, kept(program.q), old.A, old.l, old.u, old.lb, old.ub,
@@ -278,8 +286,16 @@ def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction
     return _trivial(program, VectorImages.of(program, reading))
 
 
-def _trivial(program: Program, images: VectorImages, scan: Scan | None = None, cuts: Cuts | None = None) -> Reduction:
+def _trivial(
+    program: Program,
+    images: VectorImages,
+    scan: Scan | None = None,
+    cuts: Cuts | None = None,
+    earlier: Reduction | None = None,
+) -> Reduction:
     n, m = program.n_variables, program.n_rows
+    if earlier is not None and earlier.is_trivial and (earlier.variables.size, earlier.rows.size) == (n, m):
+        return replace(earlier, ground=program, program=program, images=images, scan=scan, cuts=cuts)
     own = np.full(n, NO_ROW, np.int64)
     return Reduction(
         program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan, cuts=cuts

@@ -264,9 +264,11 @@ LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, me
 
 def _ways(settings: LiftSettings) -> Iterator[tuple[int, LiftSettings]]:
     """The search as asked for, with another seed, with equal scales, and by counting."""
+    yield 0, settings
+    yield 1, settings
     plain = replace(settings, sizes=False, signs=False)
     counting = replace(settings, lift="counting") if settings.lift == "equitable" else settings
-    yield from enumerate((settings, settings, plain, counting) if plain != settings else (settings, settings, counting))
+    yield from enumerate((plain, counting) if plain != settings else (counting,), 2)
 
 
 def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:

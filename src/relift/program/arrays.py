@@ -129,9 +129,10 @@ def kept(array: NDArray[ScalarT], is_ours: bool = False) -> NDArray[ScalarT]:
     >>> yours.tolist(), yours.flags.writeable, kept(yours) is yours
     ([1.0, 1.0, 1.0], False, True)
     """
-    if is_ours and array.flags.c_contiguous and array.base is None:
-        array.flags.writeable = False
-    elif not (array.flags.c_contiguous and type(array) is np.ndarray and _is_safe(array)):
+    flags = array.flags
+    if is_ours and flags.c_contiguous and array.base is None:
+        flags.writeable = False
+    elif not (flags.c_contiguous and type(array) is np.ndarray and _is_safe(array)):
         array = np.array(array, order="C", subok=False)
         array.flags.writeable = False
     return array
@@ -139,10 +140,11 @@ def kept(array: NDArray[ScalarT], is_ours: bool = False) -> NDArray[ScalarT]:
 
 def _is_safe(array: object) -> bool:
     while isinstance(array, np.ndarray):
-        if array.flags.writeable:
+        flags = array.flags
+        if flags.writeable:
             return False
         if array.base is None:
-            return bool(array.flags.owndata)
+            return bool(flags.owndata)
         array = array.base
     return isinstance(array, bytes)
 

@@ -180,13 +180,13 @@ class _Form:
             case Status.INFEASIBLE:
                 if curved.sizes:
                     claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=name, **facts)
-                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
+                    return claim.but(ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
                 return _if_proved(program, infeasible(program, name, (y, w), v, **facts))
             case Status.UNBOUNDED:
                 return _if_proved(program, unbounded(name, found.x, **facts))
             case answered:
                 answer = with_point(program, name, answered, found.x, y, w, **facts)
-                answer = dataclasses.replace(answer, z=curved.expand(of_curved), v=v)
+                answer = answer.but(z=curved.expand(of_curved), v=v)
                 if not curved.sizes:
                     return answer
                 return polished(program, answer) if answered.has_point else answer

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
+from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
@@ -62,8 +62,31 @@ def csc(
         np.array(columns.indices, dtype=index_type),
         np.array(columns.indptr, dtype=index_type),
     )
-    made: SparseMatrix = sparse.csc_matrix(parts, shape=columns.shape)
-    return made
+    return _matrix_of(*parts, columns.shape)
+
+
+def _matrix_of(
+    values: Vector, indices: Integers, offsets: Integers, shape: tuple[int, int], *, is_canonical: bool = False
+) -> SparseMatrix:
+    """A CSC matrix of arrays that were made here.
+
+    SciPy's constructor looks through them, which takes longer than a small program is solved in; they are put into a
+    matrix that it has made, where this has the attribute for the shape that all versions have had so far.
+    """
+    template = vars(_TEMPLATE)
+    if "_shape" not in template or offsets.dtype != indices.dtype:
+        made: SparseMatrix = sparse.csc_matrix((values, indices, offsets), shape=shape)
+        return made
+    matrix: SparseMatrix = object.__new__(sparse.csc_matrix)
+    vars(matrix).update(template)
+    matrix.data, matrix.indices, matrix.indptr = values, indices, offsets
+    vars(matrix)["_shape"] = shape
+    if is_canonical:
+        matrix.has_canonical_format = True
+    return matrix
+
+
+_TEMPLATE = sparse.csc_matrix((1, 1))
 
 
 def quadratic_part(program: Program) -> SparseMatrix:
@@ -77,15 +100,14 @@ def triangle_of_P(program: Program, *, upper: bool) -> SparseMatrix:
     """One triangle of P, the diagonal included, as a CSC matrix; empty for a linear program."""
     n = program.n_variables
     if program.P is None:
-        nothing: SparseMatrix = sparse.csc_matrix((n, n))
-        return nothing
+        nothing, offsets = np.empty(0, np.int32), np.zeros(n + 1, np.int32)
+        return _matrix_of(np.empty(0), nothing, offsets, (n, n), is_canonical=True)
     P = program.P if program.P.has_sorted_indices else program.P.sorted_indices()
     try:
         offsets, indices, values = triangle(P, upper=upper)
     except ValueError as error:
         raise BackendError(f"P cannot be written with 32-bit indices: {error}.") from error
-    made: SparseMatrix = sparse.csc_matrix((values, indices, offsets), shape=(n, n))
-    return made
+    return _matrix_of(values, indices, offsets, (n, n), is_canonical=program.P.has_canonical_format)
 
 
 @final
@@ -181,7 +203,7 @@ class Conic:
             raise BackendError(f"the program cannot be written with 32-bit indices: {error}.") from error
         n_more = 0 if following is None else following.shape[0]
         shape = (form.b.size + n_more, program.n_variables)
-        K = sparse.csc_matrix((form.values, form.indices, form.offsets), shape=shape)
+        K = _matrix_of(form.values, form.indices, form.offsets, shape)
         return cls(K, form.b, form.n_equal, form.n_upper, form.owner, program.n_rows)
 
     @property
@@ -331,8 +353,8 @@ def direction_of_divergence(program: Program, x: ArrayLike) -> Vector | None:
     At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
     """
     point = np.asarray(x, dtype=np.float64).ravel()
-    size = np.max(np.abs(point), initial=0.0)
-    if point.size != program.n_variables or not (np.isfinite(size) and size > 1e6):
+    size = float(np.abs(point).max(initial=0.0))
+    if point.size != program.n_variables or not 1e6 < size < np.inf:
         return None
     direction: Vector = point / size
     slope = float(program.q @ direction)
@@ -414,12 +436,12 @@ def with_point(
 ) -> Solution:
     """Answer with a point; NaN, infinity and running off to infinity are not called optimal."""
     point = np.asarray(x, dtype=np.float64).ravel()
-    if not np.all(np.isfinite(point)):
+    if not np.isfinite(point).all():
         return Solution(Status.FAILURE if status.has_point else status, backend=backend, **facts)
     direction = direction_of_divergence(program, point) if status.has_point else None
     if direction is not None and not _is_held_by(program, y, w):
         return unbounded(backend, direction, **facts)
-    if y is not None and w is not None and not (np.all(np.isfinite(y)) and np.all(np.isfinite(w))):
+    if y is not None and w is not None and not (np.isfinite(y).all() and np.isfinite(w).all()):
         y = w = None
     return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)
 
