@@ -93,9 +93,9 @@ def as_vector(name: str, given: object, size: int, finite: bool = False) -> Vect
         vector = vector.ravel()
     if vector.shape != (size,):
         raise _wrong_size(name, vector.shape, size)
-    bad = np.flatnonzero(~np.isfinite(vector) if finite else np.isnan(vector))
-    if bad.size:
-        j = int(bad[0])
+    bad = ~np.isfinite(vector) if finite else np.isnan(vector)
+    if bad.any():
+        j = int(np.argmax(bad))
         hint = "Every entry must be a finite number." if finite else "Write -inf or inf where there is no bound."
         raise NotANumberError(f"{name}[{j}] is {vector[j]}.", hint, name, (j,))
     return kept(vector, is_ours=given is None or isinstance(given, _OWN))
