@@ -40,7 +40,7 @@ from relift.lifting.point_residuals import Duals, point_residuals
 from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_residual
 from relift.program.arrays import as_floats
 from relift.program.program import Program
-from relift.program.solution import Solution, SolutionParts, Status
+from relift.program.solution import Solution, Status
 
 
 @final
@@ -163,8 +163,8 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
             raise ShapeError(f"{name} of the solution {has}, but {size} are needed.", "", name)
         return vector
 
-    vectors: SolutionParts = {name: fitting(name, size) for name, size in sizes.items()}  # type: ignore[assignment]
-    return Solution(solution.status, **vectors)
+    vectors = {name: fitting(name, size) for name, size in sizes.items()}
+    return Solution(solution.status, **vectors)  # type: ignore[arg-type]
 
 
 def _is_fitting(vector: object, size: int) -> bool:

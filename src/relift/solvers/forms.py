@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
+from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.passes import conic_form, triangle
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.program.sparse_structure import unchecked
 from relift.settings import OWN_OPTIONS, near_own_option
 
 MOST_LISTED = 30
@@ -62,31 +63,7 @@ def csc(
         np.array(columns.indices, dtype=index_type),
         np.array(columns.indptr, dtype=index_type),
     )
-    return _matrix_of(*parts, columns.shape)
-
-
-def _matrix_of(
-    values: Vector, indices: Integers, offsets: Integers, shape: tuple[int, int], *, is_canonical: bool = False
-) -> SparseMatrix:
-    """A CSC matrix of arrays that were made here.
-
-    SciPy's constructor looks through them, which takes longer than a small program is solved in; they are put into a
-    matrix that it has made, where this has the attribute for the shape that all versions have had so far.
-    """
-    template = vars(_TEMPLATE)
-    if "_shape" not in template or offsets.dtype != indices.dtype:
-        made: SparseMatrix = sparse.csc_matrix((values, indices, offsets), shape=shape)
-        return made
-    matrix: SparseMatrix = object.__new__(sparse.csc_matrix)
-    vars(matrix).update(template)
-    matrix.data, matrix.indices, matrix.indptr = values, indices, offsets
-    vars(matrix)["_shape"] = shape
-    if is_canonical:
-        matrix.has_canonical_format = True
-    return matrix
-
-
-_TEMPLATE = sparse.csc_matrix((1, 1))
+    return unchecked(sparse.csc_matrix, *parts, columns.shape)
 
 
 def quadratic_part(program: Program) -> SparseMatrix:
@@ -101,13 +78,14 @@ def triangle_of_P(program: Program, *, upper: bool) -> SparseMatrix:
     n = program.n_variables
     if program.P is None:
         nothing, offsets = np.empty(0, np.int32), np.zeros(n + 1, np.int32)
-        return _matrix_of(np.empty(0), nothing, offsets, (n, n), is_canonical=True)
+        return unchecked(sparse.csc_matrix, np.empty(0), nothing, offsets, (n, n), is_canonical=True)
     P = program.P if program.P.has_sorted_indices else program.P.sorted_indices()
     try:
         offsets, indices, values = triangle(P, upper=upper)
     except ValueError as error:
         raise BackendError(f"P cannot be written with 32-bit indices: {error}.") from error
-    return _matrix_of(values, indices, offsets, (n, n), is_canonical=program.P.has_canonical_format)
+    is_canonical = program.P.has_canonical_format
+    return unchecked(sparse.csc_matrix, values, indices, offsets, (n, n), is_canonical=is_canonical)
 
 
 @final
@@ -203,7 +181,7 @@ class Conic:
             raise BackendError(f"the program cannot be written with 32-bit indices: {error}.") from error
         n_more = 0 if following is None else following.shape[0]
         shape = (form.b.size + n_more, program.n_variables)
-        K = _matrix_of(form.values, form.indices, form.offsets, shape)
+        K = unchecked(sparse.csc_matrix, form.values, form.indices, form.offsets, shape)
         return cls(K, form.b, form.n_equal, form.n_upper, form.owner, program.n_rows)
 
     @property

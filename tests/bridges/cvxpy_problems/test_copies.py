@@ -62,9 +62,9 @@ def test_deep_copy_of_a_solved_problem_has_its_value_and_dual_values(make: Calla
     assert (other.status, of_the_copy.solve(solver=Lifted())) == (problem.status, pytest.approx(value, rel=1e-6))
     for here, there in zip(other.constraints, problem.constraints, strict=True):
         np.testing.assert_allclose(here.dual_value, there.dual_value, atol=1e-6)
-    for here, there in zip(other.variables(), problem.variables(), strict=True):
-        assert here is not there
-        assert (here.value is None) == (there.value is None)
+    for mine, yours in zip(other.variables(), problem.variables(), strict=True):
+        assert mine is not yours
+        assert (mine.value is None) == (yours.value is None)
 
 
 @pytest.mark.filterwarnings("ignore:You are solving a parameterized problem that is not DPP")
