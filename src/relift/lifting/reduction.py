@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -69,15 +70,15 @@ class Shift:
         The sums of the sizes of their terms.
     touched
         Rows that have an entry of one of these variables, ascending.
-    counts
-        How many entries that are not 0 each row has.
+    entries
+        The entries of these variables.
     """
 
     floats: Vector
     images: FieldElements
     sizes: Vector
     touched: Indices
-    counts: Indices
+    entries: Entries
 
     @classmethod
     def of(
@@ -89,8 +90,12 @@ class Shift:
         floats = np.asarray(np.bincount(rows, weights=product, minlength=n_rows), np.float64)
         sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=n_rows), np.float64)
         terms = exact.multiply(images, value_image[column])
-        counts = np.bincount(rows[columns.value != 0], minlength=n_rows)
-        return cls(floats, exact.grouped_sums(rows, terms, n_rows), sizes, _distinct(rows, n_rows), counts)
+        return cls(floats, exact.grouped_sums(rows, terms, n_rows), sizes, _distinct(rows, n_rows), columns)
+
+    @cached_property
+    def counts(self) -> Indices:
+        """How many entries that are not 0 each row has."""
+        return np.bincount(self.entries.row[self.entries.value != 0], minlength=self.floats.size)
 
 
 @final
@@ -470,9 +475,12 @@ class _Work:
             self.conic_terms = self.conic_terms + shift.sizes
             self.move("b", shift, shift.touched, self.conic_terms, exact.subtract)
         # The costs of substituted variables are read from the original.
-        if program.P is None or not self.variable_alive[self.columns("P", program.P, variables)[0].row].any():
+        if program.P is None:
             return
-        shift = self.shift("P", program.P, variables, value, value_image)
+        columns = self.columns("P", program.P, variables)
+        if not self.variable_alive[columns[0].row].any():
+            return
+        shift = self.shift("P", program.P, variables, value, value_image, columns)
         self.variable_terms = shift.sizes if self.variable_terms is None else self.variable_terms + shift.sizes
         self.move("q", shift, shift.touched[self.variable_alive[shift.touched]], self.variable_terms, exact.add)
 
@@ -507,13 +515,19 @@ class _Work:
         self.own.discard(name)
 
     def shift(
-        self, name: str, matrix: SparseMatrix, variables: Indices, value: Vector, value_image: FieldElements
+        self,
+        name: str,
+        matrix: SparseMatrix,
+        variables: Indices,
+        value: Vector,
+        value_image: FieldElements,
+        columns: tuple[Entries, FieldElements] | None = None,
     ) -> Shift:
         """What the values of these variables add to the rows of a matrix."""
-        columns, images = self.columns(name, matrix, variables)
+        entries = self.columns(name, matrix, variables) if columns is None else columns
         return self.cuts.made(
             f"shift of {name}, {len(self.fixed)}, {self.reading}", matrix, None, variables,
-            lambda: Shift.of(columns, images, value, value_image, matrix.shape[0]), numbers=(value, value_image),
+            lambda: Shift.of(*entries, value, value_image, matrix.shape[0]), numbers=(value, value_image),
         )  # fmt: skip
 
     def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> tuple[Entries, FieldElements]:
@@ -535,8 +549,12 @@ class _Work:
             return
         floats, words = values[moved], images[moved]
         is_read = exact.images(floats, self.reading) == words
+        if is_read.all():  # what is equal exactly is equal in floats
+            values[moved] = floats + 0.0  # -0.0 is 0.0
+            return
         order = np.lexsort((~is_read, words))
-        first = np.r_[True, words[order][1:] != words[order][:-1]]
+        in_order, first = words[order], np.ones(moved.size, bool)
+        np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
         chosen = np.empty(moved.size)
         chosen[order] = floats[order][first][np.cumsum(first) - 1]
         chosen[words == 0] = 0.0

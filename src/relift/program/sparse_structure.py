@@ -234,7 +234,7 @@ def unchecked(
     [[3.0, 0.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0, 0.0]]
     """
     template = _template(kind)
-    if "_shape" not in template or offsets.dtype != indices.dtype:
+    if "_shape" not in template or not offsets.dtype == indices.dtype == np.int32:  # SciPy makes others narrower
         made: SparseMatrix = kind((values, indices, offsets), shape=shape)
         return made
     matrix: SparseMatrix = object.__new__(kind)

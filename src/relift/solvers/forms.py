@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
+from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
@@ -58,12 +58,9 @@ def csc(
         columns = columns.sorted_indices()
     if index_type is np.int32 and columns.nnz > np.iinfo(np.int32).max:
         raise BackendError(f"the matrix has {columns.nnz} nonzeros, more than 32-bit indices can count.")
-    parts = (
-        np.array(columns.data, dtype=np.float64),
-        np.array(columns.indices, dtype=index_type),
-        np.array(columns.indptr, dtype=index_type),
-    )
-    return unchecked(sparse.csc_matrix, *parts, columns.shape)
+    indices: Integers = np.array(columns.indices, dtype=index_type)
+    offsets: Integers = np.array(columns.indptr, dtype=index_type)
+    return unchecked(sparse.csc_matrix, np.array(columns.data, dtype=np.float64), indices, offsets, columns.shape)
 
 
 def quadratic_part(program: Program) -> SparseMatrix:
@@ -77,8 +74,8 @@ def triangle_of_P(program: Program, *, upper: bool) -> SparseMatrix:
     """One triangle of P, the diagonal included, as a CSC matrix; empty for a linear program."""
     n = program.n_variables
     if program.P is None:
-        nothing, offsets = np.empty(0, np.int32), np.zeros(n + 1, np.int32)
-        return unchecked(sparse.csc_matrix, np.empty(0), nothing, offsets, (n, n), is_canonical=True)
+        nothing, zeros = np.empty(0, np.int32), np.zeros(n + 1, np.int32)
+        return unchecked(sparse.csc_matrix, np.empty(0), nothing, zeros, (n, n), is_canonical=True)
     P = program.P if program.P.has_sorted_indices else program.P.sorted_indices()
     try:
         offsets, indices, values = triangle(P, upper=upper)

@@ -22,7 +22,7 @@ from relift.arrays import Vector
 from relift.settings import SolverSettings
 
 if TYPE_CHECKING:
-    from highspy import HighsBasis, HighsModelStatus, HighsSolution
+    from highspy import HighsBasis, HighsInfo, HighsModelStatus, HighsSolution
 
 SHORTEST, LONGEST = 1.0, 10.0
 """Bounds of the first budget of simplex, in seconds."""
@@ -87,6 +87,9 @@ class Highs(TakesBasis, Protocol):
 
     def getModelStatus(self) -> HighsModelStatus:
         """How the run ended."""
+
+    def getInfo(self) -> HighsInfo:
+        """Iterations and status of the last run."""
 
     def getInfoValue(self, name: str) -> tuple[object, object]:
         """Whether there is such a fact about the last run, and what it is."""
