@@ -53,10 +53,9 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     if A.nnz == 0 or not are_computed(q[:: max(1, q.size // SAMPLE)]).any():
         return None
     place = np.arange(0, A.nnz, max(1, A.nnz // SAMPLE))
-    major = np.searchsorted(A.indptr, place, side="right") - 1
-    column, entry = A.indices[place] if A.format == "csr" else major, np.abs(A.data[place])
-    tells = (entry > 0) & are_computed(q[column])
-    is_simple = simple_fractions(_ratios(q[column[tells]], entry[tells])).exist
+    if place.size > SAMPLE // 2 and not _are_simple(program, place[::5]).any():
+        return None  # a fifth of them would show some
+    is_simple = _are_simple(program, place)
     if np.count_nonzero(is_simple) <= FEWEST_LINKS * is_simple.size:
         return None
     listed = A.tocoo()
@@ -73,6 +72,15 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     new = q_image.copy()
     new[column[chosen]] = np.where(q[column[chosen]] < 0, field.negate(image), image)
     return None if np.array_equal(new, q_image) else new
+
+
+def _are_simple(program: Program, place: Indices) -> Flags:
+    """Which computed costs, of those in the columns of some entries, are simple fractions of these."""
+    q, A = program.q, program.A
+    column = A.indices[place] if A.format == "csr" else np.searchsorted(A.indptr, place, side="right") - 1
+    entry = np.abs(A.data[place])
+    tells = (entry > 0) & are_computed(q[column])
+    return simple_fractions(_ratios(q[column[tells]], entry[tells])).exist
 
 
 @final
