@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import final
 
@@ -49,6 +49,7 @@ CEILING = 1e-3
 
 _log = logging.getLogger("relift")
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
+_NO_ANSWER, _NO_CERTIFICATE = Solution(Status.FAILURE), Certificate(0.0)
 
 
 @final
@@ -106,8 +107,8 @@ class AnswerWork:
     units: Rescaled | None = None
     kept: KeptSolvers | None = None
     start_point: Solution | None = None
-    answer: Solution = field(default_factory=lambda: Solution(Status.FAILURE))
-    certificate: Certificate = field(default_factory=lambda: Certificate(0.0))
+    answer: Solution = _NO_ANSWER
+    certificate: Certificate = _NO_CERTIFICATE
     said: Status = Status.FAILURE
     is_from_kept: bool = False
     seconds: float = 0.0
@@ -149,7 +150,7 @@ def solve_small(work: AnswerWork) -> None:
 @stage("expand")
 def expand(work: AnswerWork) -> None:
     """Carry the answer back to the original program: point, dual values, rays."""
-    work.answer = work.run.lifting.expand(work.answer)
+    work.answer = expand_through(work.run.lifting.steps, work.answer)
 
 
 @stage("certify")
@@ -157,12 +158,16 @@ def certify_answer(work: AnswerWork) -> None:
     """Compute the residuals of the answer on the original program, and give it the status that they deserve."""
     program, tolerance = work.run.lifting.program, work.settings.tolerance
     work.certificate = certify(program, work.answer, tolerance)
-    work.run.attempts.append(work.attempt)
-    _log.info("%s", work.attempt)
-    if np.isposinf(work.certificate.duality_gap) and work.certificate.is_feasible:
+    objective = work.certificate.objective  # of the original program; NaN where there is no point
+    if objective == objective and objective != work.answer.objective:
+        work.answer = work.answer.but(objective=objective)
+    attempt = work.attempt
+    work.run.attempts.append(attempt)
+    _log.info("%s", attempt)
+    if work.certificate.duality_gap == np.inf and work.certificate.is_feasible:
         direction = free_fall(program.minimisation())
         if direction is not None:
-            work.answer = replace(work.answer, status=Status.UNBOUNDED, y=None, w=None, ray_x=direction)
+            work.answer = work.answer.but(status=Status.UNBOUNDED, y=None, w=None, ray_x=direction)
             work.certificate = certify(program, work.answer, tolerance)
     work.answer = work.run.judged(work.answer, work.certificate)
 
@@ -220,7 +225,7 @@ class CertifiedSolve:
         self.certificate = best_certificate
         if best.status == Status.FAILURE:
             words = "; ".join(dict.fromkeys(map(str, self.attempts)))
-            best = replace(best, message=f"no answer passed its check: {words}")
+            best = best.but(message=f"no answer passed its check: {words}")
         return best
 
     def _is_final(self, answer: Solution) -> bool:
@@ -344,23 +349,23 @@ class CertifiedSolve:
         best_of_all = -np.inf if self.lifting.program.sense == "min" else np.inf
         if answer.status == Status.INFEASIBLE:
             if certificate.is_proved:
-                return replace(answer, objective=-best_of_all)
+                return answer.but(objective=-best_of_all)
             return self._not_proved(answer, "infeasibility")
         if answer.status == Status.UNBOUNDED:
             if certificate.is_proved and certificate.is_feasible:
-                return replace(answer, objective=best_of_all)
+                return answer.but(objective=best_of_all)
             return self._not_proved(answer, "unboundedness")
         if answer.x is None:
             return answer
         if certificate.is_optimal:
-            return replace(answer, status=Status.OPTIMAL)
+            return answer if answer.status is Status.OPTIMAL else answer.but(status=Status.OPTIMAL)
         if answer.status == Status.TIME_LIMIT or (
             answer.status == Status.ITERATION_LIMIT and self.settings.iteration_limit is not None
         ):
             return answer
         if certificate.worst_residual <= CEILING:
             note = f"worst relative residual {certificate.worst_residual:.2g} on the original program"
-            return replace(answer, status=Status.OPTIMAL_INACCURATE, message=f"{answer.message}; {note}".strip("; "))
+            return answer.but(status=Status.OPTIMAL_INACCURATE, message=f"{answer.message}; {note}".strip("; "))
         return _without_point(answer, Status.FAILURE, answer.message)
 
     def _not_proved(self, answer: Solution, claim: str) -> Solution:

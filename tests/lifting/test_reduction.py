@@ -15,6 +15,8 @@ from scipy import sparse
 import relift
 from relift.lifting.certificate import certify
 from relift.lifting.reduction import MAX_PASSES, NO_ROW, reduce, unreduced
+from relift.program.cones import SecondOrder
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -531,3 +533,49 @@ def test_presolve_of_other_vectors_does_the_same_with_and_without_an_earlier_one
             assert np.array_equal(getattr(found.images, name), getattr(expected.images, name)), name
         assert np.array_equal(found.duplicate_factor, expected.duplicate_factor)
         earlier = found
+
+
+@given(seed=st.integers(0, 2**16))
+def test_parts_of_the_program_before_are_taken_over_only_where_nothing_they_are_made_of_has_changed(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n, m = 8, 5
+    A = random.integers(-2, 3, (m, n)) * (random.random((m, n)) < 0.6)
+    root = random.integers(-1, 2, (n, n)) * (random.random((n, n)) < 0.3)
+    lb = random.integers(-1, 2, n) * 0.1
+    ub = np.where(random.random(n) < 0.5, lb, lb + 1)
+    cone = ConicRows(random.integers(-1, 2, (3, n)), random.integers(0, 3, 3), [SecondOrder(3)])
+    conic = cone if random.random() < 0.3 else None
+    program = Program(P=root @ root.T, q=random.normal(size=n).round(1), A=A, l=-3, u=3, lb=lb, ub=ub, conic=conic)
+    earlier = reduce(program)
+    for _ in range(6):
+        name = str(random.choice(["q", "l", "u", "lb and ub", "lb", "nothing"]))
+        if name == "lb and ub":  # other variables are fixed, or the same ones at other values
+            shift = random.integers(-1, 2) * 0.1 * (random.random(n) < random.choice([0.3, 1.0]))
+            program = program.replace(lb=program.lb + shift, ub=program.ub + shift)
+        elif name == "lb":
+            program = program.replace(lb=np.where(random.random(n) < 0.2, program.ub, program.lb))
+        elif name != "nothing":
+            old = getattr(program, name)
+            program = program.replace(**{name: old + 0.1 * random.integers(0, 2, old.size)})
+        found, expected = reduce(program, earlier=earlier), reduce(program)
+        assert found.program == expected.program
+        for part in ("variables", "rows", "values", "lower_source", "upper_source", "source_entry", "duplicate_lower"):
+            np.testing.assert_array_equal(getattr(found, part), getattr(expected, part), part)
+        for part in ("q", "l", "u", "lb", "ub", "b"):
+            np.testing.assert_array_equal(getattr(found.images, part), getattr(expected.images, part), part)
+        for one, other in zip(found.fixed, expected.fixed, strict=True):
+            np.testing.assert_array_equal(one.indices, other.indices)
+            np.testing.assert_array_equal(one.lower_source, other.lower_source)
+        earlier = found
+
+
+def test_bounds_of_free_variables_leave_what_fixed_ones_add_as_it_was() -> None:
+    program = Program(q=[1, 1, 1], A=[[1, 1, 1], [0, 1, 2]], l=[3, 1], u=[9, 8], lb=[2, 0, 0], ub=[2, 5, 5])
+    first = reduce(program)
+    again = reduce(program.replace(ub=[2, 6, 6]), earlier=first)
+    assert again.images.l is first.images.l
+    assert again.program.A is first.program.A
+    assert again.program.ub.tolist() == [6.0, 6.0]
+    other = reduce(program.replace(lb=[1, 0, 0], ub=[1, 6, 6]), earlier=again)
+    assert other.program.l.tolist() == [2.0, 1.0]
+    assert again.program.l.tolist() == [1.0, 1.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
@@ -51,3 +51,28 @@ def test_dual_values_belong_to_the_bound_of_their_sign() -> None:
     assert result.w is not None
     assert result.y[0] == pytest.approx(1.0)
     assert result.w == pytest.approx([0.0, -1.0])
+
+
+def test_an_answer_with_parts_changed_is_what_replacing_them_gives() -> None:
+    answer = Solution(Status.OPTIMAL, x=np.ones(2), y=np.zeros(1), message="Solved", statistics={"rounds": 3})
+    changed, expected = answer.but(x=np.array([1.0, 2.0]), y=None), replace(answer, x=np.array([1.0, 2.0]), y=None)
+    for part in fields(Solution):
+        one, other = getattr(changed, part.name), getattr(expected, part.name)
+        assert type(one) is type(other), part.name
+        np.testing.assert_array_equal(one, other)
+    assert answer.y is not None
+
+
+def test_changed_vectors_are_copied_and_read_only() -> None:
+    point = np.ones(2)
+    answer = Solution(Status.OPTIMAL).but(x=point)
+    point[0] = 5.0
+    assert answer.x is not None
+    assert answer.x.tolist() == [1.0, 1.0]
+    with pytest.raises(ValueError, match="read-only"):
+        answer.x[0] = 2.0
+
+
+def test_a_part_that_an_answer_does_not_have_is_refused() -> None:
+    with pytest.raises(TypeError, match="a Solution has no colour"):
+        Solution(Status.OPTIMAL).but(colour="blue")  # type: ignore[call-arg]

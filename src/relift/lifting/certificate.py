@@ -143,6 +143,15 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
     if not isinstance(getattr(solution, "status", None), str):
         raise OptionError(f"{solution!r:.60} is not an answer.", "Give a Solution, or what relift.solve returned.")
 
+    n, m, n_quadratic, n_conic = program.n_variables, program.n_rows, len(program.quadratic), program.conic.n_rows
+    sizes = {
+        "x": n, "y": m, "w": n, "z": n_quadratic, "v": n_conic,
+        "ray_x": n, "ray_y": m, "ray_w": n, "ray_z": n_quadratic, "ray_v": n_conic,
+    }  # fmt: skip
+    given = vars(solution) if type(solution) is Solution else {}
+    if given and all(_is_fitting(given[name], size) for name, size in sizes.items()):
+        return solution
+
     def fitting(name: str, size: int) -> Vector | None:
         given = getattr(solution, name, None)
         if given is None:
@@ -154,17 +163,10 @@ def _with_fitting_vectors(program: Program, solution: Solution) -> Solution:
             raise ShapeError(f"{name} of the solution {has}, but {size} are needed.", "", name)
         return vector
 
-    n, m, n_quadratic, n_conic = program.n_variables, program.n_rows, len(program.quadratic), program.conic.n_rows
-    return Solution(
-        solution.status,
-        x=fitting("x", n),
-        y=fitting("y", m),
-        w=fitting("w", n),
-        z=fitting("z", n_quadratic),
-        v=fitting("v", n_conic),
-        ray_x=fitting("ray_x", n),
-        ray_y=fitting("ray_y", m),
-        ray_w=fitting("ray_w", n),
-        ray_z=fitting("ray_z", n_quadratic),
-        ray_v=fitting("ray_v", n_conic),
-    )
+    vectors = {name: fitting(name, size) for name, size in sizes.items()}
+    return Solution(solution.status, **vectors)  # type: ignore[arg-type]
+
+
+def _is_fitting(vector: object, size: int) -> bool:
+    """Whether it is missing, or of the right length and kind as it is."""
+    return vector is None or (type(vector) is np.ndarray and vector.dtype == np.float64 and vector.shape == (size,))

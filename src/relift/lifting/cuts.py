@@ -1,7 +1,7 @@
-"""What presolve has cut out of the matrices of one program, for the next program with the same ones.
+"""What presolve has cut out of the matrices and vectors of one program, for the next program with the same ones.
 
-Other bounds or right-hand sides mostly fix the same variables and drop the same rows. Then the same parts of the
-matrices are wanted, and are taken over instead of being cut again.
+Other bounds or right-hand sides mostly fix the same variables at the same values and drop the same rows. Then the same
+parts are wanted, and are taken over instead of being made again. No part is ever changed after it was made.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Generic, TypeVar, final
 
 import numpy as np
 
-from relift.arrays import Indices, SparseMatrix
+from relift.arrays import Array, Indices, SparseMatrix
 
 Part = TypeVar("Part")
 """What is made of a matrix."""
@@ -21,16 +21,24 @@ Part = TypeVar("Part")
 @final
 @dataclass(frozen=True, eq=False)
 class Cut(Generic[Part]):
-    """A part of a matrix: which rows and columns it was made of, None for all."""
+    """A part of a matrix: which rows and columns it was made of, None for all, and of what else."""
 
     matrix: SparseMatrix
     rows: Indices | None
     columns: Indices | None
     part: Part
+    objects: tuple[object, ...] = ()
+    numbers: tuple[Array, ...] = ()
 
-    def is_of(self, matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> bool:
-        """Whether it is what would be made of these; a matrix is compared as an object, since it never changes."""
-        return self.matrix is matrix and _is_same(self.rows, rows) and _is_same(self.columns, columns)
+    def is_of(self, other: Cut[Part]) -> bool:
+        """Whether it is made of the same; matrices and objects are compared as such, since they never change."""
+        if self.matrix is not other.matrix or len(self.objects) != len(other.objects):
+            return False
+        if any(one is not another for one, another in zip(self.objects, other.objects, strict=True)):
+            return False
+        if not (_is_same(self.rows, other.rows) and _is_same(self.columns, other.columns)):
+            return False
+        return all(_is_same(one, another) for one, another in zip(self.numbers, other.numbers, strict=True))
 
 
 @final
@@ -65,6 +73,8 @@ class Cuts:
         rows: Indices | None,
         columns: Indices | None,
         make: Callable[[], Part],
+        objects: tuple[object, ...] = (),
+        numbers: tuple[Array, ...] = (),
     ) -> Part:
         """The part of the earlier program if it is the same, else a new one.
 
@@ -76,20 +86,25 @@ class Cuts:
             What it is made of.
         make
             Makes it.
+        objects
+            What else it is made of, and never changes: it must be the very same.
+        numbers
+            What else it is made of: it must be equal.
         """
         old = self._old.get(name)
-        found = old if old is not None and old.is_of(matrix, rows, columns) else None
-        if found is None:
-            found = Cut(matrix, rows, columns, make())
-        self._new[name] = found
-        return found.part  # type: ignore[return-value]
+        if old is not None and old.is_of(Cut(matrix, rows, columns, None, objects, numbers)):
+            self._new[name] = old
+            return old.part  # type: ignore[return-value]
+        part = make()
+        self._new[name] = Cut(matrix, rows, columns, part, objects, numbers)
+        return part
 
     def close(self) -> None:
         """Let go of the earlier program."""
         self._old = {}
 
 
-def _is_same(one: Indices | None, other: Indices | None) -> bool:
+def _is_same(one: Array | None, other: Array | None) -> bool:
     if one is None or other is None:
         return one is other
     return one is other or np.array_equal(one, other)

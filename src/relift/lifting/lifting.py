@@ -5,7 +5,7 @@ The stages that make it stand in :mod:`~relift.lifting.stages`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -179,7 +179,7 @@ class Lifting:
         """From an answer for the small program to one for the original program: points, dual values and rays."""
         expanded = expand_through(self.steps, solution)
         if expanded.x is not None and expanded.status not in {Status.INFEASIBLE, Status.UNBOUNDED}:
-            expanded = replace(expanded, objective=self.program.objective(expanded.x))
+            expanded = expanded.but(objective=self.program.objective(expanded.x))
         return expanded
 
     def restrict(self, solution: Solution) -> Solution:

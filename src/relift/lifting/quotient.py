@@ -19,7 +19,7 @@ original program: variables :math:`\sqrt{\sum_j w_j^2}\, z`, rows of :math:`\hat
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
@@ -94,8 +94,7 @@ class Quotient:
                 return duals
             return duals[self.symmetry.conic_rows.labels] * self.cones.share
 
-        return replace(
-            solution,
+        return solution.but(
             x=spread(solution.x),
             y=share_rows(solution.y),
             w=share_bounds(solution.w),
@@ -126,7 +125,7 @@ class Quotient:
         v = solution.v
         if v is not None:
             v = _class_sums(v * symmetry.conic_v, symmetry.conic_rows) / self.cones.factor
-        return replace(solution, x=mean(solution.x), y=y, w=total(solution.w), v=v)
+        return solution.but(x=mean(solution.x), y=y, w=total(solution.w), v=v)
 
 
 def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) -> Quotient:
@@ -347,8 +346,7 @@ def _scaled(solution: Solution, x: Vector, y: Vector, w: Vector, v: Vector) -> S
     def times(vector: Vector | None, factor: Vector) -> Vector | None:
         return None if vector is None else vector * factor
 
-    return replace(
-        solution,
+    return solution.but(
         x=times(solution.x, x),
         y=times(solution.y, y),
         w=times(solution.w, w),

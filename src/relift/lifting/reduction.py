@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -31,7 +32,7 @@ from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
 from relift.program.magnitudes import transposed_product
 from relift.program.passes import Entries, entries_of, scan_rows, submatrix
 from relift.program.program import Program
-from relift.program.solution import Solution
+from relift.program.solution import Solution, SolutionParts
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
 from relift.symmetry.exact_vectors import VectorImages
@@ -54,6 +55,47 @@ class FixedVariables:
     indices: Indices
     lower_source: Indices
     upper_source: Indices
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """What values of variables add to the rows of a matrix.
+
+    Parameters
+    ----------
+    floats, images
+        The sums, in floats and exactly.
+    sizes
+        The sums of the sizes of their terms.
+    touched
+        Rows that have an entry of one of these variables, ascending.
+    entries
+        The entries of these variables.
+    """
+
+    floats: Vector
+    images: FieldElements
+    sizes: Vector
+    touched: Indices
+    entries: Entries
+
+    @classmethod
+    def of(
+        cls, columns: Entries, images: FieldElements, value: Vector, value_image: FieldElements, n_rows: int
+    ) -> Shift:
+        """Add up some columns times their values."""
+        rows, column = columns.row, columns.column
+        product = columns.value * value[column]
+        floats = np.asarray(np.bincount(rows, weights=product, minlength=n_rows), np.float64)
+        sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=n_rows), np.float64)
+        terms = exact.multiply(images, value_image[column])
+        return cls(floats, exact.grouped_sums(rows, terms, n_rows), sizes, _distinct(rows, n_rows), columns)
+
+    @cached_property
+    def counts(self) -> Indices:
+        """How many entries that are not 0 each row has."""
+        return np.bincount(self.entries.row[self.entries.value != 0], minlength=self.floats.size)
 
 
 @final
@@ -115,6 +157,10 @@ class Reduction:
         What was found out about the original program, for the next one of the same matrix.
     cuts
         Parts of the matrices, for the next program with the same ones.
+    has_own_costs
+        Whether substituted values have changed the costs of other variables.
+    curvature
+        The quadratic part of the objective at the substituted values.
     """
 
     ground: Program
@@ -132,6 +178,8 @@ class Reduction:
     duplicate_factor: Vector = field(default_factory=lambda: np.empty(0))
     scan: Scan | None = None
     cuts: Cuts | None = None
+    has_own_costs: bool = False
+    curvature: float = 0.0
 
     @property
     def is_trivial(self) -> bool:
@@ -142,7 +190,7 @@ class Reduction:
         """From an answer for the reduced program to one for the original program."""
         if self.is_trivial:
             return solution
-        restored: dict[str, Vector | None] = {}
+        restored: SolutionParts = {}
         x, ray_x = solution.x, solution.ray_x
         if x is not None:
             restored["x"] = self._restore_point(x, self.values)
@@ -155,14 +203,13 @@ class Reduction:
             restored["ray_y"], restored["ray_w"] = self._restore_duals(
                 solution.ray_y, solution.ray_w, self._of_cones(solution.ray_v)
             )
-        return replace(solution, **restored)  # type: ignore[arg-type]
+        return solution.but(**restored)
 
     def restrict(self, solution: Solution) -> Solution:
         """From a point of the original program to one of the reduced program, for a warm start."""
         if self.is_trivial:
             return solution
-        return replace(
-            solution,
+        return solution.but(
             x=None if solution.x is None else solution.x[self.variables],
             y=None if solution.y is None else solution.y[self.rows],
             w=None if solution.w is None else solution.w[self.variables],
@@ -225,9 +272,18 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
     scan = Scan.of(program, reading, earlier)
     if earlier is not None and _has_same_constraints(scan, program, earlier):
         return _with_costs(program, scan, earlier)
+    if not _has_anything(program, scan):
+        return _trivial(program, scan.images, scan, Cuts(), earlier)
     work = _Work(program, scan, Cuts(None if earlier is None else earlier.cuts))
     work.substitute()
     return work.finish()
+
+
+def _has_anything(program: Program, scan: Scan) -> bool:
+    """Whether there is anything to substitute: short rows, rows that may be multiples, or fixed variables."""
+    if scan.alike.size or (scan.counts.size and scan.counts.min() < 2):
+        return True
+    return bool((program.lb == program.ub).any())
 
 
 def _has_same_constraints(scan: Scan, program: Program, earlier: Reduction) -> bool:
@@ -238,39 +294,29 @@ def _has_same_constraints(scan: Scan, program: Program, earlier: Reduction) -> b
     new, known = scan.images, old.images
     if not (new.l is known.l and new.u is known.u and new.lb is known.lb and new.ub is known.ub):
         return False
-    return not earlier.fixed or _has_same_costs_beside(program, earlier, known)
+    return not earlier.fixed or _has_same_costs_beside(program, earlier)
 
 
-def _has_same_costs_beside(program: Program, earlier: Reduction, known: VectorImages) -> bool:
+def _has_same_costs_beside(program: Program, earlier: Reduction) -> bool:
     """Whether values that were substituted leave the costs of other variables as they are."""
     P, before = program.P, earlier.ground.P
-    if len(program.conic) or (P is None) != (before is None):
+    if len(program.conic) or (P is None) != (before is None) or earlier.has_own_costs:
         return False
-    if P is not None and before is not None and not _is_same_matrix(P, before):
-        return False
-    kept = earlier.variables
-    is_same = np.array_equal(earlier.images.q, known.q[kept])
-    return is_same and np.array_equal(earlier.program.q, earlier.ground.q[kept])
+    return P is None or before is None or _is_same_matrix(P, before)
 
 
 def _with_costs(program: Program, scan: Scan, earlier: Reduction) -> Reduction:
     """The same steps with other costs, and, where no variable was substituted, other right-hand sides of cones."""
     if earlier.is_trivial:
-        return _trivial(program, scan.images, scan, earlier.cuts)
+        return _trivial(program, scan.images, scan, earlier.cuts, earlier)
     old, kept = earlier.program, _taker(earlier.variables, program.n_variables)
     reduced = Program.trusted(
         old.P if earlier.fixed else program.P, kept(program.q), old.A, old.l, old.u, old.lb, old.ub,
-        _constant(program, earlier.values) if earlier.fixed else program.r,
+        program.r + float(program.q @ earlier.values) + earlier.curvature if earlier.fixed else program.r,
         quadratic=old.quadratic, conic=old.conic if earlier.fixed else program.conic,
     )  # fmt: skip
     images = replace(earlier.images, q=kept(scan.images.q), b=scan.images.b)
     return replace(earlier, ground=program, program=reduced, images=images, scan=scan)
-
-
-def _constant(program: Program, values: Vector) -> float:
-    """What the objective is where substituted variables have their values and others are 0."""
-    constant = program.r + float(program.q @ values)
-    return constant if program.P is None else constant + 0.5 * float(values @ (program.P @ values))
 
 
 def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction | None = None) -> Reduction:
@@ -278,8 +324,16 @@ def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction
     return _trivial(program, VectorImages.of(program, reading))
 
 
-def _trivial(program: Program, images: VectorImages, scan: Scan | None = None, cuts: Cuts | None = None) -> Reduction:
+def _trivial(
+    program: Program,
+    images: VectorImages,
+    scan: Scan | None = None,
+    cuts: Cuts | None = None,
+    earlier: Reduction | None = None,
+) -> Reduction:
     n, m = program.n_variables, program.n_rows
+    if earlier is not None and earlier.is_trivial and (earlier.variables.size, earlier.rows.size) == (n, m):
+        return replace(earlier, ground=program, program=program, images=images, scan=scan, cuts=cuts)
     own = np.full(n, NO_ROW, np.int64)
     return Reduction(
         program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan, cuts=cuts
@@ -298,48 +352,61 @@ class _Work:
         self.b, self.b_image = program.conic.b, images.b
         n, m = program.n_variables, program.n_rows
         self.has_changed = False
+        self.own: set[str] = set()
         self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
-        # A value put into a quadratic constraint would round its coefficients: variables there stay.
-        self.may_be_fixed = np.ones(n, bool)
-        self.may_be_fixed[program.quadratic.variables] = False
-        self.lower_source = self.upper_source = np.empty(0, np.int64)
-        self.values = np.zeros(n)
+        self.lower_source: Indices | None = None  # until a row gives a bound
+        self.upper_source: Indices | None = None
+        self.values_of_passes: list[Vector] = []
         self.fixed: list[FixedVariables] = []
+        self.shifts: list[Shift] = []
         self.counts, self.alike = scan.counts, scan.alike
         self.left_alone = np.zeros(m, bool)
 
-    def copy_vectors(self) -> None:
-        """Make the vectors our own, the first time that something is about to change."""
+    def change(self) -> None:
+        """Make what is needed as soon as something is about to change."""
         if self.has_changed:
             return
         self.has_changed = True
-        for name in ("q", "l", "u", "lb", "ub", "b"):
-            setattr(self, name, getattr(self, name).copy())
-            setattr(self, f"{name}_image", getattr(self, f"{name}_image").copy())
-        self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
-        self.upper_source = self.lower_source.copy()
         self.source_entry = np.zeros(self.program.n_rows)
-        self.row_terms, self.variable_terms = (
-            np.zeros(self.program.n_rows),
-            np.zeros(self.program.n_variables),
-        )
+        self.row_terms = np.zeros(self.program.n_rows)
+        self.variable_terms: Vector | None = None
         self.conic_terms = np.zeros(self.program.conic.n_rows)
 
+    def make_own(self, *names: str) -> None:
+        """Make copies of vectors that are about to change; large ones cost more than what is done to them."""
+        for name in names:
+            if name not in self.own:
+                self.own.add(name)
+                setattr(self, name, getattr(self, name).copy())
+                setattr(self, f"{name}_image", getattr(self, f"{name}_image").copy())
+
     def substitute(self) -> None:
+        bounds_are_new = True
         for _ in range(MAX_PASSES):
-            singletons = np.flatnonzero((self.counts == 1) & self.row_alive & ~self.left_alone)
-            empty = np.flatnonzero((self.counts == 0) & self.row_alive & ~self.left_alone)
-            fixed = np.flatnonzero(self.may_be_fixed & self.variable_alive & (self.lb == self.ub))
+            open_rows = self.row_alive & ~self.left_alone
+            singletons = np.flatnonzero((self.counts == 1) & open_rows)
+            empty = np.flatnonzero((self.counts == 0) & open_rows)
+            fixed = self.fixed_now() if bounds_are_new else np.empty(0, np.int64)
             if singletons.size + empty.size + fixed.size == 0:
                 return
-            self.copy_vectors()
+            self.change()
             if empty.size:
                 self.drop_empty(empty)
-            if singletons.size:
+            bounds_are_new = bool(singletons.size)
+            if bounds_are_new:
                 self.rows_to_bounds(singletons)
-                fixed = np.flatnonzero(self.may_be_fixed & self.variable_alive & (self.lb == self.ub))
+                fixed = self.fixed_now()
             if fixed.size:
                 self.fix(fixed)
+
+    def fixed_now(self) -> Indices:
+        """Variables whose bounds are equal, and that were not substituted yet."""
+        is_fixed = self.lb == self.ub
+        if self.fixed:
+            is_fixed &= self.variable_alive
+        # A value put into a quadratic constraint would round its coefficients: variables there stay.
+        is_fixed[self.program.quadratic.variables] = False
+        return np.flatnonzero(is_fixed)
 
     def drop_empty(self, rows: Indices) -> None:
         size = 1.0 + np.maximum(np.abs(_finite(self.program.l[rows])), np.abs(_finite(self.program.u[rows])))
@@ -362,6 +429,10 @@ class _Work:
         upper = _tightest(self.ub, self.ub_image, bounds.high, bounds.high_image, columns, np.minimum)
         crossed = _leave_no_value(lower, upper)
         crossed[columns[bounds.is_lost]] = True
+        self.make_own("lb", "ub")
+        if self.lower_source is None or self.upper_source is None:
+            self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
+            self.upper_source = self.lower_source.copy()
         keep = ~crossed[columns]
         self.left_alone[rows[~keep]] = True
         j = _distinct(columns[keep], self.program.n_variables)
@@ -387,39 +458,77 @@ class _Work:
     def fix(self, variables: Indices) -> None:
         """Replace variables by their values in l, u, q, r and the right-hand sides of cones."""
         program, value, value_image = self.program, self.lb[variables], self.lb_image[variables]
-        self.fixed.append(FixedVariables(variables, self.lower_source[variables], self.upper_source[variables]))
-        self.values[variables] = value
+        lower, upper = (_places(source, variables) for source in (self.lower_source, self.upper_source))
+        self.fixed.append(FixedVariables(variables, lower, upper))
+        self.values_of_passes.append(value)
         self.variable_alive[variables] = False
-        columns, images = self.columns("A", program.A, variables)
-        shift, shift_image, size = self.products(columns, images, value, value_image, program.n_rows)
-        self.row_terms += size
-        touched = _distinct(columns.row, program.n_rows)
-        for bound, image in ((self.l, self.l_image), (self.u, self.u_image)):
-            moved = touched[np.isfinite(bound[touched])]
-            bound[moved] -= shift[moved]
-            image[moved] = exact.subtract(image[moved], shift_image[moved])
-            self.settle(bound, image, moved, self.row_terms)
-        nonzero = columns.value != 0
-        self.counts = self.counts - np.bincount(columns.row[nonzero], minlength=program.n_rows)
+        shift = self.shift("A", program.A, variables, value, value_image)
+        self.shifts.append(shift)
+        self.row_terms = self.row_terms + shift.sizes
+        for name, bound in (("l", self.l), ("u", self.u)):
+            self.move(name, shift, shift.touched[np.isfinite(bound[shift.touched])], self.row_terms, exact.subtract)
+        self.counts = self.counts - shift.counts
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
-        self.left_alone[touched[self.counts[touched] == 0]] = False
+        self.left_alone[shift.touched[self.counts[shift.touched] == 0]] = False
         if len(program.conic):
-            columns, images = self.columns("cones", program.conic.A, variables)
-            shift, shift_image, size = self.products(columns, images, value, value_image, program.conic.n_rows)
-            self.conic_terms += size
-            moved = _distinct(columns.row, program.conic.n_rows)
-            self.b[moved] -= shift[moved]
-            self.b_image[moved] = exact.subtract(self.b_image[moved], shift_image[moved])
-            self.settle(self.b, self.b_image, moved, self.conic_terms)
-        if program.P is not None:
-            columns, images = self.columns("P", program.P, variables)
-            shift, shift_image, size = self.products(columns, images, value, value_image, program.n_variables)
-            self.variable_terms += size
-            moved = _distinct(columns.row, program.n_variables)
-            moved = moved[self.variable_alive[moved]]  # the costs of substituted variables are read from the original
-            self.q[moved] += shift[moved]
-            self.q_image[moved] = exact.add(self.q_image[moved], shift_image[moved])
-            self.settle(self.q, self.q_image, moved, self.variable_terms)
+            shift = self.shift("cones", program.conic.A, variables, value, value_image)
+            self.conic_terms = self.conic_terms + shift.sizes
+            self.move("b", shift, shift.touched, self.conic_terms, exact.subtract)
+        # The costs of substituted variables are read from the original.
+        if program.P is None:
+            return
+        columns = self.columns("P", program.P, variables)
+        if not self.variable_alive[columns[0].row].any():
+            return
+        shift = self.shift("P", program.P, variables, value, value_image, columns)
+        self.variable_terms = shift.sizes if self.variable_terms is None else self.variable_terms + shift.sizes
+        self.move("q", shift, shift.touched[self.variable_alive[shift.touched]], self.variable_terms, exact.add)
+
+    def move(
+        self,
+        name: str,
+        shift: Shift,
+        moved: Indices,
+        terms: Vector,
+        put: Callable[[FieldElements, FieldElements], FieldElements],
+    ) -> None:
+        """Put what values add to some entries into one of the vectors, floats and exact.
+
+        What the vectors are tells which passes there were before: each makes new ones.
+        """
+        if not terms.any() and not shift.images.any():
+            return  # zeros, in this pass and before
+        before, before_image = getattr(self, name), getattr(self, f"{name}_image")
+
+        def make() -> tuple[Vector, FieldElements]:
+            vector, image = before.copy(), before_image.copy()
+            vector[moved] += shift.floats[moved] if put is exact.add else -shift.floats[moved]
+            image[moved] = put(image[moved], shift.images[moved])
+            self.settle(vector, image, moved, terms)
+            return vector, image
+
+        after = self.cuts.made(
+            f"{name}, {len(self.fixed)}", self.program.A, moved, None, make, objects=(before, before_image, shift)
+        )
+        setattr(self, name, after[0])
+        setattr(self, f"{name}_image", after[1])
+        self.own.discard(name)
+
+    def shift(
+        self,
+        name: str,
+        matrix: SparseMatrix,
+        variables: Indices,
+        value: Vector,
+        value_image: FieldElements,
+        columns: tuple[Entries, FieldElements] | None = None,
+    ) -> Shift:
+        """What the values of these variables add to the rows of a matrix."""
+        entries = self.columns(name, matrix, variables) if columns is None else columns
+        return self.cuts.made(
+            f"shift of {name}, {len(self.fixed)}, {self.reading}", matrix, None, variables,
+            lambda: Shift.of(*entries, value, value_image, matrix.shape[0]), numbers=(value, value_image),
+        )  # fmt: skip
 
     def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> tuple[Entries, FieldElements]:
         """The columns that a pass substitutes, and their entries exactly."""
@@ -429,17 +538,6 @@ class _Work:
             return part, exact.images(part.value, self.reading)
 
         return self.cuts.made(f"{name}, {len(self.fixed)}, {self.reading}", matrix, None, variables, make)
-
-    def products(
-        self, columns: Entries, images: FieldElements, value: Vector, value_image: FieldElements, size: int
-    ) -> tuple[Vector, FieldElements, Vector]:
-        """The sum over these columns of column times value, in floats and exactly, and the size of its terms."""
-        rows, column = columns.row, columns.column
-        product = columns.value * value[column]
-        floats = np.asarray(np.bincount(rows, weights=product, minlength=size), np.float64)
-        sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=size), np.float64)
-        terms = exact.multiply(images, value_image[column])
-        return floats, exact.grouped_sums(rows, terms, size), sizes
 
     def settle(self, values: Vector, images: FieldElements, moved: Integers, terms: Vector) -> None:
         """Make floats equal that stand for one exact number: .3 - .1 - .1 - .1 and .3 - .3 are both 0.
@@ -451,8 +549,12 @@ class _Work:
             return
         floats, words = values[moved], images[moved]
         is_read = exact.images(floats, self.reading) == words
+        if is_read.all():  # what is equal exactly is equal in floats
+            values[moved] = floats + 0.0  # -0.0 is 0.0
+            return
         order = np.lexsort((~is_read, words))
-        first = np.r_[True, words[order][1:] != words[order][:-1]]
+        in_order, first = words[order], np.ones(moved.size, bool)
+        np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
         chosen = np.empty(moved.size)
         chosen[order] = floats[order][first][np.cumsum(first) - 1]
         chosen[words == 0] = 0.0
@@ -460,9 +562,11 @@ class _Work:
         values[moved] = np.where(is_rounding, chosen, floats)
 
     def finish(self) -> Reduction:
-        program = self.program
+        program, A = self.program, self.program.A
         variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
-        A = program.A
+        # Those of the earlier program if they are equal: then all that is made of them is found without comparing.
+        variables = self.cuts.made("variables", A, None, variables, lambda: variables)
+        rows = self.cuts.made("rows", A, rows, None, lambda: rows)
         if rows.size < program.n_rows or variables.size < program.n_variables:
             A = self.cuts.made("A", program.A, rows, variables, lambda: submatrix(program.A, rows, variables))
         # Where variables were substituted, or rows of one entry stay, others may be multiples too.
@@ -475,7 +579,7 @@ class _Work:
         if not self.has_changed and duplicates is None:
             self.cuts.close()
             return _trivial(program, self.images, self.scan, self.cuts)
-        self.copy_vectors()
+        self.change()
         factor = np.ones(program.n_rows)
         lower_row = upper_row = rows
         if duplicates is not None:
@@ -488,36 +592,60 @@ class _Work:
             whole = P
             P = self.cuts.made("P", whole, variables, variables, lambda: submatrix(whole, variables, variables))
             P = None if P.nnz == 0 else P
+        values = self.cuts.made("values", program.A, None, variables, self.values, objects=tuple(self.shifts))
+        linear, quadratic = self.constant(variables, values) if self.fixed else (0.0, 0.0)
+        q, lb, ub = (self.part(name, variables, program.n_variables) for name in ("q", "lb", "ub"))
+        l, u = (self.part(name, rows, program.n_rows) for name in ("l", "u"))
+        lower, upper = (
+            self.sources(name, source, variables)
+            for name, source in (("lower", self.lower_source), ("upper", self.upper_source))
+        )
         self.cuts.close()
-        of_variables, of_rows = _taker(variables, program.n_variables), _taker(rows, program.n_rows)
         reduced = Program.trusted(
-            P,
-            of_variables(self.q),
-            A,
-            of_rows(self.l),
-            of_rows(self.u),
-            of_variables(self.lb),
-            of_variables(self.ub),
-            _constant(program, self.values) if self.fixed else program.r,
-            quadratic=program.quadratic.on_variables(variables),
-            conic=program.conic.on_variables(variables, self.b),
-        )
-        images = VectorImages(
-            of_variables(self.q_image),
-            of_rows(self.l_image),
-            of_rows(self.u_image),
-            of_variables(self.lb_image),
-            of_variables(self.ub_image),
-            self.b_image,
-        )
-        return Reduction(
-            program, reduced, images, variables, rows, self.values,
-            of_variables(self.lower_source), of_variables(self.upper_source), self.source_entry,
-            tuple(self.fixed), lower_row, upper_row, factor, self.scan, self.cuts,
+            P, q[0], A, l[0], u[0], lb[0], ub[0], program.r + linear + quadratic,
+            quadratic=program.quadratic.on_variables(variables), conic=program.conic.on_variables(variables, self.b),
         )  # fmt: skip
+        images = VectorImages(q[1], l[1], u[1], lb[1], ub[1], self.b_image)
+        return Reduction(
+            program, reduced, images, variables, rows, values, lower, upper, self.source_entry,
+            tuple(self.fixed), lower_row, upper_row, factor, self.scan, self.cuts, self.q is not program.q, quadratic,
+        )  # fmt: skip
+
+    def part(self, name: str, kept: Indices, size: int) -> tuple[Vector, FieldElements]:
+        """What is left of one of the vectors, floats and exact; the vector itself where all is kept."""
+        vector, image = getattr(self, name), getattr(self, f"{name}_image")
+        if kept.size == size:
+            return vector, image
+        make = lambda: (vector.take(kept), image.take(kept))  # noqa: E731
+        return self.cuts.made(f"part of {name}", self.program.A, None, kept, make, objects=(vector, image))
+
+    def values(self) -> Vector:
+        """The value of each substituted variable, 0 elsewhere."""
+        values = np.zeros(self.program.n_variables)
+        for step, value in zip(self.fixed, self.values_of_passes, strict=True):
+            values[step.indices] = value
+        return values
+
+    def constant(self, variables: Indices, values: Vector) -> tuple[float, float]:
+        """The linear and the quadratic part of the objective where others than substituted variables are 0."""
+        program = self.program
+
+        def make() -> tuple[float, float]:
+            curvature = 0.0 if program.P is None else 0.5 * float(values @ (program.P @ values))
+            return float(program.q @ values), curvature
+
+        objects = (program.q, program.P, *self.shifts)
+        return self.cuts.made("constant", program.A, None, variables, make, objects=objects)
+
+    def sources(self, name: str, source: Indices | None, variables: Indices) -> Indices:
+        """The rows that bounds of what is left came from."""
+        if source is not None:
+            return source.take(variables)
+        return self.cuts.made(f"{name} source", self.program.A, None, variables, lambda: _places(None, variables))
 
     def merge(self, rows: Indices, duplicates: Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
         """Give the first of each group of multiples the tightest bounds of the group."""
+        self.make_own("l", "u")
         member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
         i = rows[member]
         bounds = _Scaled.of(
@@ -561,6 +689,11 @@ def _gradient(program: Program, x: Vector | None) -> Vector:
 def _taker(kept: Indices, size: int) -> Callable[[NDArray[ScalarT]], NDArray[ScalarT]]:
     """What takes the kept entries of a vector: the vector itself where all are kept."""
     return (lambda vector: vector) if kept.size == size else (lambda vector: vector.take(kept))
+
+
+def _places(source: Indices | None, variables: Indices) -> Indices:
+    """The rows that bounds of these variables came from; none where no row gave any."""
+    return np.full(variables.size, NO_ROW, np.int64) if source is None else source.take(variables)
 
 
 def _mask(places: Integers, size: int) -> NDArray[np.bool_]:

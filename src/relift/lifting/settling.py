@@ -11,7 +11,7 @@ At rest means :math:`x_j = c_j`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -68,8 +68,7 @@ class Settled:
         if self.is_trivial:
             return solution
         n, m, k = self.before.n_variables, self.before.n_rows, self.before.conic.n_rows
-        return replace(
-            solution,
+        return solution.but(
             x=_placed(solution.x, self.variables, self.centre),
             y=_placed(solution.y, self.rows, np.zeros(m)),
             w=_placed(solution.w, self.variables, np.zeros(n)),
@@ -84,8 +83,7 @@ class Settled:
         """From a point of the program before to one of what is left, for a warm start."""
         if self.is_trivial:
             return solution
-        return replace(
-            solution,
+        return solution.but(
             x=None if solution.x is None else (solution.x - self.centre)[self.variables],
             y=None if solution.y is None else solution.y[self.rows],
             w=None if solution.w is None else solution.w[self.variables],

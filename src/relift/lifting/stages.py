@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -47,7 +48,7 @@ from relift.symmetry.equitable import (
     is_constant_on_classes,
 )
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.find import Images, ScaleImages, Symmetry, find_symmetry, no_symmetry
+from relift.symmetry.find import Images, Symmetry, find_symmetry, no_symmetry
 from relift.symmetry.likeness import Likeness
 from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
@@ -116,14 +117,14 @@ class LiftWork:
         assert self._quotient is not None, "the quotient is made last"
         return self._quotient
 
-    @property
+    @cached_property
     def kept(self) -> tuple[Settled, Symmetry] | None:
         """What was at rest, and the classes, of the earlier lifting, if presolve left the same variables and rows."""
         if self.earlier is None or not has_same_reduction(self.reduction, self.earlier[0]):
             return None
         return self.earlier[1], self.earlier[2].symmetry
 
-    @property
+    @cached_property
     def has_old_matrices(self) -> bool:
         """Whether presolve left the very matrices of the earlier lifting: what holds for these was checked then."""
         return self.earlier is not None and has_same_matrices(self.reduction.program, self.earlier[0].program)
@@ -265,9 +266,11 @@ LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, me
 
 def _ways(settings: LiftSettings) -> Iterator[tuple[int, LiftSettings]]:
     """The search as asked for, with another seed, with equal scales, and by counting."""
+    yield 0, settings
+    yield 1, settings
     plain = replace(settings, sizes=False, signs=False)
     counting = replace(settings, lift="counting") if settings.lift == "equitable" else settings
-    yield from enumerate((settings, settings, plain, counting) if plain != settings else (settings, settings, counting))
+    yield from enumerate((plain, counting) if plain != settings else (counting,), 2)
 
 
 def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
@@ -343,6 +346,8 @@ def settled_alike(reduction: Reduction, old: Settled, reading: Reading) -> Settl
     conic = program.conic
     sizes = (program.n_variables, program.n_rows, conic.n_rows, len(conic))
     kept = (old.variables, old.rows, old.conic_rows, old.cones)
+    if old.is_trivial and sizes == tuple(where.size for where in kept):
+        return Settled(program, program, program, reduction.images, *kept, old.centre)
     centres, was_centred = None, old.centre != 0
     if was_centred.any():
         bounds = Intervals(program.lb, program.ub, reduction.images.lb, reduction.images.ub)
@@ -363,7 +368,8 @@ def _mask_without(where: Indices, size: int) -> Flags | None:
 
 def has_same_reduction(new: Reduction, old: Reduction) -> bool:
     """Whether the same variables and rows are left, so that the matrices are the same."""
-    return np.array_equal(new.variables, old.variables) and np.array_equal(new.rows, old.rows)
+    pairs = ((new.variables, old.variables), (new.rows, old.rows))
+    return all(one is other or np.array_equal(one, other) for one, other in pairs)
 
 
 def has_same_cones(new: Reduction, old: Reduction) -> bool:
@@ -414,8 +420,7 @@ def _is_exactly_constant(settled: Settled, symmetry: Symmetry, known: VectorImag
     if exact is None:  # rows were scaled by floats alone: where scales differ, nothing is known exactly
         if symmetry.variable_scales is not None or not is_constant_on_classes(symmetry.row_scales, rows):
             return False
-        sizes = (variables.size, rows.size, symmetry.conic_rows.size)
-        exact = ScaleImages(*(np.ones(size, np.uint64) for size in sizes))
+        return _are_constant(images, symmetry, known)
     if known is None or images.q is not known.q:
         cost = images.q if np.all(exact.variables == 1) else field_.multiply(images.q, exact.variables)
         if exact.variable_masses is not None:
@@ -434,3 +439,16 @@ def _is_exactly_constant(settled: Settled, symmetry: Symmetry, known: VectorImag
     if known is not None and images.b is known.b:
         return True
     return is_constant_on_classes(field_.multiply(images.b, field_.inverse(exact.conic_rows)), symmetry.conic_rows)
+
+
+def _are_constant(images: VectorImages, symmetry: Symmetry, known: VectorImages | None) -> bool:
+    """Whether images are constant on classes where all scales are 1; those that are known to be are not looked at."""
+    variables, rows, conic_rows = symmetry.variables, symmetry.rows, symmetry.conic_rows
+    of_classes = (
+        ("q", variables), ("lb", variables), ("ub", variables), ("l", rows), ("u", rows), ("b", conic_rows),
+    )  # fmt: skip
+    return all(
+        (known is not None and getattr(images, name) is getattr(known, name))
+        or is_constant_on_classes(getattr(images, name), classes)
+        for name, classes in of_classes
+    )

@@ -93,9 +93,9 @@ def as_vector(name: str, given: object, size: int, finite: bool = False) -> Vect
         vector = vector.ravel()
     if vector.shape != (size,):
         raise _wrong_size(name, vector.shape, size)
-    bad = np.flatnonzero(~np.isfinite(vector) if finite else np.isnan(vector))
-    if bad.size:
-        j = int(bad[0])
+    bad = ~np.isfinite(vector) if finite else np.isnan(vector)
+    if bad.any():
+        j = int(np.argmax(bad))
         hint = "Every entry must be a finite number." if finite else "Write -inf or inf where there is no bound."
         raise NotANumberError(f"{name}[{j}] is {vector[j]}.", hint, name, (j,))
     return kept(vector, is_ours=given is None or isinstance(given, _OWN))
@@ -129,9 +129,10 @@ def kept(array: NDArray[ScalarT], is_ours: bool = False) -> NDArray[ScalarT]:
     >>> yours.tolist(), yours.flags.writeable, kept(yours) is yours
     ([1.0, 1.0, 1.0], False, True)
     """
-    if is_ours and array.flags.c_contiguous and array.base is None:
-        array.flags.writeable = False
-    elif not (array.flags.c_contiguous and type(array) is np.ndarray and _is_safe(array)):
+    flags = array.flags
+    if is_ours and flags.c_contiguous and array.base is None:
+        flags.writeable = False
+    elif not (flags.c_contiguous and type(array) is np.ndarray and _is_safe(array)):
         array = np.array(array, order="C", subok=False)
         array.flags.writeable = False
     return array
@@ -139,10 +140,11 @@ def kept(array: NDArray[ScalarT], is_ours: bool = False) -> NDArray[ScalarT]:
 
 def _is_safe(array: object) -> bool:
     while isinstance(array, np.ndarray):
-        if array.flags.writeable:
+        flags = array.flags
+        if flags.writeable:
             return False
         if array.base is None:
-            return bool(array.flags.owndata)
+            return bool(flags.owndata)
         array = array.base
     return isinstance(array, bytes)
 

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
 from relift.program import passes_reference
+from relift.program.sparse_structure import unchecked
 from relift.threads import threads_for
 
 if TYPE_CHECKING:
@@ -289,7 +290,7 @@ def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | Non
     offsets, indices, values = _parts_of_some(matrix, rows, columns)
     make = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
     shape = (n_rows if rows is None else rows.size, n_columns if columns is None else columns.size)
-    return compressed_array(make, (values, indices, offsets), shape)
+    return unchecked(make, values, indices, offsets, shape)
 
 
 def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> Parts:
@@ -344,12 +345,6 @@ def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | No
     major = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     minor = indices.astype(np.int64)
     return Entries(major, minor, values) if matrix.format == "csr" else Entries(minor, major, values)
-
-
-def compressed_array(make: type, arrays: tuple[Vector, Integers, Integers], shape: tuple[int, int]) -> SparseMatrix:
-    """A CSC or CSR array of parts that are known to fit, with the index type that they have."""
-    made: SparseMatrix = make(arrays, shape=shape)
-    return made
 
 
 def triangle(P: SparseMatrix, *, upper: bool) -> Parts:

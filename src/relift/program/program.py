@@ -474,6 +474,8 @@ def _as_names(name: str, names: Names | None, size: int) -> Sequence[str] | None
 def _check_bounds(
     lower_name: str, upper_name: str, lower: Vector, upper: Vector, thing: str, names: Sequence[str] | None
 ) -> None:
+    if (lower <= upper).all() and lower.max(initial=-np.inf) < np.inf and upper.min(initial=np.inf) > -np.inf:
+        return
     crossed = lower > upper
     wrong_side = (lower == np.inf) | (upper == -np.inf)
     bad = np.flatnonzero(crossed | wrong_side)

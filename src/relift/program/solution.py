@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import final
+from typing import TypedDict, Unpack, final
 
 import numpy as np
 
@@ -33,6 +33,27 @@ class Status(StrEnum):
     def has_point(self) -> bool:
         """Whether a point comes with it that may be read as an answer."""
         return self in {Status.OPTIMAL, Status.OPTIMAL_WITHIN_GAP, Status.OPTIMAL_INACCURATE}
+
+
+class SolutionParts(TypedDict, total=False):
+    """What :meth:`Solution.but` changes, by name."""
+
+    status: Status
+    x: Vector | None
+    y: Vector | None
+    w: Vector | None
+    objective: float
+    z: Vector | None
+    v: Vector | None
+    ray_y: Vector | None
+    ray_w: Vector | None
+    ray_z: Vector | None
+    ray_v: Vector | None
+    ray_x: Vector | None
+    iterations: int | None
+    backend: str
+    message: str
+    statistics: dict[str, object]
 
 
 @final
@@ -91,10 +112,33 @@ class Solution:
 
     def __post_init__(self) -> None:
         # A certificate speaks of the numbers as they were: nobody may change them afterwards.
+        parts = vars(self)
         for name in VECTORS:
-            vector = getattr(self, name)
+            vector = parts[name]
             if type(vector) is np.ndarray:
-                object.__setattr__(self, name, kept(vector))
+                parts[name] = kept(vector)
+
+    def but(self, **changes: Unpack[SolutionParts]) -> Solution:
+        """The same answer with some parts changed; quicker than ``dataclasses.replace``, since the rest is kept.
+
+        Examples
+        --------
+        >>> answer = Solution(Status.OPTIMAL, x=np.ones(2), message="Solved")
+        >>> other = answer.but(status=Status.FAILURE)
+        >>> str(other.status), other.message, other.x is answer.x
+        ('failure', 'Solved', True)
+        """
+        other = object.__new__(Solution)
+        parts = vars(other)
+        parts.update(vars(self))
+        if not changes.keys() <= parts.keys():
+            raise TypeError(f"a Solution has no {', '.join(changes.keys() - parts.keys())}")
+        parts.update(changes)
+        for name in changes:
+            vector = parts[name]
+            if type(vector) is np.ndarray:
+                parts[name] = kept(vector)
+        return other
 
     def __reduce__(self) -> tuple[object, ...]:
         # Through the constructor: a restored array could be written.

@@ -8,6 +8,7 @@ made; so every matrix from outside goes through :func:`checked_sparse` before it
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -201,3 +202,52 @@ def _from_keys(name: str, entries: dict[tuple[int, int], float], shape: tuple[in
     if keys.ndim != 2 or keys.shape[1] != 2:
         raise ShapeError(f"the keys of {name} are not pairs.", _HINT, name)
     return _from_triples(name, np.array(list(entries.values())), keys[:, 0], keys[:, 1], shape)
+
+
+def unchecked(
+    kind: type,
+    values: Vector,
+    indices: Integers,
+    offsets: Integers,
+    shape: tuple[int, int],
+    *,
+    is_canonical: bool = False,
+) -> SparseMatrix:
+    """A compressed matrix of arrays that were made here and fit together: they are neither looked at nor copied.
+
+    SciPy's constructor takes longer than some small programs are solved in. The arrays are put into a copy of a matrix
+    that it has made, where this keeps its shape as all versions have so far; else the constructor is called.
+
+    Parameters
+    ----------
+    kind
+        ``csc_array``, ``csr_array``, ``csc_matrix`` or ``csr_matrix`` of ``scipy.sparse``.
+    values, indices, offsets, shape
+        What it is made of.
+    is_canonical
+        Whether indices are known to be sorted and without duplicates; else SciPy finds out when it wants to know.
+
+    Examples
+    --------
+    >>> parts = np.array([3.0, 4.0]), np.array([0, 1], np.int32), np.array([0, 1, 2], np.int32)
+    >>> unchecked(sparse.csr_array, *parts, (2, 5)).toarray().tolist()
+    [[3.0, 0.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0, 0.0]]
+    """
+    template = _template(kind)
+    if "_shape" not in template or not offsets.dtype == indices.dtype == np.int32:  # SciPy makes others narrower
+        made: SparseMatrix = kind((values, indices, offsets), shape=shape)
+        return made
+    matrix: SparseMatrix = object.__new__(kind)
+    parts = vars(matrix)
+    parts.update(template)
+    parts["_shape"] = shape
+    matrix.data, matrix.indices, matrix.indptr = values, indices, offsets
+    if is_canonical:
+        matrix.has_canonical_format = True
+    return matrix
+
+
+@cache
+def _template(kind: type) -> dict[str, object]:
+    """What SciPy writes into a matrix of this kind."""
+    return dict(vars(kind((1, 1))))

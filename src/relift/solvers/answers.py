@@ -6,8 +6,6 @@ of another length are failures of that backend, told in its message; then the ne
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from relift.errors import MissingPackageError, OptionError
@@ -65,7 +63,7 @@ def ask(
         said = f"{answer.message}: " if answer.message else ""
         message = f"{said}{backend.name} said {answer.status}, but {wrong}"
         return Solution(Status.FAILURE, iterations=answer.iterations, backend=backend.name, message=message)
-    return answer if answer.backend else replace(answer, backend=backend.name)
+    return answer if answer.backend else answer.but(backend=backend.name)
 
 
 def words_of(error: BaseException) -> str:
@@ -86,11 +84,13 @@ def _what_is_wrong(program: Program, answer: Solution) -> str:
         len(program.quadratic),
         program.conic.n_rows,
     )
+    given = []
     for names in (_POINTS, _RAYS):
         for name, size in zip(names, sizes, strict=True):
             vector = getattr(answer, name)
             if vector is None:
                 continue
+            given.append((name, vector))
             if not isinstance(vector, np.ndarray) or vector.dtype.kind not in "fiu":
                 return f"{name} is not an array of real numbers"
             if vector.shape != (size,):
@@ -98,8 +98,7 @@ def _what_is_wrong(program: Program, answer: Solution) -> str:
                 return f"{name} has {shape or 'no'} entries, and {size} are needed"
     if answer.status.has_point and answer.x is None:
         return "gave no point"
-    for name in _POINTS + _RAYS:
-        vector = getattr(answer, name)
-        if vector is not None and not np.isfinite(vector).all():
+    for name, vector in given:
+        if not np.isfinite(vector).all():
             return f"{name} has an entry that is not a finite number"
     return ""

@@ -20,8 +20,6 @@ them, four more failed, and the second attempts took 5.6 s in all in place of 4.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, final
 
@@ -181,13 +179,13 @@ class _Form:
             case Status.INFEASIBLE:
                 if curved.sizes:
                     claim = Solution(Status.INFEASIBLE, objective=float("inf"), backend=name, **facts)
-                    return dataclasses.replace(claim, ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
+                    return claim.but(ray_y=y, ray_w=w, ray_z=curved.expand(of_curved), ray_v=v)
                 return _if_proved(program, infeasible(program, name, (y, w), v, **facts))
             case Status.UNBOUNDED:
                 return _if_proved(program, unbounded(name, found.x, **facts))
             case answered:
                 answer = with_point(program, name, answered, found.x, y, w, **facts)
-                answer = dataclasses.replace(answer, z=curved.expand(of_curved), v=v)
+                answer = answer.but(z=curved.expand(of_curved), v=v)
                 if not curved.sizes:
                     return answer
                 return polished(program, answer) if answered.has_point else answer
@@ -280,29 +278,30 @@ def _own_cone(clarabel: ModuleType, cone: Cone) -> object:
 
 def _solver(clarabel: ModuleType, form: _Form, settings: SolverSettings) -> DefaultSolver:
     own, interrupt = _settings(clarabel, settings), settings.interrupt
-    with _no_panic():
+    try:
         solver: DefaultSolver = clarabel.DefaultSolver(
             form.P, form.program.q.copy(), form.conic.K, form.b, form.cones(clarabel), own
         )
         if interrupt is not None and hasattr(solver, "set_termination_callback"):
             solver.set_termination_callback(lambda _: interrupt())
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic inside Clarabel reaches Python as an exception that is no Exception
+        raise _stopped(error) from error
     return solver
 
 
 def _run(solver: DefaultSolver) -> DefaultSolution:
-    with _no_panic():
-        return solver.solve()
-
-
-@contextmanager
-def _no_panic() -> Iterator[None]:
     try:
-        yield
+        return solver.solve()
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:
-        # A panic inside Clarabel reaches Python as an exception that is no Exception.
-        raise BackendError(f"Clarabel stopped: {error}.") from error
+        raise _stopped(error) from error
+
+
+def _stopped(error: BaseException) -> BackendError:
+    return BackendError(f"Clarabel stopped: {error}.")
 
 
 def _settings(clarabel: ModuleType, settings: SolverSettings) -> DefaultSettings:

@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, SparseMatrix, Vector
+from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.magnitudes import largest_of_columns, largest_of_rows
 from relift.program.passes import conic_form, triangle
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.program.sparse_structure import unchecked
 from relift.settings import OWN_OPTIONS, near_own_option
 
 MOST_LISTED = 30
@@ -57,13 +58,9 @@ def csc(
         columns = columns.sorted_indices()
     if index_type is np.int32 and columns.nnz > np.iinfo(np.int32).max:
         raise BackendError(f"the matrix has {columns.nnz} nonzeros, more than 32-bit indices can count.")
-    parts = (
-        np.array(columns.data, dtype=np.float64),
-        np.array(columns.indices, dtype=index_type),
-        np.array(columns.indptr, dtype=index_type),
-    )
-    made: SparseMatrix = sparse.csc_matrix(parts, shape=columns.shape)
-    return made
+    indices: Integers = np.array(columns.indices, dtype=index_type)
+    offsets: Integers = np.array(columns.indptr, dtype=index_type)
+    return unchecked(sparse.csc_matrix, np.array(columns.data, dtype=np.float64), indices, offsets, columns.shape)
 
 
 def quadratic_part(program: Program) -> SparseMatrix:
@@ -77,15 +74,15 @@ def triangle_of_P(program: Program, *, upper: bool) -> SparseMatrix:
     """One triangle of P, the diagonal included, as a CSC matrix; empty for a linear program."""
     n = program.n_variables
     if program.P is None:
-        nothing: SparseMatrix = sparse.csc_matrix((n, n))
-        return nothing
+        nothing, zeros = np.empty(0, np.int32), np.zeros(n + 1, np.int32)
+        return unchecked(sparse.csc_matrix, np.empty(0), nothing, zeros, (n, n), is_canonical=True)
     P = program.P if program.P.has_sorted_indices else program.P.sorted_indices()
     try:
         offsets, indices, values = triangle(P, upper=upper)
     except ValueError as error:
         raise BackendError(f"P cannot be written with 32-bit indices: {error}.") from error
-    made: SparseMatrix = sparse.csc_matrix((values, indices, offsets), shape=(n, n))
-    return made
+    is_canonical = program.P.has_canonical_format
+    return unchecked(sparse.csc_matrix, values, indices, offsets, (n, n), is_canonical=is_canonical)
 
 
 @final
@@ -181,7 +178,7 @@ class Conic:
             raise BackendError(f"the program cannot be written with 32-bit indices: {error}.") from error
         n_more = 0 if following is None else following.shape[0]
         shape = (form.b.size + n_more, program.n_variables)
-        K = sparse.csc_matrix((form.values, form.indices, form.offsets), shape=shape)
+        K = unchecked(sparse.csc_matrix, form.values, form.indices, form.offsets, shape)
         return cls(K, form.b, form.n_equal, form.n_upper, form.owner, program.n_rows)
 
     @property
@@ -331,8 +328,8 @@ def direction_of_divergence(program: Program, x: ArrayLike) -> Vector | None:
     At a true optimum, however far away, the slope along the way there is zero; here it must still be that of q.
     """
     point = np.asarray(x, dtype=np.float64).ravel()
-    size = np.max(np.abs(point), initial=0.0)
-    if point.size != program.n_variables or not (np.isfinite(size) and size > 1e6):
+    size = float(np.abs(point).max(initial=0.0))
+    if point.size != program.n_variables or not 1e6 < size < np.inf:
         return None
     direction: Vector = point / size
     slope = float(program.q @ direction)
@@ -414,12 +411,12 @@ def with_point(
 ) -> Solution:
     """Answer with a point; NaN, infinity and running off to infinity are not called optimal."""
     point = np.asarray(x, dtype=np.float64).ravel()
-    if not np.all(np.isfinite(point)):
+    if not np.isfinite(point).all():
         return Solution(Status.FAILURE if status.has_point else status, backend=backend, **facts)
     direction = direction_of_divergence(program, point) if status.has_point else None
     if direction is not None and not _is_held_by(program, y, w):
         return unbounded(backend, direction, **facts)
-    if y is not None and w is not None and not (np.all(np.isfinite(y)) and np.all(np.isfinite(w))):
+    if y is not None and w is not None and not (np.isfinite(y).all() and np.isfinite(w).all()):
         y = w = None
     return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)
 

@@ -91,6 +91,9 @@ class Highs(TakesBasis, Protocol):
     def getInfo(self) -> HighsInfo:
         """Iterations and status of the last run."""
 
+    def getInfoValue(self, name: str) -> tuple[object, object]:
+        """Whether there is such a fact about the last run, and what it is."""
+
     def getSolution(self) -> HighsSolution:
         """Point and dual values."""
 

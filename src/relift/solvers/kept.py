@@ -79,7 +79,7 @@ def solve_kept(
             if answer is not None and answer.status is Status.OPTIMAL:
                 if not old.is_slow(answer):
                     objects[backend.name] = old
-                return replace(answer, statistics={**answer.statistics, KEPT: True})
+                return answer.but(statistics={**answer.statistics, KEPT: True})
             settings = with_time_left(settings, start)
         old = None
         answer, new = backend.solve_and_keep(program, settings, warm_start)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import final
 
 from relift.errors import MissingPackageError, OptionError
@@ -241,10 +242,16 @@ def _info(line: BackendLine) -> BackendInfo:
 def _made(line: BackendLine, solver: str | None = None) -> Backend:
     if not line.is_installed:
         raise missing_package(line.name + (solver or ""), line.package, line.extra)
-    module, _, name = line.location.partition(".")
-    maker = getattr(importlib.import_module(f"relift.solvers.{module}"), name)
-    backend: Backend = maker(solver) if line.is_family else maker()
-    return backend
+    maker = _maker(line.location)
+    return maker(solver) if line.is_family else maker()
+
+
+@cache
+def _maker(location: str) -> Callable[..., Backend]:
+    """The class that implements a backend."""
+    module, _, name = location.partition(".")
+    maker: Callable[..., Backend] = getattr(importlib.import_module(f"relift.solvers.{module}"), name)
+    return maker
 
 
 def _shown(name: str) -> str:

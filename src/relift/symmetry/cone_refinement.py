@@ -29,10 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, SparseMatrix
+from relift.arrays import FieldElements, Integers, SparseMatrix
 from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
+from relift.program.sparse_structure import unchecked
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 
@@ -161,8 +162,9 @@ def _stacked(A: SparseMatrix, rows: ConicRows) -> SparseMatrix:
     shape = (A.shape[0] + k, A.shape[1] + len(rows))
     count = above.nnz + below.nnz + k
     index_type = np.int32 if max(count, *shape) < 2**31 else np.int64
-    indices, data = np.empty(count, index_type), np.empty(count)
-    offsets = np.empty(shape[0] + 1, index_type)
+    data = np.empty(count)
+    indices: Integers = np.empty(count, index_type)
+    offsets: Integers = np.empty(shape[0] + 1, index_type)
     offsets[: A.shape[0] + 1] = above.indptr
     offsets[A.shape[0] :] = above.nnz + below.indptr + np.arange(k + 1)
     indices[: above.nnz], data[: above.nnz] = above.indices, above.data
@@ -170,13 +172,11 @@ def _stacked(A: SparseMatrix, rows: ConicRows) -> SparseMatrix:
     indices[place], data[place] = below.indices, below.data
     last = offsets[A.shape[0] + 1 :] - 1
     indices[last], data[last] = A.shape[1] + rows.cone_of_row, 1.0
-    stacked: SparseMatrix = sparse.csr_array((data, indices, offsets), shape=shape)
-    return stacked
+    return unchecked(sparse.csr_array, data, indices, offsets, shape)
 
 
 def _widened(P: SparseMatrix, size: int) -> SparseMatrix:
     """The same entries in a larger square matrix."""
     columns = P.tocsc()
     offsets = np.concatenate([columns.indptr, np.full(size - P.shape[1], columns.indptr[-1], columns.indptr.dtype)])
-    widened: SparseMatrix = sparse.csc_array((columns.data, columns.indices, offsets), shape=(size, size))
-    return widened
+    return unchecked(sparse.csc_array, columns.data, columns.indices, offsets, (size, size))

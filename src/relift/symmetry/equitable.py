@@ -267,7 +267,9 @@ def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool
 
 def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
     """Whether all members of each class have the same entry, exactly."""
-    return bool(np.array_equal(vector, vector[partition.representatives][partition.labels]))
+    if partition.is_discrete:
+        return True
+    return bool((vector == vector.take(partition.representatives).take(partition.labels)).all())
 
 
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:

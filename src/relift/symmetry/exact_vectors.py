@@ -12,6 +12,9 @@ from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 
+SMALL = 4096
+"""Vectors of so many numbers together are read in one go: to begin takes longer than to read them."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,12 @@ class VectorImages:
         (True, False)
         """
         if known is None:
-            return cls(*(field.images(vector, reading) for vector in _vectors(program)))
+            vectors = _vectors(program)
+            sizes = [vector.size for vector in vectors]
+            if sum(sizes) > SMALL:
+                return cls(*(field.images(vector, reading) for vector in vectors))
+            words, ends = field.images(np.concatenate(vectors), reading), np.cumsum(sizes).tolist()
+            return cls(*(words[end - size : end] for end, size in zip(ends, sizes, strict=True)))
         old, images = known
         read = (images.q, images.l, images.u, images.lb, images.ub, images.b)
         return cls(

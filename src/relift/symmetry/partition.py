@@ -113,7 +113,7 @@ class Partition:
         """How many classes there are."""
         return int(self.labels.max()) + 1 if self.labels.size else 0
 
-    @property
+    @cached_property
     def is_discrete(self) -> bool:
         """Whether every class has one member."""
         return self.n_classes == self.size

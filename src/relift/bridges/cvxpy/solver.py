@@ -20,6 +20,7 @@ from cvxpy.utilities.psd_utils import TriangleKind
 
 from relift.approximate.options import Approximation
 from relift.bridges.cvxpy.compiled import Compiled, ConicData, duals_of
+from relift.bridges.cvxpy.copies import compile_anew, forget_forms, is_of_other_variables
 from relift.bridges.cvxpy.options import LiftedOptions
 from relift.bridges.cvxpy.solve import Memory, Outcome, solve_compiled
 from relift.program.solution import Status
@@ -148,6 +149,29 @@ class Lifted(ConicSolver):
     def supports_quad_obj(self) -> bool:
         """A quadratic objective is allowed with every cone."""
         return True
+
+    def apply(self, problem: Any) -> tuple[Any, Any]:
+        """CVXPY's own arrays of a compiled problem; deep copies of its variables stay usable.
+
+        Parameters
+        ----------
+        problem
+            A parametrised program of CVXPY.
+        """
+        forget_forms(problem)
+        arrays: tuple[Any, Any] = super().apply(problem)
+        return arrays
+
+    def update_parameters(self, problem: Any) -> None:
+        """Compile a deep copy of a problem anew; CVXPY calls this before it uses what it has compiled before.
+
+        Parameters
+        ----------
+        problem
+            The problem that is about to be solved.
+        """
+        if is_of_other_variables(problem._cache.param_prog):
+            compile_anew(problem)
 
     def solve_via_data(
         self,
