@@ -51,6 +51,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.highs_race import may_race, run_both
 from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
 from relift.solvers.kept import KeptSolver, has_same_structure, with_time_left
 from relift.solvers.separate_process import StoppedError, call_apart
@@ -114,21 +115,9 @@ class HighsBackend(Backend):
         start = perf_counter()
         if not program.is_linear:
             return self._quadratic(program, settings, start), None
-        timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
-        settings = dataclasses.replace(settings, interrupt=timed)
-        highs = simplex = load(program, settings)
-        if warm_start is not None and warm_start.x is not None:
-            set_basis(highs, program, warm_start)
-        if "solver" not in settings.options and settings.iteration_limit is None:
-            budget = first_budget(program.n_variables, program.n_rows)
-            highs, status = run_in_rounds(
-                lambda other: load(program, other), run, settings, budget, highs,
-                elsewhere=lambda: 0.0 if timed is None else timed.seconds,
-            )  # fmt: skip
-        else:
-            status = run(highs)
+        highs, status, is_simplex = _linear(program, settings, warm_start)
         answer = self._answer(highs, status, program, settings, start)
-        has_basis = highs is simplex and status == "kOptimal"
+        has_basis = is_simplex and status == "kOptimal"
         if not has_basis or settings.threads is not None or _NOT_KEPT & set(settings.options):
             return answer, None
         return answer, _KeptHighs(settings, answer.iterations, highs, program)
@@ -186,6 +175,32 @@ class HighsBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def _linear(program: Program, settings: SolverSettings, warm_start: Solution | None) -> tuple[Highs, str, bool]:
+    """Run one method or both: the object that has the answer, its status, and whether it has the basis of simplex."""
+
+    def load_with(other: SolverSettings) -> Highs:
+        return load(program, other)
+
+    def start_from(highs: Highs) -> None:
+        if warm_start is not None and warm_start.x is not None:
+            set_basis(highs, program, warm_start)
+
+    has_choice = "solver" not in settings.options and settings.iteration_limit is None
+    if has_choice and may_race(settings, program.n_variables + program.n_rows + program.A.nnz):
+        return run_both(load_with, run, settings, start_from)
+    timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
+    settings = dataclasses.replace(settings, interrupt=timed)
+    simplex = load(program, settings)
+    start_from(simplex)
+    if not has_choice:
+        return simplex, run(simplex), True
+    budget = first_budget(program.n_variables, program.n_rows)
+    highs, status = run_in_rounds(
+        load_with, run, settings, budget, simplex, elsewhere=lambda: 0.0 if timed is None else timed.seconds
+    )
+    return highs, status, highs is simplex
 
 
 def solve_quadratic(program: Program, settings: SolverSettings) -> tuple[str, Solution]:

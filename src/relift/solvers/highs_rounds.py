@@ -30,7 +30,8 @@ SHORTEST, LONGEST = 1.0, 10.0
 FACTORISATIONS, OPERATIONS_PER_SECOND = 30, 2e9
 """Of an interior-point method: how many it takes, and how fast."""
 
-_UNDECIDED = {"kTimeLimit", "kUnknown", "kNotset", "kSolveError", "kIterationLimit"}
+UNDECIDED = {"kTimeLimit", "kUnknown", "kNotset", "kSolveError", "kIterationLimit"}
+"""After a run that ended so, the other method may still have an answer."""
 
 
 class TakesBasis(Protocol):
@@ -167,7 +168,7 @@ def run_in_rounds(
         status_of_interior = run(interior)
         if status_of_interior == "kOptimal":
             return interior, status_of_interior
-        if status_of_interior not in _UNDECIDED:
+        if status_of_interior not in UNDECIDED:
             status = status_of_interior
             break
         if _left(limit, start) <= 0:
