@@ -1,6 +1,7 @@
 """HiGHS by highspy: simplex for linear programs (their default backend), active set for quadratic ones.
 
-Where simplex is slow, interior point takes turns with it (:mod:`~relift.solvers.highs_rounds`).
+Where simplex is slow, interior point runs beside it (:mod:`~relift.solvers.highs_race`), or takes turns with it where
+there is one thread only (:mod:`~relift.solvers.highs_rounds`).
 
 HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both dual values change sign here.
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
@@ -78,6 +79,9 @@ GRACE = 2.0
 
 _ENOUGH = 1000
 """So many iterations a kept object may take in any case, before a fresh one is tried."""
+
+_KEPT_SECONDS = 1.0
+"""So long a kept object may take in any case: it starts near the end."""
 
 MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
@@ -188,7 +192,7 @@ def _linear(program: Program, settings: SolverSettings, warm_start: Solution | N
             set_basis(highs, program, warm_start)
 
     has_choice = "solver" not in settings.options and settings.iteration_limit is None
-    if has_choice and may_race(settings, program.n_variables + program.n_rows + program.A.nnz):
+    if has_choice and may_race(settings, _n_entries(program)):
         return run_both(load_with, run, settings, start_from)
     timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
     settings = dataclasses.replace(settings, interrupt=timed)
@@ -196,11 +200,15 @@ def _linear(program: Program, settings: SolverSettings, warm_start: Solution | N
     start_from(simplex)
     if not has_choice:
         return simplex, run(simplex), True
-    budget = first_budget(program.n_variables, program.n_rows)
+    budget = first_budget(_n_entries(program))
     highs, status = run_in_rounds(
         load_with, run, settings, budget, simplex, elsewhere=lambda: 0.0 if timed is None else timed.seconds
     )
     return highs, status, highs is simplex
+
+
+def _n_entries(program: Program) -> int:
+    return int(program.n_variables + program.n_rows + program.A.nnz)
 
 
 def solve_quadratic(program: Program, settings: SolverSettings) -> tuple[str, Solution]:
@@ -295,7 +303,7 @@ class _KeptHighs(KeptSolver):
             self.options = _option_values(old, without_limit)
         if _option_values(program, without_limit) != self.options:
             return None
-        budget = first_budget(program.n_variables, program.n_rows)
+        budget = max(_KEPT_SECONDS, first_budget(_n_entries(program)))
         highs.setOptionValue("time_limit", highs.getRunTime() + min(budget, settings.time_limit or budget))
         if "simplex_iteration_limit" not in settings.options:
             highs.setOptionValue("simplex_iteration_limit", max(_ENOUGH, 3 * self.iterations))

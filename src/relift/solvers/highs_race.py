@@ -14,6 +14,8 @@ optimum is not unique, the point can differ. ``threads=1`` makes them take turns
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import replace
@@ -26,8 +28,8 @@ from relift.settings import SolverSettings
 from relift.solvers.highs_rounds import UNDECIDED, Highs
 from relift.threads import available_cores
 
-HEAD_START = 0.2
-"""Seconds that simplex has for itself; a second solver costs more to make than is gained before."""
+HEAD_START = 0.1
+"""CPU seconds that simplex has for itself: a busy machine does not start a race that an idle one would not."""
 
 LEAST_ENTRIES = 3_000
 """Variables, rows and nonzeros together; smaller programs are solved by simplex before a thread is worth it."""
@@ -71,6 +73,7 @@ class _Interior:
     ) -> None:
         self._load, self._run, self._settings = load, run, settings
         self._head_start, self._tell, self._stop = head_start, tell, Event()
+        self._seconds_of_simplex = _clock_of_this_thread()
         self.highs: Highs | None = None
         self.status = ""
         self._thread = Thread(target=copy_context().run, args=(self._work,), name="relift-interior-point", daemon=True)
@@ -91,8 +94,9 @@ class _Interior:
 
     def _work(self) -> None:
         start, settings = perf_counter(), self._settings
-        if self._stop.wait(self._head_start):
-            return
+        while (missing := self._head_start - self._seconds_of_simplex()) > 0:
+            if self._stop.wait(missing):
+                return
         if settings.time_limit is not None:
             left = max(settings.time_limit - (perf_counter() - start), 1e-3)
             settings = replace(settings, time_limit=left)
@@ -104,6 +108,16 @@ class _Interior:
             return
         if self.has_decided:
             self._tell()
+
+
+def _clock_of_this_thread() -> Callable[[], float]:
+    """CPU seconds of the thread that calls this, for others to read; where there are none, those on the clock."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        start = time.perf_counter()
+        return lambda: time.perf_counter() - start
+    clock = time.pthread_getcpuclockid(threading.get_ident())
+    before = time.clock_gettime(clock)
+    return lambda: time.clock_gettime(clock) - before
 
 
 def run_both(
@@ -126,7 +140,7 @@ def run_both(
     prepare
         Called with the object for simplex before it runs: to give it a basis.
     head_start
-        Seconds before interior point begins.
+        CPU seconds of simplex before interior point begins.
 
     Returns
     -------
