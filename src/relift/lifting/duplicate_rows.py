@@ -28,6 +28,11 @@ class Duplicates:
     ratio: Vector
     ratio_image: FieldElements
 
+    def among(self, rows: Indices) -> Duplicates:
+        """The same, by their places among rows that hold them, ascending."""
+        places = np.searchsorted(rows, self.member), np.searchsorted(rows, self.leader)
+        return Duplicates(*places, self.ratio, self.ratio_image)
+
 
 def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | None = None) -> Duplicates | None:
     """Rows that are exact multiples of an earlier row.

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from relift.arrays import FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
+from relift.program.index_sets import all_of, constant, where
 from relift.program.magnitudes import transposed_product
 from relift.program.passes import Entries, entries_of, scan_rows, submatrix
 from relift.program.program import Program
@@ -280,9 +281,10 @@ def unreduced(program: Program, reading: Reading = "decimal", earlier: Reduction
 
 def _trivial(program: Program, images: VectorImages, scan: Scan | None = None, cuts: Cuts | None = None) -> Reduction:
     n, m = program.n_variables, program.n_rows
-    own = np.full(n, NO_ROW, np.int64)
+    own = constant(NO_ROW, n)
+    nothing = constant(0.0, n), constant(0.0, m)
     return Reduction(
-        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan, cuts=cuts
+        program, program, images, all_of(n), all_of(m), nothing[0], own, own, nothing[1], scan=scan, cuts=cuts
     )
 
 
@@ -298,6 +300,7 @@ class _Work:
         self.b, self.b_image = program.conic.b, images.b
         n, m = program.n_variables, program.n_rows
         self.has_changed = False
+        self.owned: set[str] = set()
         self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
         # A value put into a quadratic constraint would round its coefficients: variables there stay.
         self.may_be_fixed = np.ones(n, bool)
@@ -308,14 +311,11 @@ class _Work:
         self.counts, self.alike = scan.counts, scan.alike
         self.left_alone = np.zeros(m, bool)
 
-    def copy_vectors(self) -> None:
-        """Make the vectors our own, the first time that something is about to change."""
+    def begin(self) -> None:
+        """Make room for what passes write down, the first time that something is about to change."""
         if self.has_changed:
             return
         self.has_changed = True
-        for name in ("q", "l", "u", "lb", "ub", "b"):
-            setattr(self, name, getattr(self, name).copy())
-            setattr(self, f"{name}_image", getattr(self, f"{name}_image").copy())
         self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
         self.upper_source = self.lower_source.copy()
         self.source_entry = np.zeros(self.program.n_rows)
@@ -325,6 +325,14 @@ class _Work:
         )
         self.conic_terms = np.zeros(self.program.conic.n_rows)
 
+    def own(self, *names: str) -> None:
+        """Copy vectors and their images before they are written to; those that stay are shared with the program."""
+        for name in names:
+            if name not in self.owned:
+                self.owned.add(name)
+                setattr(self, name, getattr(self, name).copy())
+                setattr(self, f"{name}_image", getattr(self, f"{name}_image").copy())
+
     def substitute(self) -> None:
         for _ in range(MAX_PASSES):
             singletons = np.flatnonzero((self.counts == 1) & self.row_alive & ~self.left_alone)
@@ -332,7 +340,7 @@ class _Work:
             fixed = np.flatnonzero(self.may_be_fixed & self.variable_alive & (self.lb == self.ub))
             if singletons.size + empty.size + fixed.size == 0:
                 return
-            self.copy_vectors()
+            self.begin()
             if empty.size:
                 self.drop_empty(empty)
             if singletons.size:
@@ -348,6 +356,7 @@ class _Work:
         self.left_alone[rows[~holds]] = True
 
     def rows_to_bounds(self, rows: Indices) -> None:
+        self.own("lb", "ub")
         columns, entries, entry_images = self.remaining_entry(rows)
         bounds = _Scaled.of(
             self.l[rows],
@@ -386,6 +395,7 @@ class _Work:
 
     def fix(self, variables: Indices) -> None:
         """Replace variables by their values in l, u, q, r and the right-hand sides of cones."""
+        self.own("l", "u")
         program, value, value_image = self.program, self.lb[variables], self.lb_image[variables]
         self.fixed.append(FixedVariables(variables, self.lower_source[variables], self.upper_source[variables]))
         self.values[variables] = value
@@ -404,6 +414,7 @@ class _Work:
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[touched[self.counts[touched] == 0]] = False
         if len(program.conic):
+            self.own("b")
             columns, images = self.columns("cones", program.conic.A, variables)
             shift, shift_image, size = self.products(columns, images, value, value_image, program.conic.n_rows)
             self.conic_terms += size
@@ -412,6 +423,7 @@ class _Work:
             self.b_image[moved] = exact.subtract(self.b_image[moved], shift_image[moved])
             self.settle(self.b, self.b_image, moved, self.conic_terms)
         if program.P is not None:
+            self.own("q")
             columns, images = self.columns("P", program.P, variables)
             shift, shift_image, size = self.products(columns, images, value, value_image, program.n_variables)
             self.variable_terms += size
@@ -461,28 +473,24 @@ class _Work:
 
     def finish(self) -> Reduction:
         program = self.program
-        variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
-        A = program.A
-        if rows.size < program.n_rows or variables.size < program.n_variables:
-            A = self.cuts.made("A", program.A, rows, variables, lambda: submatrix(program.A, rows, variables))
-        # Where variables were substituted, or rows of one entry stay, others may be multiples too.
-        candidates, stays_short = None, np.any(self.row_alive & (self.counts == 1))
-        if variables.size == program.n_variables and not stays_short:
-            candidates = np.flatnonzero(_mask(self.alike, program.n_rows)[rows])
-        duplicates = self.cuts.made(
-            f"duplicates, {self.reading}", A, candidates, None, lambda: find_duplicates(A, self.reading, candidates)
-        )
+        variables, rows = where(self.variable_alive), where(self.row_alive)
+        duplicates, cut = self.duplicates(rows, variables)
         if not self.has_changed and duplicates is None:
             self.cuts.close()
             return _trivial(program, self.images, self.scan, self.cuts)
-        self.copy_vectors()
-        factor = np.ones(program.n_rows)
+        self.begin()
+        factor = constant(1.0, program.n_rows)
         lower_row = upper_row = rows
         if duplicates is not None:
-            stays, lower_row, upper_row = self.merge(rows, duplicates, factor)
-            before = A
-            A = self.cuts.made("A without duplicates", before, stays, None, lambda: submatrix(before, stays, None))
-            rows = rows[stays]
+            factor, cut = np.ones(program.n_rows), None
+            rows, lower_row, upper_row = self.merge(rows, duplicates, factor)
+        A = program.A
+        if rows.size < program.n_rows or variables.size < program.n_variables:
+            made = cut
+            A = self.cuts.made(
+                "A", A, *self.some(rows, variables),
+                lambda: submatrix(program.A, rows, variables) if made is None else made,
+            )  # fmt: skip
         P = program.P
         if P is not None and variables.size < program.n_variables:
             whole = P
@@ -516,8 +524,36 @@ class _Work:
             tuple(self.fixed), lower_row, upper_row, factor, self.scan, self.cuts,
         )  # fmt: skip
 
+    def some(self, rows: Indices, variables: Indices) -> tuple[Indices | None, Indices | None]:
+        """The same rows and variables; None where they are all."""
+        program = self.program
+        return (
+            None if rows.size == program.n_rows else rows,
+            None if variables.size == program.n_variables else variables,
+        )
+
+    def duplicates(self, rows: Indices, variables: Indices) -> tuple[Duplicates | None, SparseMatrix | None]:
+        """Multiples among the rows that are left, by their places there, and the matrix that is left if it was made."""
+        A, cut = self.program.A, None
+        # Where variables were substituted, or rows of one entry stay, others than those of the scan may be multiples.
+        is_scanned = variables.size == self.program.n_variables and not np.any(self.row_alive & (self.counts == 1))
+
+        def look() -> Duplicates | None:
+            nonlocal cut
+            if is_scanned:
+                found = find_duplicates(A, self.reading, self.alike[self.row_alive[self.alike]])
+                return found if found is None or rows.size == A.shape[0] else found.among(rows)
+            cut = submatrix(A, rows, variables)
+            return find_duplicates(cut, self.reading)
+
+        name = f"duplicates, {self.reading}, {'of the scan' if is_scanned else 'of the rest'}"
+        return self.cuts.made(name, A, *self.some(rows, variables), look), cut
+
     def merge(self, rows: Indices, duplicates: Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
-        """Give the first of each group of multiples the tightest bounds of the group."""
+        """Give the first of each group of multiples the tightest bounds of the group.
+
+        Returns the rows that stay, and those that their lower and their upper bounds came from.
+        """
         member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
         i = rows[member]
         bounds = _Scaled.of(
@@ -537,20 +573,23 @@ class _Work:
         apart = _leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
         apart[at[bounds.is_lost]] = True
         merged = ~apart[at]
-        stays_mask = np.ones(rows.size, bool)
-        stays_mask[member[merged]] = False
+        gone = member[merged]
+        stays = np.delete(rows, gone)
         together = _distinct(at[merged], heads.size)
-        lower_row, upper_row = rows.copy(), rows.copy()
-        for tight, values, images, source in (
-            (lower, self.l, self.l_image, lower_row),
-            (upper, self.u, self.u_image, upper_row),
-        ):
-            values[h[together]], images[h[together]] = tight.values[together], tight.images[together]
-            won = together[tight.winner[together] >= 0]
-            source[heads[won]] = i[tight.winner[won]]
+        places = heads[together] - np.searchsorted(gone, heads[together])  # among those that stay
+        sources = [stays, stays]
+        for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
+            new, new_images = tight.values[together], tight.images[together]
+            of_head = h[together]
+            if not np.array_equal(getattr(self, name)[of_head], new):
+                self.own(name)
+                getattr(self, name)[of_head], getattr(self, f"{name}_image")[of_head] = new, new_images
+            won = np.flatnonzero(tight.winner[together] >= 0)
+            if won.size:
+                sources[side] = stays.copy()
+                sources[side][places[won]] = i[tight.winner[together[won]]]
         factor[i[merged]] = ratio[merged]
-        stays = np.flatnonzero(stays_mask)
-        return stays, lower_row[stays], upper_row[stays]
+        return stays, sources[0], sources[1]
 
 
 def _gradient(program: Program, x: Vector | None) -> Vector:

@@ -6,9 +6,9 @@ round, and nobody can tell before. So simplex has a budget first; then interior 
 then simplex goes on from where it was, to four times the budget; and so on. Neither takes more than about four times
 as long as the better one alone would.
 
-The first budget is what interior point takes on most programs, 10 microseconds for each variable, row and nonzero, between 0.2
-and 10 s. Programs that simplex solves within it are solved as by simplex alone, and so are all for which the user asks
-for a method or counts iterations. Where a second core is free they need not take turns
+The first budget is what interior point takes on most programs, 10 microseconds for each variable, row and nonzero,
+between 0.2 and 10 s. Programs that simplex solves within it are solved as by simplex alone, and so are all for which
+the user asks for a method or counts iterations. Where a second core is free they need not take turns
 (:mod:`~relift.solvers.highs_race`).
 """
 
