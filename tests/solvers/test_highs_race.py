@@ -223,7 +223,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch, is_held: Callable[[Any], bool]) -
 
 @pytest.mark.parametrize("slow", ["choose", "ipm"])
 def test_either_method_gives_the_certified_answer(slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = assignment(40)
+    program = assignment(60)
     highs = load(program, SolverSettings())
     assert run(highs) == "kOptimal"
     known = float(highs.getInfo().objective_function_value)
@@ -239,14 +239,14 @@ def test_either_method_gives_the_certified_answer(slow: str, monkeypatch: pytest
 def test_a_method_that_the_user_asks_for_runs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = held_back(monkeypatch, lambda name: False)
     for solver in ("simplex", "ipm"):
-        solve(assignment(40), lift="none", reduce=False, threads=2, backend_options={"solver": solver})
+        solve(assignment(60), lift="none", reduce=False, threads=2, backend_options={"solver": solver})
     assert ran == ["simplex", "ipm"]
 
 
 @pytest.mark.parametrize("slow", ["choose", "ipm"])
 def test_infeasible_programs_have_their_proof_whoever_is_first(slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = assignment(40)
-    sides = np.r_[np.ones(79), 0.5]  # one unit more is sent than arrives
+    program = assignment(60)
+    sides = np.r_[np.ones(119), 0.5]  # one unit more is sent than arrives
     short = Program(q=program.q, A=program.A, l=sides, u=sides, lb=0)
     held_back(monkeypatch, lambda name: name == slow)
     answer = HighsBackend().solve(short, SolverSettings(threads=2))

@@ -31,7 +31,7 @@ from relift.threads import available_cores
 HEAD_START = 0.1
 """CPU seconds that simplex has for itself: a busy machine does not start a race that an idle one would not."""
 
-LEAST_ENTRIES = 3_000
+LEAST_ENTRIES = 8_000
 """Variables, rows and nonzeros together; smaller programs are solved by simplex before a thread is worth it."""
 
 INTERIOR_OPTIONS = {"solver": "ipm", "run_crossover": "off"}
@@ -149,6 +149,8 @@ def run_both(
         that there is no solution is left to simplex, which has rays.
     """
     start, stop = perf_counter(), Event()
+    if settings.threads is not None:  # these are taken: HiGHS's own would wait for work that neither method shares
+        settings = replace(settings, threads=1)
     simplex = load(replace(settings, interrupt=stop.is_set))
     prepare(simplex)
     interior = _Interior(load, run, settings, head_start, stop.set)
