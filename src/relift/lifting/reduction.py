@@ -58,14 +58,28 @@ class FixedVariables:
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class Scan:
-    """What presolve reads of a program first: exact vectors, entries of each row, rows that may be multiples."""
+    """What presolve reads of a program first: exact vectors, entries of each row, rows that may be multiples.
 
-    reading: Reading
-    images: VectorImages
-    counts: Indices
-    alike: Indices
+    Parameters
+    ----------
+    program
+        The program.
+    reading
+        How floats are read.
+    images
+        Its exact vectors.
+    counts
+        Entries of each row that are not 0.
+    alike
+        Rows that may be multiples of another one, ascending.
+    """
+
+    def __init__(
+        self, program: Program, reading: Reading, images: VectorImages, counts: Indices, alike: Indices
+    ) -> None:
+        self.program, self.reading, self.counts, self.alike = program, reading, counts, alike
+        self._images: VectorImages | None = images
 
     @classmethod
     def of(cls, program: Program, reading: Reading, earlier: Reduction | None = None) -> Scan:
@@ -73,11 +87,22 @@ class Scan:
         old = None if earlier is None else earlier.scan
         if old is None or earlier is None or old.reading != reading:
             # Singletons become bounds.
-            return cls(reading, VectorImages.of(program, reading), *scan_rows(program.A, least=2))
+            return cls(program, reading, VectorImages.of(program, reading), *scan_rows(program.A, least=2))
         images = VectorImages.of(program, reading, (earlier.ground, old.images))
         if _is_same_matrix(program.A, earlier.ground.A):
-            return cls(reading, images, old.counts, old.alike)
-        return cls(reading, images, *scan_rows(program.A, least=2))
+            return cls(program, reading, images, old.counts, old.alike)
+        return cls(program, reading, images, *scan_rows(program.A, least=2))
+
+    @property
+    def images(self) -> VectorImages:
+        """The exact vectors, read again if they were let go."""
+        if self._images is None:
+            self._images = VectorImages.of(self.program, self.reading)
+        return self._images
+
+    def let_go(self) -> None:
+        """Hold the exact vectors no longer: the reduced program has its own, and few programs are updated."""
+        self._images = None
 
 
 def _is_same_matrix(A: SparseMatrix, B: SparseMatrix) -> bool:
@@ -510,6 +535,7 @@ class _Work:
             quadratic=program.quadratic.on_variables(variables),
             conic=program.conic.on_variables(variables, self.b),
         )
+        self.scan.let_go()
         images = VectorImages(
             of_variables(self.q_image),
             of_rows(self.l_image),
