@@ -178,7 +178,7 @@ def test_the_first_budget_grows_with_the_program() -> None:
 
 
 def test_interior_point_without_crossover_gives_a_certified_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_simplex(load: Any, run: Any, settings: Any, budget: float, simplex: Any, **more: Any) -> Any:
+    def without_simplex(load: Any, run: Any, settings: Any, budget: float, simplex: Any, elsewhere: Any) -> Any:
         def pretend(highs: Any) -> str:
             return "kTimeLimit" if highs is simplex else str(run(highs))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.passes import scan_rows, submatrix
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
@@ -28,10 +28,10 @@ class Duplicates:
     ratio: Vector
     ratio_image: FieldElements
 
-    def among(self, rows: Indices) -> Duplicates:
-        """The same, by their places among rows that hold them, ascending."""
-        places = np.searchsorted(rows, self.member), np.searchsorted(rows, self.leader)
-        return Duplicates(*places, self.ratio, self.ratio_image)
+    def among(self, flags: Flags) -> Duplicates:
+        """The same, by their places among the rows that are flagged, as all of these are."""
+        place = np.cumsum(flags) - 1
+        return Duplicates(place[self.member], place[self.leader], self.ratio, self.ratio_image)
 
 
 def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | None = None) -> Duplicates | None:

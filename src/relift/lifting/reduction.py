@@ -568,7 +568,7 @@ class _Work:
             nonlocal cut
             if is_scanned:
                 found = find_duplicates(A, self.reading, self.alike[self.row_alive[self.alike]])
-                return found if found is None or rows.size == A.shape[0] else found.among(rows)
+                return found if found is None or rows.size == A.shape[0] else found.among(self.row_alive)
             cut = submatrix(A, rows, variables)
             return find_duplicates(cut, self.reading)
 
@@ -602,7 +602,6 @@ class _Work:
         gone = member[merged]
         stays = np.delete(rows, gone)
         together = _distinct(at[merged], heads.size)
-        places = heads[together] - np.searchsorted(gone, heads[together])  # among those that stay
         sources = [stays, stays]
         for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
             new, new_images = tight.values[together], tight.images[together]
@@ -612,8 +611,9 @@ class _Work:
                 getattr(self, name)[of_head], getattr(self, f"{name}_image")[of_head] = new, new_images
             won = np.flatnonzero(tight.winner[together] >= 0)
             if won.size:
+                led = heads[together[won]]
                 sources[side] = stays.copy()
-                sources[side][places[won]] = i[tight.winner[together[won]]]
+                sources[side][led - np.searchsorted(gone, led)] = i[tight.winner[together[won]]]
         factor[i[merged]] = ratio[merged]
         return stays, sources[0], sources[1]
 

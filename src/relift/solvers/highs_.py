@@ -53,7 +53,14 @@ from relift.solvers.forms import (
     with_point,
 )
 from relift.solvers.highs_race import may_race, run_both
-from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
+from relift.solvers.highs_rounds import (
+    Highs,
+    TakesBasis,
+    TimedInterrupt,
+    first_budget,
+    run_in_rounds,
+    seconds_waited,
+)
 from relift.solvers.kept import KeptSolver, has_same_structure, with_time_left
 from relift.solvers.separate_process import StoppedError, call_apart
 
@@ -201,9 +208,11 @@ def _linear(program: Program, settings: SolverSettings, warm_start: Solution | N
     if not has_choice:
         return simplex, run(simplex), True
     budget = first_budget(_n_entries(program))
-    highs, status = run_in_rounds(
-        load_with, run, settings, budget, simplex, elsewhere=lambda: 0.0 if timed is None else timed.seconds
-    )
+
+    def elsewhere() -> float:
+        return seconds_waited() + (0.0 if timed is None else timed.seconds)
+
+    highs, status = run_in_rounds(load_with, run, settings, budget, simplex, elsewhere)
     return highs, status, highs is simplex
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Protocol
 
 from relift.arrays import Vector
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = 0.2, 10.0
 """Bounds of the first budget of simplex, in seconds."""
+
+LITTLE = 0.05
+"""Of the budget: for less time lost elsewhere simplex is not run again."""
 
 SECONDS_PER_ENTRY = 1e-5
 """What interior point takes for each variable, row and nonzero, on most programs at most (43 of 51 that were measured).
@@ -148,7 +151,8 @@ def run_in_rounds(
     simplex
         The HiGHS object for simplex, loaded; it may have a basis to start from.
     elsewhere
-        Seconds that other work took so far, between iterations: they are not taken from the budget of simplex.
+        Seconds so far in which simplex had to wait, for work between iterations or for a core: they are not taken from
+        its budget.
 
     Returns
     -------
@@ -164,7 +168,7 @@ def run_in_rounds(
         )
         before = elsewhere()
         status = run(simplex)
-        while status == "kTimeLimit" and elsewhere() > before and _left(limit, start) > 0:
+        while status == "kTimeLimit" and elsewhere() - before > LITTLE * budget and _left(limit, start) > 0:
             lost, before = elsewhere() - before, elsewhere()
             simplex.setOptionValue("time_limit", simplex.getRunTime() + min(lost, _left(limit, start)))
             status = run(simplex)
@@ -205,6 +209,11 @@ class TimedInterrupt:
             return self._interrupt()
         finally:
             self.seconds += perf_counter() - start
+
+
+def seconds_waited() -> float:
+    """Seconds on the clock in which this thread had no core, from some moment on: only differences say something."""
+    return perf_counter() - thread_time()
 
 
 def _left(limit: float, start: float) -> float:
