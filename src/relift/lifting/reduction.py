@@ -391,21 +391,25 @@ class _Work:
             entries,
             exact.inverse(entry_images),
         )
+        j = _distinct(columns, self.program.n_variables)
+        position = np.empty(self.program.n_variables, np.int64)
+        position[j] = np.arange(j.size)
+        at = position[columns]
         # Several rows may bound one variable: the tightest wins. Where they leave no value, all stay rows.
-        lower = _tightest(self.lb, self.lb_image, bounds.low, bounds.low_image, columns, np.maximum)
-        upper = _tightest(self.ub, self.ub_image, bounds.high, bounds.high_image, columns, np.minimum)
+        lower = _tightest(self.lb[j], self.lb_image[j], bounds.low, bounds.low_image, at, np.maximum)
+        upper = _tightest(self.ub[j], self.ub_image[j], bounds.high, bounds.high_image, at, np.minimum)
         crossed = _leave_no_value(lower, upper)
-        crossed[columns[bounds.is_lost]] = True
-        keep = ~crossed[columns]
+        crossed[at[bounds.is_lost]] = True
+        keep = ~crossed[at]
         self.left_alone[rows[~keep]] = True
-        j = _distinct(columns[keep], self.program.n_variables)
+        bounded = _distinct(at[keep], j.size)
         for tight, values, images, sources in (
             (lower, self.lb, self.lb_image, self.lower_source),
             (upper, self.ub, self.ub_image, self.upper_source),
         ):
-            values[j], images[j] = tight.values[j], tight.images[j]
-            won = j[tight.winner[j] >= 0]
-            sources[won] = rows[tight.winner[won]]
+            values[j[bounded]], images[j[bounded]] = tight.values[bounded], tight.images[bounded]
+            won = bounded[tight.winner[bounded] >= 0]
+            sources[j[won]] = rows[tight.winner[won]]
         self.source_entry[rows[keep]] = entries[keep]
         self.row_alive[rows[keep]] = False
 
@@ -523,32 +527,28 @@ class _Work:
             P = None if P.nnz == 0 else P
         self.cuts.close()
         of_variables, of_rows = _taker(variables, program.n_variables), _taker(rows, program.n_rows)
+        self.scan.let_go()
+        del self.images
+        (q, q_image), b_image = self.handed_over("q", of_variables), self.b_image
+        (l, l_image), (u, u_image) = self.handed_over("l", of_rows), self.handed_over("u", of_rows)
+        (lb, lb_image), (ub, ub_image) = self.handed_over("lb", of_variables), self.handed_over("ub", of_variables)
         reduced = Program.trusted(
-            P,
-            of_variables(self.q),
-            A,
-            of_rows(self.l),
-            of_rows(self.u),
-            of_variables(self.lb),
-            of_variables(self.ub),
+            P, q, A, l, u, lb, ub,
             _constant(program, self.values) if self.fixed else program.r,
             quadratic=program.quadratic.on_variables(variables),
             conic=program.conic.on_variables(variables, self.b),
-        )
-        self.scan.let_go()
-        images = VectorImages(
-            of_variables(self.q_image),
-            of_rows(self.l_image),
-            of_rows(self.u_image),
-            of_variables(self.lb_image),
-            of_variables(self.ub_image),
-            self.b_image,
-        )
+        )  # fmt: skip
         return Reduction(
-            program, reduced, images, variables, rows, self.values,
-            of_variables(self.lower_source), of_variables(self.upper_source), self.source_entry,
+            program, reduced, VectorImages(q_image, l_image, u_image, lb_image, ub_image, b_image), variables, rows,
+            self.values, of_variables(self.lower_source), of_variables(self.upper_source), self.source_entry,
             tuple(self.fixed), lower_row, upper_row, factor, self.scan, self.cuts,
         )  # fmt: skip
+
+    def handed_over(
+        self, name: str, take: Callable[[NDArray[ScalarT]], NDArray[ScalarT]]
+    ) -> tuple[Vector, FieldElements]:
+        """What is kept of a vector and of its images, which are not held here any longer."""
+        return take(self.__dict__.pop(name)), take(self.__dict__.pop(f"{name}_image"))  # type: ignore[return-value]
 
     def some(self, rows: Indices, variables: Indices) -> tuple[Indices | None, Indices | None]:
         """The same rows and variables; None where they are all."""
