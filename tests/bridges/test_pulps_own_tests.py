@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-bridge = pytest.importorskip("relift.pulp", reason="PuLP is not installed")
+pytest.importorskip("pulp", reason="PuLP is not installed")
+bridge = pytest.importorskip("relift.pulp")
 theirs = pytest.importorskip("pulp.tests.test_pulp", reason="this PuLP comes without its tests")
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

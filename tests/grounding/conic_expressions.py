@@ -10,9 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
+import pytest
 from hypothesis import strategies as st
+
+pytest.importorskip("cvxpy", reason="CVXPY is the other form")
+
+import cvxpy as cp
 
 Env = dict[str, int]
 

@@ -9,6 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+
+pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
+
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+
+pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
+
 from sklearn.metrics.pairwise import rbf_kernel
 
 from relift.arrays import Double, Examples

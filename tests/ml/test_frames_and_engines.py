@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.postgres_server import Server
+
+pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
+
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Lasso, LogisticRegression, PoissonRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from tests.postgres_server import Server
 
 from relift.errors import DataError, OptionError
 from relift.ml import (
@@ -26,7 +29,6 @@ from relift.ml import (
     LiftedQuantileRegressor,
 )
 
-pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
 pd = pytest.importorskip("pandas", reason="frames need pandas")
 
 

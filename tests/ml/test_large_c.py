@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+
+pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
+
 from sklearn.datasets import load_digits, make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel

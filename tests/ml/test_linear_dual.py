@@ -9,6 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+
+pytest.importorskip("sklearn", reason="relift.ml needs scikit-learn")
+
 from sklearn.datasets import load_wine, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR

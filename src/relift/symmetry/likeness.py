@@ -45,12 +45,15 @@ class Colours:
         As they are given; up to units and signs; and up to sizes too.
     rests
         Whether some variable has no cost and may be 0.
+    lacks_size
+        Whether some variable has no bound other than 0, so that rows may tell its size.
     """
 
     given: int
     up_to_units: int
     up_to_sizes: int
     rests: bool
+    lacks_size: bool = False
 
     @classmethod
     def of(cls, bounds: Intervals, q: Vector, q_image: FieldElements, *, sizes: bool, signs: bool) -> Colours:
@@ -70,16 +73,17 @@ class Colours:
         >>> low, high, q = np.zeros(3), np.array([1.0, 2.0, 2.0]), np.array([2.0, 1.0, 3.0])
         >>> bounds = Intervals(low, high, field.images(low), field.images(high))
         >>> Colours.of(bounds, q, field.images(q), sizes=True, signs=True)
-        Colours(given=3, up_to_units=2, up_to_sizes=1, rests=False)
+        Colours(given=3, up_to_units=2, up_to_sizes=1, rests=False, lacks_size=False)
         """
         is_free_of_charge = q_image == 0
         rests = bool(is_free_of_charge.any()) and bool(np.any(is_free_of_charge & bounds.admits_zero))
         if q.size > SAMPLE:
             some = np.arange(SAMPLE) * (q.size - 1) // (SAMPLE - 1)
             q, q_image = q[some], q_image[some]
-            bounds = Intervals(bounds.low[some], bounds.high[some], bounds.low_image[some], bounds.high_image[some])
+            bounds = bounds.of(some)
         own = scales_of_variables(bounds, q, q_image, sizes=sizes, signs=signs)
-        return cls(*count_kinds(q_image, bounds.low_image, bounds.high_image, *own.words), rests)
+        lacks_size = bool(np.any(~bounds.largest()[2]))
+        return cls(*count_kinds(q_image, bounds.low_image, bounds.high_image, *own.words), rests, lacks_size)
 
     @property
     def may_merge(self) -> bool:

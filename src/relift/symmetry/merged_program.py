@@ -136,9 +136,10 @@ class MergedProgram:
             self, program=program, member=member, images=replace(self.images, vectors=moved), q_image=of_member.q
         )
 
-    def with_vectors(self, vectors: VectorImages) -> MergedProgram:
-        """The same with bounds that are read in another way."""
-        return replace(self, images=replace(self.images, vectors=vectors))
+    def with_vectors(self, vectors: VectorImages, q_image: FieldElements) -> MergedProgram:
+        """The same with bounds, and costs of one member of each class, that are read in another way."""
+        of_all = field.multiply(q_image, self.masses.variable_images)
+        return replace(self, images=replace(self.images, vectors=replace(vectors, q=of_all)), q_image=q_image)
 
     def times_sizes(self, masses: Masses) -> Masses:
         """Masses of merged variables and rows, from those of members."""

@@ -63,6 +63,10 @@ class Intervals:
     low_image: FieldElements
     high_image: FieldElements
 
+    def of(self, some: Integers) -> Intervals:
+        """Those of some."""
+        return Intervals(self.low[some], self.high[some], self.low_image[some], self.high_image[some])
+
     @property
     def is_symmetric(self) -> Flags:
         """Whether the interval is its own negative; that of all numbers is."""

@@ -31,8 +31,8 @@ ROUNDING = 2e-15
 LARGEST = 10_000
 """Largest numerator and denominator of a fraction that counts as simple."""
 
-FEWEST = 0.05
-"""The share of bounds that must have the many digits of computed numbers."""
+FEWEST = 0.002
+"""The share of bounds that must have the many digits of computed numbers; 0.6 times a whole number has seldom."""
 
 SMALLEST = 1e-300
 """Numbers that are not larger tell no size."""
@@ -114,12 +114,27 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     return VectorImages(images.q, *new, images.b)
 
 
+def are_computed(values: Vector) -> Flags:
+    """Which numbers have more digits than anyone types.
+
+    Parameters
+    ----------
+    values
+        Finite numbers.
+
+    Examples
+    --------
+    >>> are_computed(np.array([22.278, 0.6 * 37.13, 0.0]))
+    array([False,  True, False])
+    """
+    with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        power = np.power(10.0, 12 - np.floor(np.log10(np.abs(values))))
+        return np.asarray((np.round(values * power) / power != values) & (values != 0))
+
+
 def _looks_computed(sizes: Vector) -> bool:
     """Whether many numbers have more digits than anyone types."""
-    with np.errstate(over="ignore", under="ignore"):
-        power = np.power(10.0, 12 - np.floor(np.log10(sizes)))
-        is_short = np.round(sizes * power) / power == sizes
-    return sizes.size > 1 and int(np.count_nonzero(~is_short)) >= FEWEST * sizes.size
+    return sizes.size > 1 and int(np.count_nonzero(are_computed(sizes))) >= FEWEST * sizes.size
 
 
 def _some_sizes(low: Vector, high: Vector) -> Vector:

@@ -29,6 +29,7 @@ from relift.symmetry.merged_program import MergedProgram, relative_row_scales
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
 from relift.symmetry.proportional_bounds import proportional_images
+from relift.symmetry.proportional_costs import Curvatures, proportional_costs
 from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
 from relift.symmetry.rounded_refinement import MOST_ROUNDS, ROUNDS_OF_A_LOOK, refine_up_to_rounding
 from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, rounded_scales
@@ -157,6 +158,7 @@ class _Search:
         self.plain: Refinement | None = None
         self.most_rounded = np.inf
         self.look: Likeness | None = None  # at the program without any classes
+        self.reads_curvatures = False  # as proportional
 
     @cached_property
     def colours(self) -> Colours:
@@ -189,29 +191,43 @@ class _Search:
     def within(self, small: MergedProgram) -> _Search:
         return _Search(small.program, small.images, self.settings, self.seed, self.tell, small)
 
-    def with_vectors(self, vectors: VectorImages) -> _Search:
-        """The same search with bounds that are read in another way."""
+    def read_as_proportional(self) -> _Search | None:
+        """The same search with bounds, costs and curvatures read as proportional where they are but for rounding."""
+        program, costs = self.program_of_all(), self.vectors_of_all().q
+        vectors, new_costs, curved = proportional_images(self.program, self.images.vectors), None, False
+        if self.is_linear:
+            new_costs = proportional_costs(program, costs)
+            if program.P is not None:
+                curved = Curvatures.of(program.P).seem_proportional(program, self.bounds, costs)
+        if vectors is None and new_costs is None and not curved:
+            return None
+        vectors = self.images.vectors if vectors is None else vectors
+        costs = costs if new_costs is None else new_costs
         if self.small is not None:
-            return self.within(self.small.with_vectors(vectors))
-        images = replace(self.images, vectors=vectors)
-        return _Search(self.program, images, self.settings, self.seed, self.tell)
+            search = self.within(self.small.with_vectors(vectors, costs))
+        else:
+            vectors = vectors if new_costs is None else replace(vectors, q=costs)
+            images = replace(self.images, vectors=vectors)
+            search = _Search(self.program, images, self.settings, self.seed, self.tell)
+        search.reads_curvatures = curved
+        return search
 
     def from_centres(self, centres: Centres) -> _Search:
         """The same search with variables measured from their centres."""
         if self.small is not None:
-            return self.within(self.small.centred(centres, self.settings.values))
-        program, vectors = centred_program(self.program, self.images.vectors, centres, self.settings.values)
-        images = replace(self.images, vectors=vectors)
-        return _Search(program, images, self.settings, self.seed, self.tell)
+            search = self.within(self.small.centred(centres, self.settings.values))
+        else:
+            program, vectors = centred_program(self.program, self.images.vectors, centres, self.settings.values)
+            images = replace(self.images, vectors=vectors)
+            search = _Search(program, images, self.settings, self.seed, self.tell)
+        search.reads_curvatures = self.reads_curvatures
+        return search
 
     def best_of_all(self) -> tuple[Candidate, Centres | None]:
-        """The fewest classes, also with bounds read as proportional, and with variables measured from centres."""
+        """The fewest classes, also with numbers read as proportional, and with variables measured from centres."""
         search, best, settings = self, self.best(), self.settings
-        again = None
-        if settings.sizes and best.n_classes > 2:
-            again = proportional_images(self.program, self.images.vectors)
-        if again is not None:
-            other_search = self.with_vectors(again)
+        other_search = self.read_as_proportional() if settings.sizes and best.n_classes > 2 else None
+        if other_search is not None:
             other = other_search.exact()
             if other.n_classes < best.n_classes:
                 search, best = other_search, other
@@ -271,9 +287,10 @@ class _Search:
             candidate = self.refine(None)
         # Quadratic constraints are compared with equal masses only.
         may_merge = self.cones is not None or (self.is_linear and self.colours.may_merge_with_masses)
-        if not self.settings.sizes or not may_merge:
+        by_rows = self.is_linear and self.colours.lacks_size  # sizes that rows tell show in rows alone
+        if not self.settings.sizes or not (may_merge or by_rows):
             return candidate
-        if self.n_entries > SMALL and not self.speaks_for_masses(candidate.found):
+        if (self.n_entries > SMALL or not may_merge) and not self.speaks_for_masses(candidate.found):
             return candidate
         masses = self.masses(candidate.found)
         if masses is not None:
@@ -359,15 +376,18 @@ class _Search:
         variables = self.scales_of_variables(own)
         rows = scales_of_rows(self.rows, sizes=settings.scale_rows, signs=settings.signs)
         words = [*images.variables, self.is_rigid.astype(np.uint64)] if self.is_rigid.any() else images.variables
-        of_variables, of_rows, links = list(words), list(images.rows), None
+        of_variables, of_rows, links, P = list(words), list(images.rows), None, whole.P
+        if self.reads_curvatures and P is not None:
+            P, word = Curvatures.of(P).parted(P, variables, own)
+            of_variables.append(word)
         if self.cones is not None:
             stacked = self.cones.stacked
-            whole, links = stacked.program, self.cones.links
+            whole, P, links = stacked.program, stacked.program.P, self.cones.links
             variables, rows = self.cones.with_cones(variables), self.cones.with_rows(rows)
             of_variables = stacked.words_of_columns(words, images.cones)
             of_rows = stacked.words_of_rows(images.rows, images.conic_rows)
         return refine_up_to_scale(
-            whole.P, whole.A, variables, rows, masses=masses, links=links, reading=settings.values,
+            P, whole.A, variables, rows, masses=masses, links=links, reading=settings.values,
             variable_extra=[*of_variables, *extra], row_extra=of_rows, seed=self.seed, progress=self.tell,
         )  # fmt: skip
 
@@ -390,8 +410,11 @@ class _Search:
     def masses(self, found: ScaledRefinement) -> Masses | None:
         program, vectors = self.program_of_all(), self.vectors_of_all()
         bounds, rows = intervals_of(program, vectors)
-        variables, row_classes = found.variables.classes, found.rows.classes
-        masses = masses_of(program, bounds, rows, vectors.q, variables, row_classes, self.settings.values)
+        variables, row_classes, costs = found.variables.classes, found.rows.classes, vectors.q
+        if self.reads_curvatures and program.P is not None:
+            q, costs = Curvatures.of(program.P).as_costs(bounds, program.q, costs)
+            program = program.replace(q=q)
+        masses = masses_of(program, bounds, rows, costs, variables, row_classes, self.settings.values)
         if masses is None:
             return None
         if self.small is not None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
+
+pytest.importorskip("cvxpy")
+
+import cvxpy as cp
 
 from relift.bridges.cvxpy.compiled import Compiled, Layout
 from relift.bridges.cvxpy.solver import Lifted

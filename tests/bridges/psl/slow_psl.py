@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-import cvxpy as cp
+import pytest
+
+cp = pytest.importorskip("cvxpy", reason="CVXPY solves the reference")
 
 Ground = tuple[str, tuple[str, ...]]
 

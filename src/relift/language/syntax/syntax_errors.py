@@ -150,11 +150,65 @@ def _other_language(
         return f"unexpected '{word}'", "Decimals are written with a point: 1.5"
     if kind != "LOGVAR" and re.search(r"\|$", code) and accepted == {"LOGVAR"}:
         return f"unexpected '{word}'", "The absolute value is written abs(e); |I| counts the values of I in a rule."
+    if (words := _misplaced_query(word, kind, text, code, span, accepted)) is not None:
+        return words
     if (declared := re.search(r"(?:^|;)\s*(set|parameter|variable|table)$", code)) is not None and kind == "NAME":
         ours = {"set": f"relation {word}/1;", "table": f"param {word}/2;"}
         ours |= {"parameter": f"param {word}/1;", "variable": f"var {word};"}
         return f"unexpected '{word}'", f"Here it is written: {ours[declared[1]]}"
     return None
+
+
+_NAME, _VARIABLES = r"([a-z]\w*)", r"([A-Z]\w*(?:\s*,\s*[A-Z]\w*)*)"
+_CONSTRAINT = re.compile(rf"(?:subject\s+to|(?:subject\s+to\s+)?{_NAME})")
+
+
+def _misplaced_query(
+    word: str, kind: str, text: str, code: str, span: Span, accepted: set[str]
+) -> tuple[str, str] | None:
+    """What to say about a query, or about arguments, that stand where other languages have them."""
+    head, rest = code[code.rfind(";") + 1 :].strip(), text[span.start :]
+    query = re.match(rf"\{{\s*({_VARIABLES}\s+in\s+[^{{}}\n]*?)\s*\}}", rest)
+    indices = re.match(rf"\(\s*{_VARIABLES}\s*\)", rest)
+    unexpected = f"unexpected '{word}'"
+    one_each = "One constraint for each answer of a query: subject to {}forall {{{}}}: .."
+    if (inside := query[2] if query else indices[1] if indices else "") and (
+        declared := re.fullmatch(rf"(param|relation)\s(?:.*,)?\s*{_NAME}", head)
+    ):
+        return unexpected, _by_number(declared[1], declared[2], inside)
+    if kind in ("SEMICOLON", "COMMA") and (
+        declared := re.fullmatch(rf"(param)\s(?:.*,)?\s*{_NAME}\s*\(\s*{_VARIABLES}\s*\)", head)
+    ):
+        return unexpected, _by_number(declared[1], declared[2], declared[3])
+    if found := re.fullmatch(rf"var\s+{_NAME}\s*\{{\s*{_VARIABLES}\s+in\s+([^{{}}]*?)\s*\}}", head):
+        return (
+            unexpected,
+            f"Unknowns are declared with their arguments first: var {found[1]}({found[2]}) in {found[3]} ..",
+        )
+    if query and (found := re.fullmatch(rf"def\s+{_NAME}", head)):
+        return unexpected, f"Arguments stand in parentheses: def {found[1]}({query[2]}) = .."
+    if kind == "LBRACE" and (found := _CONSTRAINT.fullmatch(head)):
+        return unexpected, one_each.format(f"{found[1]} " if found[1] else "", query[1] if query else "I in p(I)")
+    if indices and (found := re.fullmatch(rf"subject\s+to\s+{_NAME}", head)):
+        return unexpected, one_each.format(f"{found[1]} ", f"{indices[1]} in p({indices[1]})")
+    if (
+        kind == "COLON"
+        and not rest.startswith(":-")
+        and (found := re.fullmatch(rf"{_NAME}\s*\(\s*{_VARIABLES}\s*\)", head))
+    ):
+        return unexpected, one_each.format(f"{found[1]} ", f"{found[2]} in p({found[2]})")
+    if kind == "FORALL" and (found := re.fullmatch(rf"subject\s+to\s+{_NAME}\s*:", head)):
+        return unexpected, f"It stands before the colon: subject to {found[1]} forall {{I in p(I)}}: .."
+    if accepted == {"LOGVAR"} and head.endswith("{") and (found := re.match(rf"{_NAME}\(\s*{_VARIABLES}\s*\)", rest)):
+        return (
+            f"a logic variable was expected, not {word}",
+            f"A query begins with its variables: {{{found[2]} in {found[0]}}}",
+        )
+    return None
+
+
+def _by_number(kind: str, name: str, variables: str) -> str:
+    return f"What data fill is declared by its number of arguments: {kind} {name}/{variables.count(',') + 1};"
 
 
 def bad_token(

@@ -1,0 +1,243 @@
+"""Costs and curvatures that are proportional but for the rounding of floats, read as exactly proportional.
+
+What :mod:`~relift.symmetry.proportional_bounds` does for bounds. Losses 0.3 / size and costs price * size were written
+by a program, and hardly any of these floats is the decimal that was meant.
+
+- *Costs*: a cost of many digits that is a simple fraction of an entry of its column is read as that multiple of it.
+- *Curvatures*: where :math:`P_{jj}` is alone in its row and column of P, classes ask that :math:`P_{jj} w_j^2 / m_j` be
+  equal inside them, and nothing else. So these numbers are computed in floats, those that agree but for rounding are
+  made one word, and the entries are left out of P.
+
+Nothing is changed but the reading: classes found by it are compared with those of the usual reading, and the answer is
+checked on the original program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy import sparse
+
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
+from relift.program.program import Program
+from relift.symmetry import finite_field as field
+from relift.symmetry.own_scales import OPEN_SIZE, Intervals, Masses, OwnScales
+from relift.symmetry.proportional_bounds import ROUNDING, SAMPLE, are_computed, simple_fractions
+
+FEWEST_LINKS = 0.05
+"""The share of computed costs, of those looked at first, that must be simple fractions of entries."""
+
+
+def proportional_costs(program: Program, q_image: FieldElements) -> FieldElements | None:
+    """Read costs as exact multiples of entries of their columns; None if none is read otherwise than before.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    q_image
+        Its costs as they are read otherwise.
+
+    Examples
+    --------
+    >>> size = np.array([37.13, 41.29])
+    >>> program = Program(q=0.3 * size, A=[size], l=[1], lb=0)
+    >>> images = [field.images(program.q), proportional_costs(program, field.images(program.q))]
+    >>> ratios = [field.multiply(one, field.inverse(field.images(size))) for one in images]
+    >>> [bool(one[0] == one[1]) for one in ratios]
+    [False, True]
+    """
+    q, A = program.q, program.A
+    if A.nnz == 0 or not are_computed(q[:: max(1, q.size // SAMPLE)]).any():
+        return None
+    place = np.arange(0, A.nnz, max(1, A.nnz // SAMPLE))
+    major = np.searchsorted(A.indptr, place, side="right") - 1
+    column, entry = A.indices[place] if A.format == "csr" else major, np.abs(A.data[place])
+    tells = (entry > 0) & are_computed(q[column])
+    is_simple = simple_fractions(np.abs(q[column[tells]]) / entry[tells]).exist
+    if np.count_nonzero(is_simple) <= FEWEST_LINKS * is_simple.size:
+        return None
+    listed = A.tocoo()
+    row, column = (where.astype(np.int64) for where in listed.coords)
+    used = (are_computed(q) & (q_image != 0))[column] & (listed.data != 0)
+    row, column, entry = row[used], column[used], np.abs(listed.data[used])
+    fractions = simple_fractions(np.abs(q[column]) / entry)
+    simple = np.flatnonzero(fractions.exist)
+    # Of several entries that in the longest row: rows that many variables share are where it matters.
+    lengths = np.bincount(listed.coords[0], minlength=program.n_rows)
+    order = simple[np.lexsort((entry[simple], lengths[row[simple]], column[simple]))]
+    chosen = order[np.diff(column[order], append=-1) != 0]
+    image = field.multiply(fractions.images()[chosen], field.images(entry[chosen]))
+    new = q_image.copy()
+    new[column[chosen]] = np.where(q[column[chosen]] < 0, field.negate(image), image)
+    return None if np.array_equal(new, q_image) else new
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Curvatures:
+    """Entries of P that are alone in their rows and columns.
+
+    Parameters
+    ----------
+    variables
+        Whose they are.
+    values
+        The entries.
+    """
+
+    variables: Indices
+    values: Vector
+
+    @classmethod
+    def of(cls, P: SparseMatrix) -> Curvatures:
+        """Find them.
+
+        Parameters
+        ----------
+        P
+            Symmetric, compressed.
+        """
+        alone = np.flatnonzero(np.diff(P.indptr) == 1)
+        first = P.indptr[alone]
+        alone = alone[(P.indices[first] == alone) & (P.data[first] != 0)]
+        return cls(alone, P.data[P.indptr[alone]])
+
+    def seem_proportional(self, program: Program, bounds: Intervals, q_image: FieldElements) -> bool:
+        """Whether some of them, relative to sizes and costs, are equal but for rounding, and not as they are read.
+
+        Parameters
+        ----------
+        program, bounds
+            The program, and the bounds of its variables.
+        q_image
+            Its costs as they are read.
+
+        Examples
+        --------
+        >>> size, q, low = np.array([37.13, 41.29, 3.7]), np.ones(3), np.zeros(3)
+        >>> bounds = Intervals(low, size, field.images(low), field.images(size))
+        >>> for curvature in (0.3 / size, np.ones(3)):
+        ...     program = Program(P=np.diag(curvature), q=q, lb=low, ub=size)
+        ...     print(Curvatures.of(program.P).seem_proportional(program, bounds, field.images(q)))
+        True
+        False
+        """
+        step = max(1, self.variables.size // SAMPLE)
+        variables, values = self.variables[::step], np.abs(self.values[::step])
+        if not are_computed(values).any():
+            return False
+        size, image = np.zeros(values.size), np.ones(values.size, np.uint64)
+        own, own_image, known = bounds.of(variables).largest()
+        size[known], image[known] = own[known], own_image[known]
+        if not known.all():
+            size[~known] = _sizes_by_rows(program, variables[~known])
+        price = np.abs(program.q[variables])
+        relative = values * size / np.where(price > 0, price, 1.0)  # as with masses of size and price
+        exact = field.multiply(field.images(values), image)
+        cost = np.where(q_image[variables] == 0, np.uint64(1), q_image[variables])
+        exact = field.multiply(exact, field.inverse(np.where(program.q[variables] < 0, field.negate(cost), cost)))
+        tells = size > 0
+        return bool(np.unique(exact[tells]).size > nearly_equal(relative[tells])[1].size)
+
+    def parted(
+        self, P: SparseMatrix, own: OwnScales, masses: Masses | None
+    ) -> tuple[SparseMatrix | None, FieldElements]:
+        """P without the entries of variables whose size is known, and a word for each variable in place of them.
+
+        Parameters
+        ----------
+        P
+            The matrix that they are of.
+        own
+            What is known of scales of variables.
+        masses
+            How much members count; None if equally much.
+        """
+        some = own.states[self.variables] & OPEN_SIZE == 0
+        variables = self.variables[some]
+        scale = own.floats[variables]
+        mass = 1.0 if masses is None else masses.variables[variables]
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+            relative = self.values[some] * scale * scale / mass
+        words = np.zeros(own.floats.size, np.uint64)
+        words[variables] = nearly_equal(relative)[0].astype(np.uint64) + np.uint64(1)
+        return _without(P, variables), words
+
+    def as_costs(
+        self, bounds: Intervals, q: Vector, q_image: FieldElements
+    ) -> tuple[Vector, FieldElements]:  # fmt: skip
+        """Costs, and in place of those that are 0 the curvatures times sizes, equal where they are but for rounding.
+
+        Masses take prices from them; what the two are multiplied with does not matter.
+
+        Parameters
+        ----------
+        bounds
+            Bounds of the variables.
+        q, q_image
+            Their costs.
+        """
+        size, _, known = bounds.largest()
+        takes = (q_image[self.variables] == 0) & known[self.variables]
+        variables = self.variables[takes]
+        if variables.size == 0:
+            return q, q_image
+        label, first = nearly_equal(np.abs(self.values[takes]) * size[variables])
+        price = (np.abs(self.values[takes]) * size[variables])[first][label]
+        q, q_image = q.copy(), q_image.copy()
+        q[variables], q_image[variables] = price, field.images(price)
+        return q, q_image
+
+
+def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
+    """Labels of numbers that are equal but for rounding, in increasing order, and the place of a member of each.
+
+    Parameters
+    ----------
+    values
+        Numbers.
+
+    Examples
+    --------
+    >>> nearly_equal(np.array([0.3, 7.0, 0.1 + 0.2]))
+    (array([0, 1, 0]), array([0, 1]))
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    with np.errstate(invalid="ignore"):
+        starts = np.diff(ordered) > ROUNDING * np.abs(ordered[1:])
+    labels = np.empty(values.size, np.int64)
+    labels[order] = np.concatenate([[0], np.cumsum(starts)])[: values.size]
+    return labels, order[np.concatenate([[True], starts])[: values.size]]
+
+
+def _sizes_by_rows(program: Program, variables: Indices) -> Vector:
+    """The least that a right-hand side admits, |b| / |a|; 0 where none does."""
+    sides = np.maximum(_finite(program.l), _finite(program.u))
+    part = program.A.tocsc()[:, variables].tocoo()
+    row, column = part.coords
+    tells = (sides[row] > 0) & (part.data != 0)
+    size = np.full(variables.size, np.inf)
+    np.minimum.at(size, column[tells], sides[row[tells]] / np.abs(part.data[tells]))
+    return np.where(np.isfinite(size), size, 0.0)
+
+
+def _finite(values: Vector) -> Vector:
+    return np.where(np.isfinite(values), np.abs(values), 0.0)
+
+
+def _without(P: SparseMatrix, variables: Indices) -> SparseMatrix | None:
+    """P without the only entries of the rows and columns of some variables."""
+    if variables.size == P.nnz:
+        return None
+    keeps: Flags = np.ones(P.nnz, bool)
+    keeps[P.indptr[variables]] = False
+    lengths = np.diff(P.indptr).copy()
+    lengths[variables] = 0
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(P.indptr.dtype)
+    kind = sparse.csr_array if P.format == "csr" else sparse.csc_array
+    rest: SparseMatrix = kind((P.data[keeps], P.indices[keeps], offsets), shape=P.shape)
+    return rest
