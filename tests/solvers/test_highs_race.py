@@ -1,9 +1,10 @@
-"""Simplex and interior point at the same time: told by objects that wait for each other, not by a clock."""
+"""Simplex and interior point beside each other: told by objects that wait for each other, not by a clock."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,8 @@ import pytest
 from relift import Program, Status, solve
 from relift.errors import BackendError
 from relift.settings import SolverSettings
-from relift.solvers import highs_race
 from relift.solvers.highs_ import HighsBackend, load, run
-from relift.solvers.highs_race import LEAST_ENTRIES, may_race, run_both
+from relift.solvers.highs_race import LEAST_ENTRIES, SLICE, head_start, may_run_both, run_both, works_together
 
 PATIENCE = 60.0
 """Seconds after which a test that waits for the other method has failed."""
@@ -176,13 +176,95 @@ def test_both_keep_the_time_limit_of_the_user() -> None:
     assert all(each.time_limit is not None and each.time_limit <= 1000.0 for each in race.made)
 
 
-def test_who_may_race() -> None:
-    enough, two = LEAST_ENTRIES, SolverSettings(threads=2)
-    assert may_race(two, enough)
-    assert not may_race(two, enough - 1)
-    assert not may_race(SolverSettings(threads=1), enough)
-    assert not may_race(SolverSettings(threads=2, interrupt=lambda: False), enough)
-    assert not may_race(SolverSettings(threads=2, options={"parallel": "on"}), enough)
+def test_which_programs_both_methods_may_run_on() -> None:
+    enough = LEAST_ENTRIES
+    assert may_run_both(SolverSettings(), enough)
+    assert not may_run_both(SolverSettings(), enough - 1)
+    assert not may_run_both(SolverSettings(interrupt=lambda: False), enough)
+    assert not may_run_both(SolverSettings(options={"parallel": "on"}), enough)
+
+
+def test_one_thread_means_turns_with_a_longer_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert works_together(SolverSettings(threads=2))
+    assert not works_together(SolverSettings(threads=1))
+    monkeypatch.setattr("relift.solvers.highs_race.available_cores", lambda: 1)
+    assert not works_together(SolverSettings())
+    assert head_start(10**6, together=True) == head_start(1, together=False) == 0.1
+    assert head_start(10**6, together=False) == 10.0
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """Stands for a HiGHS object that does so many iterations of so many seconds; notes who works when."""
+
+    def __init__(self, settings: SolverSettings, name: str, iterations: int, at_work: list[str]) -> None:
+        assert settings.interrupt is not None
+        self.interrupt, self.name, self.iterations, self.at_work = settings.interrupt, name, iterations, at_work
+        self.done = 0
+
+    def run(self) -> str:
+        for _ in range(self.iterations):
+            self.at_work.append(self.name)
+            if self.interrupt():
+                return "kInterrupt"
+            self.done += 1
+        return "kOptimal"
+
+
+def turns(simplex: int, interior: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[Worker], bool]:
+    """Let both take turns on a clock by which each look takes half of a turn; who worked, what was made, who won."""
+    looks = threading.local()
+
+    def clock() -> float:
+        looks.seen = getattr(looks, "seen", 0) + 1
+        return float(looks.seen) * SLICE / 2
+
+    monkeypatch.setattr("relift.solvers.highs_race.thread_time", clock)
+    at_work: list[str] = []
+    made: list[Worker] = []
+    joined = threading.Event()
+
+    def make(settings: SolverSettings) -> Any:
+        is_interior = "solver" in settings.options
+        if is_interior:
+            joined.set()
+        made.append(Worker(settings, *(("interior", interior) if is_interior else ("simplex", simplex)), at_work))
+        return made[-1]
+
+    def run_until_both_are_there(highs: Any) -> str:
+        for _ in range(int(PATIENCE * 1000)):  # between iterations: interior point is made in its first turn
+            if joined.is_set() or highs.name == "interior":
+                return str(highs.run())
+            assert not highs.interrupt()
+            threading.Event().wait(0.001)
+        raise AssertionError("interior point never had a turn")
+
+    _, status, is_simplex = run_both(make, run_until_both_are_there, SolverSettings(), head_start=0.0, together=False)
+    assert status == "kOptimal"
+    return at_work, made, is_simplex
+
+
+def test_in_turns_the_method_that_needs_less_wins_and_the_other_has_had_about_as_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    at_work, (simplex, interior), is_simplex = turns(200, 50, monkeypatch)
+    assert not is_simplex
+    assert interior.done == 50
+    assert 40 <= simplex.done <= 60
+    assert at_work.count("simplex") + at_work.count("interior") == len(at_work)
+    _, (simplex, interior), is_simplex = turns(50, 200, monkeypatch)
+    assert is_simplex
+    assert simplex.done == 50
+    assert 40 <= interior.done <= 60
+
+
+def test_in_turns_one_method_works_at_a_time_and_goes_on_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work, (simplex, _), _ = turns(60, 1000, monkeypatch)
+    assert simplex.done == 60
+    changes = sum(one != other for one, other in pairwise(at_work))
+    assert 20 <= changes <= 80  # turns of about two iterations each, none of them mixed up with the other's
 
 
 # --- with HiGHS itself ------------------------------------------------------------------------------------------------
@@ -217,8 +299,22 @@ def held_back(monkeypatch: pytest.MonkeyPatch, is_held: Callable[[Any], bool]) -
 
     monkeypatch.setattr("relift.solvers.highs_.run", run_other)
     monkeypatch.setattr("relift.solvers.highs_.load", load_and_note)
-    monkeypatch.setattr(highs_race.run_both, "__defaults__", (*run_both.__defaults__[:-1], 0.0))
+    monkeypatch.setattr("relift.solvers.highs_.head_start", lambda n_entries, together: 0.0)
     return ran
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_both_methods_of_highs_end_with_the_certified_answer(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = assignment(60)
+    highs = load(program, SolverSettings())
+    assert run(highs) == "kOptimal"
+    monkeypatch.setattr("relift.solvers.highs_.head_start", lambda n_entries, together: 0.0)
+    before = threading.active_count()
+    result = solve(program, lift="none", reduce=False, threads=threads)
+    assert result.status == Status.OPTIMAL
+    assert len(result.attempts) == 1
+    assert result.objective == pytest.approx(float(highs.getInfo().objective_function_value), abs=1e-5)
+    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("slow", ["choose", "ipm"])

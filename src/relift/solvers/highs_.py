@@ -1,7 +1,7 @@
 """HiGHS by highspy: simplex for linear programs (their default backend), active set for quadratic ones.
 
-Where simplex is slow, interior point runs beside it (:mod:`~relift.solvers.highs_race`), or takes turns with it where
-there is one thread only (:mod:`~relift.solvers.highs_rounds`).
+Where simplex is slow, interior point runs beside it, or takes turns with it where there is one thread only
+(:mod:`~relift.solvers.highs_race`).
 
 HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both dual values change sign here.
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
@@ -52,15 +52,8 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
-from relift.solvers.highs_race import may_race, run_both
-from relift.solvers.highs_rounds import (
-    Highs,
-    TakesBasis,
-    TimedInterrupt,
-    first_budget,
-    run_in_rounds,
-    seconds_waited,
-)
+from relift.solvers.highs_race import head_start, may_run_both, run_both, works_together
+from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
 from relift.solvers.kept import KeptSolver, has_same_structure, with_time_left
 from relift.solvers.separate_process import StoppedError, call_apart
 
@@ -86,9 +79,6 @@ GRACE = 2.0
 
 _ENOUGH = 1000
 """So many iterations a kept object may take in any case, before a fresh one is tried."""
-
-_KEPT_SECONDS = 1.0
-"""So long a kept object may take in any case: it starts near the end."""
 
 MODEL_STATUSES = {
     "kOptimal": Status.OPTIMAL,
@@ -199,20 +189,20 @@ def _linear(program: Program, settings: SolverSettings, warm_start: Solution | N
             set_basis(highs, program, warm_start)
 
     has_choice = "solver" not in settings.options and settings.iteration_limit is None
-    if has_choice and may_race(settings, _n_entries(program)):
-        return run_both(load_with, run, settings, start_from)
+    n_entries = _n_entries(program)
+    if has_choice and may_run_both(settings, n_entries):
+        together = works_together(settings)
+        return run_both(load_with, run, settings, start_from, head_start(n_entries, together=together), together)
     timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
     settings = dataclasses.replace(settings, interrupt=timed)
     simplex = load(program, settings)
     start_from(simplex)
     if not has_choice:
         return simplex, run(simplex), True
-    budget = first_budget(_n_entries(program))
-
-    def elsewhere() -> float:
-        return seconds_waited() + (0.0 if timed is None else timed.seconds)
-
-    highs, status = run_in_rounds(load_with, run, settings, budget, simplex, elsewhere)
+    budget = first_budget(n_entries)
+    highs, status = run_in_rounds(
+        load_with, run, settings, budget, simplex, elsewhere=lambda: 0.0 if timed is None else timed.seconds
+    )
     return highs, status, highs is simplex
 
 
@@ -312,7 +302,7 @@ class _KeptHighs(KeptSolver):
             self.options = _option_values(old, without_limit)
         if _option_values(program, without_limit) != self.options:
             return None
-        budget = max(_KEPT_SECONDS, first_budget(_n_entries(program)))
+        budget = first_budget(_n_entries(program))
         highs.setOptionValue("time_limit", highs.getRunTime() + min(budget, settings.time_limit or budget))
         if "simplex_iteration_limit" not in settings.options:
             highs.setOptionValue("simplex_iteration_limit", max(_ENOUGH, 3 * self.iterations))

@@ -1,15 +1,20 @@
-"""Simplex and interior point at the same time, where a second core is free.
+"""Simplex and interior point beside each other: whichever has an answer first stops the other.
 
-Nobody can tell beforehand which of the two is the faster on a linear program (:mod:`~relift.solvers.highs_rounds`), so
-both run, on a thread each: HiGHS lets go of Python's lock while it works. Simplex has a head start, within which most
-programs are solved and no second thread does anything. Interior point runs without crossover. Whichever has an answer
-first stops the other between two of its iterations, and that one has ended before the answer is handed on.
+Simplex is the default: its answer is a vertex, and most linear programs take it a moment. On some it takes hundreds of
+times as long as interior point (a covering design of 1,716 variables: 4 s and 0.02 s), on others it is the other way
+round, and nobody can tell before. So both run, on a thread each: HiGHS lets go of Python's lock while it works. Simplex
+has a head start, within which most programs are solved and no second thread does anything. Interior point runs without
+crossover. The loser is stopped between two of its iterations, and has ended before the answer is handed on.
 
-Time on the clock is that of the better method, plus the head start at most; CPU time up to twice that. Which of the
-two wins can differ from run to run where they are nearly as fast. Both answers are optimal within the tolerances and
-pass the same certificate, but simplex returns a vertex and interior point a point inside the optimal face: where the
-optimum is not unique, the point can differ. ``threads=1`` makes them take turns instead, and
-``backend_options={"solver": "simplex"}`` (or ``"ipm"``) runs one of them alone.
+With two threads allowed, they run at the same time: time on the clock is that of the better method plus the head start
+at most, CPU time up to twice that. With ``threads=1`` they take turns, each waiting between two iterations while the
+other works: CPU time is at most twice that of simplex, or the head start and twice that of interior point. The head
+start is longer then, what interior point takes on most programs.
+
+Which of the two wins can differ from run to run where they are nearly as fast. Both answers are optimal within the
+tolerances and pass the same certificate, but simplex returns a vertex and interior point a point inside the optimal
+face: where the optimum is not unique, the point can differ. ``backend_options={"solver": "simplex"}`` (or ``"ipm"``)
+runs one of them alone.
 """
 
 from __future__ import annotations
@@ -20,16 +25,19 @@ from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import replace
 from threading import Event, Thread
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import final
 
 from relift.errors import BackendError
 from relift.settings import SolverSettings
-from relift.solvers.highs_rounds import UNDECIDED, Highs
+from relift.solvers.highs_rounds import LONGEST, SECONDS_PER_ENTRY, UNDECIDED, Highs
 from relift.threads import available_cores
 
 HEAD_START = 0.1
 """CPU seconds that simplex has for itself: a busy machine does not start a race that an idle one would not."""
+
+SLICE = 0.05
+"""CPU seconds of one turn, where methods take turns."""
 
 LEAST_ENTRIES = 8_000
 """Variables, rows and nonzeros together; smaller programs are solved by simplex before a thread is worth it."""
@@ -39,8 +47,8 @@ INTERIOR_OPTIONS = {"solver": "ipm", "run_crossover": "off"}
 _DECIDED = {"kOptimal", "kInfeasible", "kUnbounded", "kUnboundedOrInfeasible"}
 
 
-def may_race(settings: SolverSettings, n_entries: int) -> bool:
-    """Whether both methods may run at the same time.
+def may_run_both(settings: SolverSettings, n_entries: int) -> bool:
+    """Whether both methods may run beside each other.
 
     Parameters
     ----------
@@ -48,15 +56,74 @@ def may_race(settings: SolverSettings, n_entries: int) -> bool:
         Without a method chosen by the user.
     n_entries
         Variables, rows and nonzeros together.
+    """
+    return n_entries >= LEAST_ENTRIES and "parallel" not in settings.options and settings.interrupt is None
+
+
+def works_together(settings: SolverSettings) -> bool:
+    """Whether there are threads for both methods at the same time.
 
     Examples
     --------
-    >>> may_race(SolverSettings(threads=1), 10**6), may_race(SolverSettings(threads=2), 10**6)
+    >>> works_together(SolverSettings(threads=1)), works_together(SolverSettings(threads=2))
     (False, True)
     """
-    if n_entries < LEAST_ENTRIES or "parallel" in settings.options or settings.interrupt is not None:
-        return False
     return (available_cores() if settings.threads is None else settings.threads) >= 2
+
+
+def head_start(n_entries: int, *, together: bool) -> float:
+    """CPU seconds that simplex has before interior point begins.
+
+    Parameters
+    ----------
+    n_entries
+        Variables, rows and nonzeros together.
+    together
+        Whether both run at the same time.
+
+    Examples
+    --------
+    >>> head_start(10**5, together=True), head_start(10**5, together=False)
+    (0.1, 1.0)
+    """
+    return HEAD_START if together else min(LONGEST, max(HEAD_START, SECONDS_PER_ENTRY * n_entries))
+
+
+_SIMPLEX, _INTERIOR = 0, 1
+
+
+@final
+class _Turns:
+    """Lets one of two threads work at a time; the other waits between two of its iterations."""
+
+    def __init__(self) -> None:
+        self._condition, self._holder, self._there, self._began = threading.Condition(), _SIMPLEX, {_SIMPLEX}, 0.0
+
+    def join(self, me: int) -> None:
+        """Wait for the first turn."""
+        with self._condition:
+            self._there.add(me)
+            self._wait_for_turn(me)
+
+    def leave(self, me: int) -> None:
+        """Let the other one work alone."""
+        with self._condition:
+            self._there.discard(me)
+            self._condition.notify_all()
+
+    def pass_on(self, me: int) -> None:
+        """Give the other one its turn and wait for the next one, if this one is over."""
+        if len(self._there) < 2 or thread_time() - self._began < SLICE:
+            return
+        with self._condition:
+            self._holder = 1 - me
+            self._condition.notify_all()
+            self._wait_for_turn(me)
+
+    def _wait_for_turn(self, me: int) -> None:
+        while self._holder != me and len(self._there) == 2:
+            self._condition.wait()
+        self._holder, self._began = me, thread_time()
 
 
 @final
@@ -70,8 +137,9 @@ class _Interior:
         settings: SolverSettings,
         head_start: float,
         tell: Callable[[], None],
+        turns: _Turns | None,
     ) -> None:
-        self._load, self._run, self._settings = load, run, settings
+        self._load, self._run, self._settings, self._turns = load, run, settings, turns
         self._head_start, self._tell, self._stop = head_start, tell, Event()
         self._seconds_of_simplex = _clock_of_this_thread()
         self.highs: Highs | None = None
@@ -93,21 +161,45 @@ class _Interior:
         self.wait()
 
     def _work(self) -> None:
-        start, settings = perf_counter(), self._settings
+        start = perf_counter()
         while (missing := self._head_start - self._seconds_of_simplex()) > 0:
             if self._stop.wait(missing):
                 return
+        if self._turns is not None:
+            self._turns.join(_INTERIOR)
+        try:
+            self._solve(start)
+        except (BackendError, MemoryError):  # simplex has the same program, and says what is wrong with it
+            return
+        finally:
+            if self.has_decided:
+                self._tell()
+            if self._turns is not None:
+                self._turns.leave(_INTERIOR)
+
+    def _solve(self, start: float) -> None:
+        settings = self._settings
+        if self._stop.is_set():
+            return
         if settings.time_limit is not None:
             left = max(settings.time_limit - (perf_counter() - start), 1e-3)
             settings = replace(settings, time_limit=left)
-        settings = replace(settings, options={**settings.options, **INTERIOR_OPTIONS}, interrupt=self._stop.is_set)
-        try:
-            self.highs = self._load(settings)
-            self.status = self._run(self.highs)
-        except (BackendError, MemoryError):  # simplex has the same program, and says what is wrong with it
-            return
-        if self.has_decided:
-            self._tell()
+        is_over = _between_iterations(self._stop, self._turns, _INTERIOR)
+        settings = replace(settings, options={**settings.options, **INTERIOR_OPTIONS}, interrupt=is_over)
+        self.highs = self._load(settings)
+        self.status = self._run(self.highs)
+
+
+def _between_iterations(stop: Event, turns: _Turns | None, me: int) -> Callable[[], bool]:
+    """What a method does between two iterations: wait while it is the other's turn; True if it is to end."""
+    if turns is None:
+        return stop.is_set
+
+    def wait_and_see() -> bool:
+        turns.pass_on(me)
+        return stop.is_set()
+
+    return wait_and_see
 
 
 def _clock_of_this_thread() -> Callable[[], float]:
@@ -126,6 +218,7 @@ def run_both(
     settings: SolverSettings,
     prepare: Callable[[Highs], None] = lambda highs: None,
     head_start: float = HEAD_START,
+    together: bool = True,
 ) -> tuple[Highs, str, bool]:
     """Run simplex here and interior point on another thread until one of them has an answer.
 
@@ -141,6 +234,8 @@ def run_both(
         Called with the object for simplex before it runs: to give it a basis.
     head_start
         CPU seconds of simplex before interior point begins.
+    together
+        Whether both may work at the same time; else they take turns.
 
     Returns
     -------
@@ -151,11 +246,16 @@ def run_both(
     start, stop = perf_counter(), Event()
     if settings.threads is not None:  # these are taken: HiGHS's own would wait for work that neither method shares
         settings = replace(settings, threads=1)
-    simplex = load(replace(settings, interrupt=stop.is_set))
+    turns = None if together else _Turns()
+    simplex = load(replace(settings, interrupt=_between_iterations(stop, turns, _SIMPLEX)))
     prepare(simplex)
-    interior = _Interior(load, run, settings, head_start, stop.set)
+    interior = _Interior(load, run, settings, head_start, stop.set, turns)
     try:
-        status = run(simplex)
+        try:
+            status = run(simplex)
+        finally:
+            if turns is not None:
+                turns.leave(_SIMPLEX)
         if status in UNDECIDED and status != "kTimeLimit":
             interior.wait()
     finally:

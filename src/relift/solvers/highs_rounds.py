@@ -1,22 +1,21 @@
-r"""Simplex and interior point in turns, for linear programs of which one of the two is slow.
+"""Simplex and interior point one after the other, for linear programs of which one of the two is slow.
 
-Simplex is the default: its answer is a vertex, and most linear programs take it a moment. On some it takes hundreds of
-times as long as interior point (a covering design of 1,716 variables: 24 s and 0.2 s), on others it is the other way
-round, and nobody can tell before. So simplex has a budget first; then interior point, without crossover, twice as much;
-then simplex goes on from where it was, to four times the budget; and so on. Neither takes more than about four times
-as long as the better one alone would.
+Simplex has a budget first; then interior point, without crossover, twice as much; then simplex four times the budget;
+and so on. Simplex goes on from where it was, unless presolve had removed something: then it starts again. Neither takes
+more than about five times as long as the better one alone would.
+
+This is for small programs, most of which are solved in a moment, and for callers that have work to do between the
+iterations of simplex. For all others see :mod:`~relift.solvers.highs_race`.
 
 The first budget is what interior point takes on most programs, 10 microseconds for each variable, row and nonzero,
-between 0.2 and 10 s. Programs that simplex solves within it are solved as by simplex alone, and so are all for which
-the user asks for a method or counts iterations. Where a second core is free they need not take turns
-(:mod:`~relift.solvers.highs_race`).
+between 1 and 10 s. Programs that simplex solves within it are solved as by simplex alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from time import perf_counter, thread_time
+from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 from relift.arrays import Vector
@@ -25,11 +24,8 @@ from relift.settings import SolverSettings
 if TYPE_CHECKING:
     from highspy import HighsBasis, HighsInfo, HighsModelStatus, HighsSolution
 
-SHORTEST, LONGEST = 0.2, 10.0
+SHORTEST, LONGEST = 1.0, 10.0
 """Bounds of the first budget of simplex, in seconds."""
-
-LITTLE = 0.05
-"""Of the budget: for less time lost elsewhere simplex is not run again."""
 
 SECONDS_PER_ENTRY = 1e-5
 """What interior point takes for each variable, row and nonzero, on most programs at most (43 of 51 that were measured).
@@ -123,7 +119,7 @@ def first_budget(n_entries: int) -> float:
     Examples
     --------
     >>> first_budget(5_000), first_budget(200_000), first_budget(10**8)
-    (0.2, 2.0, 10.0)
+    (1.0, 2.0, 10.0)
     """
     return min(LONGEST, max(SHORTEST, SECONDS_PER_ENTRY * n_entries))
 
@@ -151,8 +147,7 @@ def run_in_rounds(
     simplex
         The HiGHS object for simplex, loaded; it may have a basis to start from.
     elsewhere
-        Seconds so far in which simplex had to wait, for work between iterations or for a core: they are not taken from
-        its budget.
+        Seconds that other work took so far, between iterations: they are not taken from the budget of simplex.
 
     Returns
     -------
@@ -168,7 +163,7 @@ def run_in_rounds(
         )
         before = elsewhere()
         status = run(simplex)
-        while status == "kTimeLimit" and elsewhere() - before > LITTLE * budget and _left(limit, start) > 0:
+        while status == "kTimeLimit" and elsewhere() > before and _left(limit, start) > 0:
             lost, before = elsewhere() - before, elsewhere()
             simplex.setOptionValue("time_limit", simplex.getRunTime() + min(lost, _left(limit, start)))
             status = run(simplex)
@@ -209,11 +204,6 @@ class TimedInterrupt:
             return self._interrupt()
         finally:
             self.seconds += perf_counter() - start
-
-
-def seconds_waited() -> float:
-    """Seconds on the clock in which this thread had no core, from some moment on: only differences say something."""
-    return perf_counter() - thread_time()
 
 
 def _left(limit: float, start: float) -> float:
