@@ -30,11 +30,11 @@ from relift.threads import using_threads
 
 def bytes_of(program: Program) -> int:
     """Bytes of the arrays of a program."""
-    vectors = [program.q, program.l, program.u, program.lb, program.ub]
+    total = sum(vector.nbytes for vector in (program.q, program.l, program.u, program.lb, program.ub))
     for matrix in (program.A, program.P):
         if matrix is not None:
-            vectors += [matrix.data, matrix.indices, matrix.indptr]
-    return sum(vector.nbytes for vector in vectors)
+            total += matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
+    return total
 
 
 def _of_process(name: str) -> int:
@@ -98,10 +98,8 @@ def main() -> None:
             peaks = [found["peaks"].get(part) for part in ("presolve", "find classes", "verify", "quotient")]
             cells = [*peaks, found["held"], found["peaks"]["certificate"]]
             shown = ["–" if cell is None else f"{max(cell, 0.0):.1f}" for cell in cells]
-            print(
-                f"| {name} | {found['n_nonzeros']:,} | {found['megabytes']:.0f} | " + " | ".join(shown) + " |",
-                flush=True,
-            )
+            sizes = [name, f"{found['n_nonzeros']:,}", f"{found['megabytes']:.0f}"]
+            print(f"| {' | '.join([*sizes, *shown])} |", flush=True)
 
 
 if __name__ == "__main__":
