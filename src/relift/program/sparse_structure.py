@@ -114,11 +114,15 @@ def compressed(
     if n_entries < minor.size:  # room that SciPy kept for further entries
         values, minor = values[:n_entries], minor[:n_entries]
     _refuse_outside(name, "column" if order == "csr" else "row", minor, n_minor)
-    # Half as much to read for everything that follows, and what most solvers take.
-    kind = np.int32 if max(n_entries, *shape) < MOST_NARROW else np.int64
+    kind = _index_type(n_entries, shape)
     make = sparse.csr_array if order == "csr" else sparse.csc_array
     matrix: SparseMatrix = make((values, minor.astype(kind, copy=False), starts.astype(kind, copy=False)), shape=shape)
     return matrix
+
+
+def _index_type(n_entries: int, shape: tuple[int, int]) -> type[np.int32] | type[np.int64]:
+    """32 bits where they are enough: half as much to read for all that follows, and what most solvers take."""
+    return np.int32 if max(n_entries, *shape) < MOST_NARROW else np.int64
 
 
 def _from_blocks(name: str, data: Array, indices: object, indptr: object, shape: tuple[int, ...]) -> SparseMatrix:
@@ -181,7 +185,8 @@ def _stacked(values: Vector, row: Integers, column: Integers, shape: tuple[int, 
     """Compress by columns without adding double entries."""
     order = np.lexsort((row, column))
     starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=shape[1]))])
-    parts = (values[order], row[order], starts)
+    kind = _index_type(values.size, shape)
+    parts = (values[order], row[order].astype(kind, copy=False), starts.astype(kind, copy=False))
     matrix: SparseMatrix = sparse.csc_array(parts, shape=shape)
     return matrix
 
