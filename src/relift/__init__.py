@@ -25,8 +25,8 @@ __version__ = "0.1.0"
 
 logging.getLogger("relift").addHandler(logging.NullHandler())  # silent until the caller asks for more
 
-_PARTS = ("cvxpy", "highs", "linopy", "ml", "ortools", "pulp", "pyomo", "qpsolvers")
-"""Packages that need others to be installed; ``relift.cvxpy.Lifted`` imports them."""
+_PARTS = ("cvxpy", "errors", "highs", "linopy", "ml", "ortools", "pulp", "pyomo", "qpsolvers")
+"""Modules that are asked for by name, such as ``relift.errors.BoundsError``; most need other packages."""
 
 
 @cache

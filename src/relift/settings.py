@@ -83,10 +83,22 @@ def unknown_option(name: str, known: Iterable[str] = OWN_OPTIONS) -> UnknownOpti
     elsewhere = _ELSEWHERE.get(name, "")
     import difflib
 
+    if name in _OF_OTHER_FUNCTIONS:
+        return UnknownOptionError(f"unknown option {name!r}.", _OF_OTHER_FUNCTIONS[name])
     near = [elsewhere] if elsewhere in names else difflib.get_close_matches(name, names, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"Expected one of: {', '.join(sorted(names))}."
     return UnknownOptionError(f"unknown option {name!r}.", hint)
 
+
+_SCIPY = "SciPy's names are those of relift.linprog; relift.Program has costs q and rows l <= A x <= u."
+_QPSOLVERS = "These names are those of relift.solve_qp; relift.Program has rows l <= A x <= u."
+_OF_OTHER_FUNCTIONS = {
+    **dict.fromkeys(("c", "A_ub", "b_ub", "A_eq", "b_eq", "bounds"), _SCIPY),
+    **dict.fromkeys(("G", "h", "b"), _QPSOLVERS),
+    "maximize": "A maximisation is relift.Program(..., sense='max').",
+    "minimize": "A minimisation is relift.Program(..., sense='min'), the default.",
+}
+"""What other tools call parts of a program, and what to do."""
 
 _OF_PROGRAM = frozenset(
     {"P", "q", "A", "l", "u", "lb", "ub", "r", "sense", "triangle", "quadratic", "conic", "assume_convex"}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
+import subprocess
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -514,3 +517,19 @@ def test_wide_indices_become_narrow_where_that_is_enough(order: str) -> None:
     program = Program(q=np.zeros(3), A=wide, u=[1.0, 1.0])
     assert program.A.indices.dtype == program.A.indptr.dtype == np.int32
     assert program.A.toarray().tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("c", "relift.linprog"), ("A_ub", "relift.linprog"), ("G", "relift.solve_qp"), ("maximize", "sense='max'"),
+     ("variable_name", "Did you mean 'variable_names'?")],
+)  # fmt: skip
+def test_names_of_other_tools_are_told_apart_from_those_of_a_program(name: str, hint: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(hint)):
+        Program(**{name: [1.0]})  # type: ignore[arg-type]
+
+
+def test_errors_can_be_named_before_anything_else_is_used() -> None:
+    code = "import relift; print(relift.errors.BoundsError.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "BoundsError\n"

@@ -22,7 +22,7 @@ from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix
 from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
 from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
-from relift.settings import check_choice
+from relift.settings import check_choice, suggests_options
 
 Sense = Literal["min", "max"]
 Triangle = Literal["upper", "lower"]
@@ -141,6 +141,7 @@ class Program:
     variable_names: Sequence[str] | None
     row_names: Sequence[str] | None
 
+    @suggests_options
     def __init__(
         self,
         P: MatrixLike | None = None,
