@@ -267,6 +267,28 @@ def test_in_turns_one_method_works_at_a_time_and_goes_on_where_it_was(monkeypatc
     assert 20 <= changes <= 80  # turns of about two iterations each, none of them mixed up with the other's
 
 
+def test_in_turns_nobody_waits_beyond_the_time_limit() -> None:
+    held, ended = threading.Event(), threading.Event()
+
+    def make(settings: SolverSettings) -> Any:
+        return Runner(settings, "kTimeLimit" if "solver" in settings.options else None)
+
+    def interior_keeps_its_turn(highs: Any) -> str:
+        if highs.options:
+            held.set()
+            assert ended.wait(PATIENCE)
+            return "kInterrupt"
+        while not held.is_set():
+            assert not highs.interrupt()
+        highs.interrupt()  # waits for its turn, which never comes, until the time is over
+        ended.set()
+        return "kTimeLimit"
+
+    settings = SolverSettings(time_limit=0.2)
+    _, status, is_simplex = run_both(make, interior_keeps_its_turn, settings, head_start=0.0, together=False)
+    assert (status, is_simplex) == ("kTimeLimit", True)
+
+
 # --- with HiGHS itself ------------------------------------------------------------------------------------------------
 
 
@@ -337,6 +359,13 @@ def test_a_method_that_the_user_asks_for_runs_alone(monkeypatch: pytest.MonkeyPa
     for solver in ("simplex", "ipm"):
         solve(assignment(60), lift="none", reduce=False, threads=2, backend_options={"solver": solver})
     assert ran == ["simplex", "ipm"]
+
+
+def test_versions_of_highspy_that_cannot_be_stopped_do_not_run_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = held_back(monkeypatch, lambda name: False)
+    monkeypatch.setattr("relift.solvers.highs_._callback_kinds", lambda: None)
+    assert solve(assignment(60), lift="none", reduce=False, threads=2).status == Status.OPTIMAL
+    assert ran == ["choose"]
 
 
 @pytest.mark.parametrize("slow", ["choose", "ipm"])

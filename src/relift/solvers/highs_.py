@@ -190,7 +190,7 @@ def _linear(program: Program, settings: SolverSettings, warm_start: Solution | N
 
     has_choice = "solver" not in settings.options and settings.iteration_limit is None
     n_entries = _n_entries(program)
-    if has_choice and may_run_both(settings, n_entries):
+    if has_choice and may_run_both(settings, n_entries) and _callback_kinds() is not None:
         together = works_together(settings)
         return run_both(load_with, run, settings, start_from, head_start(n_entries, together=together), together)
     timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
@@ -340,10 +340,15 @@ def _ask_between_iterations(highs: Highs, interrupt: Callable[[], bool]) -> None
         if into is not None and interrupt():
             into.user_interrupt = True
 
-    kinds = getattr(getattr(_highspy(), "cb", None), "HighsCallbackType", None)
+    kinds = _callback_kinds()
     if kinds is not None and highs.setCallback(ask, None) != _highspy().HighsStatus.kError:
         for name in ("kCallbackSimplexInterrupt", "kCallbackIpmInterrupt"):
             highs.startCallback(getattr(kinds, name))
+
+
+def _callback_kinds() -> object | None:
+    """The kinds of callbacks of this version of highspy; None if it has none, and cannot be stopped."""
+    return getattr(getattr(_highspy(), "cb", None), "HighsCallbackType", None)
 
 
 def run(highs: Highs) -> str:

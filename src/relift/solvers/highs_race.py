@@ -94,10 +94,17 @@ _SIMPLEX, _INTERIOR = 0, 1
 
 @final
 class _Turns:
-    """Lets one of two threads work at a time; the other waits between two of its iterations."""
+    """Lets one of two threads work at a time; the other waits between two of its iterations.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    seconds
+        After so many nobody waits any longer: both see that their time is over. None for no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
         self._condition, self._holder, self._there, self._began = threading.Condition(), _SIMPLEX, {_SIMPLEX}, 0.0
+        self._end = None if seconds is None else perf_counter() + seconds
 
     def join(self, me: int) -> None:
         """Wait for the first turn."""
@@ -122,7 +129,10 @@ class _Turns:
 
     def _wait_for_turn(self, me: int) -> None:
         while self._holder != me and len(self._there) == 2:
-            self._condition.wait()
+            left = None if self._end is None else self._end - perf_counter()
+            if left is not None and left <= 0:
+                break
+            self._condition.wait(left)
         self._holder, self._began = me, thread_time()
 
 
@@ -246,7 +256,7 @@ def run_both(
     start, stop = perf_counter(), Event()
     if settings.threads is not None:  # these are taken: HiGHS's own would wait for work that neither method shares
         settings = replace(settings, threads=1)
-    turns = None if together else _Turns()
+    turns = None if together else _Turns(settings.time_limit)
     simplex = load(replace(settings, interrupt=_between_iterations(stop, turns, _SIMPLEX)))
     prepare(simplex)
     interior = _Interior(load, run, settings, head_start, stop.set, turns)
