@@ -19,6 +19,7 @@ from relift.program.program import Program
 from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import LiftSettings
 from relift.solvers.dummy_variable import DummyVariable
+from relift.solvers.idle_bounds import IdleBounds
 from relift.solvers.power_trees import PowerTrees
 from relift.symmetry.snapping import snap
 from relift.testing.random_conic_programs import symmetric_conic_program
@@ -83,6 +84,17 @@ def dummy(random: Random) -> Case:
     return program, DummyVariable.of(program)
 
 
+def idle_bounds(random: Random) -> Case:
+    """Squared hinges of a few variables in a box; the bounds of their helper variables are idle."""
+    n, m = int(random.integers(1, 5)), int(random.integers(1, 8))
+    A = np.hstack([random.normal(size=(m, n)), np.eye(m)])
+    lower, upper = np.r_[np.full(n, -1.0), np.zeros(m)], np.r_[np.ones(n), np.full(m, np.inf)]
+    program = Program(P=np.diag(random.random(n + m) + 0.1), A=A, l=random.normal(size=m), lb=lower, ub=upper)
+    step = IdleBounds.of(program, fewest=1)
+    assert step is not None
+    return program, step
+
+
 STEPS: dict[str, Callable[[Random], Case]] = {
     "presolve": presolve,
     "quotient": merge,
@@ -91,6 +103,7 @@ STEPS: dict[str, Callable[[Random], Case]] = {
     "snapped numbers": snapped,
     "power-cone trees": power_trees,
     "dummy variable": dummy,
+    "idle bounds": idle_bounds,
 }
 
 

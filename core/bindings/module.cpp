@@ -5,7 +5,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "relift/factor/fill.hpp"
 #include "relift/likeness.hpp"
@@ -199,6 +201,52 @@ struct RefineArguments {
     unsigned int n_threads;
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
+    PyObject* kept = Py_None;
+};
+
+// What one program keeps between its refinements; the matrices are known by where their values stand.
+struct KeptProgram {
+    KeptWeights weights;
+    const double *P_values = nullptr, *A_values = nullptr;
+    u64 P_size = 0, A_size = 0;
+    int decimal = 0;
+
+    bool is_same(const KeptProgram& other) const {
+        return P_values == other.P_values && A_values == other.A_values && P_size == other.P_size &&
+               A_size == other.A_size && decimal == other.decimal;
+    }
+};
+constexpr const char* name_of_kept = "relift.kept_weights";
+
+PyObject* kept_weights(PyObject*, PyObject*) {
+    return guarded([&]() -> PyObject* {
+        auto kept = std::make_unique<KeptProgram>();
+        PyObject* capsule = PyCapsule_New(kept.get(), name_of_kept, [](PyObject* given) {
+            delete static_cast<KeptProgram*>(PyCapsule_GetPointer(given, name_of_kept));
+        });
+        if (capsule) kept.release();
+        return capsule;
+    });
+}
+
+// Weights are taken out while they are used, and put back afterwards, under the lock of the interpreter: two threads
+// that share them read the values twice.
+class LentWeights {
+public:
+    LentWeights(PyObject* capsule, KeptProgram of_this) : here_(std::move(of_this)) {
+        if (capsule == Py_None) return;
+        home_ = static_cast<KeptProgram*>(PyCapsule_GetPointer(capsule, name_of_kept));
+        if (!home_) throw PythonError();
+        if (here_.is_same(*home_)) here_.weights = std::exchange(home_->weights, KeptWeights());
+    }
+    KeptWeights* weights() { return home_ ? &here_.weights : nullptr; }
+    void give_back() {
+        if (home_) *home_ = std::move(here_);
+    }
+
+private:
+    KeptProgram here_;
+    KeptProgram* home_ = nullptr;
 };
 
 // The arrays of multipliers, kept while they are used.
@@ -285,19 +333,23 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
                           given.scale_rows != 0, given.seed, given.n_threads};
 
     Statistics statistics;
+    LentWeights kept(given.kept, {{}, problem.P.values, problem.A.values, P ? P->values.size() : 0, A.values.size(),
+                                  given.decimal});
     PyThreadState* thread = PyEval_SaveThread();
     try {
         if (P) P->check(problem.P, options.n_threads);
         A.check(problem.A, options.n_threads);
         PythonMonitor monitor(given.progress, thread);
         statistics = given.multipliers
-                         ? refine_up_to_multipliers(problem, options, output, multipliers.arrays, monitor)
-                         : refine(problem, options, output, monitor);
+                         ? refine_up_to_multipliers(problem, options, output, multipliers.arrays, monitor,
+                                                    kept.weights())
+                         : refine(problem, options, output, monitor, kept.weights());
     } catch (...) {
         PyEval_RestoreThread(thread);
         throw;
     }
     PyEval_RestoreThread(thread);
+    kept.give_back();
     return Py_BuildValue("KKKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
                          (unsigned long long)statistics.peak_bytes, (unsigned long long)statistics.rows_without_total);
 }
@@ -313,12 +365,12 @@ PyObject* refine_any(const RefineArguments& given) {
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.n_threads,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
-                              &given.row_scale_images))
+                              &given.row_scale_images, &given.kept))
             return nullptr;
         return refine_any(given);
     });
@@ -327,12 +379,12 @@ PyObject* refine_program(PyObject*, PyObject* arguments) {
 PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.decimal, &given.seed, &given.n_threads, &given.progress,
                               &given.variable_labels, &given.row_labels,
                               &given.multipliers, &given.multiplier_images, &given.states, &given.masses,
-                              &given.mass_images, &given.links))
+                              &given.mass_images, &given.links, &given.kept))
             return nullptr;
         return refine_any(given);
     });
@@ -461,8 +513,9 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
         LookArguments given{};
         given.P = Py_None;
         PyObject *labels_given, *row_labels_given;
-        if (!PyArg_ParseTuple(arguments, "OpnnOOOO", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
-                              &given.variables, &given.rows, &labels_given, &row_labels_given))
+        int only_in_proportion;
+        if (!PyArg_ParseTuple(arguments, "OpnnOOOOp", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
+                              &given.variables, &given.rows, &labels_given, &row_labels_given, &only_in_proportion))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const NumberBuffers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
@@ -471,7 +524,7 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
             const Likeness found =
                 look_at_rows(problem, variables.numbers, rows.numbers,
                              labels.elements<i64>('i', "labels", problem.n_variables),
-                             row_labels.elements<i64>('i', "row_labels", problem.n_rows));
+                             row_labels.elements<i64>('i', "row_labels", problem.n_rows), only_in_proportion);
             return Py_BuildValue("OO", found.speaks() ? Py_True : Py_False,
                                  found.speaks_in_proportion() ? Py_True : Py_False);
         });
@@ -539,13 +592,15 @@ PyMethodDef methods[] = {
     {"inverse", inverse, METH_VARARGS, "inverse(values, out): reciprocals in the field; 0 gives 0."},
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
-     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images): colour refinement; "
-     "returns (passes, splitters, extra bytes, rows without a weighted sum)."},
+     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept): colour "
+     "refinement; kept is None, or what kept_weights() returned for these matrices; returns (passes, splitters, extra bytes, rows without a weighted sum)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
-     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links): "
+     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept): "
      "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
      "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
+    {"kept_weights", kept_weights, METH_NOARGS,
+     "kept_weights(): a place where refinements of the same matrices keep the values that they have read."},
     {"own_scales", own_scales, METH_VARARGS,
      "own_scales(low, high, cost, mass, low_image, high_image, cost_image, mass_image, sizes, signs, floats, images, "
      "states, low_word, high_word, cost_word): sizes and signs that numbers of their own decide; cost and mass may be "
@@ -553,8 +608,9 @@ PyMethodDef methods[] = {
     {"relative_scales", relative_scales, METH_VARARGS,
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"likeness", likeness, METH_VARARGS,
-     "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels): looks at some rows; returns "
-     "whether they speak for masses, and whether right-hand sides in proportion do, to ten digits."},
+     "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "
+     "rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "
+     "proportion do, to ten digits."},
     {"masses", masses, METH_VARARGS,
      "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
      "n_row_classes, floats, images, row_floats, row_images): masses from sizes and prices, equal within classes."},

@@ -16,6 +16,7 @@
 #include "relift/passes/exact_numbers.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
+#include "relift/passes/looks.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
@@ -49,6 +50,10 @@ public:
         const bool is_integer = kind() == 'i' || kind() == 'l' || kind() == 'q';
         if (view_.itemsize != sizeof(Integer) || !is_integer || this->size() != size) fail(name);
         return static_cast<Integer*>(view_.buf);
+    }
+    const u8* bytes(const char* name, size_t size) const {
+        if (view_.itemsize != 1 || this->size() != size) fail(name);
+        return static_cast<const u8*>(view_.buf);
     }
     u64* words(const char* name, size_t size) const {
         if (view_.itemsize != 8 || (kind() != 'L' && kind() != 'Q') || this->size() != size) fail(name);
@@ -510,6 +515,117 @@ PyObject* py_count_shapes(PyObject*, PyObject* arguments) {
     });
 }
 
+// Bounds and costs of variables: floats, then exact.
+PyObject* py_look_at_colours(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[6];
+        unsigned long long most;
+        int sizes, signs;
+        if (!PyArg_ParseTuple(arguments, "(OOOOOO)Kpp", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                              &most, &sizes, &signs))
+            return nullptr;
+        const Buffer low(given[0]), high(given[1]), cost(given[2]), low_image(given[3]), high_image(given[4]);
+        const Buffer cost_image(given[5]);
+        const size_t n = low.size();
+        if (n > most_indices || most < 2 || most > most_indices) throw std::invalid_argument("there are too many variables");
+        const OwnNumbers numbers{low.doubles("low", n), high.doubles("high", n), cost.doubles("cost", n), nullptr,
+                                 low_image.words("low_image", n), high_image.words("high_image", n),
+                                 cost_image.words("cost_image", n), nullptr, n};
+        const Colours found = look_at_colours(numbers, most, sizes, signs);
+        return Py_BuildValue("KKKNN", (unsigned long long)found.kinds.given, (unsigned long long)found.kinds.up_to_units,
+                             (unsigned long long)found.kinds.up_to_sizes, PyBool_FromLong(found.rests),
+                             PyBool_FromLong(found.lacks_size));
+    });
+}
+
+PyObject* py_look_computed(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[4];
+        unsigned long long most;
+        int digits;
+        double smallest, share;
+        if (!PyArg_ParseTuple(arguments, "OOOOKidd", &given[0], &given[1], &given[2], &given[3], &most, &digits, &smallest,
+                              &share))
+            return nullptr;
+        const Buffer lb(given[0]), ub(given[1]), l(given[2]), u(given[3]);
+        const size_t n = lb.size(), m = l.size();
+        if (most < 1 || digits < 1 || digits > 15) throw std::invalid_argument("an option lies outside");
+        const Sizes of_variables(lb.doubles("lb", n), ub.doubles("ub", n), n, smallest);
+        const Sizes of_rows(l.doubles("l", m), u.doubles("u", m), m, smallest);
+        return PyBool_FromLong(look_computed(of_variables, of_rows, most, digits, share));
+    });
+}
+
+template <class Index>
+bool may_be_reflected_by(const MatrixBuffers& A, bool is_by_rows, const MatrixBuffers* P, const ReflectionVectors& vectors,
+                         u64 most) {
+    const SparseView<Index> rows = A.view<Index>(1);
+    const u64 n_major = is_by_rows ? vectors.m : vectors.n;
+    if (rows.n_major != n_major) throw std::invalid_argument("A has a wrong length");
+    if (!P) return may_be_reflected<Index>(rows, is_by_rows, nullptr, vectors, most);
+    const SparseView<Index> curved = P->view<Index>(1);
+    if (curved.n_major != vectors.n) throw std::invalid_argument("P has a wrong length");
+    return may_be_reflected<Index>(rows, is_by_rows, &curved, vectors, most);
+}
+
+PyObject* py_may_be_reflected(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *P_given, *given[5], *rigid_given;
+        int is_by_rows;
+        unsigned long long most;
+        if (!PyArg_ParseTuple(arguments, "OpO(OOOOO)OK", &A_given, &is_by_rows, &P_given, &given[0], &given[1], &given[2],
+                              &given[3], &given[4], &rigid_given, &most))
+            return nullptr;
+        const Buffer q(given[0]), lb(given[1]), ub(given[2]), l(given[3]), u(given[4]);
+        const size_t n = q.size(), m = l.size();
+        if (n > most_vertices || m > most_vertices || most < 2) throw std::invalid_argument("there are too many variables");
+        std::unique_ptr<Buffer> rigid;
+        if (rigid_given != Py_None) rigid = std::make_unique<Buffer>(rigid_given);
+        const ReflectionVectors vectors{q.doubles("q", n), lb.doubles("lb", n), ub.doubles("ub", n), l.doubles("l", m),
+                                        u.doubles("u", m), rigid ? rigid->bytes("is_rigid", n) : nullptr, n, m};
+        if (vectors.first_with_middle() == n) Py_RETURN_FALSE;
+        const MatrixBuffers A(A_given, is_by_rows ? n : m);
+        std::unique_ptr<MatrixBuffers> P;
+        if (P_given != Py_None) P = std::make_unique<MatrixBuffers>(P_given, n);
+        const bool is_wide = A.is_wide();
+        return PyBool_FromLong(is_wide ? may_be_reflected_by<int64_t>(A, is_by_rows, P.get(), vectors, most)
+                                       : may_be_reflected_by<int32_t>(A, is_by_rows, P.get(), vectors, most));
+    });
+}
+
+template <class Index>
+u64 count_links_of(const MatrixBuffers& A, bool is_by_rows, const OwnNumbers& variables, const OwnNumbers& rows, u64 step,
+                   double largest, double rounding) {
+    const SparseView<Index> view = A.view<Index>(1);
+    if (view.n_major != (is_by_rows ? rows.size : variables.size)) throw std::invalid_argument("A has a wrong length");
+    return count_links(view, is_by_rows, variables, rows, step, largest, rounding);
+}
+
+PyObject* py_count_links(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *given[8];
+        int is_by_rows;
+        unsigned long long step;
+        double largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)Kdd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
+                              &given[3], &given[4], &given[5], &given[6], &given[7], &step, &largest, &rounding))
+            return nullptr;
+        if (!(largest >= 1 && largest <= 1e9) || step < 1) throw std::invalid_argument("an option lies outside");
+        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
+        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
+        const size_t n = lb.size(), m = l.size();
+        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
+                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
+        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
+                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
+        const MatrixBuffers A(A_given, is_by_rows ? n : m);
+        const bool is_wide = A.is_wide();
+        return PyLong_FromUnsignedLongLong(
+            is_wide ? count_links_of<int64_t>(A, is_by_rows, variables, rows, step, largest, rounding)
+                    : count_links_of<int32_t>(A, is_by_rows, variables, rows, step, largest, rounding));
+    });
+}
+
 PyMethodDef methods[] = {
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
@@ -541,6 +657,18 @@ PyMethodDef methods[] = {
      "has_longer(values, digits): whether some number has more than so many significant digits."},
     {"count_shapes", py_count_shapes, METH_VARARGS,
      "count_shapes(low, high, cost): how many intervals with costs there are up to a factor of either sign."},
+    {"look_at_colours", py_look_at_colours, METH_VARARGS,
+     "look_at_colours((low, high, cost, low_image, high_image, cost_image), most, sizes, signs): how many kinds of "
+     "variables there are as given, up to units and signs, and up to sizes; whether one may rest, and whether "
+     "one has no size."},
+    {"look_computed", py_look_computed, METH_VARARGS,
+     "look_computed(lb, ub, l, u, most, digits, smallest, share): whether a share of the bounds has more digits."},
+    {"count_links", py_count_links, METH_VARARGS,
+     "count_links(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), step, largest, rounding): how "
+     "many of some entries have a row and a variable with sizes in a simple ratio, or a row without one."},
+    {"may_be_reflected", py_may_be_reflected, METH_VARARGS,
+     "may_be_reflected(A, is_by_rows, P, (q, lb, ub, l, u), is_rigid, most): whether fewer shapes would be left if "
+     "variables were measured from the middle of their bounds."},
     {"count_kinds", py_count_kinds, METH_VARARGS,
      "count_kinds(q, lb, ub, low, high, cost): how many kinds of variables there are as given, up to units and signs, "
      "and up to sizes."},

@@ -31,6 +31,7 @@ def refine(
     row_labels: NDArray[np.int64],
     row_scales: _Floats,
     row_scale_images: _Words,
+    kept: object = None,
     /,
 ) -> tuple[int, int, int, int]: ...
 def refine_up_to_multipliers(
@@ -53,8 +54,10 @@ def refine_up_to_multipliers(
     masses: _Floats | None,
     mass_images: _Words | None,
     links: NDArray[np.int64] | None,
+    kept: object = None,
     /,
 ) -> tuple[int, int, int, int]: ...
+def kept_weights() -> object: ...
 
 _Numbers = tuple[_Floats, _Floats, _Floats | None, _Words, _Words, _Words | None]
 
@@ -67,6 +70,7 @@ def likeness(
     rows: _Numbers,
     labels: NDArray[np.int64],
     row_labels: NDArray[np.int64],
+    only_in_proportion: bool,
     /,
 ) -> tuple[bool, bool]: ...
 def masses(

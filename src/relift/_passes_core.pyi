@@ -42,6 +42,31 @@ def spread(vector: _Vector, sizes: _Vector, representatives: _Places, labels: _P
 def count_kinds(
     q: _Words, lb: _Words, ub: _Words, low: _Words, high: _Words, cost: _Words, /
 ) -> tuple[int, int, int]: ...
+def look_at_colours(
+    variables: tuple[_Vector, _Vector, _Vector, _Words, _Words, _Words], most: int, sizes: bool, signs: bool, /
+) -> tuple[int, int, int, bool, bool]: ...
+def look_computed(
+    lb: _Vector, ub: _Vector, l: _Vector, u: _Vector, most: int, digits: int, smallest: float, share: float, /
+) -> bool: ...
+def count_links(
+    A: _Parts,
+    is_by_rows: bool,
+    variables: tuple[_Vector, _Vector, _Words, _Words],
+    rows: tuple[_Vector, _Vector, _Words, _Words],
+    step: int,
+    largest: float,
+    rounding: float,
+    /,
+) -> int: ...
+def may_be_reflected(
+    A: _Parts,
+    is_by_rows: bool,
+    P: _Parts | None,
+    vectors: tuple[_Vector, _Vector, _Vector, _Vector, _Vector],
+    is_rigid: NDArray[np.uint8] | None,
+    most: int,
+    /,
+) -> bool: ...
 def numbered(labels: _Places, numbers: _Places, /) -> int: ...
 def simple_fractions(
     values: _Vector, largest: float, rounding: float, numerators: _Places, denominators: _Places, /

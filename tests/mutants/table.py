@@ -171,6 +171,19 @@ SOLVERS = _of(
         "tests/solvers/test_forms.py",
     ),
     (
+        "idle_bounds.py",
+        "not_raised = np.where(entries.data > 0, has_upper, has_lower)",
+        "not_raised = np.where(entries.data > 0, has_lower, has_upper)",
+        "tests/solvers/test_idle_bounds.py",
+    ),
+    (
+        "idle_bounds.py",
+        "(_slope(curvature, lb, program.q) <= 0)",
+        "(curvature > 0)",
+        "tests/solvers/test_idle_bounds.py",
+    ),
+    ("first_order_choice.py", "LEAST_FILL = 2.0", "LEAST_FILL = 0.5", "tests/solvers/test_first_order_choice.py"),
+    (
         "kept.py",
         "> max(FEW_ITERATIONS, 2 * self.iterations)",
         "> max(FEW_ITERATIONS, 200 * self.iterations)",
@@ -185,6 +198,18 @@ SOLVERS = _of(
 )
 OTHERS = _of(
     "src/relift",
+    (
+        "bridges/psl/rows.py",
+        "return found if len(found) == len(given) else None",
+        "return found",
+        "tests/bridges/psl/test_psl_rows.py",
+    ),
+    (
+        "bridges/psl/rows.py",
+        "if many is not None and rows.keys().isdisjoint(many):",
+        "if many is not None:",
+        "tests/bridges/psl/test_psl_rows.py",
+    ),
     ("formats/mps_program.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e25", GUARDS),
     ("formats/mps_program.py", "INFINITE_BOUND = 1e20", "INFINITE_BOUND = 1e15", GUARDS),
     ("formats/mps_writer.py", '("G", -1e30, None)', '("G", -1e10, None)', GUARDS),

@@ -113,7 +113,7 @@ def test_osqp_is_asked_first_where_factors_fill_up() -> None:
     program = grid(11)
     found = predicted_fill.predicted_fill(program)
     assert found is not None
-    assert first_order_iterations(program) == int(0.35 * 15 * found.operations / found.entries / 4)
+    assert int(0.35 * 15 * found.operations / found.entries / 4) < first_order_iterations(program) == 300
     result = relift.solve(program, lift="none")
     assert (result.backend, result.status) == ("osqp", "optimal")
     assert result.objective == pytest.approx(relift.solve(program, lift="none", backend="clarabel").objective, rel=1e-6)
@@ -128,7 +128,7 @@ def test_osqp_is_asked_first_where_factors_fill_up() -> None:
 def test_clarabel_answers_where_osqp_does_not_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("osqp")
     monkeypatch.setattr(first_order_choice, "SHARE", 0.001)
-    monkeypatch.setattr(first_order_choice, "INTERIOR_ITERATIONS", 200)
+    monkeypatch.setattr(first_order_choice, "FEWEST_ITERATIONS", 10)
     result = relift.solve(grid(11), lift="none")
     assert (result.backend, result.status) == ("clarabel", "optimal")
     assert [attempt.backend for attempt in result.attempts] == ["osqp", "clarabel"]
@@ -151,10 +151,31 @@ def test_other_programs_are_left_to_the_default(change: dict[str, Any]) -> None:
     assert first_order_iterations(program.replace(**change, assume_convex=True)) is None
 
 
-def test_thresholds_decide() -> None:
+def test_thresholds_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("osqp")
     assert first_order_iterations(grid(19)) is None  # 6,859 nodes
-    found = predicted_fill.predicted_fill(grid(20))
+    program = grid(20)
+    found = predicted_fill.predicted_fill(program)
     assert found is not None
-    is_large = found.operations >= first_order_choice.LEAST_OPERATIONS
-    is_long = found.operations / found.entries >= first_order_choice.LEAST_LENGTH
-    assert (first_order_iterations(grid(20)) is not None) == (is_large and is_long)
+    length = found.operations / found.entries
+    assert first_order_iterations(program) == int(0.35 * 15 * length / 4) > 300
+    size = program.n_variables + 0.5 * program.P.nnz
+    for name, value in (
+        ("LEAST_FILL", found.entries / size), ("LEAST_OPERATIONS", found.operations), ("LEAST_LENGTH", length),
+    ):  # fmt: skip
+        assert getattr(first_order_choice, name) < value
+        with monkeypatch.context() as change:
+            change.setattr(first_order_choice, name, 1.01 * value)
+            assert first_order_iterations(program) is None
+            change.setattr(first_order_choice, name, 0.99 * value)
+            assert first_order_iterations(program) is not None
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_a_dense_program_is_left_to_the_default() -> None:
+    program = Program(P=np.ones((1000, 1000)) + np.eye(1000), q=np.zeros(1000), assume_convex=True)
+    found = predicted_fill.predicted_fill(program)
+    assert found is not None
+    assert found.operations > first_order_choice.LEAST_OPERATIONS
+    assert found.operations / found.entries > first_order_choice.LEAST_LENGTH
+    assert first_order_iterations(program) is None

@@ -242,14 +242,14 @@ public:
         if (has_distinct_variables_) return Verdict::discrete;
         n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
         n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
-        const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows;
+        const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows, n_entries = problem_.A.n_entries();
         if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
         RoundsToGo rounds_to_go(n_vertices, n_variable_classes_, n_row_classes_, growth_to_go_on);
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
             const bool had_woken = has_woken_;
             has_woken_ = false;
-            n_woken_ = 0;
+            n_woken_ = n_woken_entries_ = 0;
             if (!(is_first && skips_first_rows_)) colour_rows();
             n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows, !rows_before.is_exact);
             // The variables are stable under the rows as they were, unless they woke: if those have not changed, all is
@@ -266,7 +266,8 @@ public:
             if (!problem_.has_P() && !multipliers_ && are_distinct(rows_, n_row_classes_)) return Verdict::stable;
             const bool pays = rounds_to_go.pay_after(n_variable_classes_, n_row_classes_);
             const bool was_half = is_first && skips_first_rows_;
-            if (n_woken_ > n_vertices / 64) continue;  // a wave goes through: all of it must be compared once more
+            // A wave goes through: all that it reached must be compared once more, by a worklist too.
+            if (n_woken_ > n_vertices / 64 || n_woken_entries_ > n_entries / 16) continue;
             if (!was_half && !pays) return Verdict::slow;
         }
     }
@@ -354,6 +355,9 @@ private:
             else sums[k] = Algebra::multiply(sums[k], factors[k]);
         has_woken_ = true;
         n_woken_ += woken_.size();
+        if ((first == 0) != problem_.A_is_by_rows)  // those of the majors are known without a count
+            for (u32 v : woken_)
+                n_woken_entries_ += u64(problem_.A.offsets[v - first + 1]) - u64(problem_.A.offsets[v - first]);
         multipliers_->wake(woken_, [&](u32 v) -> u64& { return sums[v - first]; },
                            [&](u32 v) { return number_of(v < n ? variables_[v] : rows_[v - n]); });
     }
@@ -373,7 +377,7 @@ private:
     Array<u64> variables_, spare_variables_, rows_, spare_rows_, products_, parts_;
     Array<u32> woken_;
     DistinctCount n_variable_classes_{0, true}, n_row_classes_{0, true};
-    u64 n_passes_ = 0, n_woken_ = 0;
+    u64 n_passes_ = 0, n_woken_ = 0, n_woken_entries_ = 0;
     bool skips_first_rows_ = false, has_woken_ = false, has_distinct_variables_ = false;
 };
 

@@ -99,11 +99,21 @@ private:
     Array<u64> kinds_, pairs_, table_;
 };
 
+inline bool have_sizes(const OwnNumbers& numbers) {
+    for (u64 k = 0; k < numbers.size; ++k)
+        if (is_size(numbers.low[k], numbers.low_image[k]) || is_size(numbers.high[k], numbers.high_image[k])) return true;
+    return false;
+}
+
+// With only_in_proportion just what speaks_in_proportion() tells is found.
 template <class Index>
 Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables, const OwnNumbers& rows,
-                      const i64* variable_class, const i64* row_class) {
+                      const i64* variable_class, const i64* row_class, bool only_in_proportion = false) {
+    const auto has_side = [](double side) { return std::isfinite(side) && side != 0; };
+    if (only_in_proportion && !have_sizes(variables)) return Likeness();
     constexpr u64 without_cost = ~u64(0);
-    const auto quantised = [](double value) { return u64(std::min(value, 1.0) * 1e10 + 0.5); };
+    // To ten digits, whatever its size: where some entries are much larger than the others, those are not all alike.
+    const auto quantised = [](double value) { return (bits_of(value) + (u64(1) << 17)) >> 18; };
     const auto side_word = [](double side, double largest) {  // to ten digits, whatever its size
         if (!std::isfinite(side)) return side > 0 ? ~u64(1) : ~u64(2);
         int exponent = 0;
@@ -124,6 +134,12 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
     Likeness found;
     for (u64 first = 0, last = 0; first < entries.size(); first = last) {
         double most_dear = 0, largest = 0;
+        const u32 i = sample.rows[entries[first].row];
+        const double low = rows.low[i], high = rows.high[i];
+        if (only_in_proportion && !has_side(low) && !has_side(high)) {
+            while (last < entries.size() && entries[last].row == entries[first].row) ++last;
+            continue;
+        }
         const auto numbers = [&](const SampledEntry& entry, double& dear, double& large) {
             const u32 j = entry.column;
             double size = 0;
@@ -143,6 +159,7 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
             most_dear = std::max(most_dear, dear);
             largest = std::max(largest, large);
         }
+        if (only_in_proportion && !(largest > 0)) continue;
         u64 kind = 0;
         of_entries.clear();
         for (u64 e = first; e < last; ++e) {
@@ -151,13 +168,13 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
             const u64 by_size = large > 0 ? quantised(large / largest) + 1 : 0;
             kind += mix(by_cost ^ mix(by_size));
             // Entries that have neither a price nor a size say nothing.
-            if (dear > 0 || large > 0) of_entries.add(by_cost, variable_class[entries[e].column]);
+            if (!only_in_proportion && (dear > 0 || large > 0)) of_entries.add(by_cost, variable_class[entries[e].column]);
         }
-        of_entries.count(found.entry_pairs, found.entries_alike);
-        const u32 i = sample.rows[entries[first].row];
-        of_rows.add(kind, row_class[i]);
-        const double low = rows.low[i], high = rows.high[i];
-        if (largest > 0 && ((std::isfinite(low) && low != 0) || (std::isfinite(high) && high != 0))) {
+        if (!only_in_proportion) {
+            of_entries.count(found.entry_pairs, found.entries_alike);
+            of_rows.add(kind, row_class[i]);
+        }
+        if (largest > 0 && (has_side(low) || has_side(high))) {
             const u64 sided = kind + side_word(low, largest) + side_word(high, largest);
             of_sided_rows.add(sided, row_class[i]);
             sided_rows.push_back({first, last, sided});

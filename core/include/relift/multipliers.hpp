@@ -92,6 +92,7 @@ public:
     }
     bool rests_at(u32 vertex) const { return arrays_.states[vertex] & rests; }
     u32 n_resting_variables() const { return n_resting_variables_; }
+    u32 n_resting_rows() const { return n_resting_rows_; }
     u64 n_lost() const { return n_lost_; }  // how many were compared as they are given, since a sum was lost
     u32 n_resting() const { return n_resting_variables_ + n_resting_rows_; }
 

@@ -96,11 +96,20 @@ private:
     std::unique_ptr<MajorSide<Index>> P_;
 };
 
+// The values of the matrices of one program as words that are added up, kept from one refinement to the next: to read
+// them costs as much as some passes. Counting has other words.
+struct KeptWeights {
+    Weights P, A;
+    bool has_P = false, has_A = false;
+};
+
 template <class Index>
 class Refiner {
 public:
-    Refiner(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor)
-        : problem_(problem), options_(options), output_(output), monitor_(monitor) {}
+    Refiner(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor,
+            KeptWeights* kept)
+        : problem_(problem), options_(options), output_(output), monitor_(monitor),
+          kept_(options.counting ? nullptr : kept) {}
 
     // Multipliers of variables and rows are given, or found on the way; rows are not scaled besides.
     Statistics run_with(const MultiplierArrays& arrays) {
@@ -115,14 +124,22 @@ public:
         refine<FieldAlgebra>();
         statistics_.rows_without_total = multipliers_->n_lost();
         statistics_.peak_bytes = memory_count().peak;
+        if (arrays.links)  // as they were
+            for (u32 i = 0; i < problem_.n_rows; ++i)
+                if (arrays.links[i] >= 0) A_weights_.words[u64(arrays.links[i])] = 1;
+        keep_weights();
         return statistics_;
     }
 
     Statistics run() {
         check_size();
         encode_matrices();
-        if (options_.counting || sums_are_small_integers()) refine<WrappingAlgebra>();
-        else refine<FieldAlgebra>();
+        if (options_.counting || sums_are_small_integers()) {
+            refine<WrappingAlgebra>();
+        } else {
+            refine<FieldAlgebra>();
+            keep_weights();
+        }
         statistics_.peak_bytes = memory_count().peak;
         return statistics_;
     }
@@ -140,8 +157,12 @@ private:
         std::fill_n(output_.row_scale_images, problem_.n_rows, 1);
         if (problem_.has_P() && options_.counting) take_diagonal();
         variables_are_distinct_ = problem_.has_P() && !multipliers_ && variables_start_distinct();
-        if (problem_.has_P() && !variables_are_distinct_) P_weights_ = encode_values(problem_.P, !diagonal_.empty());
-        A_weights_ = encode_values(problem_.A, false);
+        if (problem_.has_P() && !variables_are_distinct_) {
+            if (kept_ && std::exchange(kept_->has_P, false)) P_weights_ = taken(kept_->P);
+            else P_weights_ = encode_values(problem_.P, !diagonal_.empty());
+        }
+        if (kept_ && std::exchange(kept_->has_A, false)) A_weights_ = taken(kept_->A);
+        else A_weights_ = encode_values(problem_.A, false);
         if (!options_.scale_rows || problem_.n_rows == 0) return;
 
         find_scales();
@@ -150,6 +171,22 @@ private:
         const u64* scales = output_.row_scale_images;
         entries_are_scaled_ = std::any_of(scales, scales + problem_.n_rows, [&](u64 s) { return s != scales[0]; });
         if (options_.counting && entries_are_scaled_) encode_scaled_values();
+    }
+
+    // Their memory counts as that of this refinement.
+    static Weights taken(Weights& kept) {
+        memory_count().add(kept.ids.capacity() * sizeof(u8) + kept.table.capacity() * sizeof(u64) +
+                           kept.keys.capacity() * sizeof(u64) + kept.words.capacity() * sizeof(u64));
+        return std::move(kept);
+    }
+
+    void keep_weights() {
+        if (!kept_) return;
+        kept_->A = std::move(A_weights_);
+        kept_->has_A = true;
+        if (!problem_.has_P() || variables_are_distinct_) return;  // those that were kept before have not been taken
+        kept_->P = std::move(P_weights_);
+        kept_->has_P = true;
     }
 
     // Whether costs, bounds and the like tell all variables apart: then no sum along P is needed, and P is not read.
@@ -402,12 +439,7 @@ private:
         const u32 n = problem_.n_variables, m = problem_.n_rows;
         if (verdict == Rounds::Verdict::discrete) {
             for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
-            if (multipliers_) {  // some rows wake here
-                rounds.colour_rows();
-                rounds.renew_variables();
-                rounds.colour_rows();
-            }
-            if (rounds.rows_are_distinct() || (rounds.colour_rows(), rounds.rows_are_distinct()))
+            if (rows_get_distinct(rounds))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
                 group(rounds.rows().data(), m, m, output_.row_labels);
@@ -427,6 +459,17 @@ private:
         cells.sizes = std::move(variables.sizes);
         cells.sizes.insert(cells.sizes.end(), rows.sizes.begin(), rows.sizes.end());
         return cells.splitters.empty();
+    }
+
+    // Whether all rows have different colours, once they have been compared by all variables, each with its own.
+    template <class Rounds>
+    bool rows_get_distinct(Rounds& rounds) const {
+        const bool some_rest = multipliers_ && multipliers_->n_resting_rows();
+        if (some_rest) rounds.colour_rows();  // they wake here: the sum tells their multiplier, and nothing else
+        else if (rounds.rows_are_distinct()) return true;
+        if (multipliers_) rounds.renew_variables();
+        rounds.colour_rows();
+        return rounds.rows_are_distinct();
     }
 
     template <class Algebra>
@@ -494,18 +537,22 @@ private:
     Array<u64> inverse_scales_;  // empty if rows are not scaled
     bool entries_are_scaled_ = false, scales_are_totals_ = false, variables_are_distinct_ = false;
     std::unique_ptr<Multipliers<Index>> multipliers_;
+    KeptWeights* const kept_;
 };
 
+// If `kept` is given, weights in it are taken from there and put back, or left out where they were changed.
 template <class Index>
-Statistics refine(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor) {
-    return Refiner<Index>(problem, options, output, monitor).run();
+Statistics refine(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor,
+                  KeptWeights* kept = nullptr) {
+    return Refiner<Index>(problem, options, output, monitor, kept).run();
 }
 
 // The same up to multipliers of variables and rows, where these are not given they are found.
 template <class Index>
 Statistics refine_up_to_multipliers(const Problem<Index>& problem, const Options& options, const Output& output,
-                                    const MultiplierArrays& multipliers, Monitor& monitor) {
-    return Refiner<Index>(problem, options, output, monitor).run_with(multipliers);
+                                    const MultiplierArrays& multipliers, Monitor& monitor,
+                                    KeptWeights* kept = nullptr) {
+    return Refiner<Index>(problem, options, output, monitor, kept).run_with(multipliers);
 }
 
 }  // namespace relift

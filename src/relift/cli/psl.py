@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from relift.errors import OptionError
 
 if TYPE_CHECKING:
+    from relift.bridges.psl.evaluate import Evaluation
     from relift.bridges.psl.model import PslProject
     from relift.json_types import JsonObject
     from relift.modelling.model_result import ModelResult
@@ -32,13 +33,17 @@ def project_at(path: Path, data: str | None) -> PslProject:
     return read_psl(path, data)
 
 
+@cache
+def _evaluations(project: PslProject, answer: ModelResult) -> tuple[Evaluation, ...]:
+    """Evaluate an answer, once for the screen and the file."""
+    return () if answer.result.x is None else project.evaluate(answer)
+
+
 def print_evaluations(project: PslProject, answer: ModelResult) -> None:
     """Print notes, and how far the answer is from the truth, where the project knows it."""
     for note in project.notes:
         print(f"note: {note}")
-    if answer.result.x is None:
-        return
-    found = project.evaluate(answer)
+    found = _evaluations(project, answer)
     if found:
         print()
     for evaluation in found:
@@ -47,11 +52,9 @@ def print_evaluations(project: PslProject, answer: ModelResult) -> None:
 
 def evaluations_for_json(project: PslProject, answer: ModelResult) -> list[JsonObject]:
     """The evaluations as JSON."""
-    if answer.result.x is None:
-        return []
     return [
         {"predicate": e.predicate, "evaluator": e.evaluator, "figures": dict(e.figures)}
-        for e in project.evaluate(answer)
+        for e in _evaluations(project, answer)
     ]
 
 

@@ -218,7 +218,8 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
     variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
     rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)
     labels = variables.view(np.int64), rows.view(np.int64)
-    return Likeness.of(program, work.reduction.images, *labels).is_nearly_in_proportion
+    look = Likeness.of(program, work.reduction.images, *labels, only_in_proportion=True)
+    return look.is_nearly_in_proportion
 
 
 @stage("second look", applies=_may_be_rounded)
@@ -409,7 +410,7 @@ def classes_hold(settled: Settled, symmetry: Symmetry, known: VectorImages | Non
 def _is_exactly_constant(settled: Settled, symmetry: Symmetry, known: VectorImages | None) -> bool:
     """Whether images, divided by the scales, are constant on classes; those that are known to be are not looked at."""
     images, variables, rows = settled.images, symmetry.variables, symmetry.rows
-    exact = symmetry.scale_images
+    exact = symmetry.exact_scales
     if exact is None:  # rows were scaled by floats alone: where scales differ, nothing is known exactly
         if symmetry.variable_scales is not None or not is_constant_on_classes(symmetry.row_scales, rows):
             return False

@@ -1,9 +1,9 @@
 """The one interface of everything that turns a program into another one.
 
 Presolve, the quotient by classes, the restriction to approximate classes, the isometric form for first-order solvers,
-cones that were recovered from a canonical form, power-cone trees and the dummy variable of a program without variables:
-each is a :class:`Step`. A chain of steps is undone last first (:func:`expand_through`), and a starting point travels
-along it first to last (:func:`restrict_through`).
+cones that were recovered from a canonical form, power-cone trees, bounds that are left out and the dummy variable of a
+program without variables: each is a :class:`Step`. A chain of steps is undone last first (:func:`expand_through`), and
+a starting point travels along it first to last (:func:`restrict_through`).
 """
 
 from __future__ import annotations

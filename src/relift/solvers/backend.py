@@ -13,6 +13,7 @@ from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import SolverSettings
 from relift.solvers.dummy_variable import DummyVariable
 from relift.solvers.forms import missing_package, solution_without_variables
+from relift.solvers.idle_bounds import IdleBounds
 from relift.solvers.kept import KeptSolver, solve_kept
 from relift.solvers.power_trees import PowerTrees
 
@@ -47,6 +48,9 @@ class Backend(ABC):
     """Whether a warm start changes anything."""
     keeps_solver: bool = False
     """Whether its solver object can be kept, and updated with other numbers."""
+
+    leaves_idle_bounds_out: bool = False
+    """Whether it is quicker without the bounds of variables that no optimal point needs."""
 
     def module(self) -> ModuleType:
         """Import the package of the solver.
@@ -94,7 +98,7 @@ class Backend(ABC):
         answer = solution_without_variables(program, self.name)
         if answer is not None:
             return answer
-        steps = forms(program)
+        steps = forms(program, without_idle_bounds=self.leaves_idle_bounds_out)
         if steps:
             program = steps[-1].program
             warm_start = None if warm_start is None else restrict_through(steps, warm_start)
@@ -130,10 +134,20 @@ class Backend(ABC):
         return None
 
 
-def forms(program: Program) -> list[Step]:
-    """What every solver needs: at least one variable, and power cones of two arguments."""
+def forms(program: Program, *, without_idle_bounds: bool = False) -> list[Step]:
+    """What every solver needs: at least one variable, and power cones of two arguments; for some, fewer bounds.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    without_idle_bounds
+        Leave out the bounds of variables that no optimal point needs.
+    """
     steps: list[Step] = []
     if program.n_variables == 0:
         steps.append(DummyVariable.of(program))
+    if without_idle_bounds and (fewer := IdleBounds.of(program)) is not None:
+        return [*steps, fewer]  # it has no cones
     trees = PowerTrees.of(steps[-1].program if steps else program)
     return steps if trees.is_trivial else [*steps, trees]

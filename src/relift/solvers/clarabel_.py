@@ -85,6 +85,7 @@ class ClarabelBackend(Backend):
     solves_quadratic = True
     solves_quadratic_rows = True
     solves_cones = True
+    leaves_idle_bounds_out = True
     keeps_solver = True
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:

@@ -77,6 +77,7 @@ class OsqpBackend(Backend):
     extra = "backends"
     solves_quadratic = True
     is_first_order = True
+    leaves_idle_bounds_out = True
     uses_warm_start = True
     keeps_solver = True
 

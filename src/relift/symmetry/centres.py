@@ -13,6 +13,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
+from relift.program import passes
 from relift.program.conic_rows import ConicRows
 from relift.program.passes import count_shapes
 from relift.program.program import Program
@@ -73,6 +74,21 @@ def may_be_equal_up_to_reflection(program: Program) -> bool:
     >>> may_be_equal_up_to_reflection(Program(q=[0, 0, -1], A=[[1, 1, -1], [-1, -1, -1]], l=[0, -2], lb=0, ub=1))
     True
     """
+    P, A = program.P, program.A
+    core = passes.core_for(P, A)
+    if core is None:
+        return may_be_equal_up_to_reflection_slowly(program)
+    is_rigid = None
+    if len(program.quadratic):
+        is_rigid = np.zeros(program.n_variables, np.uint8)
+        is_rigid[program.quadratic.variables] = 1
+    vectors = tuple(map(np.ascontiguousarray, (program.q, program.lb, program.ub, program.l, program.u)))
+    parts = None if P is None else passes.parts_of(P, A)
+    return bool(core.may_be_reflected(passes.parts_of(A, P), A.format == "csr", parts, vectors, is_rigid, SAMPLE))
+
+
+def may_be_equal_up_to_reflection_slowly(program: Program) -> bool:
+    """The same as :func:`may_be_equal_up_to_reflection` in NumPy: the twin of the compiled look."""
     centre = _middles(program)
     if centre is None:
         return False
@@ -86,6 +102,35 @@ def may_be_equal_up_to_reflection(program: Program) -> bool:
     l, u = program.l[some], program.u[some]
     nothing = np.zeros(l.size)
     return count_shapes(l - shift, u - shift, nothing) < count_shapes(l, u, nothing)
+
+
+def only_moves(program: Program, bounds: Intervals) -> bool:
+    """Whether variables measured from their centres have the same classes as before, whatever their masses.
+
+    If scales in every class are in the ratio of the centres, classes that hold from the centres hold from 0 too
+    (``docs/mathematics.md``). That is so where each variable with a centre has 0 as one of its bounds and a cost, all
+    of these have the same sign relative to it, and no other variable has a bound that is finite and not 0.
+
+    Parameters
+    ----------
+    program
+        A linear program: its costs are the same from the centres.
+    bounds
+        Bounds of its variables.
+
+    Examples
+    --------
+    >>> low, high = np.zeros(2), np.array([1.0, 3.0])
+    >>> bounds = Intervals(low, high, field.images(low), field.images(high))
+    >>> [only_moves(Program(q=q, lb=low, ub=high), bounds) for q in ([1, 2], [1, -2], [1, 0])]
+    [True, False, False]
+    """
+    is_boxed = (bounds.low_image < field.MODULUS) & (bounds.high_image < field.MODULUS)
+    from_zero = (bounds.low_image == 0) ^ (bounds.high_image == 0)
+    if np.any(is_boxed & ~from_zero) or np.any(~is_boxed & bounds.largest()[2]):
+        return False
+    side = np.where(bounds.low_image == 0, program.q, -program.q)[is_boxed]
+    return bool(np.all(side > 0) or np.all(side < 0))
 
 
 def _middles(program: Program) -> Vector | None:

@@ -59,6 +59,10 @@ Progress = Callable[[str, int, int], object]
 """Called with (phase, rounds or splitters so far, classes so far)."""
 
 
+MOST_NARROW = 2**31 - 1
+"""The largest number that an index of 32 bits holds."""
+
+
 @final
 @dataclass(frozen=True)
 class RefinementStatistics:
@@ -149,6 +153,28 @@ class IgraphGraph(Protocol):
 Graph: TypeAlias = NetworkxGraph | IgraphGraph
 
 
+@final
+class KeptValues:
+    """A place where refinements of one program keep the values of its matrices as they were read.
+
+    Parameters
+    ----------
+    P, A
+        The matrices: for others nothing is kept.
+    """
+
+    def __init__(self, P: SparseLike | None, A: SparseLike) -> None:
+        self.P, self.A = P, A  # held, so that no other matrices can come to stand in their place
+        self.capsule = _core.kept_weights() if field.CORE_IS_COMPILED else None
+
+
+def capsule_of(kept: KeptValues | None, P: SparseLike | None, A: SparseLike) -> object:
+    """What the core is given to keep values in; None if nothing is kept, or not of these matrices."""
+    if kept is None or kept.A is not A or (P is not None and kept.P is not P):
+        return None
+    return kept.capsule
+
+
 def core_is_compiled() -> bool:
     """Whether the compiled core is installed; if not, NumPy does its work."""
     return field.CORE_IS_COMPILED
@@ -169,6 +195,7 @@ def refine(
     row_extra: Sequence[FieldElements] = (),
     seed: int = 0,
     progress: Progress | None = None,
+    kept: KeptValues | None = None,
 ) -> Refinement:
     r"""Find the coarsest partition of variables and rows that no sum (or multiset) of entries tells apart.
 
@@ -201,6 +228,8 @@ def refine(
     progress
         Called now and then with (phase, rounds or splitters so far, classes so far); what it raises ends the
         refinement.
+    kept
+        Values of P and A that an earlier refinement has read, and where this one leaves them; None if nowhere.
 
     Raises
     ------
@@ -252,7 +281,7 @@ def refine(
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries),
-            progress, variables, rows, scales, scale_images,
+            progress, variables, rows, scales, scale_images, capsule_of(kept, P, A),
         )  # fmt: skip
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
@@ -524,10 +553,18 @@ def _compressed(name: str, matrix: SparseLike) -> SparseMatrix:
 
 
 def index_type_of(*matrices: SparseMatrix | None) -> type[np.int32] | type[np.int64]:
-    """The type of indices in which the core is given some matrices."""
-    given = [matrix for matrix in matrices if matrix is not None]
-    is_narrow = all(matrix.indices.dtype == matrix.indptr.dtype == np.int32 for matrix in given)
-    return np.int32 if is_narrow else np.int64
+    """The type of indices in which the core is given some matrices: the one that most entries have."""
+    wide = narrow = 0
+    for matrix in matrices:
+        if matrix is None:
+            continue
+        if matrix.indices.dtype == matrix.indptr.dtype == np.int32:
+            narrow += matrix.nnz
+        elif max(matrix.nnz, *matrix.shape) > MOST_NARROW:
+            return np.int64
+        else:
+            wide += matrix.nnz
+    return np.int64 if wide > narrow else np.int32
 
 
 def core_arrays(matrix: SparseMatrix, index_type: type[np.int32] | type[np.int64]) -> tuple[Integers, Integers, Vector]:

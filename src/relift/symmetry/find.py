@@ -14,6 +14,7 @@ from relift.errors import OptionError
 from relift.program import formulas
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
+from relift.symmetry import finite_field as field_
 from relift.symmetry.colour_refinement import Progress as Teller
 from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.cone_refinement import StackedCones
@@ -45,6 +46,8 @@ class Symmetry:
         The same for conic rows; 0 is the scale of a row of a power cone that is at rest.
     scale_images
         The scales and masses exactly, where they are not 1; see :class:`ScaleImages`.
+    row_scale_images
+        ``row_scales`` exactly, where nothing else has a scale and ``scale_images`` are not given.
     quadratic
         Classes of the quadratic constraints.
     conic_rows, cones
@@ -67,6 +70,17 @@ class Symmetry:
     conic_scales: Vector | None = None
     conic_masses: Vector | None = None
     scale_images: ScaleImages | None = None
+    row_scale_images: FieldElements | None = None
+
+    @cached_property
+    def exact_scales(self) -> ScaleImages | None:
+        """All scales exactly; None if they are known in floats alone."""
+        if self.scale_images is not None or self.row_scale_images is None:
+            return self.scale_images
+        first = self.row_scale_images[self.rows.representatives]
+        relative = field_.multiply(self.row_scale_images, field_.inverse(first)[self.rows.labels])
+        of_variables, of_cones = np.ones(self.variables.size, np.uint64), np.ones(self.conic_rows.size, np.uint64)
+        return ScaleImages(of_variables, relative, of_cones)
 
     @cached_property
     def w(self) -> Vector:

@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import FieldElements, Indices, Vector
-from relift.program.passes import count_kinds, numbered
+from relift.program import passes
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_arrays, index_type_of
@@ -42,7 +42,7 @@ class Colours:
     Parameters
     ----------
     given, up_to_units, up_to_sizes
-        As they are given; up to units and signs; and up to sizes too.
+        As they are given; up to units and signs; and up to sizes too. The latter two are not counted if one rests.
     rests
         Whether some variable has no cost and may be 0.
     lacks_size
@@ -75,15 +75,27 @@ class Colours:
         >>> Colours.of(bounds, q, field.images(q), sizes=True, signs=True)
         Colours(given=3, up_to_units=2, up_to_sizes=1, rests=False, lacks_size=False)
         """
+        if passes.core is None or q.size > passes.MOST_VERTICES:
+            return cls.slowly(bounds, q, q_image, sizes=sizes, signs=signs)
+        arrays = (bounds.low, bounds.high, q, bounds.low_image, bounds.high_image, q_image)
+        return cls(*passes.core.look_at_colours(tuple(map(np.ascontiguousarray, arrays)), SAMPLE, sizes, signs))
+
+    @classmethod
+    def slowly(cls, bounds: Intervals, q: Vector, q_image: FieldElements, *, sizes: bool, signs: bool) -> Colours:
+        """The same as :meth:`of` in NumPy: the twin of the compiled look."""
         is_free_of_charge = q_image == 0
         rests = bool(is_free_of_charge.any()) and bool(np.any(is_free_of_charge & bounds.admits_zero))
         if q.size > SAMPLE:
             some = np.arange(SAMPLE) * (q.size - 1) // (SAMPLE - 1)
             q, q_image = q[some], q_image[some]
             bounds = bounds.of(some)
-        own = scales_of_variables(bounds, q, q_image, sizes=sizes, signs=signs)
         lacks_size = bool(np.any(~bounds.largest()[2]))
-        return cls(*count_kinds(q_image, bounds.low_image, bounds.high_image, *own.words), rests, lacks_size)
+        if rests:
+            given = passes.count_kinds(q_image, bounds.low_image, bounds.high_image, *(q_image,) * 3)[0]
+            return cls(given, given, given, rests, lacks_size)
+        own = scales_of_variables(bounds, q, q_image, sizes=sizes, signs=signs)
+        counts = passes.count_kinds(q_image, bounds.low_image, bounds.high_image, *own.words)
+        return cls(*counts, rests, lacks_size)
 
     @property
     def may_merge(self) -> bool:
@@ -149,7 +161,7 @@ def _n_kinds(values: Vector) -> int:
     """About how many there are that do not agree to nine digits."""
     keys, share = _keys(values), max(1, values.size // SAMPLE)  # of equal ones all are counted, or none
     chosen = keys[field.mixed(keys.view(np.uint64)) % np.uint64(share) == 0] if share > 1 else keys
-    return numbered(chosen)[1] * share
+    return passes.numbered(chosen)[1] * share
 
 
 def _one_number(*columns: Vector) -> Vector:
@@ -177,7 +189,15 @@ class Likeness:
     is_nearly_in_proportion: bool
 
     @classmethod
-    def of(cls, program: Program, vectors: VectorImages, variables: Indices, rows: Indices) -> Likeness:
+    def of(
+        cls,
+        program: Program,
+        vectors: VectorImages,
+        variables: Indices,
+        rows: Indices,
+        *,
+        only_in_proportion: bool = False,
+    ) -> Likeness:
         """Look at a sample of rows.
 
         Parameters
@@ -188,6 +208,8 @@ class Likeness:
             Exact images of its vectors.
         variables, rows
             The class of each variable and row, as found with equal masses.
+        only_in_proportion
+            Whether nothing is asked but the second; the first is then not to be read.
 
         Examples
         --------
@@ -207,5 +229,5 @@ class Likeness:
             core_arrays(program.A, index_type_of(program.A)), program.A.format == "csr",
             program.n_variables, program.n_rows,
             (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
-            (program.l, program.u, None, vectors.l, vectors.u, None), variables, rows,
+            (program.l, program.u, None, vectors.l, vectors.u, None), variables, rows, only_in_proportion,
         ))  # fmt: skip

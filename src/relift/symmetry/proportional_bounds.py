@@ -31,6 +31,9 @@ ROUNDING = 2e-15
 LARGEST = 10_000
 """Largest numerator and denominator of a fraction that counts as simple."""
 
+DIGITS_TYPED = 13
+"""Nobody types numbers of more significant digits."""
+
 FEWEST = 0.002
 """The share of bounds that must have the many digits of computed numbers; 0.6 times a whole number has seldom."""
 
@@ -90,10 +93,7 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     >>> [bool(one[0] == one[1]) for one in ratios]
     [False, True]
     """
-    sizes = _some_sizes(program.lb, program.ub)
-    if sizes.size == 0:  # every link has a variable with a size
-        return None
-    if not _looks_computed(np.concatenate([sizes, _some_sizes(program.l, program.u)])):
+    if not looks_computed(program):
         return None
     bounds, rows = intervals_of(program, images)
     if not _may_be_linked(program, bounds, rows):
@@ -128,12 +128,36 @@ def are_computed(values: Vector) -> Flags:
     array([False,  True, False])
     """
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        power = np.power(10.0, 12 - np.floor(np.log10(np.abs(values))))
+        power = np.power(10.0, DIGITS_TYPED - 1 - np.floor(np.log10(np.abs(values))))
         return np.asarray((np.round(values * power) / power != values) & (values != 0))
 
 
-def _looks_computed(sizes: Vector) -> bool:
-    """Whether many numbers have more digits than anyone types."""
+def looks_computed(program: Program) -> bool:
+    """Whether many bounds, of some that are looked at, have more digits than anyone types.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+
+    Examples
+    --------
+    >>> size = np.array([37.13, 41.29])
+    >>> [looks_computed(Program(q=[1, 1], ub=factor * size, lb=0)) for factor in (1, 0.6)]
+    [False, True]
+    """
+    if passes.core is None:
+        return looks_computed_slowly(program)
+    bounds = map(np.ascontiguousarray, (program.lb, program.ub, program.l, program.u))
+    return bool(passes.core.look_computed(*bounds, SAMPLE, DIGITS_TYPED, SMALLEST, FEWEST))
+
+
+def looks_computed_slowly(program: Program) -> bool:
+    """The same as :func:`looks_computed` in NumPy: the twin of the compiled look."""
+    sizes = _some_sizes(program.lb, program.ub)
+    if sizes.size == 0:  # every link has a variable with a size
+        return False
+    sizes = np.concatenate([sizes, _some_sizes(program.l, program.u)])
     return sizes.size > 1 and int(np.count_nonzero(are_computed(sizes))) >= FEWEST * sizes.size
 
 
@@ -148,15 +172,47 @@ def _some_sizes(low: Vector, high: Vector) -> Vector:
 
 def _may_be_linked(program: Program, bounds: Intervals, rows: Intervals) -> bool:
     """Whether some entries, spread over the matrix, are links; those of rows without a size may be."""
-    place = np.arange(0, program.A.nnz, max(1, program.A.nnz // SAMPLE))
-    if place.size > SAMPLE // 2 and _n_links(program, bounds, rows, place[::5]) == 0:
+    n_entries = program.A.nnz
+    step = max(1, n_entries // SAMPLE)
+    n_places = -(-n_entries // step)
+    if n_places > SAMPLE // 2 and n_links(program, bounds, rows, 5 * step) == 0:
         return False  # a fifth of them would show some
-    return _n_links(program, bounds, rows, place) >= max(1.0, FEWEST_LINKS * place.size)
+    return n_links(program, bounds, rows, step) >= max(1.0, FEWEST_LINKS * n_places)
 
 
-def _n_links(program: Program, bounds: Intervals, rows: Intervals, place: Indices) -> int:
-    """How many of some entries are links, or may be."""
+def n_links(program: Program, bounds: Intervals, rows: Intervals, step: int) -> int:
+    """How many of some entries are links, or may be.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    bounds, rows
+        Its bounds, and those of its rows.
+    step
+        One of so many entries is looked at.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1], A=np.eye(2), l=[0.6, np.sqrt(2)], ub=0.2, lb=0)
+    >>> n_links(program, *intervals_of(program, VectorImages.of(program, "decimal")), 1)
+    1
+    """
     A = program.A
+    core = passes.core_for(A)
+    if core is None:
+        return n_links_slowly(program, bounds, rows, step)
+    of_variables, of_rows = (
+        tuple(map(np.ascontiguousarray, (one.low, one.high, one.low_image, one.high_image))) for one in (bounds, rows)
+    )
+    count: int = core.count_links(passes.parts_of(A), A.format == "csr", of_variables, of_rows, step, LARGEST, ROUNDING)
+    return count
+
+
+def n_links_slowly(program: Program, bounds: Intervals, rows: Intervals, step: int) -> int:
+    """The same as :func:`n_links` in NumPy: the twin of the compiled look."""
+    A = program.A
+    place = np.arange(0, A.nnz, step)
     major = np.searchsorted(A.indptr, place, side="right") - 1
     minor = A.indices[place]
     row, column = (major, minor) if A.format == "csr" else (minor, major)

@@ -53,17 +53,16 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     if A.nnz == 0 or not are_computed(q[:: max(1, q.size // SAMPLE)]).any():
         return None
     place = np.arange(0, A.nnz, max(1, A.nnz // SAMPLE))
-    major = np.searchsorted(A.indptr, place, side="right") - 1
-    column, entry = A.indices[place] if A.format == "csr" else major, np.abs(A.data[place])
-    tells = (entry > 0) & are_computed(q[column])
-    is_simple = simple_fractions(np.abs(q[column[tells]]) / entry[tells]).exist
+    if place.size > SAMPLE // 2 and not _are_simple(program, place[::5]).any():
+        return None  # a fifth of them would show some
+    is_simple = _are_simple(program, place)
     if np.count_nonzero(is_simple) <= FEWEST_LINKS * is_simple.size:
         return None
     listed = A.tocoo()
     row, column = (where.astype(np.int64) for where in listed.coords)
     used = (are_computed(q) & (q_image != 0))[column] & (listed.data != 0)
     row, column, entry = row[used], column[used], np.abs(listed.data[used])
-    fractions = simple_fractions(np.abs(q[column]) / entry)
+    fractions = simple_fractions(_ratios(q[column], entry))
     simple = np.flatnonzero(fractions.exist)
     # Of several entries that in the longest row: rows that many variables share are where it matters.
     lengths = np.bincount(listed.coords[0], minlength=program.n_rows)
@@ -73,6 +72,15 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     new = q_image.copy()
     new[column[chosen]] = np.where(q[column[chosen]] < 0, field.negate(image), image)
     return None if np.array_equal(new, q_image) else new
+
+
+def _are_simple(program: Program, place: Indices) -> Flags:
+    """Which computed costs, of those in the columns of some entries, are simple fractions of these."""
+    q, A = program.q, program.A
+    column = A.indices[place] if A.format == "csr" else np.searchsorted(A.indptr, place, side="right") - 1
+    entry = np.abs(A.data[place])
+    tells = (entry > 0) & are_computed(q[column])
+    return simple_fractions(_ratios(q[column[tells]], entry[tells])).exist
 
 
 @final
@@ -135,11 +143,12 @@ class Curvatures:
         if not known.all():
             size[~known] = _sizes_by_rows(program, variables[~known])
         price = np.abs(program.q[variables])
-        relative = values * size / np.where(price > 0, price, 1.0)  # as with masses of size and price
+        with np.errstate(over="ignore", under="ignore"):
+            relative = values * size / np.where(price > 0, price, 1.0)  # as with masses of size and price
         exact = field.multiply(field.images(values), image)
         cost = np.where(q_image[variables] == 0, np.uint64(1), q_image[variables])
         exact = field.multiply(exact, field.inverse(np.where(program.q[variables] < 0, field.negate(cost), cost)))
-        tells = size > 0
+        tells = (size > 0) & np.isfinite(relative) & (relative > 0)
         return bool(np.unique(exact[tells]).size > nearly_equal(relative[tells])[1].size)
 
     def parted(
@@ -156,14 +165,14 @@ class Curvatures:
         masses
             How much members count; None if equally much.
         """
-        some = own.states[self.variables] & OPEN_SIZE == 0
-        variables = self.variables[some]
-        scale = own.floats[variables]
-        mass = 1.0 if masses is None else masses.variables[variables]
+        scale = own.floats[self.variables]
+        mass = 1.0 if masses is None else masses.variables[self.variables]
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-            relative = self.values[some] * scale * scale / mass
+            relative = self.values * scale * scale / mass
+        some = (own.states[self.variables] & OPEN_SIZE == 0) & np.isfinite(relative) & (relative != 0)
+        variables = self.variables[some]
         words = np.zeros(own.floats.size, np.uint64)
-        words[variables] = nearly_equal(relative)[0].astype(np.uint64) + np.uint64(1)
+        words[variables] = nearly_equal(relative[some])[0].astype(np.uint64) + np.uint64(1)
         return _without(P, variables), words
 
     def as_costs(
@@ -181,15 +190,24 @@ class Curvatures:
             Their costs.
         """
         size, _, known = bounds.largest()
-        takes = (q_image[self.variables] == 0) & known[self.variables]
+        with np.errstate(over="ignore", under="ignore"):
+            price = np.abs(self.values) * size[self.variables]
+        takes = (q_image[self.variables] == 0) & known[self.variables] & np.isfinite(price) & (price > 0)
         variables = self.variables[takes]
         if variables.size == 0:
             return q, q_image
-        label, first = nearly_equal(np.abs(self.values[takes]) * size[variables])
-        price = (np.abs(self.values[takes]) * size[variables])[first][label]
+        label, first = nearly_equal(price[takes])
+        price = price[takes][first][label]
         q, q_image = q.copy(), q_image.copy()
         q[variables], q_image[variables] = price, field.images(price)
         return q, q_image
+
+
+def _ratios(costs: Vector, entries: Vector) -> Vector:
+    """Absolute values of quotients; 0 where floats do not hold them."""
+    with np.errstate(over="ignore", under="ignore"):
+        ratio = np.abs(costs) / np.abs(entries)
+    return np.where(np.isfinite(ratio), ratio, 0.0)
 
 
 def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
@@ -198,7 +216,7 @@ def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
     Parameters
     ----------
     values
-        Numbers.
+        Finite numbers.
 
     Examples
     --------
@@ -207,7 +225,7 @@ def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
     """
     order = np.argsort(values, kind="stable")
     ordered = values[order]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(over="ignore"):
         starts = np.diff(ordered) > ROUNDING * np.abs(ordered[1:])
     labels = np.empty(values.size, np.int64)
     labels[order] = np.concatenate([[0], np.cumsum(starts)])[: values.size]
@@ -221,7 +239,8 @@ def _sizes_by_rows(program: Program, variables: Indices) -> Vector:
     row, column = part.coords
     tells = (sides[row] > 0) & (part.data != 0)
     size = np.full(variables.size, np.inf)
-    np.minimum.at(size, column[tells], sides[row[tells]] / np.abs(part.data[tells]))
+    with np.errstate(over="ignore"):
+        np.minimum.at(size, column[tells], sides[row[tells]] / np.abs(part.data[tells]))
     return np.where(np.isfinite(size), size, 0.0)
 
 

@@ -11,14 +11,19 @@ from relift.arrays import Flags, Indices, Labels, Vector
 from relift.program.program import Program
 from relift.settings import LiftMethod
 from relift.symmetry.centres import Centres
+from relift.symmetry.colour_refinement import Refinement
 from relift.symmetry.find import ScaleImages, Symmetry, costs_of
 from relift.symmetry.likeness import Likeness
+from relift.symmetry.merged_program import relative_row_scales
 from relift.symmetry.own_scales import Masses
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement
 
 NONE = Partition.discrete(0)
 """No classes of nothing."""
+
+_ONES, _ONE_IMAGES = np.ones(1 << 14), np.ones(1 << 14, np.uint64)
+_ONES.flags.writeable = _ONE_IMAGES.flags.writeable = False
 
 
 @final
@@ -64,6 +69,8 @@ class Candidate:
         Classes of quadratic constraints.
     is_exact
         Whether scales are known exactly.
+    plain
+        The equitable classes, if these are what was found: ``found`` has no scales of the rows then.
     """
 
     program: Program
@@ -71,6 +78,7 @@ class Candidate:
     masses: Masses | None
     quadratic: Partition
     is_exact: bool = True
+    plain: Refinement | None = None
 
     @property
     def n_classes(self) -> int:
@@ -98,8 +106,15 @@ class Candidate:
                     Partition.discrete(program.conic.n_rows), Partition.discrete(len(program.conic)), statistics,
                 )
             )  # fmt: skip
+        if self.plain is not None and centres is None:
+            return Found(
+                Symmetry(
+                    self.plain.variables, self.plain.rows, self.plain.row_scales, method, self.quadratic,
+                    statistics=statistics, row_scale_images=self.plain.row_scale_images,
+                )
+            )  # fmt: skip
         variables, cones = _parts(found.variables, n)
-        rows, conic_rows = _parts(found.rows, m)
+        rows, conic_rows = _parts(found.rows if self.plain is None else _scales_of_rows(self.plain), m)
         awake, active = variables.floats != 0, rows.floats != 0
         in_use, kept = self._conic_rest(conic_rows, cones)
         masses = self.masses
@@ -141,7 +156,15 @@ class Candidate:
 
 def as_given(classes: Partition) -> ClassScales:
     """Classes of which all members have the scale 1."""
-    return ClassScales(classes, np.ones(classes.size), np.ones(classes.size, np.uint64))
+    size = classes.size
+    if size <= _ONES.size:
+        return ClassScales(classes, _ONES[:size], _ONE_IMAGES[:size])
+    return ClassScales(classes, np.ones(size), np.ones(size, np.uint64))
+
+
+def _scales_of_rows(found: Refinement) -> ClassScales:
+    rows, scales = found.rows, found.row_scales
+    return ClassScales(rows, scales / scales[rows.representatives][rows.labels], relative_row_scales(found))
 
 
 def rounded_scales(labels: Labels, scales: Vector) -> ClassScales:

@@ -28,7 +28,14 @@ from numpy.typing import NDArray
 from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
-from relift.symmetry.colour_refinement import Progress, RefinementStatistics, core_arrays, index_type_of
+from relift.symmetry.colour_refinement import (
+    KeptValues,
+    Progress,
+    RefinementStatistics,
+    capsule_of,
+    core_arrays,
+    index_type_of,
+)
 from relift.symmetry.own_scales import RESTS, Masses, OwnScales
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_refinement_reference import refine_up_to_scale_slowly
@@ -79,6 +86,7 @@ def refine_up_to_scale(
     row_extra: Sequence[FieldElements] = (),
     seed: int = 0,
     progress: Progress | None = None,
+    kept: KeptValues | None = None,
 ) -> ScaledRefinement:
     """Find the coarsest partition of variables and rows up to scale.
 
@@ -101,6 +109,8 @@ def refine_up_to_scale(
         Seed of the random words.
     progress
         Progress callback.
+    kept
+        Values of P and A that an earlier refinement has read, and where this one leaves them; None if nowhere.
 
     Examples
     --------
@@ -143,6 +153,7 @@ def refine_up_to_scale(
             A.format == "csr", n, m, tuple(of_variables), tuple(of_rows),
             reading == "decimal", seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries), progress,
             variable_labels, row_labels, floats, images, states, mass_floats, mass_images, links,
+            capsule_of(kept, P, A),
         )  # fmt: skip
         cost = RefinementStatistics(
             "compiled", n_passes / (2 if m else 1), n_splitters, extra_bytes, perf_counter() - start, n_lost
@@ -167,6 +178,10 @@ def _relative(
 ) -> ClassScales:
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
     rests = (states & RESTS) != 0
+    if labels.size and not rests.any() and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
+        return ClassScales(
+            Partition.trusted(labels, labels.size), np.ones(labels.size), np.ones(labels.size, np.uint64)
+        )
     classes = Partition.from_labels(np.where(rests, -1, labels)) if rests.any() else Partition.trusted(labels)
     if classes.is_discrete:
         whole = np.where(rests, 0, 1)

@@ -18,14 +18,21 @@ import numpy as np
 from relift.arrays import FieldElements
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
-from relift.symmetry.centres import Centres, centred_program, centres_of, may_be_equal_up_to_reflection, uncentred
+from relift.symmetry.centres import (
+    Centres,
+    centred_program,
+    centres_of,
+    may_be_equal_up_to_reflection,
+    only_moves,
+    uncentred,
+)
+from relift.symmetry.colour_refinement import KeptValues, Refinement, RefinementStatistics, refine
 from relift.symmetry.colour_refinement import Progress as Teller
-from relift.symmetry.colour_refinement import Refinement, RefinementStatistics, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images, Symmetry, find_symmetry, teller
 from relift.symmetry.likeness import Colours, Likeness, looks_repeated
 from relift.symmetry.masses import masses_of
-from relift.symmetry.merged_program import MergedProgram, relative_row_scales
+from relift.symmetry.merged_program import MergedProgram
 from relift.symmetry.own_scales import Masses, OwnScales, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
 from relift.symmetry.proportional_bounds import proportional_images
@@ -34,7 +41,7 @@ from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
 from relift.symmetry.rounded_refinement import MOST_ROUNDS, ROUNDS_OF_A_LOOK, refine_up_to_rounding
 from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, rounded_scales
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
-from relift.symmetry.scaled_refinement import ClassScales, ScaledRefinement, refine_up_to_scale
+from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
 
 SMALL = 10_000
 """Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
@@ -146,6 +153,7 @@ class _Search:
         seed: int,
         tell: Teller | None,
         small: MergedProgram | None = None,
+        kept: KeptValues | None = None,
     ) -> None:
         self.program, self.images, self.settings, self.seed, self.tell = program, images, settings, seed, tell
         self.small = small  # what equitable classes were merged into: for a search in it, the program itself
@@ -158,6 +166,9 @@ class _Search:
         self.plain: Refinement | None = None
         self.most_rounded = np.inf
         self.look: Likeness | None = None  # at the program without any classes
+        searched = program if self.cones is None else self.cones.stacked.program
+        is_same = kept is not None and kept.P is searched.P and kept.A is searched.A
+        self.kept = kept if is_same else KeptValues(searched.P, searched.A)
         self.reads_curvatures = False  # as proportional
 
     @cached_property
@@ -189,7 +200,7 @@ class _Search:
         return None if self.small is None else self.within(self.small)
 
     def within(self, small: MergedProgram) -> _Search:
-        return _Search(small.program, small.images, self.settings, self.seed, self.tell, small)
+        return _Search(small.program, small.images, self.settings, self.seed, self.tell, small, self.kept)
 
     def read_as_proportional(self) -> _Search | None:
         """The same search with bounds, costs and curvatures read as proportional where they are but for rounding."""
@@ -208,7 +219,7 @@ class _Search:
         else:
             vectors = vectors if new_costs is None else replace(vectors, q=costs)
             images = replace(self.images, vectors=vectors)
-            search = _Search(self.program, images, self.settings, self.seed, self.tell)
+            search = _Search(self.program, images, self.settings, self.seed, self.tell, kept=self.kept)
         search.reads_curvatures = curved
         return search
 
@@ -219,7 +230,7 @@ class _Search:
         else:
             program, vectors = centred_program(self.program, self.images.vectors, centres, self.settings.values)
             images = replace(self.images, vectors=vectors)
-            search = _Search(program, images, self.settings, self.seed, self.tell)
+            search = _Search(program, images, self.settings, self.seed, self.tell, kept=self.kept)
         search.reads_curvatures = self.reads_curvatures
         return search
 
@@ -235,12 +246,24 @@ class _Search:
             return best, None
         if not may_be_equal_up_to_reflection(self.program if self.small is None else self.small.member):
             return best, None
+        if search.only_moves(best):
+            return best, None
         centres = centres_of(self.program, search.bounds)
         if centres is not None:
             other = search.from_centres(centres).exact()
             if other.n_classes < best.n_classes:
                 return other, centres
         return best, None
+
+    def only_moves(self, best: Candidate) -> bool:
+        """Whether nothing can be found with variables measured from their centres that was not found without."""
+        if self.program.P is not None or not self.is_linear or best.n_classes < self.n_vertices:
+            return False
+        # Sizes from the centres are half of those from 0: rows look the same, and speak for masses or do not.
+        masses_are_out = self.n_entries > SMALL and self.look is not None and not self.look.speaks_for_masses
+        if self.settings.sizes and not masses_are_out:
+            return False
+        return only_moves(self.program, self.bounds)
 
     def best(self) -> Candidate:
         """The classes that are the fewest: exactly, or, where digits are given, up to rounding."""
@@ -257,7 +280,7 @@ class _Search:
     def up_to_rounding(self, digits: int) -> Iterator[Candidate]:
         """Classes in floats, with equal masses and with those of sizes and prices."""
         program = self.program
-        rows = scales_of_rows(self.rows, sizes=self.settings.scale_rows, signs=self.settings.signs)
+        rows = self.scales_of_rows
         masses: Masses | None = None
         most_rounds = MOST_ROUNDS if np.isinf(self.most_rounded) else ROUNDS_OF_A_LOOK
         for _ in range(2):
@@ -312,7 +335,7 @@ class _Search:
             self.plain = refine(
                 program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
                 program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
-                progress=self.tell,
+                progress=self.tell, kept=self.kept,
             )  # fmt: skip
         return self.plain
 
@@ -323,15 +346,8 @@ class _Search:
             return None
         if self.small is not None:
             return self.as_merged()
-        variables, rows = found.variables, found.rows
-        if variables.is_discrete and rows.is_discrete:
-            scales = as_given(rows)
-        else:
-            first = rows.representatives
-            scales = ClassScales(
-                rows, found.row_scales / found.row_scales[first][rows.labels], relative_row_scales(found)
-            )
-        return Candidate(self.program, ScaledRefinement(as_given(variables), scales, found.statistics), None, NONE)
+        classes = ScaledRefinement(as_given(found.variables), as_given(found.rows), found.statistics)
+        return Candidate(self.program, classes, None, NONE, plain=found)
 
     def as_merged(self) -> Candidate:
         """The equitable classes that were merged, each by itself."""
@@ -374,7 +390,7 @@ class _Search:
             masses.variables[:n], masses.variable_images[:n], masses.rows[:m], masses.row_images[:m]
         )  # fmt: skip
         variables = self.scales_of_variables(own)
-        rows = scales_of_rows(self.rows, sizes=settings.scale_rows, signs=settings.signs)
+        rows = self.scales_of_rows
         words = [*images.variables, self.is_rigid.astype(np.uint64)] if self.is_rigid.any() else images.variables
         of_variables, of_rows, links, P = list(words), list(images.rows), None, whole.P
         if self.reads_curvatures and P is not None:
@@ -383,13 +399,20 @@ class _Search:
         if self.cones is not None:
             stacked = self.cones.stacked
             whole, P, links = stacked.program, stacked.program.P, self.cones.links
-            variables, rows = self.cones.with_cones(variables), self.cones.with_rows(rows)
+            variables = self.cones.with_cones(variables)
             of_variables = stacked.words_of_columns(words, images.cones)
             of_rows = stacked.words_of_rows(images.rows, images.conic_rows)
         return refine_up_to_scale(
             P, whole.A, variables, rows, masses=masses, links=links, reading=settings.values,
             variable_extra=[*of_variables, *extra], row_extra=of_rows, seed=self.seed, progress=self.tell,
+            kept=self.kept,
         )  # fmt: skip
+
+    @cached_property
+    def scales_of_rows(self) -> OwnScales:
+        """Those of rows, then of conic rows."""
+        rows = scales_of_rows(self.rows, sizes=self.settings.scale_rows, signs=self.settings.signs)
+        return rows if self.cones is None else self.cones.with_rows(rows)
 
     def scales_of_variables(self, masses: Masses | None) -> OwnScales:
         vectors = self.images.vectors

@@ -37,10 +37,10 @@ def open_program(random: np.random.Generator, n: int, m: int, copies: int = 1) -
     P = None
     if random.random() < 0.4:
         factor = random.choice([-1.0, 0.0, 0.0, 1.0, 2.0], (n, n)) * (random.random((n, n)) < 0.4)
-        P = sparse.block_diag([factor @ factor.T] * copies, format="csc")
+        P = sparse.block_diag([sparse.coo_array(factor @ factor.T)] * copies, format="csc")
     kind = "csr" if random.random() < 0.5 else "csc"
     q, l, u, lb, ub = (np.tile(vector, copies) for vector in (q, l, u, lb, ub))
-    return Program(P=P, q=q, A=sparse.block_diag([A] * copies, format=kind), l=l, u=u, lb=lb, ub=ub)
+    return Program(P=P, q=q, A=sparse.block_diag([sparse.coo_array(A)] * copies, format=kind), l=l, u=u, lb=lb, ub=ub)
 
 
 class Rescaled(NamedTuple):

@@ -90,7 +90,7 @@ def sized_program(
     random = np.random.default_rng(seed)
     made = [_kind(random, parts, own_rows, shared_rows, quadratic) for _ in range(kinds)]
     things = [(kind, size) for kind in range(kinds) for size in random.choice(sizes, members)]
-    A = sparse.block_diag([made[kind].A for kind, _ in things])
+    A = sparse.block_diag([sparse.coo_array(made[kind].A) for kind, _ in things])
     coupling = np.hstack([made[kind].shared for kind, _ in things])
     beside = random.choice([-1.0, 1.0, 2.0, 0.0], (shared_rows, shared_variables))
     A = sparse.block_array([[A, None], [sparse.coo_array(coupling), sparse.coo_array(beside)]]) if shared_rows else A
@@ -110,8 +110,9 @@ def sized_program(
         u = np.append(u, np.where(kind == 1, np.inf, activity))
     P = None
     if quadratic:
-        blocks = [made[kind].P / size for kind, size in things]
-        P = sparse.block_diag([*blocks, np.zeros((shared_variables, shared_variables))] if shared_rows else blocks)
+        blocks = [sparse.coo_array(made[kind].P / size) for kind, size in things]
+        none = sparse.coo_array((shared_variables, shared_variables))
+        P = sparse.block_diag([*blocks, none] if shared_rows else blocks)
         P = P.tocsc()
         P.eliminate_zeros()
     labels = np.concatenate([kind * parts + np.arange(parts) for kind, _ in things])

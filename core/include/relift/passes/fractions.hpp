@@ -6,32 +6,36 @@
 
 namespace relift::passes {
 
-// Fills numerators and denominators, 0 / 1 where there is no fraction of numbers up to `largest` within `rounding`.
+struct Fraction {
+    int64_t numerator = 0, denominator = 1;
+};
+
+// The simplest fraction of numbers up to `largest` within `rounding` of a number; 0 / 1 if there is none.
+inline Fraction simple_fraction(double target, double largest, double rounding) {
+    if (!(target > 0.5 / largest && target < 2.0 * largest)) return {};
+    // Convergents h/k of the continued fraction: the last one, and the one before it.
+    double above = 1, below = 0, above_before = 0, below_before = 1, rest = target;
+    while (true) {
+        const double whole = double(int64_t(rest));  // the floor of a positive number below 1e17
+        const double above_next = whole * above + above_before, below_next = whole * below + below_before;
+        above_before = above, below_before = below;
+        above = above_next, below = below_next;
+        if (!(above <= largest && below <= largest)) return {};
+        const double scaled = target * below, allowed = rounding * target * below;
+        if (std::fabs(above - scaled) <= allowed) return {int64_t(above), int64_t(below)};
+        const double fraction = rest - whole;
+        if (!(fraction > 0)) return {};
+        rest = 1.0 / fraction;
+    }
+}
+
+// Fills numerators and denominators.
 inline void simple_fractions(const double* values, size_t size, double largest, double rounding, int64_t* numerators,
                              int64_t* denominators) {
     for (size_t k = 0; k < size; ++k) {
-        const double target = values[k];
-        numerators[k] = 0;
-        denominators[k] = 1;
-        if (!(target > 0.5 / largest && target < 2.0 * largest)) continue;
-        // Convergents h/k of the continued fraction: the last one, and the one before it.
-        double above = 1, below = 0, above_before = 0, below_before = 1, rest = target;
-        while (true) {
-            const double whole = double(int64_t(rest));  // the floor of a positive number below 1e17
-            const double above_next = whole * above + above_before, below_next = whole * below + below_before;
-            above_before = above, below_before = below;
-            above = above_next, below = below_next;
-            if (!(above <= largest && below <= largest)) break;
-            const double scaled = target * below, allowed = rounding * target * below;
-            if (std::fabs(above - scaled) <= allowed) {
-                numerators[k] = int64_t(above);
-                denominators[k] = int64_t(below);
-                break;
-            }
-            const double fraction = rest - whole;
-            if (!(fraction > 0)) break;
-            rest = 1.0 / fraction;
-        }
+        const Fraction fraction = simple_fraction(values[k], largest, rounding);
+        numerators[k] = fraction.numerator;
+        denominators[k] = fraction.denominator;
     }
 }
 

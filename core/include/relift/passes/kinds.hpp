@@ -39,27 +39,36 @@ inline KindCounts count_kinds(const KindWords& words) {
     return counts;
 }
 
-// How many intervals with costs there are up to a factor of either sign, to nine digits; those that are even, without a
-// cost, count half. The twin of passes_reference.count_shapes.
-inline u64 count_shapes(const double* low, const double* high, const double* cost, u32 size) {
+// An interval with a cost up to a factor of either sign, to nine digits.
+struct Shape {
+    u64 word;
+    bool counts_half;  // even, and without a cost
+};
+
+inline Shape shape_of(double low, double high, double cost) {
     const auto finite_size = [](double value) { return std::isfinite(value) ? std::fabs(value) : 0.0; };
     const auto word = [](double value) {
         const double sign = value > 0 ? 1.0 : value < 0 ? -1.0 : value;
         return bits_of(std::isfinite(value) ? std::nearbyint(value * 1e9) / 1e9 : sign * 1e300);
     };
+    double unit = std::max(finite_size(low), finite_size(high));
+    const bool is_by_cost = unit <= 1e-9 && cost != 0;
+    if (!(unit > 1e-9)) unit = is_by_cost ? 1.0 / std::fabs(cost) : 1.0;
+    const bool is_even = std::isfinite(low) ? std::fabs(low + high) <= 1e-9 * unit : low == -high;
+    const bool is_turned = is_even ? cost < 0 : high < -low;
+    const double first = (is_turned ? -high : low) / unit, second = (is_turned ? -low : high) / unit;
+    const double price = cost * (is_turned ? -1.0 : 1.0) * unit;
+    return {mix(mix(mix(word(first)) ^ word(second)) ^ word(price)), is_even && cost == 0};
+}
+
+// How many shapes there are; those that count half count 1, others 2. The twin of passes_reference.count_shapes.
+inline u64 count_shapes(const double* low, const double* high, const double* cost, u32 size) {
     Array<u64> words(size);
     Array<u8> counts_half(size);
     for (u32 k = 0; k < size; ++k) {
-        const double a = low[k], b = high[k];
-        double unit = std::max(finite_size(a), finite_size(b));
-        const bool is_by_cost = unit <= 1e-9 && cost[k] != 0;
-        if (!(unit > 1e-9)) unit = is_by_cost ? 1.0 / std::fabs(cost[k]) : 1.0;
-        const bool is_even = std::isfinite(a) ? std::fabs(a + b) <= 1e-9 * unit : a == -b;
-        const bool is_turned = is_even ? cost[k] < 0 : b < -a;
-        const double first = (is_turned ? -b : a) / unit, second = (is_turned ? -a : b) / unit;
-        const double price = cost[k] * (is_turned ? -1.0 : 1.0) * unit;
-        words[k] = mix(mix(mix(word(first)) ^ word(second)) ^ word(price));
-        counts_half[k] = is_even && cost[k] == 0;
+        const Shape shape = shape_of(low[k], high[k], cost[k]);
+        words[k] = shape.word;
+        counts_half[k] = shape.counts_half;
     }
     Array<i64> labels(size);
     const Grouping shapes = group(words.data(), size, 16, labels.data());

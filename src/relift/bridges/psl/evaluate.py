@@ -115,13 +115,12 @@ def _categorical(predicate: Predicate, known: Atoms, truth: Atoms, options: Mapp
             f"the category indexes {':'.join(words)} of {predicate.name} are not whole numbers."
         ) from None
 
-    def base(key: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        return tuple(part for k, part in enumerate(key) if k not in places)
-
+    others = [k for k in range(predicate.arity) if k not in places]
     best: dict[tuple[str | int, ...], tuple[float, tuple[str | int, ...]]] = {}
     for key, value in known.items():
-        if base(key) not in best or value > best[base(key)][0]:
-            best[base(key)] = value, key
+        base = tuple([key[k] for k in others])
+        if base not in best or value > best[base][0]:
+            best[base] = value, key
     chosen = {key for _, key in best.values()}
     true = [key for key, value in truth.items() if value >= 1]
     return {"accuracy": _share(sum(key in chosen for key in true), len(true))}

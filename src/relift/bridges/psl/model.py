@@ -10,7 +10,6 @@ a rule                            ``rule``, word for word but for names, which b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -146,7 +145,7 @@ def read_psl(
         If the project needs what relift does not do.
     """
     if isinstance(project, Mapping):
-        return _with_model(project_from_json(json.loads(json.dumps(project)), "<project>", Path()))
+        return _with_model(project_from_json(project, "<project>", Path()))
     path = Path(project)
     if path.suffix.lower() == ".json":
         if data is not None:

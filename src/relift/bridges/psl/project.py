@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Literal, TypeAlias, final
 
 from relift.bridges.psl.data_file import read_data_file
 from relift.bridges.psl.lenient_json import read_lenient_json
-from relift.errors import DataError, FileFormatError, OptionError
+from relift.bridges.psl.rows import Rows, add_rows, no_collection
+from relift.errors import FileFormatError, OptionError
 from relift.language.syntax.parser import decode
 from relift.language.syntax.source import Source
 from relift.read_bytes import read_bytes
@@ -45,10 +46,10 @@ class Predicate:
     arity: int
     types: tuple[str, ...] = ()
     is_open: bool = False
-    rows: dict[Part, dict[tuple[str | int, ...], float]] = field(default_factory=dict)
+    rows: dict[Part, Rows] = field(default_factory=dict)
     evaluations: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
-    def of(self, part: Part) -> dict[tuple[str | int, ...], float]:
+    def of(self, part: Part) -> Rows:
         """The tuples of a part, with their values."""
         return self.rows.get(part, {})
 
@@ -248,55 +249,35 @@ class _Reader:
     def read(self, predicate: Predicate, part: Part, given: Iterable[object]) -> None:
         """Add files and rows to a part of the data."""
         rows = predicate.rows.setdefault(part, {})
+        for kind, items in groupby(given, type):
+            with no_collection():
+                if kind in (list, tuple):
+                    self._listed(predicate, rows, list(items), part)  # type: ignore[arg-type]
+                else:
+                    self._files(predicate, rows, items, part)
+
+    def _listed(self, predicate: Predicate, rows: Rows, given: list[Sequence[object]], part: Part) -> None:
+        place = f"{self.name}: {part} of {predicate.name}"
+        add_rows(rows, predicate.name, predicate.types, given, lambda _: place)
+
+    def _files(self, predicate: Predicate, rows: Rows, given: Iterable[object], part: Part) -> None:
         for item in given:
-            if isinstance(item, str):
-                self._file(predicate, rows, self.folder / item, part)
-            elif isinstance(item, list):
-                self._row(predicate, rows, [str(value) for value in item], f"{self.name}: {part} of {predicate.name}")
-            else:
+            if not isinstance(item, str):
                 hint = 'Give paths of files, or rows such as ["a", "b", 0.5].'
                 raise FileFormatError(f"{self.name}: {part} of {predicate.name} hold {item!r}.", hint)
+            self._file(predicate, rows, self.folder / item, part)
 
-    def _file(self, predicate: Predicate, rows: dict[tuple[str | int, ...], float], path: Path, part: Part) -> None:
+    def _file(self, predicate: Predicate, rows: Rows, path: Path, part: Part) -> None:
         if not path.is_file():
             hint = f"It holds {part} of {predicate.name}; names begin in {self.folder}."
             raise FileFormatError(f"there is no file {path}.", hint)
-        text = decode(read_bytes(path), str(path))
-        is_plain = all(kind == "text" for kind in predicate.types)
-        for number, line in enumerate(text.split("\n"), 1):
-            words = line.strip().split("\t")
-            if is_plain and len(words) == predicate.arity and words != [""]:
-                rows[tuple(words)] = 1.0  # by far the most common row
-            elif words != [""]:
-                self._row(predicate, rows, words, f"{path}:{number}")
+        lines = [line.strip() for line in decode(read_bytes(path), str(path)).split("\n")]
+        given = [line.split("\t") for line in lines if line]
 
-    def _row(
-        self, predicate: Predicate, rows: dict[tuple[str | int, ...], float], words: list[str], place: str
-    ) -> None:
-        arity = predicate.arity
-        if len(words) not in (arity, arity + 1):
-            hint = f"{predicate.name}/{arity} has {arity} columns with tabs between them, and perhaps a value."
-            raise DataError(f"{place}: this row has {len(words)} columns.", hint)
-        value = 1.0
-        if len(words) > arity:
-            try:
-                value = float(words[-1])
-            except ValueError:
-                raise DataError(f"{place}: the value {words[-1]!r} is not a number.") from None
-            if not 0 <= value <= 1:
-                raise DataError(f"{place}: the value {words[-1]} does not lie between 0 and 1.")
-        key = tuple(self._constant(w, kind, place) for w, kind in zip(words[:arity], predicate.types, strict=True))
-        if rows.get(key, value) != value:
-            shown = ", ".join(map(str, key))
-            raise DataError(f"{place}: {predicate.name}({shown}) has the values {rows[key]:g} and {value:g}.")
-        rows[key] = value
+        def place(k: int) -> str:
+            return f"{path}:{[number for number, line in enumerate(lines, 1) if line][k]}"
 
-    def _constant(self, word: str, kind: str, place: str) -> str | int:
-        if kind == "text":
-            return word
-        if not re.fullmatch(r"[+-]?\d+", word):
-            raise DataError(f"{place}: {word!r} is not a whole number, as its type says.")
-        return int(word)
+        add_rows(rows, predicate.name, predicate.types, given, place)
 
 
 def _rules(given: object, folder: Path, name: str) -> list[str]:
@@ -322,9 +303,9 @@ def _map(given: object, what: str, name: str) -> Mapping[str, object]:
 def _list(given: object, what: str, name: str) -> list[object]:
     if given is None:
         return []
-    if not isinstance(given, list):
+    if not isinstance(given, (list, tuple)):
         raise FileFormatError(f"{name}: {what} is not a list.")
-    return given
+    return list(given)
 
 
 def _is_true(given: object) -> bool:

@@ -1,0 +1,201 @@
+"""Looks before a search up to scale say what their slow twins say, and no class is lost by what they let out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from relift.program import passes
+from relift.program.program import Program
+from relift.settings import LiftSettings
+from relift.symmetry import centres, likeness, proportional_bounds, scaled_search
+from relift.symmetry import finite_field as field
+from relift.symmetry.colour_refinement import KeptValues, refine
+from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.find import Images
+from relift.symmetry.likeness import Colours
+from relift.symmetry.scaled_candidate import Found
+from relift.symmetry.scaled_cones import intervals_of
+from relift.symmetry.scaled_search import find_up_to_scale
+from relift.testing.random_conic_programs import symmetric_conic_program
+from relift.testing.random_programs import symmetric_program
+from relift.testing.scaled_programs import open_program, rescaled
+from relift.testing.sized_programs import sized_program
+
+SEEDS = st.integers(0, 2**31)
+NEEDS_CORE = pytest.mark.skipif(passes.core is None, reason="the passes are not compiled: both are the slow ones")
+VALUES = np.array([-np.inf, -3.0, -1.0, -0.6 * 37.13, 0.0, 0.0, 1.0, 2.0, 0.2 * 37.13, 1e-12, np.sqrt(2), np.inf])
+
+
+def random_program(seed: int) -> Program:
+    """Few different bounds and costs of all kinds, short and long, and some curvature."""
+    random = np.random.default_rng(seed)
+    n, m = random.integers(1, 40, 2)
+    A = sparse.random_array((m, n), density=0.2, rng=random, format=random.choice(["csr", "csc"]))
+    A.data = random.choice([1.0, -1.0, 2.0, 0.5, 1 / 3], A.nnz)
+    few = random.choice(VALUES, random.integers(1, VALUES.size + 1))
+    below, above = few[few < np.inf], few[few > -np.inf]
+    below, above = np.append(below, -np.inf), np.append(above, np.inf)
+    lb, l = random.choice(below, n), random.choice(below, m)
+    ub, u = random.choice(above, n), random.choice(above, m)
+    P = None
+    if random.random() < 0.5:
+        F = sparse.random_array((n, n), density=0.2, rng=random, format="csr")
+        P = sparse.csc_array(F.T @ F)
+    q = random.choice([0.0, 1.0, -1.0, 2.0, 0.3], n) * (random.random() < 0.8)
+    return Program(P, q, A, np.minimum(l, u), np.maximum(l, u), np.minimum(lb, ub), np.maximum(lb, ub))
+
+
+def search(program: Program, settings: LiftSettings) -> Found:
+    return find_up_to_scale(program, Images(VectorImages.of(program, settings.values)), settings)
+
+
+@NEEDS_CORE
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans(), most=st.sampled_from([2, 7, 4096]))
+def test_kinds_of_variables_are_those_of_the_slow_twin(seed: int, sizes: bool, signs: bool, most: int) -> None:
+    program = random_program(seed)
+    bounds, _ = intervals_of(program, VectorImages.of(program, "decimal"))
+    options: dict[str, Any] = {"sizes": sizes, "signs": signs}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(likeness, "SAMPLE", most)
+        fast = Colours.of(bounds, program.q, field.images(program.q), **options)
+        assert fast == Colours.slowly(bounds, program.q, field.images(program.q), **options)
+
+
+@NEEDS_CORE
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, sample=st.sampled_from([1, 3, 5000]))
+def test_digits_and_links_of_bounds_are_those_of_the_slow_twins(seed: int, sample: int) -> None:
+    program = random_program(seed)
+    intervals = intervals_of(program, VectorImages.of(program, "decimal"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proportional_bounds, "SAMPLE", sample)
+        computed = proportional_bounds.looks_computed(program)
+        assert computed == proportional_bounds.looks_computed_slowly(program)
+    step = sample % 7
+    links = proportional_bounds.n_links(program, *intervals, step)
+    assert links == proportional_bounds.n_links_slowly(program, *intervals, step)
+
+
+@NEEDS_CORE
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, sample=st.sampled_from([2, 5, 512]))
+def test_a_look_for_reflections_says_what_its_slow_twin_says(seed: int, sample: int) -> None:
+    program = random_program(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(centres, "SAMPLE", sample)
+        may = centres.may_be_equal_up_to_reflection(program)
+        assert may == centres.may_be_equal_up_to_reflection_slowly(program)
+
+
+def thorough(program: Program, settings: LiftSettings) -> Found:
+    """The search in which nothing is let out because a look, or an argument, says so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scaled_search, "only_moves", lambda *_: False)
+        patch.setattr("relift.symmetry.colour_refinement.capsule_of", lambda *_: None)
+        patch.setattr("relift.symmetry.scaled_refinement.capsule_of", lambda *_: None)
+        patch.setattr(scaled_search, "may_be_equal_up_to_reflection", centres.may_be_equal_up_to_reflection_slowly)
+        patch.setattr(Colours, "of", Colours.slowly)
+        patch.setattr(proportional_bounds, "looks_computed", proportional_bounds.looks_computed_slowly)
+        patch.setattr(proportional_bounds, "n_links", proportional_bounds.n_links_slowly)
+        return search(program, settings)
+
+
+def drawn(kind: str, seed: int) -> Program:
+    random = np.random.default_rng(seed)
+    if kind == "sized":
+        return sized_program(seed, quadratic=bool(seed % 2), own_rows=seed % 3, shared_rows=1 + seed % 2).program
+    if kind == "open":
+        return open_program(random, 1 + seed % 6, 1 + seed // 6 % 6, 1 + seed // 36 % 3)
+    if kind == "rescaled":
+        return rescaled(random, symmetric_program(seed, quadratic=bool(seed % 2), scaled_rows=True).program).program
+    if kind == "conic":
+        return symmetric_conic_program(seed, copies=1 + seed % 4, n_cones=1 + seed % 3).program
+    return random_program(seed)
+
+
+@pytest.mark.parametrize("kind", ["sized", "open", "rescaled", "conic", "random"])
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, is_large=st.booleans())
+def test_a_search_that_skips_what_can_find_nothing_finds_what_the_thorough_one_finds(
+    kind: str, seed: int, is_large: bool
+) -> None:
+    program = drawn(kind, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        if is_large:
+            patch.setattr(scaled_search, "SMALL", 0)
+        found, other = search(program, LiftSettings()), thorough(program, LiftSettings())
+    for name in ("variables", "rows", "quadratic", "conic_rows", "cones"):
+        assert getattr(found.symmetry, name) == getattr(other.symmetry, name)
+    for name in ("variables", "rows", "conic_rows", "cones"):
+        ours, theirs = getattr(found, name), getattr(other, name)
+        assert (ours is None) == (theirs is None)
+        assert ours is None or np.array_equal(ours, theirs)
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=SEEDS)
+def test_centres_that_only_move_a_program_find_no_classes_whatever_the_masses(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    kinds, copies, m = int(random.integers(1, 4)), int(random.integers(1, 5)), int(random.integers(1, 4))
+    block = random.choice([0.0, 1.0, -1.0, 2.0], (m, kinds))
+    A = np.vstack([np.kron(np.eye(copies), block), np.tile(random.choice([0.0, 1.0], kinds), copies)])
+    size = random.choice([1.0, 1.0, 2.0, 3.0], kinds * copies)
+    program = Program(
+        q=random.choice([1.0, 2.0, 3.0], A.shape[1]), A=A, u=random.integers(0, 4, A.shape[0]), lb=0, ub=size
+    )
+    images = VectorImages.of(program, "decimal")
+    bounds, _ = intervals_of(program, images)
+    assert centres.only_moves(program, bounds)
+    here = scaled_search._Search(program, Images(images), LiftSettings(), 0, None)
+    middle = centres.centres_of(program, bounds)
+    assert middle is not None
+    moved = here.from_centres(middle)
+    for masses in (None, moved.masses(moved.refine(None).found)):
+        from_centres, from_zero = moved.refine(masses).found, here.refine(masses).found
+        assert from_centres.variables.classes.refines(from_zero.variables.classes)
+        assert from_centres.rows.classes.refines(from_zero.rows.classes)
+
+
+@NEEDS_CORE
+@settings(max_examples=100, deadline=None)
+@given(seed=SEEDS, reading=st.sampled_from(["decimal", "bits"]))
+def test_values_that_are_kept_give_the_classes_of_values_that_are_read(seed: int, reading: Any) -> None:
+    program = random_program(seed)
+    vectors = VectorImages.of(program, reading)
+    kept, other = KeptValues(program.P, program.A), KeptValues(None, sparse.csr_array((0, 1)))
+
+    def classes(values: KeptValues | None, mode: Any = "equitable") -> tuple[list[int], list[int]]:
+        words = (vectors.q, vectors.lb, vectors.ub)
+        found = refine(
+            program.P, program.A, words, vectors.l, vectors.u, program.l, program.u,
+            mode=mode, reading=reading, kept=values,
+        )  # fmt: skip
+        return found.variables.labels.tolist(), found.rows.labels.tolist()
+
+    expected, counted = classes(None), classes(None, "counting")
+    for values in (kept, kept, other):
+        assert classes(values) == expected
+        assert classes(values, "counting") == counted
+
+
+@pytest.mark.skipif(not field.CORE_IS_COMPILED, reason="the look at rows is compiled only")
+def test_entries_do_not_look_alike_because_the_cost_of_another_one_is_tiny() -> None:
+    random = np.random.default_rng(0)
+    q = random.uniform(1, 2, 500)
+    long = random.uniform(1, 2, (1, 500)).round(3)
+
+    def look(q: np.ndarray, A: np.ndarray) -> bool:
+        program = Program(q=q, A=A, l=1, lb=0, ub=3)
+        images = VectorImages.of(program, "decimal")
+        return likeness.Likeness.of(program, images, np.arange(q.size), np.arange(A.shape[0])).speaks_for_masses
+
+    tiny = np.append(q[:-1], 1e-12)
+    assert not look(tiny, long)
+    assert look(tiny, tiny[None, :])  # entries in proportion to the costs, whatever their size
