@@ -206,6 +206,28 @@ def pairs() -> str:
     return "\n".join(lines)
 
 
+def lp_methods() -> str:
+    """The table of docs/lp_methods.json, which ``python -m benchmarks.lp_methods --out`` writes: from 0.1 s on."""
+    sys.path.insert(0, str(ROOT))
+    from benchmarks.lp_methods import WAYS, ratios
+
+    found = json.loads((ROOT / "docs" / "lp_methods.json").read_text(encoding="utf-8"))
+    lines = [
+        "| program | nonzeros | HiGHS by default | simplex | interior point | turns | race | race, thread that calls |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for m in found["measurements"]:
+        seconds = [*(m["cpu"][way] for way in WAYS), m["caller"]["race"]]
+        if any(each is None or each >= 0.1 for each in seconds):
+            cells = ["–" if each is None else f"{each:.2f}" for each in seconds]
+            lines.append(f"| {m['program']} | {m['n_nonzeros']:,} | {' | '.join(cells)} |")
+    summary = ratios(found["measurements"], found["facts"]["limit"]).values()
+    total, worst = ([f"{each[0]:.1f}" for each in summary], [f"{each[1]:.0f}" for each in summary])
+    lines.append(f"| all {len(found['measurements'])}, to the better of both | | {' | '.join(total)} |")
+    lines.append(f"| worst, to the better of both | | {' | '.join(worst)} |")
+    return "\n".join(lines)
+
+
 def gpu() -> str:
     """The table of docs/gpu.json, which ``python -m benchmarks.gpu_orbits --out`` writes on a machine with a GPU."""
     found = json.loads((ROOT / "docs" / "gpu.json").read_text(encoding="utf-8"))
@@ -253,6 +275,7 @@ TABLES = {
     "data_functions": data_functions,
     "gpu": gpu,
     "layers": layers,
+    "lp_methods": lp_methods,
     "pairs": pairs,
     "repeated_rows": repeated_rows,
     "shortcuts": shortcuts,

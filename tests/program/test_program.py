@@ -509,6 +509,16 @@ def test_vectors_given_to_replace_are_not_shared_with_the_caller() -> None:
     assert changed.q.tolist() == [3.0, 4.0]
 
 
+@pytest.mark.parametrize("order", ["csr", "csc", "coo"])
+def test_wide_indices_become_narrow_where_that_is_enough(order: str) -> None:
+    wide = sparse.csr_array(
+        (np.array([1.0, 2.0]), np.array([0, 2], np.int64), np.array([0, 1, 2], np.int64)), shape=(2, 3)
+    ).asformat(order)
+    program = Program(q=np.zeros(3), A=wide, u=[1.0, 1.0])
+    assert program.A.indices.dtype == program.A.indptr.dtype == np.int32
+    assert program.A.toarray().tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [("c", "relift.linprog"), ("A_ub", "relift.linprog"), ("G", "relift.solve_qp"), ("maximize", "sense='max'"),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.passes import scan_rows, submatrix
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
@@ -27,6 +27,11 @@ class Duplicates:
     leader: Indices
     ratio: Vector
     ratio_image: FieldElements
+
+    def among(self, flags: Flags) -> Duplicates:
+        """The same, by their places among the rows that are flagged, as all of these are."""
+        place = np.cumsum(flags) - 1
+        return Duplicates(place[self.member], place[self.leader], self.ratio, self.ratio_image)
 
 
 def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | None = None) -> Duplicates | None:

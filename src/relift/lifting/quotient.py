@@ -30,9 +30,11 @@ from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
 from relift.program.conic_rows import ConicRows
+from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
+from relift.program.sparse_structure import MOST_NARROW
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -230,22 +232,19 @@ def _class_sums(vector: Vector, partition: Partition) -> Vector:
 
 def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Vector | None = None) -> SparseMatrix:
     """The representatives' rows, with entries of one variable class added."""
-    chosen = rows.representatives
-    shape = (chosen.size, variables.n_classes)
+    part = submatrix(A, rows.representatives, None)  # the rest is never looked at
+    shape = (rows.n_classes, variables.n_classes)
+    narrow = np.int32 if max(*shape, part.nnz) < MOST_NARROW else np.int64
+    labels: Integers = variables.labels.astype(narrow, copy=False)
+    lengths = np.diff(part.indptr)
+    owner: Integers
     if A.format == "csr":
-        part = A if rows.is_discrete else A[chosen]
-        owner = np.repeat(np.arange(chosen.size), np.diff(part.indptr))
+        owner = np.repeat(np.arange(rows.n_classes, dtype=narrow), lengths)
         data = part.data if w is None else part.data * w[part.indices]
-        return _summed(owner, variables.labels[part.indices], data, shape, _cancelled(w))
-    position = np.full(A.shape[0], -1, np.int64)
-    position[chosen] = np.arange(chosen.size)
-    row = position[A.indices]
-    column = np.repeat(variables.labels, np.diff(A.indptr))
-    data = A.data if w is None else A.data * np.repeat(w, np.diff(A.indptr))
-    if not rows.is_discrete:
-        wanted = row >= 0
-        return _summed(row[wanted], column[wanted], data[wanted], shape, _cancelled(w))
-    return _summed(row, column, data, shape, _cancelled(w))
+        return _summed(owner, labels[part.indices], data, shape, _cancelled(w))
+    data = part.data if w is None else part.data * np.repeat(w, lengths)
+    owner = part.indices.astype(narrow, copy=False)
+    return _summed(owner, np.repeat(labels, lengths), data, shape, _cancelled(w))
 
 
 def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:

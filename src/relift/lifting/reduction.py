@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from relift.arrays import FieldElements, Indices, Integers, ScalarT, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.duplicate_rows import ROUNDING, Duplicates, find_duplicates
+from relift.program.index_sets import all_of, constant, where
 from relift.program.magnitudes import transposed_product
 from relift.program.passes import Entries, entries_of, scan_rows, submatrix
 from relift.program.program import Program
@@ -334,9 +335,10 @@ def _trivial(
     n, m = program.n_variables, program.n_rows
     if earlier is not None and earlier.is_trivial and (earlier.variables.size, earlier.rows.size) == (n, m):
         return replace(earlier, ground=program, program=program, images=images, scan=scan, cuts=cuts)
-    own = np.full(n, NO_ROW, np.int64)
+    own = constant(NO_ROW, n)
+    nothing = constant(0.0, n), constant(0.0, m)
     return Reduction(
-        program, program, images, np.arange(n), np.arange(m), np.zeros(n), own, own, np.zeros(m), scan=scan, cuts=cuts
+        program, program, images, all_of(n), all_of(m), nothing[0], own, own, nothing[1], scan=scan, cuts=cuts
     )
 
 
@@ -424,25 +426,29 @@ class _Work:
             entries,
             exact.inverse(entry_images),
         )
+        j = _distinct(columns, self.program.n_variables)
+        position = np.empty(self.program.n_variables, np.int64)
+        position[j] = np.arange(j.size)
+        at = position[columns]
         # Several rows may bound one variable: the tightest wins. Where they leave no value, all stay rows.
-        lower = _tightest(self.lb, self.lb_image, bounds.low, bounds.low_image, columns, np.maximum)
-        upper = _tightest(self.ub, self.ub_image, bounds.high, bounds.high_image, columns, np.minimum)
+        lower = _tightest(self.lb[j], self.lb_image[j], bounds.low, bounds.low_image, at, np.maximum)
+        upper = _tightest(self.ub[j], self.ub_image[j], bounds.high, bounds.high_image, at, np.minimum)
         crossed = _leave_no_value(lower, upper)
-        crossed[columns[bounds.is_lost]] = True
+        crossed[at[bounds.is_lost]] = True
         self.make_own("lb", "ub")
         if self.lower_source is None or self.upper_source is None:
             self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
             self.upper_source = self.lower_source.copy()
-        keep = ~crossed[columns]
+        keep = ~crossed[at]
         self.left_alone[rows[~keep]] = True
-        j = _distinct(columns[keep], self.program.n_variables)
+        bounded = _distinct(at[keep], j.size)
         for tight, values, images, sources in (
             (lower, self.lb, self.lb_image, self.lower_source),
             (upper, self.ub, self.ub_image, self.upper_source),
         ):
-            values[j], images[j] = tight.values[j], tight.images[j]
-            won = j[tight.winner[j] >= 0]
-            sources[won] = rows[tight.winner[won]]
+            values[j[bounded]], images[j[bounded]] = tight.values[bounded], tight.images[bounded]
+            won = bounded[tight.winner[bounded] >= 0]
+            sources[j[won]] = rows[tight.winner[won]]
         self.source_entry[rows[keep]] = entries[keep]
         self.row_alive[rows[keep]] = False
 
@@ -563,30 +569,26 @@ class _Work:
 
     def finish(self) -> Reduction:
         program, A = self.program, self.program.A
-        variables, rows = np.flatnonzero(self.variable_alive), np.flatnonzero(self.row_alive)
+        variables, rows = where(self.variable_alive), where(self.row_alive)
         # Those of the earlier program if they are equal: then all that is made of them is found without comparing.
         variables = self.cuts.made("variables", A, None, variables, lambda: variables)
         rows = self.cuts.made("rows", A, rows, None, lambda: rows)
-        if rows.size < program.n_rows or variables.size < program.n_variables:
-            A = self.cuts.made("A", program.A, rows, variables, lambda: submatrix(program.A, rows, variables))
-        # Where variables were substituted, or rows of one entry stay, others may be multiples too.
-        candidates, stays_short = None, np.any(self.row_alive & (self.counts == 1))
-        if variables.size == program.n_variables and not stays_short:
-            candidates = np.flatnonzero(_mask(self.alike, program.n_rows)[rows])
-        duplicates = self.cuts.made(
-            f"duplicates, {self.reading}", A, candidates, None, lambda: find_duplicates(A, self.reading, candidates)
-        )
+        duplicates, cut = self.duplicates(rows, variables)
         if not self.has_changed and duplicates is None:
             self.cuts.close()
             return _trivial(program, self.images, self.scan, self.cuts)
         self.change()
-        factor = np.ones(program.n_rows)
+        factor = constant(1.0, program.n_rows)
         lower_row = upper_row = rows
         if duplicates is not None:
-            stays, lower_row, upper_row = self.merge(rows, duplicates, factor)
-            before = A
-            A = self.cuts.made("A without duplicates", before, stays, None, lambda: submatrix(before, stays, None))
-            rows = rows[stays]
+            factor, cut = np.ones(program.n_rows), None
+            rows, lower_row, upper_row = self.merge(rows, duplicates, factor)
+        if rows.size < program.n_rows or variables.size < program.n_variables:
+            made = cut
+            A = self.cuts.made(
+                "A", A, *self.some(rows, variables),
+                lambda: submatrix(program.A, rows, variables) if made is None else made,
+            )  # fmt: skip
         P = program.P
         if P is not None and variables.size < program.n_variables:
             whole = P
@@ -643,9 +645,36 @@ class _Work:
             return source.take(variables)
         return self.cuts.made(f"{name} source", self.program.A, None, variables, lambda: _places(None, variables))
 
+    def some(self, rows: Indices, variables: Indices) -> tuple[Indices | None, Indices | None]:
+        """The same rows and variables; None where they are all."""
+        program = self.program
+        return (
+            None if rows.size == program.n_rows else rows,
+            None if variables.size == program.n_variables else variables,
+        )
+
+    def duplicates(self, rows: Indices, variables: Indices) -> tuple[Duplicates | None, SparseMatrix | None]:
+        """Multiples among the rows that are left, by their places there, and the matrix that is left if it was made."""
+        A, cut = self.program.A, None
+        # Where variables were substituted, or rows of one entry stay, others than those of the scan may be multiples.
+        is_scanned = variables.size == self.program.n_variables and not np.any(self.row_alive & (self.counts == 1))
+
+        def look() -> Duplicates | None:
+            nonlocal cut
+            if is_scanned:
+                found = find_duplicates(A, self.reading, self.alike[self.row_alive[self.alike]])
+                return found if found is None or rows.size == A.shape[0] else found.among(self.row_alive)
+            cut = submatrix(A, rows, variables)
+            return find_duplicates(cut, self.reading)
+
+        name = f"duplicates, {self.reading}, {'of the scan' if is_scanned else 'of the rest'}"
+        return self.cuts.made(name, A, *self.some(rows, variables), look), cut
+
     def merge(self, rows: Indices, duplicates: Duplicates, factor: Vector) -> tuple[Indices, Indices, Indices]:
-        """Give the first of each group of multiples the tightest bounds of the group."""
-        self.make_own("l", "u")
+        """Give the first of each group of multiples the tightest bounds of the group.
+
+        Returns the rows that stay, and those that their lower and their upper bounds came from.
+        """
         member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
         i = rows[member]
         bounds = _Scaled.of(
@@ -665,20 +694,23 @@ class _Work:
         apart = _leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
         apart[at[bounds.is_lost]] = True
         merged = ~apart[at]
-        stays_mask = np.ones(rows.size, bool)
-        stays_mask[member[merged]] = False
+        gone = member[merged]
+        stays = np.delete(rows, gone)
         together = _distinct(at[merged], heads.size)
-        lower_row, upper_row = rows.copy(), rows.copy()
-        for tight, values, images, source in (
-            (lower, self.l, self.l_image, lower_row),
-            (upper, self.u, self.u_image, upper_row),
-        ):
-            values[h[together]], images[h[together]] = tight.values[together], tight.images[together]
-            won = together[tight.winner[together] >= 0]
-            source[heads[won]] = i[tight.winner[won]]
+        sources = [stays, stays]
+        for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
+            new, new_images = tight.values[together], tight.images[together]
+            of_head = h[together]
+            if not np.array_equal(getattr(self, name)[of_head], new):
+                self.make_own(name)
+                getattr(self, name)[of_head], getattr(self, f"{name}_image")[of_head] = new, new_images
+            won = np.flatnonzero(tight.winner[together] >= 0)
+            if won.size:
+                led = heads[together[won]]
+                sources[side] = stays.copy()
+                sources[side][led - np.searchsorted(gone, led)] = i[tight.winner[together[won]]]
         factor[i[merged]] = ratio[merged]
-        stays = np.flatnonzero(stays_mask)
-        return stays, lower_row[stays], upper_row[stays]
+        return stays, sources[0], sources[1]
 
 
 def _gradient(program: Program, x: Vector | None) -> Vector:

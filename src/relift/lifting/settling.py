@@ -19,6 +19,7 @@ import numpy as np
 from relift.arrays import Flags, Indices, Vector
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
+from relift.program.index_sets import all_of, constant, where
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
@@ -134,7 +135,7 @@ def settle(program: Program, images: VectorImages, rest: AtRest, reading: Readin
     (Program(LP, min, 1 variables, 1 rows, 1 nonzeros), [0], [0])
     """
     n, m = program.n_variables, program.n_rows
-    centred, origin = program, np.zeros(n)
+    centred, origin = program, constant(0.0, n)
     if rest.centres is not None:
         origin = rest.centres.floats
         centred, images = centred_program(program, images, rest.centres, reading)
@@ -171,7 +172,7 @@ def _conic_without(conic: ConicRows, kept: Indices) -> ConicRows:
 
 
 def _others(mask: Flags | None, size: int) -> Indices:
-    return np.arange(size) if mask is None else np.flatnonzero(~mask)
+    return all_of(size) if mask is None else where(~mask)
 
 
 def _placed(vector: Vector | None, where: Indices, origin: Vector) -> Vector | None:

@@ -17,14 +17,17 @@ from scipy import sparse
 from relift.arrays import Array, Integers, SparseLike, SparseMatrix, Vector
 from relift.errors import NotANumberError, ProgramError, ShapeError
 
+MOST_NARROW = 2**31 - 1
+"""Matrices of fewer entries, rows and columns have indices of 32 bits."""
+
 _HINT = "The indices of the sparse matrix are damaged: make it anew."
 
 
 def checked_sparse(name: str, given: SparseLike) -> SparseMatrix:
     """The same matrix as a CSC or CSR array of float64 in a container of its own, if its structure holds.
 
-    CSR stays CSR, everything else becomes CSC. Arrays of the right type are shared with the given matrix, not copied.
-    Double entries stay.
+    CSR stays CSR, everything else becomes CSC. Arrays of the right type (float64, and int32 unless the matrix is too
+    large for it) are shared with the given matrix, not copied. Double entries stay.
 
     Parameters
     ----------
@@ -112,10 +115,15 @@ def compressed(
     if n_entries < minor.size:  # room that SciPy kept for further entries
         values, minor = values[:n_entries], minor[:n_entries]
     _refuse_outside(name, "column" if order == "csr" else "row", minor, n_minor)
-    kind = np.int32 if minor.dtype == starts.dtype == np.int32 else np.int64
+    kind = _index_type(n_entries, shape)
     make = sparse.csr_array if order == "csr" else sparse.csc_array
     matrix: SparseMatrix = make((values, minor.astype(kind, copy=False), starts.astype(kind, copy=False)), shape=shape)
     return matrix
+
+
+def _index_type(n_entries: int, shape: tuple[int, int]) -> type[np.int32] | type[np.int64]:
+    """32 bits where they are enough: half as much to read for all that follows, and what most solvers take."""
+    return np.int32 if max(n_entries, *shape) < MOST_NARROW else np.int64
 
 
 def _from_blocks(name: str, data: Array, indices: object, indptr: object, shape: tuple[int, ...]) -> SparseMatrix:
@@ -178,7 +186,8 @@ def _stacked(values: Vector, row: Integers, column: Integers, shape: tuple[int, 
     """Compress by columns without adding double entries."""
     order = np.lexsort((row, column))
     starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=shape[1]))])
-    parts = (values[order], row[order], starts)
+    kind = _index_type(values.size, shape)
+    parts = (values[order], row[order].astype(kind, copy=False), starts.astype(kind, copy=False))
     matrix: SparseMatrix = sparse.csc_array(parts, shape=shape)
     return matrix
 

@@ -1,6 +1,7 @@
 """HiGHS by highspy: simplex for linear programs (their default backend), active set for quadratic ones.
 
-Where simplex is slow, interior point takes turns with it (:mod:`~relift.solvers.highs_rounds`).
+Where simplex is slow, interior point runs beside it, or takes turns with it where there is one thread only
+(:mod:`~relift.solvers.highs_race`).
 
 HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both dual values change sign here.
 Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
@@ -51,6 +52,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.highs_race import head_start, may_run_both, run_both, works_together
 from relift.solvers.highs_rounds import Highs, TakesBasis, TimedInterrupt, first_budget, run_in_rounds
 from relift.solvers.kept import KeptSolver, has_same_structure, with_time_left
 from relift.solvers.separate_process import StoppedError, call_apart
@@ -114,22 +116,9 @@ class HighsBackend(Backend):
         start = perf_counter()
         if not program.is_linear:
             return self._quadratic(program, settings, start), None
-        timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
-        if timed is not None:
-            settings = dataclasses.replace(settings, interrupt=timed)
-        highs = simplex = load(program, settings)
-        if warm_start is not None and warm_start.x is not None:
-            set_basis(highs, program, warm_start)
-        if "solver" not in settings.options and settings.iteration_limit is None:
-            budget = first_budget(program.n_variables, program.n_rows)
-            highs, status = run_in_rounds(
-                lambda other: load(program, other), run, settings, budget, highs,
-                elsewhere=lambda: 0.0 if timed is None else timed.seconds,
-            )  # fmt: skip
-        else:
-            status = run(highs)
+        highs, status, is_simplex = _linear(program, settings, warm_start)
         answer = self._answer(highs, status, program, settings, start)
-        has_basis = highs is simplex and status == "kOptimal"
+        has_basis = is_simplex and status == "kOptimal"
         if not has_basis or settings.threads is not None or _NOT_KEPT & set(settings.options):
             return answer, None
         return answer, _KeptHighs(settings, answer.iterations, highs, program)
@@ -187,6 +176,39 @@ class HighsBackend(Backend):
         if not 1 <= attempt <= len(steps):
             return None
         return dataclasses.replace(settings, options={**steps[attempt - 1], **settings.options})
+
+
+def _linear(program: Program, settings: SolverSettings, warm_start: Solution | None) -> tuple[Highs, str, bool]:
+    """Run one method or both: the object that has the answer, its status, and whether it has the basis of simplex."""
+
+    def load_with(other: SolverSettings) -> Highs:
+        return load(program, other)
+
+    def start_from(highs: Highs) -> None:
+        if warm_start is not None and warm_start.x is not None:
+            set_basis(highs, program, warm_start)
+
+    has_choice = "solver" not in settings.options and settings.iteration_limit is None
+    n_entries = _n_entries(program)
+    if has_choice and may_run_both(settings, n_entries) and _callback_kinds() is not None:
+        together = works_together(settings)
+        return run_both(load_with, run, settings, start_from, head_start(n_entries, together=together), together)
+    timed = None if settings.interrupt is None else TimedInterrupt(settings.interrupt)
+    if timed is not None:
+        settings = dataclasses.replace(settings, interrupt=timed)
+    simplex = load(program, settings)
+    start_from(simplex)
+    if not has_choice:
+        return simplex, run(simplex), True
+    budget = first_budget(n_entries)
+    highs, status = run_in_rounds(
+        load_with, run, settings, budget, simplex, elsewhere=lambda: 0.0 if timed is None else timed.seconds
+    )
+    return highs, status, highs is simplex
+
+
+def _n_entries(program: Program) -> int:
+    return int(program.n_variables + program.n_rows + program.A.nnz)
 
 
 def solve_quadratic(program: Program, settings: SolverSettings) -> tuple[str, Solution]:
@@ -281,7 +303,7 @@ class _KeptHighs(KeptSolver):
             self.options = _option_values(old, without_limit)
         if _option_values(program, without_limit) != self.options:
             return None
-        budget = first_budget(program.n_variables, program.n_rows)
+        budget = first_budget(_n_entries(program))
         highs.setOptionValue("time_limit", highs.getRunTime() + min(budget, settings.time_limit or budget))
         if "simplex_iteration_limit" not in settings.options:
             highs.setOptionValue("simplex_iteration_limit", max(_ENOUGH, 3 * self.iterations))
@@ -319,10 +341,15 @@ def _ask_between_iterations(highs: Highs, interrupt: Callable[[], bool]) -> None
         if into is not None and interrupt():
             into.user_interrupt = True
 
-    kinds = getattr(getattr(_highspy(), "cb", None), "HighsCallbackType", None)
+    kinds = _callback_kinds()
     if kinds is not None and highs.setCallback(ask, None) != _highspy().HighsStatus.kError:
         for name in ("kCallbackSimplexInterrupt", "kCallbackIpmInterrupt"):
             highs.startCallback(getattr(kinds, name))
+
+
+def _callback_kinds() -> object | None:
+    """The kinds of callbacks of this version of highspy; None if it has none, and cannot be stopped."""
+    return getattr(getattr(_highspy(), "cb", None), "HighsCallbackType", None)
 
 
 def run(highs: Highs) -> str:

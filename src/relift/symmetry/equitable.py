@@ -47,24 +47,36 @@ def distance_from_equitable(
     0.0
     """
     distance = 0.0
-    w = np.ones(variables.size) if variable_scales is None else variable_scales
-    share = w if variable_masses is None else w / variable_masses  # 1/p of the mathematics
-    price = 1.0 / row_scales if row_masses is None else row_masses / row_scales
-    cost = program.q * share
-    for vector in (cost, *_divided(program.lb, program.ub, w)):
+    # Where nothing has a scale nothing is divided: the vectors are compared as they are, without copies.
+    w, by_row = variable_scales, None if np.all(row_scales == 1.0) else row_scales
+    share = w if variable_masses is None else (1.0 if w is None else w) / variable_masses  # 1/p of the mathematics
+    for vector in (_times(program.q, share), *_divided(program.lb, program.ub, w)):
         distance = max(distance, _spread(vector, np.abs(vector), variables))
-    for vector in _divided(program.l, program.u, row_scales):
+    for vector in _divided(program.l, program.u, by_row):
         distance = max(distance, _spread(vector, np.abs(vector), rows))
     g, h = _random_weights(variables, rows)
-    g, h = g * w, h * price
+    g, h = _times(g, w), _times(h, row_masses)
+    if by_row is not None:
+        h /= by_row
     if program.P is not None:
         sums, sizes, _, _ = products_and_sizes(program.P, g, None)
-        distance = max(distance, _spread(sums * share, sizes * np.abs(share), variables))
+        distance = max(distance, _spread(_times(sums, share), _times(sizes, share, is_size=True), variables))
     if program.A.nnz:
         sums, sizes, back, back_sizes = products_and_sizes(program.A, g, h)
-        distance = max(distance, _spread(sums / row_scales, sizes / np.abs(row_scales), rows))
-        distance = max(distance, _spread(back * share, back_sizes * np.abs(share), variables))
+        del g, h
+        if by_row is not None:
+            sums /= by_row
+            sizes /= np.abs(by_row)
+        distance = max(distance, _spread(sums, sizes, rows))
+        distance = max(distance, _spread(_times(back, share), _times(back_sizes, share, is_size=True), variables))
     return distance
+
+
+def _times(vector: Vector, factor: Vector | None, is_size: bool = False) -> Vector:
+    """A vector times a factor each, or its size; the vector itself where there are no factors."""
+    if factor is None:
+        return vector
+    return vector * (np.abs(factor) if is_size else factor)
 
 
 def distance_of_rest(program: Program, w: Vector, price: Vector, variables: Partition, rows: Partition) -> float:
@@ -114,18 +126,22 @@ def _distance_from_zero(vector: Vector, sizes: Vector) -> float:
     return float(worst.max(initial=0.0))
 
 
-def _divided(low: Vector, high: Vector, scales: Vector) -> tuple[Vector, Vector]:
-    """Intervals divided by scales."""
+def _divided(low: Vector, high: Vector, scales: Vector | None) -> tuple[Vector, Vector]:
+    """Intervals divided by scales; None for those of 1."""
+    if scales is None:
+        return low, high
     return np.where(scales > 0, low, high) / scales, np.where(scales > 0, high, low) / scales
 
 
 def _random_weights(variables: Partition, rows: Partition) -> tuple[Vector, Vector]:
-    """A random number for each class of variables and of rows, given to its members."""
+    """A random number for each class of variables and of rows, given to its members: 1 to 2, of either sign."""
     random = np.random.default_rng(20160613)
-    g, h = random.uniform(1.0, 2.0, variables.n_classes), random.uniform(1.0, 2.0, rows.n_classes)
-    g *= random.choice([-1.0, 1.0], g.size)
-    h *= random.choice([-1.0, 1.0], h.size)
-    return g[variables.labels], h[rows.labels]
+    weights = []
+    for classes in (variables, rows):
+        drawn = random.uniform(-1.0, 1.0, classes.n_classes)
+        drawn += np.copysign(1.0, drawn)
+        weights.append(drawn[classes.labels])
+    return weights[0], weights[1]
 
 
 def distance_of_quadratic_rows(rows: QuadraticRows, variables: Partition, constraints: Partition) -> float:

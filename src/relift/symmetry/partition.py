@@ -126,9 +126,10 @@ class Partition:
     @cached_property
     def representatives(self) -> Indices:
         """The smallest member of each class."""
-        smallest = np.empty(self.n_classes, dtype=np.int64)
-        smallest[self.labels[::-1]] = np.arange(self.size - 1, -1, -1, dtype=np.int64)
-        return _read_only(smallest)
+        is_first = np.ones(self.size, bool)  # the largest label so far grows where a class begins
+        highest = np.maximum.accumulate(self.labels)
+        np.not_equal(highest[1:], highest[:-1], out=is_first[1:])
+        return _read_only(np.flatnonzero(is_first))
 
     @cached_property
     def indicator(self) -> SparseMatrix:

@@ -4,6 +4,9 @@
 // sum of g_j |a_ij| over the first |a_ij|, with random g_j > 0, is the same for them up to rounding, which is far below
 // the tolerance here since no term cancels. The filter never loses a multiple; what passes is compared exactly
 // afterwards. Entries that are 0 count as absent.
+//
+// The words of all rows are found first, then the sums of those rows alone whose word some other row has: in most
+// programs few.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -18,9 +21,8 @@ namespace relift::passes {
 constexpr double close = 1e-9;
 
 struct RowPrint {
-    u64 columns = 0;
     double first = 0, sum = 0;
-    u32 row = 0, count = 0;  // how many entries it has
+    u32 row = 0, group = 0;  // the first row with the same columns
 };
 
 inline u64 word_of(u64 column) {  // splitmix64
@@ -34,37 +36,111 @@ inline u64 word_of(u64 column) {  // splitmix64
 inline void add_entry(RowPrint& print, u64 word, double value) {
     if (value == 0) return;
     const double size = std::fabs(value), weight = 1.0 + double(word >> 11) * 0x1p-53;
-    ++print.count;
-    if (print.columns == 0) print.first = size;
-    print.columns += word;
+    if (print.first == 0) print.first = size;
     print.sum += weight * size;
 }
 
 constexpr u32 nobody = ~u32(0);
 
-// The first row with the same word, or nobody for rows whose word is that of no other; by a table of open addresses. 32
-// bits of the words stand in it, so that others are seldom looked up.
-inline std::vector<u32> first_of_repeated(const std::vector<RowPrint>& prints) {
-    struct Slot { u32 mark, row; };
+inline u64 mixed(u64 word) { return word * 0x9E3779B97F4A7C15ull; }
+
+// Rows whose word may be that of another one, ascending: all that are, and about one in eight of the others. Rows with
+// the word 0 are left out. Two bits for each of eight places a row: whether a word fell there, and whether two did.
+inline std::vector<u32> maybe_repeated(const std::vector<u64>& words) {
+    size_t room = 64;
+    while (room < 8 * words.size()) room *= 2;
+    std::vector<u64> bits(room / 32, 0);
+    const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 24) & (room - 1); };
+    for (const u64 word : words) {
+        if (word == 0) continue;
+        const size_t place = place_of(word);
+        u64& cell = bits[place / 32];
+        const u64 one = u64(1) << (2 * (place % 32));
+        cell |= cell & one ? one << 1 : one;
+    }
+    std::vector<u32> found;
+    for (size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == 0) continue;
+        const size_t place = place_of(words[i]);
+        if (bits[place / 32] >> (2 * (place % 32) + 1) & 1) found.push_back(u32(i));
+    }
+    return found;
+}
+
+// For each of some rows the first of them with the same word, or nobody if there is no other; by a table of open
+// addresses. 32 bits of the words stand in it, so that others are seldom looked up.
+inline std::vector<u32> first_of_repeated(const std::vector<u64>& words, const std::vector<u32>& rows) {
+    struct Slot { u32 mark, at; };
     constexpr size_t ahead = 12;
     size_t room = 16;
-    while (room < 2 * prints.size()) room *= 2;
+    while (room < 2 * rows.size()) room *= 2;
     std::vector<Slot> table(room, Slot{0, nobody});
-    std::vector<u32> first(prints.size(), nobody);
-    const auto mixed = [](u64 word) { return word * 0x9E3779B97F4A7C15ull; };
+    std::vector<u32> first(rows.size(), nobody);
     const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 20) & (room - 1); };
-    for (size_t i = 0; i < prints.size(); ++i) {
-        if (i + ahead < prints.size()) RELIFT_PREFETCH_TO_WRITE(&table[place_of(prints[i + ahead].columns)]);
-        const u64 word = prints[i].columns;
-        if (word == 0) continue;
+    for (size_t k = 0; k < rows.size(); ++k) {
+        if (k + ahead < rows.size()) RELIFT_PREFETCH_TO_WRITE(&table[place_of(words[rows[k + ahead]])]);
+        const u64 word = words[rows[k]];
         const u32 mark = u32(word >> 32);
-        size_t at = place_of(word);
-        const auto is_other = [&](const Slot& slot) { return slot.mark != mark || prints[slot.row].columns != word; };
-        while (table[at].row != nobody && is_other(table[at])) at = (at + 1) & (room - 1);
-        if (table[at].row == nobody) table[at] = {mark, u32(i)};
-        else first[i] = first[table[at].row] = table[at].row;
+        size_t place = place_of(word);
+        const auto is_other = [&](const Slot& slot) { return slot.mark != mark || words[rows[slot.at]] != word; };
+        while (table[place].at != nobody && is_other(table[place])) place = (place + 1) & (room - 1);
+        if (table[place].at == nobody) table[place] = {mark, u32(k)};
+        else first[k] = first[table[place].at] = rows[table[place].at];
     }
     return first;
+}
+
+// Words of the columns of each row, and how many entries it has that are not 0.
+template <class Index>
+std::vector<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, long long* counts, u32 n_threads) {
+    const size_t m = is_by_rows ? A.n_major : A.n_minor;
+    std::vector<u64> words(m, 0);
+    std::fill_n(counts, m, 0);
+    if (!is_by_rows) {
+        for (size_t major = 0; major < A.n_major; ++major) {
+            const u64 own = word_of(major);
+            for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
+                const size_t i = size_t(A.indices[e]);
+                const bool is_there = A.values[e] != 0;
+                words[i] += is_there ? own : 0;
+                counts[i] += is_there;
+            }
+        }
+        return words;
+    }
+    over_majors(A, threads_for(A.n_entries(), n_threads), [&](size_t first, size_t last) {
+        for (size_t i = first; i < last; ++i) {
+            u64 word = 0;
+            long long count = 0;
+            for (size_t e = size_t(A.offsets[i]), end = size_t(A.offsets[i + 1]); e < end; ++e)
+                if (A.values[e] != 0) word += word_of(u64(A.indices[e])), ++count;
+            words[i] = word;
+            counts[i] = count;
+        }
+    });
+    return words;
+}
+
+// Sums of the rows that share their columns with another one; the prints are by row, ascending.
+template <class Index>
+void add_sums(const SparseView<Index>& A, bool is_by_rows, std::vector<RowPrint>& prints, u32 n_threads) {
+    if (is_by_rows) {
+        over_range(prints.size(), threads_for(A.n_entries(), n_threads), [&](u64 begin, u64 end) {
+            for (u64 k = begin; k < end; ++k)
+                for (size_t e = size_t(A.offsets[prints[k].row]); e < size_t(A.offsets[prints[k].row + 1]); ++e)
+                    add_entry(prints[k], word_of(u64(A.indices[e])), A.values[e]);
+        });
+        return;
+    }
+    std::vector<u32> place(A.n_minor, nobody);
+    for (size_t k = 0; k < prints.size(); ++k) place[prints[k].row] = u32(k);
+    for (size_t major = 0; major < A.n_major; ++major) {
+        const u64 own = word_of(major);
+        for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
+            const u32 k = place[size_t(A.indices[e])];
+            if (k != nobody) add_entry(prints[k], own, A.values[e]);
+        }
+    }
 }
 
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
@@ -72,49 +148,32 @@ inline std::vector<u32> first_of_repeated(const std::vector<RowPrint>& prints) {
 template <class Index>
 std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long least, long long* counts,
                                  u32 n_threads) {
-    const size_t m = is_by_rows ? A.n_major : A.n_minor;
-    std::vector<RowPrint> prints(m);
-    for (size_t i = 0; i < m; ++i) prints[i].row = u32(i);
-    const u32 n_blocks = is_by_rows ? threads_for(A.n_entries(), n_threads) : 1;  // floats are added in order
-    over_majors(A, n_blocks, [&](size_t first, size_t last) {
-        for (size_t major = first; major < last; ++major) {
-            const u64 own = is_by_rows ? 0 : word_of(major);
-            for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
-                const size_t i = is_by_rows ? major : size_t(A.indices[e]);
-                add_entry(prints[i], is_by_rows ? word_of(u64(A.indices[e])) : own, A.values[e]);
-            }
-        }
+    std::vector<RowPrint> prints;
+    {
+        std::vector<u64> words = words_of_rows(A, is_by_rows, counts, n_threads);
+        for (size_t i = 0; i < words.size(); ++i)
+            if (counts[i] < least) words[i] = 0;
+        const std::vector<u32> some = maybe_repeated(words), first = first_of_repeated(words, some);
+        prints.reserve(some.size() - size_t(std::count(first.begin(), first.end(), nobody)));
+        for (size_t k = 0; k < some.size(); ++k)
+            if (first[k] != nobody) prints.push_back({0, 0, some[k], first[k]});
+    }
+    if (prints.empty()) return {};
+    add_sums(A, is_by_rows, prints, n_threads);
+    for (RowPrint& print : prints) print.sum /= print.first;
+    std::sort(prints.begin(), prints.end(), [](const RowPrint& a, const RowPrint& b) {
+        return a.group != b.group ? a.group < b.group : a.sum < b.sum;
     });
-    for (size_t i = 0; i < m; ++i) {
-        counts[i] = prints[i].count;
-        if (counts[i] < least) prints[i].columns = 0;
-    }
-    const std::vector<u32> first = first_of_repeated(prints);
-    std::vector<u32> next(m + 1, 0);  // rows of equal words, side by side in the order of the first ones
-    for (size_t i = 0; i < m; ++i)
-        if (first[i] != nobody) ++next[first[i]];
-    u32 start = 0;
-    for (u32& place : next) start += std::exchange(place, start);
-    std::vector<RowPrint> alike(start);
-    for (size_t i = 0; i < m; ++i)
-        if (first[i] != nobody) {
-            alike[next[first[i]]] = prints[i];
-            alike[next[first[i]]++].sum /= prints[i].first;
-        }
     const auto are_close = [](const RowPrint& a, const RowPrint& b) {
-        return !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
+        return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
     };
-    std::vector<char> is_found(m, 0);
-    for (size_t begin = 0, end; begin < alike.size(); begin = end) {
-        for (end = begin + 1; end < alike.size() && alike[end].columns == alike[begin].columns;) ++end;
-        std::sort(alike.begin() + begin, alike.begin() + end,
-                  [](const RowPrint& a, const RowPrint& b) { return a.sum < b.sum; });
-        for (size_t k = begin + 1; k < end; ++k)
-            if (are_close(alike[k - 1], alike[k])) is_found[alike[k - 1].row] = is_found[alike[k].row] = 1;
-    }
     std::vector<long long> found;
-    for (size_t i = 0; i < m; ++i)
-        if (is_found[i]) found.push_back((long long)i);
+    for (size_t k = 0; k < prints.size(); ++k) {
+        const bool is_near_last = k > 0 && are_close(prints[k - 1], prints[k]);
+        if (is_near_last || (k + 1 < prints.size() && are_close(prints[k], prints[k + 1])))
+            found.push_back((long long)prints[k].row);
+    }
+    std::sort(found.begin(), found.end());
     return found;
 }
 

@@ -1,0 +1,61 @@
+"""Index vectors that say "all of them", and vectors of one number, without a copy for everyone who holds one.
+
+Most programs lose nothing to presolve and have nothing at rest, and every step on the way says so by a vector of its
+own. These are read-only.
+"""
+
+from __future__ import annotations
+
+from typing import overload
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from relift.arrays import Flags, Indices, Vector
+
+_held: WeakValueDictionary[int, Indices] = WeakValueDictionary()
+
+
+def all_of(size: int) -> Indices:
+    """The numbers from 0 on, in order: one vector for all who hold it at the same time.
+
+    Examples
+    --------
+    >>> first = all_of(3)
+    >>> first.tolist(), all_of(3) is first
+    ([0, 1, 2], True)
+    """
+    found = _held.get(size)
+    if found is None:
+        found = np.arange(size, dtype=np.int64)
+        found.flags.writeable = False
+        _held[size] = found
+    return found
+
+
+def where(flags: Flags) -> Indices:
+    """Where flags are set, ascending.
+
+    Examples
+    --------
+    >>> where(np.array([True, False, True])).tolist()
+    [0, 2]
+    """
+    return all_of(flags.size) if flags.all() else np.flatnonzero(flags)
+
+
+@overload
+def constant(value: int, size: int) -> Indices: ...
+@overload
+def constant(value: float, size: int) -> Vector: ...
+def constant(value: float, size: int) -> Indices | Vector:
+    """A vector of one number that takes no memory.
+
+    Examples
+    --------
+    >>> constant(2.0, 3).tolist(), constant(-1, 2).dtype.name
+    ([2.0, 2.0, 2.0], 'int64')
+    """
+    if isinstance(value, int):
+        return np.broadcast_to(np.int64(value), (size,))
+    return np.broadcast_to(np.float64(value), (size,))

@@ -1,0 +1,51 @@
+"""What presolve shares with the program that it is given, and what it lets go."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from relift import Program, lift
+from relift.lifting.reduction import reduce
+
+
+def with_multiples(bounds: tuple[float, float] = (1.0, 1.0)) -> Program:
+    """Five rows: the third is twice the first, the fourth bounds a variable."""
+    A = sparse.csr_array([[1.0, 2, 0], [0, 1, 1], [2, 4, 0], [0, 0, 1], [1, 0, 3]])
+    l = np.array([bounds[0], 0, 2 * bounds[1], -5, 0])
+    return Program(q=[1.0, 2, 4], A=A, l=l, u=np.full(5, 9.0), lb=0, ub=7)
+
+
+def test_vectors_that_presolve_leaves_are_those_of_the_program() -> None:
+    program = with_multiples()
+    reduced = reduce(program).program
+    assert reduced.q is program.q or np.shares_memory(reduced.q, program.q)
+    assert reduced.n_rows == 3
+    assert reduced.l.tolist() == [1, 0, 0]
+
+
+def test_the_tightest_of_multiples_wins_and_says_where_it_came_from() -> None:
+    reduction = reduce(with_multiples((1.0, 3.0)))
+    assert reduction.rows.tolist() == [0, 1, 4]
+    assert reduction.program.l.tolist() == [3, 0, 0]
+    assert reduction.duplicate_lower.tolist() == [2, 1, 4]
+    assert reduction.duplicate_upper.tolist() == [2, 1, 4]  # 9 / 2 is the tighter of the upper sides too
+
+
+def test_exact_vectors_are_read_again_after_they_were_let_go() -> None:
+    program = with_multiples()
+    reduction = reduce(program)
+    assert reduction.scan is not None
+    first = reduction.scan.images
+    assert reduction.scan.images is first
+    fresh = reduce(program, "decimal", reduction)
+    assert np.array_equal(fresh.images.l, reduction.images.l)
+
+
+def test_an_update_after_presolve_agrees_with_lifting_anew() -> None:
+    program = with_multiples()
+    lifting = lift(program)
+    for l in ([4.0, 0, 2, -5, 0], [0.0, 0, 8, -5, 1], [1.0, 0, 2, 1, 0]):
+        updated, fresh = lifting.update(l=l).small, lift(program.replace(l=l)).small
+        assert updated.n_rows >= fresh.n_rows
+        assert sorted(set(updated.l.tolist())) == sorted(set(fresh.l.tolist()))
