@@ -26,6 +26,9 @@ from relift.symmetry import finite_field as field
 from relift.symmetry.own_scales import OPEN_SIZE, Intervals, Masses, OwnScales
 from relift.symmetry.proportional_bounds import ROUNDING, SAMPLE, are_computed, simple_fractions
 
+MOST_RATIOS = 0.5
+"""Prices must repeat: the share of variables that may have one of their own."""
+
 FEWEST_LINKS = 0.05
 """The share of computed costs, of those looked at first, that must be simple fractions of entries."""
 
@@ -60,7 +63,7 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
         return None
     listed = A.tocoo()
     row, column = (where.astype(np.int64) for where in listed.coords)
-    used = (are_computed(q) & (q_image != 0))[column] & (listed.data != 0)
+    used = (are_computed(q) & (q_image != 0))[column] & _tell_sizes(listed.data)
     row, column, entry = row[used], column[used], np.abs(listed.data[used])
     fractions = simple_fractions(_ratios(q[column], entry))
     simple = np.flatnonzero(fractions.exist)
@@ -68,6 +71,9 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     lengths = np.bincount(listed.coords[0], minlength=program.n_rows)
     order = simple[np.lexsort((entry[simple], lengths[row[simple]], column[simple]))]
     chosen = order[np.diff(column[order], append=-1) != 0]
+    ratios = fractions.numerators[chosen] + 1j * fractions.denominators[chosen]
+    if np.unique(ratios).size > MOST_RATIOS * chosen.size:
+        return None
     image = field.multiply(fractions.images()[chosen], field.images(entry[chosen]))
     new = q_image.copy()
     new[column[chosen]] = np.where(q[column[chosen]] < 0, field.negate(image), image)
@@ -79,8 +85,14 @@ def _are_simple(program: Program, place: Indices) -> Flags:
     q, A = program.q, program.A
     column = A.indices[place] if A.format == "csr" else np.searchsorted(A.indptr, place, side="right") - 1
     entry = np.abs(A.data[place])
-    tells = (entry > 0) & are_computed(q[column])
+    tells = _tell_sizes(entry) & are_computed(q[column])
     return simple_fractions(_ratios(q[column[tells]], entry[tells])).exist
+
+
+def _tell_sizes(entries: Vector) -> Flags:
+    """Whether entries may be the sizes of their variables: 0, 1 and -1 are nobody's."""
+    size = np.abs(entries)
+    return np.asarray((size != 0) & (size != 1))
 
 
 @final
