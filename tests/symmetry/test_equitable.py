@@ -119,3 +119,19 @@ def test_constant_on_classes_is_meant_exactly() -> None:
     assert is_constant_on_classes(np.array([0.3, 7.0, 0.3]), partition)
     assert not is_constant_on_classes(np.array([0.3, 7.0, 0.1 + 0.2]), partition)
     assert is_constant_on_classes(np.array([np.inf, 0, np.inf]), partition)
+
+
+@pytest.mark.parametrize(
+    ("parts", "scales"),
+    [
+        ({"A": [[1e308, 1e308], [1e308, 5e307]]}, {}),
+        ({"A": [[1.0, 1.0]], "P": np.diag([1e300, 2e300])}, {"variable_masses": np.full(2, 1e-20)}),
+        ({"A": [[1.0, 1.0]], "q": [1e300, 2e300]}, {"variable_masses": np.full(2, 1e-20)}),
+        ({"A": [[1.0, 1.0]], "ub": [1e300, 2e300]}, {"variable_scales": np.full(2, 1e-20)}),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_overflow_pass_for_nothing(parts: dict[str, Any], scales: dict[str, Any]) -> None:
+    program = Program(**{"q": [1, 1], **parts})
+    classes = Partition.one_class(2), Partition.one_class(program.n_rows)
+    assert distance_from_equitable(program, *classes, np.ones(program.n_rows), **scales) == np.inf

@@ -26,6 +26,7 @@ TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is too large for a float is told by the answer
 def distance_from_equitable(
     program: Program,
     variables: Partition,
@@ -37,6 +38,8 @@ def distance_from_equitable(
 ) -> float:
     """The largest relative difference inside a class, over all conditions; rounding only, if the pair is equitable.
 
+    Infinite where numbers become too large for a float, so that nothing can be compared.
+
     With scales w of variables, v of rows, and masses m, the conditions are those of
     :mod:`relift.symmetry.scaled_refinement`.
 
@@ -46,29 +49,33 @@ def distance_from_equitable(
     >>> distance_from_equitable(program, Partition.one_class(2), Partition.one_class(1), np.ones(1))
     0.0
     """
-    distance = 0.0
     # Where nothing has a scale nothing is divided: the vectors are compared as they are, without copies.
     w, by_row = variable_scales, None if np.all(row_scales == 1.0) else row_scales
     share = w if variable_masses is None else (1.0 if w is None else w) / variable_masses  # 1/p of the mathematics
-    for vector in (_times(program.q, share), *_divided(program.lb, program.ub, w)):
-        distance = max(distance, _spread(vector, np.abs(vector), variables))
-    for vector in _divided(program.l, program.u, by_row):
-        distance = max(distance, _spread(vector, np.abs(vector), rows))
+    costs = _times(program.q, share)
+    distance = _spread_of_sums(costs, np.abs(costs), variables)
+    for bounds, scales, classes in (((program.lb, program.ub), w, variables), ((program.l, program.u), by_row, rows)):
+        divided = _divided(*bounds, scales)
+        if scales is not None and _n_infinite(divided) > _n_infinite(bounds):
+            return np.inf
+        for vector in divided:
+            distance = max(distance, _spread(vector, np.abs(vector), classes))
     g, h = _random_weights(variables, rows)
     g, h = _times(g, w), _times(h, row_masses)
     if by_row is not None:
         h /= by_row
     if program.P is not None:
         sums, sizes, _, _ = products_and_sizes(program.P, g, None)
-        distance = max(distance, _spread(_times(sums, share), _times(sizes, share, is_size=True), variables))
+        distance = max(distance, _spread_of_sums(_times(sums, share), _times(sizes, share, is_size=True), variables))
     if program.A.nnz:
         sums, sizes, back, back_sizes = products_and_sizes(program.A, g, h)
         del g, h
         if by_row is not None:
             sums /= by_row
             sizes /= np.abs(by_row)
-        distance = max(distance, _spread(sums, sizes, rows))
-        distance = max(distance, _spread(_times(back, share), _times(back_sizes, share, is_size=True), variables))
+        distance = max(distance, _spread_of_sums(sums, sizes, rows))
+        back, back_sizes = _times(back, share), _times(back_sizes, share, is_size=True)
+        distance = max(distance, _spread_of_sums(back, back_sizes, variables))
     return distance
 
 
@@ -291,3 +298,12 @@ def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
 def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:
     """Largest difference between a member and its class's first member, relative to the terms that were added."""
     return spread(vector, sizes, partition.representatives, partition.labels)
+
+
+def _spread_of_sums(sums: Vector, sizes: Vector, partition: Partition) -> float:
+    """The same for sums of finite numbers; infinite where they overflow."""
+    return _spread(sums, sizes, partition) if np.isfinite(sizes).all() else np.inf
+
+
+def _n_infinite(bounds: tuple[Vector, Vector]) -> int:
+    return sum(int(np.count_nonzero(~np.isfinite(bound))) for bound in bounds)
