@@ -377,3 +377,12 @@ def test_infeasible_programs_have_their_proof_whoever_is_first(slow: str, monkey
     answer = HighsBackend().solve(short, SolverSettings(threads=2))
     assert answer.status == Status.INFEASIBLE
     assert answer.ray_y is not None
+
+
+def test_a_run_that_was_stopped_does_not_stop_the_next_one_of_the_same_object() -> None:
+    is_over = threading.Event()
+    is_over.set()
+    highs = load(assignment(20), SolverSettings(interrupt=is_over.is_set))
+    assert run(highs) == "kInterrupt"
+    is_over.clear()
+    assert run(highs) == "kOptimal"

@@ -26,7 +26,7 @@ def random_program(random: np.random.Generator) -> Program:
     lower = np.where(random.random(m) < 0.5, random.integers(-3, 1, m), -INF)
     upper = np.where(random.random(m) < 0.5, random.integers(1, 4, m), INF)
     lb = np.where(random.random(n) < 0.7, random.integers(-2, 2, n), -INF)
-    ub = np.where(random.random(n) < 0.5, random.integers(2, 4, n), INF)
+    ub = np.where(random.random(n) < 0.5, random.integers(1, 4, n), INF)
     A = random.integers(-1, 2, (m, n)) * (random.random((m, n)) < 0.6)
     return Program(P=P, q=random.integers(-2, 3, n), A=A, l=lower, u=upper, lb=lb, ub=ub)
 
@@ -36,7 +36,7 @@ def idle_by_definition(program: Program, j: int, side: int) -> bool:
     assert program.P is not None
     P, A = program.P.toarray(), program.A.toarray()
     bound = program.lb[j] if side > 0 else program.ub[j]
-    if not np.isfinite(bound) or P[j, j] <= 0 or not A[:, j].any():
+    if not np.isfinite(bound) or P[j, j] <= 0 or not A[:, j].any() or program.lb[j] == program.ub[j]:
         return False
     if any(P[j, k] != 0 for k in range(len(P)) if k != j) or side * (P[j, j] * bound + program.q[j]) > 0:
         return False
@@ -106,6 +106,25 @@ def test_a_point_that_misses_an_idle_bound_is_moved_to_it() -> None:
     assert moved.x.tolist() == [-1.0, 0.0, 0.5, 0.0]
     assert moved.objective == program.objective(moved.x)
     assert step.expand(Solution(Status.INFEASIBLE)).x is None
+
+
+def test_a_point_on_a_steep_slope_stays_stationary_when_it_is_moved() -> None:
+    program = Program(P=np.diag([1e6, 1.0]), q=[0, -1], A=[[1, -1]], l=[-2], lb=[0, 0])
+    step = IdleBounds.of(program, fewest=1)
+    assert step is not None
+    x, w = np.array([-1e-5, 1.0]), np.zeros(2)
+    moved = step.expand(Solution(Status.OPTIMAL, x=x, y=np.zeros(1), w=w))
+    assert moved.x is not None
+    assert moved.w is not None
+    assert program.P is not None
+    assert moved.x.tolist() == [0.0, 1.0]
+    assert moved.w == pytest.approx([-10.0, 0.0])  # the sign of lower bounds
+    assert program.P @ moved.x + moved.w == pytest.approx(program.P @ x + w)
+
+
+def test_variables_that_are_fixed_keep_both_bounds() -> None:
+    program = Program(P=np.diag([1e6, 1.0]), q=[0, -1], A=[[1, -1]], l=[-2], lb=[0, -3], ub=[0, INF])
+    assert IdleBounds.of(program, fewest=1) is None
 
 
 def test_a_warm_start_has_no_dual_value_for_a_bound_that_was_left_out() -> None:

@@ -338,8 +338,8 @@ def _ask_between_iterations(highs: Highs, interrupt: Callable[[], bool]) -> None
 
     # Not by highs.cbSimplexInterrupt, which takes as long as an iteration of a small program.
     def ask(kind: object, message: str, out: object, into: HighsCallbackInput | None, data: object) -> None:
-        if into is not None and interrupt():
-            into.user_interrupt = True
+        if into is not None:
+            into.user_interrupt = interrupt()  # HiGHS remembers it, also in its next run
 
     kinds = _callback_kinds()
     if kinds is not None and highs.setCallback(ask, None) != _highspy().HighsStatus.kError:

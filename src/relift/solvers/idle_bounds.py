@@ -10,7 +10,7 @@ general the lower bound of a variable is idle if
 
 Then a point below the bound is raised to it at a strictly smaller cost, and stays feasible: the program without the
 bound has the same optimal points, with 0 as dual value of the bound, and is infeasible or unbounded if and only if the
-program is. Upper bounds likewise, with signs turned.
+program is. Upper bounds likewise, with signs turned. Variables that are fixed keep theirs.
 """
 
 from __future__ import annotations
@@ -72,13 +72,19 @@ class IdleBounds:
         return cls(program.replace(lb=lb, ub=ub), program)
 
     def expand(self, solution: Solution) -> Solution:
-        """Move a point that misses an idle bound, by a rounding error or in an answer that is not optimal, to it."""
+        """Move a point that misses an idle bound, by a rounding error or in an answer that is not optimal, to it.
+
+        What that adds to the gradient, a lot where costs are steep, becomes the dual value of the bound.
+        """
         if solution.x is None:
             return solution
         program, needed = self.before, self.program
         x = np.where(np.isneginf(needed.lb), np.maximum(solution.x, program.lb), solution.x)
         x = np.where(np.isposinf(needed.ub), np.minimum(x, program.ub), x)
-        return replace(solution, x=x, objective=program.objective(x))
+        w = solution.w
+        if w is not None and program.P is not None:
+            w = w - program.P.diagonal() * (x - solution.x)
+        return replace(solution, x=x, w=w, objective=program.objective(x))
 
     def restrict(self, solution: Solution) -> Solution:
         """Set the dual values of variables without any bound to 0."""
@@ -96,6 +102,7 @@ def _needed(program: Program) -> tuple[Vector, Vector]:
     assert P is not None
     curvature = P.diagonal()
     is_own = (curvature > 0) & (np.diff(P.indptr) == 1)  # P is symmetric: its columns, or rows, have the diagonal alone
+    is_own &= lb < ub  # solvers keep values that are fixed exactly, one bound of them only nearly
     idle_below = is_own & np.isfinite(lb) & (_slope(curvature, lb, program.q) <= 0)
     idle_above = is_own & np.isfinite(ub) & (_slope(curvature, ub, program.q) >= 0)
     if not idle_below.any() and not idle_above.any():
