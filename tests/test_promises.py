@@ -21,7 +21,7 @@ from relift import Program, Solution, Status, solve
 from relift.cli.run import run
 from relift.errors import AsymmetricError, BoundsError, FileFormatError, NonConvexError, NotANumberError
 from relift.lifting.certificate import Certificate
-from relift.lifting.lifting import Lifting
+from relift.lifting.quotient import Quotient
 from relift.program.program import Program as AnyProgram
 from relift.solvers.clarabel_ import ClarabelBackend
 from relift.solvers.highs_ import HighsBackend
@@ -317,9 +317,9 @@ def test_an_unbounded_program_is_never_called_anything_else_but_a_failure(
 
 
 def test_an_expansion_that_goes_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Lifting.expand
+    honest = Quotient.expand
     monkeypatch.setattr(
-        Lifting, "expand", lambda self, solution: replace(honest(self, solution), x=np.array([9.0, 0.0, 0.0]))
+        Quotient, "expand", lambda self, solution: replace(honest(self, solution), x=np.array([9.0, 0.0, 0.0]))
     )
     result = solve(Program(q=[1, 1, 1], A=[[1, 1, 0], [0, 1, 1], [1, 0, 1]], l=[1, 1, 1], lb=0))
     assert result.lifting.small.n_variables == 1

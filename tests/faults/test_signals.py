@@ -20,7 +20,7 @@ STAGES: dict[str, tuple[tuple[str, ...], str]] = {
     "merging": (SOLVE, "relift.lifting.stages:quotient"),
     "HiGHS": (SOLVE, "relift.solvers.highs_:HighsBackend.solve"),
     "Clarabel": (("solve", "square.mps", "-o", "old.json"), "relift.solvers.clarabel_:ClarabelBackend.solve"),
-    "expanding": (SOLVE, "relift.lifting.lifting:Lifting.expand"),
+    "expanding": (SOLVE, "relift.lifting.quotient:Quotient.expand"),
     "certifying": (SOLVE, "relift.certified_solve:certify"),
     "crossover": ((*SOLVE, "--vertex"), "relift.certified_solve:vertex_solution"),
     "approximate lifting": ((*SOLVE, "--approximate", "1e-3"), "relift.approximate_solve:ApproximateSolve.run"),
