@@ -533,3 +533,9 @@ def test_errors_can_be_named_before_anything_else_is_used() -> None:
     code = "import relift; print(relift.errors.BoundsError.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "BoundsError\n"
+
+
+def test_a_vector_of_the_wrong_size_is_refused_before_memory_is_taken_for_the_others() -> None:
+    wide = sparse.csc_array((np.ones(1), np.zeros(1, np.int32), np.array([0, 1, 1], np.int32)), shape=(10**12, 2))
+    with pytest.raises(ShapeError, match="u has 2 entries, but 1000000000000 are needed"):
+        Program(q=[1.0, 1.0], A=wide, u=[1.0, 1.0])

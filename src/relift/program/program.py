@@ -55,6 +55,10 @@ _VECTORS = frozenset({"q", "l", "u", "lb", "ub", "r"})
 """What can change while matrices stay as they were checked."""
 
 
+_DEFAULTS = {"q": 0.0, "l": -np.inf, "u": np.inf, "lb": -np.inf, "ub": np.inf}
+"""What vectors that are not given are made of."""
+
+
 class _Parts(TypedDict):
     P: SparseMatrix | None
     q: Vector
@@ -190,14 +194,20 @@ class Program:
                 )
             curvature = _symmetric(curvature, triangle)
             curvature = None if curvature.nnz == 0 else curvature
+        # A damaged shape can ask for all the memory: vectors that are given must fit before the others are made.
+        sides = (("q", q, n), ("l", l, m), ("u", u, m), ("lb", lb, n), ("ub", ub, n))
+        vectors = {
+            name: as_vector(name, _DEFAULTS[name] if given_vector is None else given_vector, size, finite=name == "q")
+            for name, given_vector, size in sorted(sides, key=lambda side: side[1] is None)
+        }
         values: _Parts = {
             "P": curvature,
-            "q": as_vector("q", 0.0 if q is None else q, n, finite=True),
+            "q": vectors["q"],
             "A": rows,
-            "l": as_vector("l", -np.inf if l is None else l, m),
-            "u": as_vector("u", np.inf if u is None else u, m),
-            "lb": as_vector("lb", -np.inf if lb is None else lb, n),
-            "ub": as_vector("ub", np.inf if ub is None else ub, n),
+            "l": vectors["l"],
+            "u": vectors["u"],
+            "lb": vectors["lb"],
+            "ub": vectors["ub"],
             "r": _as_constant(r),
             "sense": sense,
             "quadratic": _as_quadratic_rows(quadratic, n, assume_convex),
