@@ -86,12 +86,18 @@ public:
     }
     bool is_wide() const { return offsets_->is_wide(); }
     template <class Index> SparseView<Index> view(u32 n_threads) const {
+        const SparseView<Index> matrix = sampled<Index>();
+        check_indices(matrix, n_threads);
+        return matrix;
+    }
+    // For looks at some entries, which check the indices that they read.
+    template <class Index> SparseView<Index> sampled() const {
         SparseView<Index> matrix;
         matrix.n_major = u32(offsets_->size() - 1), matrix.n_minor = u32(n_minor_);
         matrix.offsets = offsets_->integers<Index>("offsets", offsets_->size());
         matrix.indices = indices_->integers<Index>("indices", indices_->size());
         matrix.values = values_->doubles("values", values_->size());
-        check_structure(matrix, offsets_->size(), indices_->size(), values_->size(), n_threads);
+        check_offsets(matrix, offsets_->size(), indices_->size(), values_->size());
         return matrix;
     }
 
@@ -559,11 +565,11 @@ PyObject* py_look_computed(PyObject*, PyObject* arguments) {
 template <class Index>
 bool may_be_reflected_by(const MatrixBuffers& A, bool is_by_rows, const MatrixBuffers* P, const ReflectionVectors& vectors,
                          u64 most) {
-    const SparseView<Index> rows = A.view<Index>(1);
+    const SparseView<Index> rows = A.sampled<Index>();
     const u64 n_major = is_by_rows ? vectors.m : vectors.n;
     if (rows.n_major != n_major) throw std::invalid_argument("A has a wrong length");
     if (!P) return may_be_reflected<Index>(rows, is_by_rows, nullptr, vectors, most);
-    const SparseView<Index> curved = P->view<Index>(1);
+    const SparseView<Index> curved = P->sampled<Index>();
     if (curved.n_major != vectors.n) throw std::invalid_argument("P has a wrong length");
     return may_be_reflected<Index>(rows, is_by_rows, &curved, vectors, most);
 }
@@ -596,7 +602,7 @@ PyObject* py_may_be_reflected(PyObject*, PyObject* arguments) {
 template <class Index>
 u64 count_links_of(const MatrixBuffers& A, bool is_by_rows, const OwnNumbers& variables, const OwnNumbers& rows, u64 step,
                    double largest, double rounding) {
-    const SparseView<Index> view = A.view<Index>(1);
+    const SparseView<Index> view = A.sampled<Index>();
     if (view.n_major != (is_by_rows ? rows.size : variables.size)) throw std::invalid_argument("A has a wrong length");
     return count_links(view, is_by_rows, variables, rows, step, largest, rounding);
 }

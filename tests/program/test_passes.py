@@ -18,6 +18,12 @@ pytestmark = pytest.mark.skipif(passes.core is None, reason="relift._passes_core
 
 seeds = st.integers(0, 10**9)
 
+ODD = (np.array([1.0, 2.0]), np.zeros(2), np.array([1.0, 3.0]), np.array([1.0, 2.0]), np.array([4.0, 7.0]))
+"""Costs and bounds of two variables and two rows, of which no two are alike."""
+
+IMAGES = (np.array([0, 0], np.uint64), np.array([1, 3], np.uint64))
+"""Exact bounds of these variables."""
+
 
 def _matrix(random: np.random.Generator, m: int, n: int) -> sparse.csc_array | sparse.csr_array:
     """Small numbers, some stored zeros, by rows or columns, with indices of either width."""
@@ -224,6 +230,9 @@ def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
         ("triangle", lambda o, i, v: ((o, i, v), 2, True)),
         ("submatrix", lambda o, i, v: ((o, i, v), 2, np.arange(2), None, 1)),
         ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64), 1)),
+        ("may_be_reflected", lambda o, i, v: ((o, i, v), False, None, ODD, None, 9)),
+        ("may_be_reflected", lambda o, i, v: ((o, i, v), True, (o, i, v), ODD, None, 9)),
+        ("count_links", lambda o, i, v: ((o, i, v), False, *(((*ODD[1:3], *IMAGES),) * 2), 1, 9.0, 1e-15)),
     ],
 )
 def test_damaged_matrices_are_refused_by_every_pass(name: str, arguments: Any) -> None:

@@ -32,6 +32,11 @@ bool are_inside(const SparseView<Index>& matrix, u64 first, u64 last) {
     return !(signs >> (8 * sizeof(Index) - 1));
 }
 
+template <class Index>
+void require_inside(const SparseView<Index>& matrix, u64 first, u64 last) {
+    if (!are_inside(matrix, first, last)) throw std::invalid_argument("an index lies outside the matrix");
+}
+
 // Throws unless the offsets are such that every access to indices and values stays inside these.
 template <class Index>
 void check_offsets(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values) {

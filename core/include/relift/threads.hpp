@@ -104,13 +104,18 @@ void scatter_beside_gather(const SparseView<Index>& matrix, u32 n_threads, Scatt
     }
 }
 
+// Throws unless all indices lie inside the matrix; the offsets must have been checked.
+template <class Index>
+void check_indices(const SparseView<Index>& matrix, u32 n_threads) {
+    over_range(matrix.n_entries(), threads_for(matrix.n_entries(), n_threads),
+               [&](u64 first, u64 last) { require_inside(matrix, first, last); });
+}
+
 // Throws unless every access that the kernel makes stays inside the arrays.
 template <class Index>
 void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values, u32 n_threads = 1) {
     check_offsets(matrix, n_offsets, n_indices, n_values);
-    over_range(matrix.n_entries(), threads_for(matrix.n_entries(), n_threads), [&](u64 first, u64 last) {
-        if (!are_inside(matrix, first, last)) throw std::invalid_argument("an index lies outside the matrix");
-    });
+    check_indices(matrix, n_threads);
 }
 
 }  // namespace relift

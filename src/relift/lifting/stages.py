@@ -214,7 +214,7 @@ def _is_nearly_in_proportion(work: LiftWork) -> bool:
         return False
     if work._look is not None:
         return work._look.is_nearly_in_proportion and may_be_rounded(work.program)
-    if not may_be_rounded(work.program):
+    if symmetry.rows.n_classes < 2 or not may_be_rounded(work.program):
         return False
     variables = _labels_with_rest(symmetry.variables, settled.variables, program.n_variables)
     rows = _labels_with_rest(symmetry.rows, settled.rows, program.n_rows)

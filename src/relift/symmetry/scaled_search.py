@@ -222,7 +222,8 @@ class _Search:
         """The same search with bounds, costs and curvatures read as proportional where they are but for rounding."""
         program, costs = self.program_of_all(), self.vectors_of_all().q
         vectors, new_costs, curved = proportional_images(self.program, self.images.vectors), None, False
-        if self.is_linear:
+        # Where all bounds and costs are alike there is nothing that costs and curvatures could be in proportion to.
+        if self.is_linear and self.colours.given > 1:
             new_costs = proportional_costs(program, costs)
             if program.P is not None:
                 curved = Curvatures.of(program.P).seem_proportional(program, self.bounds, costs)

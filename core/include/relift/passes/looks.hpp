@@ -128,6 +128,7 @@ u64 count_links(const SparseView<Index>& A, bool is_by_rows, const OwnNumbers& v
     u64 count = 0;
     for (u64 e = 0, major = 0, n_entries = A.n_entries(); e < n_entries; e += step) {
         while (u64(A.offsets[major + 1]) <= e) ++major;
+        require_inside(A, e, e + 1);
         const u64 minor = u64(A.indices[e]);
         const double w = size_in(variables, is_by_rows ? minor : major), v = size_in(rows, is_by_rows ? major : minor);
         if (!(w > 0)) continue;
@@ -188,6 +189,7 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
         double sum[4] = {0, 0, 0, 0};  // so that additions need not wait for each other
         u64 e = u64(matrix.offsets[major]);
         const u64 end = u64(matrix.offsets[major + 1]);
+        require_inside(matrix, e, end);
         for (; e + 4 <= end; e += 4)
             for (u32 k = 0; k < 4; ++k) sum[k] += matrix.values[e + k] * centre[matrix.indices[e + k]];
         for (; e < end; ++e) sum[0] += matrix.values[e] * centre[matrix.indices[e]];
@@ -218,9 +220,11 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
         of.m, [&](ShapeCounter& to, u64 i) { to.add(of.l[i], of.u[i], 0.0); },
         [&](ShapeCounter& to, u64 i) {
             if (!has_shift)
-                for (u64 j = first; j < of.n; ++j)
-                    for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); centre[j] != 0 && e < end; ++e)
-                        shift[A.indices[e]] += A.values[e] * centre[j];
+                for (u64 j = first; j < of.n; ++j) {
+                    const u64 begin = u64(A.offsets[j]), end = centre[j] != 0 ? u64(A.offsets[j + 1]) : begin;
+                    require_inside(A, begin, end);
+                    for (u64 e = begin; e < end; ++e) shift[A.indices[e]] += A.values[e] * centre[j];
+                }
             has_shift = true;
             const double by = is_by_rows ? product(A, i) : shift[i];
             to.add(of.l[i] - by, of.u[i] - by, 0.0);
