@@ -334,19 +334,48 @@ def test_symmetric_roots_of_many_shapes_at_once_are_those_of_each_alone() -> Non
     terms = [cp.norm(random.normal(size=(m, 5)) @ x - (random.normal(size=m) if has else 0)) for m, has in shapes]
     ground = compiled(cp.Problem(cp.Minimize(sum(terms))))
     together = find_norms(ground)
-    for k in range(len(shapes)):
-        alone = find_norms(ground, np.array([k]))
-        one, other = alone.norms[0], together.norms[k]
-        assert np.allclose(one.isometry, other.isometry)
-        n_new = one.isometry.shape[1]
-        new = [
-            norms.program.conic.A[norm.new + 1 : norm.new + 1 + n_new].toarray()
-            for norms, norm in ((alone, one), (together, other))
-        ]
-        assert np.allclose(new[0], new[1])
-        start, size = int(ground.conic.starts[k]) + 1, int(ground.conic.sizes[k]) - 1
-        W = ground.conic.A[start : start + size].toarray()
-        assert np.allclose(new[0].T @ new[0], W.T @ W)
+    assert len(together) == len(shapes)
+    assert sorted(norms.old.size for norms in together.norms) == [1, 1, 1, 2]
+    for norms in together.norms:
+        for old, place, Q in zip(norms.old, norms.new, norms.isometries, strict=True):
+            k = ground.conic.starts.tolist().index(old)
+            alone = find_norms(ground, np.array([k]))
+            assert np.allclose(alone.norms[0].isometries[0], Q)
+            tails = [alone.program.conic.A[1 + alone.norms[0].new[0] :], together.program.conic.A[1 + place :]]
+            new, other = (rows[: Q.shape[1]].toarray() for rows in tails)
+            assert np.allclose(new, other)
+            W = ground.conic.A[old + 1 : old + 1 + Q.shape[0]].toarray()
+            assert np.allclose(new.T @ new, W.T @ W)
+            assert np.allclose(Q @ new, W)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_duals_of_symmetric_factors_are_those_of_the_old_ones(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    x = cp.Variable(4)
+    terms = []
+    for _ in range(random.integers(2, 7)):
+        m, some = int(random.integers(1, 6)), random.permutation(4)[: random.integers(1, 5)]
+        W = random.integers(-2, 3, (m, some.size)) * (random.random((m, some.size)) < 0.7)
+        terms.append(cp.norm(W @ x[some] - random.integers(0, 2) * random.normal(size=m)))
+    ground = compiled(cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + sum(terms))))
+    hidden = find_norms(ground)
+    if hidden is None:
+        return
+    answer = relift.solve(hidden.program).solution
+    back = hidden.expand(answer)
+    assert relift.certify(ground, back).is_optimal
+    again = hidden.restrict(back)
+    assert relift.certify(hidden.program, again).is_optimal
+
+
+def test_noisy_pixels_are_not_taken_for_norms_with_symmetry() -> None:
+    random = np.random.default_rng(7)
+    pixels = cp.Variable((15, 15))
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(pixels - random.normal(size=(15, 15))) + cp.tv(pixels)))
+    found = recover(compiled(problem), labels=lambda: np.arange(646))
+    assert [str(one) for one in found] == ["225 residuals in the objective"]
 
 
 def test_a_second_solve_after_a_recovery_starts_from_the_first_answer() -> None:

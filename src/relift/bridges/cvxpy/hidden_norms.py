@@ -18,14 +18,14 @@ gain (``python -m benchmarks.shortcuts``): 400 alike assets behind a Cholesky fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Double, Indices, Integers, Matrix, SparseMatrix, Vector
+from relift.arrays import Double, Flags, Indices, Integers, SparseMatrix, Vector
 from relift.bridges.cvxpy.hidden_quadratics import DIGITS, FILL
 from relift.program.cones import Cone, SecondOrder
 from relift.program.conic_rows import ConicRows
@@ -39,20 +39,30 @@ WORK = 1e9
 
 @final
 @dataclass(frozen=True, eq=False)
-class TurnedNorm:
-    """One cone whose factor was replaced.
+class TurnedNorms:
+    """Cones of one shape whose factors were replaced.
 
     Parameters
     ----------
     old, new
-        Its first row before and after.
-    isometry
-        Q, old tails times new tails.
+        The first row of each before and after.
+    isometries
+        Q of each, old tails times new tails.
     """
 
-    old: int
-    new: int
-    isometry: Matrix
+    old: Indices
+    new: Indices
+    isometries: Double
+
+    @property
+    def old_tails(self) -> Indices:
+        """Rows of the tails before, one line for each cone."""
+        return self.old[:, None] + np.arange(1, 1 + self.isometries.shape[1])
+
+    @property
+    def new_tails(self) -> Indices:
+        """Rows of the tails after, one line for each cone."""
+        return self.new[:, None] + np.arange(1, 1 + self.isometries.shape[2])
 
 
 @final
@@ -67,18 +77,18 @@ class HiddenNorms:
     program
         The program with other tails.
     norms
-        The cones that changed.
+        The cones that changed, by their shapes.
     old_rows
         The conic rows that did not; they come first now.
     """
 
     source: Program
     program: Program
-    norms: tuple[TurnedNorm, ...]
+    norms: tuple[TurnedNorms, ...]
     old_rows: Indices
 
     def __len__(self) -> int:
-        return len(self.norms)
+        return sum(norms.old.size for norms in self.norms)
 
     @property
     def kept(self) -> Indices:
@@ -91,10 +101,9 @@ class HiddenNorms:
             return answer
         v = np.zeros(self.source.conic.n_rows)
         v[self.old_rows] = answer.v[: self.old_rows.size]
-        for norm in self.norms:
-            n_old, n_new = norm.isometry.shape
-            v[norm.old] = answer.v[norm.new]
-            v[norm.old + 1 : norm.old + 1 + n_old] = norm.isometry @ answer.v[norm.new + 1 : norm.new + 1 + n_new]
+        for norms in self.norms:
+            v[norms.old] = answer.v[norms.new]
+            v[norms.old_tails] = (norms.isometries @ answer.v[norms.new_tails][:, :, None])[:, :, 0]
         return replace(answer, v=v)
 
     def restrict(self, solution: Solution) -> Solution:
@@ -103,10 +112,9 @@ class HiddenNorms:
             return solution
         v = np.zeros(self.program.conic.n_rows)
         v[: self.old_rows.size] = solution.v[self.old_rows]
-        for norm in self.norms:
-            n_old, n_new = norm.isometry.shape
-            v[norm.new] = solution.v[norm.old]
-            v[norm.new + 1 : norm.new + 1 + n_new] = norm.isometry.T @ solution.v[norm.old + 1 : norm.old + 1 + n_old]
+        for norms in self.norms:
+            v[norms.new] = solution.v[norms.old]
+            v[norms.new_tails] = (solution.v[norms.old_tails][:, None, :] @ norms.isometries)[:, 0, :]
         return replace(solution, v=v)
 
 
@@ -131,49 +139,51 @@ def find_norms(program: Program, chosen: Indices | None = None) -> HiddenNorms |
     [[1.0, 1.0], [1.0, 2.0]]
     """
     rows = program.conic
-    factors = _affordable([_Factor.of(rows, k) for k in (norm_candidates(rows) if chosen is None else chosen).tolist()])
-    norms = [(one, *root) for one, root in zip(factors, _roots(factors), strict=True) if root is not None]
-    if not norms:
+    roots = _roots(_affordable(_read_factors(rows, norm_candidates(rows) if chosen is None else chosen)))
+    if not roots:
         return None
     is_left = np.ones(len(rows), bool)
-    is_left[[one.cone for one, _, _ in norms]] = False
+    for one in roots:
+        is_left[one.factors.cones] = False
     old_rows = np.flatnonzero(is_left[rows.cone_of_row])
     cones: list[Cone] = [rows.cones[k] for k in np.flatnonzero(is_left).tolist()]
-    cones += [SecondOrder(1 + R.shape[0]) for _, R, _ in norms]
-    A, b, places = _new_rows(rows, old_rows, norms)
-    turned = tuple(
-        TurnedNorm(int(rows.starts[one.cone]), place, Q) for (one, _, Q), place in zip(norms, places, strict=True)
-    )
-    return HiddenNorms(program, _with_cones(program, A, b, cones), turned, old_rows)
+    turned, first = [], old_rows.size
+    for one in roots:
+        cone, number = SecondOrder(1 + one.R.shape[1]), one.factors.cones.size
+        cones += [cone] * number
+        turned.append(TurnedNorms(rows.starts[one.factors.cones], first + cone.size * np.arange(number), one.Q))
+        first += cone.size * number
+    A, b = _new_rows(rows, old_rows, roots, turned, first)
+    return HiddenNorms(program, _with_cones(program, A, b, cones), tuple(turned), old_rows)
 
 
 def _new_rows(
-    rows: ConicRows, old_rows: Indices, norms: Sequence[tuple[_Factor, Matrix, Matrix]]
-) -> tuple[SparseMatrix, Vector, list[int]]:
-    """The rows that stay, then a head and the new tails for each norm; and where each of these begins."""
-    heads = rows.A[np.array([rows.starts[one.cone] for one, _, _ in norms])]
-    sizes = np.array([1 + R.shape[0] for _, R, _ in norms])
-    starts = old_rows.size + np.cumsum(sizes) - sizes
-    b = np.concatenate([rows.b[old_rows], np.zeros(int(sizes.sum()))])
-    b[starts] = [rows.b[rows.starts[one.cone]] for one, _, _ in norms]
-    entries = heads.tocoo()
-    row: list[Integers] = [starts[entries.coords[0]]]
-    column: list[Integers] = [entries.coords[1]]
-    value: list[Vector] = [entries.data]
-    for (one, R, _), start in zip(norms, starts.tolist(), strict=True):
-        tails = R[:, : one.columns.size]
-        at = np.nonzero(tails)
-        row.append(start + 1 + at[0])
-        column.append(one.columns[at[1]])
-        value.append(tails[at])
-        if one.has_offset:
-            b[start + 1 : start + 1 + R.shape[0]] = -R[:, -1]
-    old = rows.A[old_rows].tocoo()
-    parts = (
-        np.concatenate([old.data, *value]),
-        (np.concatenate([old.coords[0], *row]), np.concatenate([old.coords[1], *column])),
-    )
-    return sparse.coo_array(parts, shape=(b.size, rows.n_variables)).tocsr(), b, starts.tolist()
+    rows: ConicRows, old_rows: Indices, roots: Sequence[_Roots], turned: Sequence[TurnedNorms], n_rows: int
+) -> tuple[SparseMatrix, Vector]:
+    """The rows that stay, then a head and the new tails for each norm."""
+    b = np.zeros(n_rows)
+    b[: old_rows.size] = rows.b[old_rows]
+    row, column, value = [], [], []
+
+    def take(entries: SparseMatrix, to: Indices) -> None:
+        listed = entries.tocoo()
+        row.append(to[listed.coords[0]])
+        column.append(listed.coords[1])
+        value.append(listed.data)
+
+    take(rows.A[old_rows], np.arange(old_rows.size))
+    for one, norms in zip(roots, turned, strict=True):
+        take(rows.A[norms.old], norms.new)
+        b[norms.new] = rows.b[norms.old]
+        columns, tails = one.factors.columns, norms.new_tails
+        at = np.nonzero(one.R[:, :, : columns.shape[1]])
+        row.append(tails[at[0], at[1]])
+        column.append(columns[at[0], at[2]])
+        value.append(one.R[at])
+        if one.factors.has_offset:
+            b[tails] = -one.R[:, :, -1]
+    parts = (np.concatenate(value), (np.concatenate(row), np.concatenate(column)))
+    return sparse.coo_array(parts, shape=(n_rows, rows.n_variables)).tocsr(), b
 
 
 def norm_candidates(rows: ConicRows) -> Indices:
@@ -187,66 +197,120 @@ def norm_candidates(rows: ConicRows) -> Indices:
 
 @final
 @dataclass(frozen=True, eq=False)
-class _Factor:
-    """The tails of a cone as a dense matrix of the columns that they touch, and of their offsets if there are any.
+class _Factors:
+    """The tails of cones of one shape, each a dense matrix of the columns that they touch, and of their offsets.
 
     Parameters
     ----------
-    cone
-        Its number.
+    cones
+        Their numbers.
     columns
-        What it touches.
+        What each touches.
     W
-        The matrix, with the negated offsets as its last column.
+        The matrices, with the negated offsets as their last columns if there are any.
     has_offset
-        Whether there are offsets.
-    is_worth
-        Whether the new tails would not have many more entries.
+        Whether there are.
     """
 
-    cone: int
+    cones: Indices
     columns: Indices
-    W: Matrix
+    W: Double
     has_offset: bool
-    is_worth: bool
 
-    @classmethod
-    def of(cls, rows: ConicRows, cone: int) -> _Factor:
-        """Read it from the rows."""
-        A, start, size = rows.A, int(rows.starts[cone]) + 1, int(rows.sizes[cone]) - 1
-        d = rows.b[start : start + size]
-        first, last = int(A.indptr[start]), int(A.indptr[start + size])
-        columns, place = np.unique(A.indices[first:last], return_inverse=True)
-        has_offset = bool(d.any())
-        width = columns.size + has_offset
-        if not width or width**2 > FILL * (place.size + np.count_nonzero(d)) + 1000:
-            return cls(cone, columns.astype(np.int64), np.zeros((0, 0)), has_offset, False)
-        W = np.zeros((size, width))
-        W[np.repeat(np.arange(size), np.diff(A.indptr[start : start + size + 1])), place] = A.data[first:last]
-        if has_offset:
-            W[:, -1] = -d
-        return cls(cone, columns.astype(np.int64), W, has_offset, True)
+    @property
+    def cost(self) -> float:
+        """Multiplications that the decomposition of one of them takes."""
+        height, width = self.W.shape[1:]
+        return float(height * width * min(height, width))
+
+    def of(self, some: Flags) -> _Factors:
+        """Some of them."""
+        return _Factors(self.cones[some], self.columns[some], self.W[some], self.has_offset)
 
 
-def _affordable(factors: Sequence[_Factor]) -> list[_Factor]:
-    """As many as their decompositions may cost."""
-    worth = [one for one in factors if one.is_worth]
-    costs = np.cumsum([float(one.W.shape[0]) * one.W.shape[1] * min(one.W.shape) for one in worth])
-    return worth[: int(np.count_nonzero(costs <= WORK))]
-
-
-def _roots(factors: Sequence[_Factor]) -> list[tuple[Matrix, Matrix] | None]:
-    """The symmetric root of each, with its isometry; factors of one shape at once."""
-    found: list[tuple[Matrix, Matrix] | None] = [None] * len(factors)
-    shapes: dict[tuple[int, int], list[int]] = {}
-    for i, one in enumerate(factors):
-        shapes.setdefault(one.W.shape, []).append(i)
-    for group in shapes.values():
-        stack = np.array([factors[i].W for i in group])
-        for i, R, Q in zip(group, *_symmetric_roots(stack), strict=True):
-            if R.any():
-                found[i] = (snap_values(R.ravel(), DIGITS)[0].reshape(R.shape), Q)
+def _read_factors(rows: ConicRows, cones: Indices) -> list[_Factors]:
+    """The factors of cones, without those whose new tails would have many more entries."""
+    starts, sizes, offsets = rows.starts[cones] + 1, rows.sizes[cones] - 1, rows.A.indptr
+    n_entries = offsets[starts + sizes] - offsets[starts]
+    n_before = np.concatenate([[0], np.cumsum(rows.b != 0)])
+    n_given = n_before[starts + sizes] - n_before[starts]
+    found: list[_Factors] = []
+    for (size, n_each, has_offset), some in _groups(sizes, n_entries, n_given > 0):
+        if n_each or has_offset:
+            found += _of_one_length(rows, cones[some], n_given[some], size, n_each, bool(has_offset))
     return found
+
+
+def _of_one_length(
+    rows: ConicRows, cones: Indices, n_given: Indices, size: int, n_entries: int, has_offset: bool
+) -> Iterator[_Factors]:
+    """The factors of cones with equally many tails and entries, by the number of columns that they touch."""
+    A, starts = rows.A, rows.starts[cones] + 1
+    offsets = A.indptr[starts[:, None] + np.arange(size + 1)].astype(np.int64)
+    tail = np.repeat(np.tile(np.arange(size), cones.size), np.diff(offsets, axis=1).ravel()).reshape(-1, n_entries)
+    at = offsets[:, :1] + np.arange(n_entries)
+    order = np.argsort(A.indices[at], axis=1, kind="stable")
+    ordered = np.take_along_axis(A.indices[at], order, axis=1).astype(np.int64)
+    is_first = np.ones(ordered.shape, bool)
+    is_first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    place = np.empty(ordered.shape, np.int64)
+    np.put_along_axis(place, order, np.cumsum(is_first, axis=1) - 1, axis=1)
+    widths = is_first.sum(axis=1)
+    is_worth = (widths + has_offset) ** 2 <= FILL * (n_entries + n_given) + 1000
+    for (width,), some in _groups(np.where(is_worth, widths, -1)):
+        if width < 0:
+            continue
+        W = np.zeros((some.size, size, width + has_offset))
+        W[np.arange(some.size)[:, None], tail[some], place[some]] = A.data[at[some]]
+        if has_offset:
+            W[:, :, -1] = -rows.b[starts[some, None] + np.arange(size)]
+        yield _Factors(cones[some], ordered[some][is_first[some]].reshape(-1, width), W, has_offset)
+
+
+def _groups(*keys: Integers) -> Iterator[tuple[tuple[int, ...], Indices]]:
+    """The places of each combination of keys that occurs."""
+    order = np.lexsort(keys[::-1])
+    table = np.array([key[order] for key in keys])
+    starts = np.flatnonzero(np.concatenate([[True], np.any(table[:, 1:] != table[:, :-1], axis=0)])[: order.size])
+    for first, some in zip(starts.tolist(), np.split(order, starts[1:]), strict=False):
+        yield tuple(table[:, first].tolist()), np.sort(some)
+
+
+def _affordable(factors: Sequence[_Factors]) -> list[_Factors]:
+    """As many, in the order of the cones, as their decompositions may cost."""
+    if sum(one.cost * one.cones.size for one in factors) <= WORK:
+        return list(factors)
+    cones = np.concatenate([one.cones for one in factors])
+    order = np.argsort(cones)
+    costs = np.cumsum(np.concatenate([np.full(one.cones.size, one.cost) for one in factors])[order])
+    taken = cones[order][costs <= WORK]
+    some = [one.of(np.isin(one.cones, taken)) for one in factors]
+    return [one for one in some if one.cones.size]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Roots:
+    """The symmetric roots of factors of one shape, with their isometries."""
+
+    factors: _Factors
+    R: Double
+    Q: Double
+
+
+def _roots(factors: Sequence[_Factors]) -> list[_Roots]:
+    """The symmetric roots, without those that are 0; numbers that nearly agree, in any of them, are made equal."""
+    found = []
+    for one in factors:
+        R, Q = _symmetric_roots(one.W)
+        some = np.any(R != 0, axis=(1, 2))
+        if some.any():
+            found.append(_Roots(one.of(some), R[some], Q[some]))
+    if not found:
+        return []
+    numbers, _ = snap_values(np.concatenate([one.R.ravel() for one in found]), DIGITS)
+    parts = np.split(numbers, np.cumsum([one.R.size for one in found])[:-1])
+    return [replace(one, R=part.reshape(one.R.shape)) for one, part in zip(found, parts, strict=True)]
 
 
 def _symmetric_roots(W: Double) -> tuple[Double, Double]:
