@@ -283,12 +283,15 @@ class CertifiedSolve:
         return AnswerWork(self, get_backend("osqp"), settings, kept=self.lifting.solvers)
 
     def _ways(self, backend: Backend, settings: SolverSettings) -> Iterator[AnswerWork]:
-        """How one backend is asked: as it is, in the program's own units if these are others, with harder settings."""
+        """How one backend is asked: as it is, for more digits, in the program's own units, with harder settings."""
         first = AnswerWork(self, backend, settings, kept=self.lifting.solvers)
         yield first
         if first.is_from_kept:  # what was solved before must not decide: a fresh solver is asked
             self.lifting.solvers.forget(backend.name)
             yield AnswerWork(self, backend, settings)
+        more_digits = backend.with_more_digits(self.lifting.small, settings)
+        if more_digits is not None:
+            yield AnswerWork(self, backend, more_digits)
         isometric = self.isometric(backend)
         units = rescaled(self.lifting.small if isometric is None else isometric.program)
         if units is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relift import Program, Status, certify
+from relift import ConicRows, Exponential, Program, Status, certify
 from relift.settings import SolverSettings
 from relift.solvers.registry import get_backend
 
@@ -40,3 +40,23 @@ def test_an_answer_as_good_as_asked_for_is_called_optimal(tolerance: float) -> N
 def test_an_answer_far_from_what_was_asked_for_is_not() -> None:
     found = get_backend("clarabel").solve(stubborn(), SolverSettings(options={"max_iter": 4}))
     assert found.status != Status.OPTIMAL
+
+
+def test_few_digits_are_asked_for_where_they_cost_many_steps() -> None:
+    n = 60
+    A, b = np.zeros((3 * n, 2 * n)), np.tile([0.0, 0.0, 1.0], n)  # (t, p, 1) with t below the entropy of p
+    A[0::3, :n], A[1::3, n:] = -np.eye(n), -np.eye(n)
+    price = np.linspace(0, 1, n)
+    entropies = Program(
+        q=np.r_[-np.ones(n), price], A=np.r_[np.zeros(n), np.ones(n)][None], l=[1], u=[1],
+        conic=ConicRows(A, b, [Exponential()] * n),
+    )  # fmt: skip
+    backend, settings = get_backend("clarabel"), SolverSettings(tolerance=1e-6, options={"max_iter": 99})
+    more = backend.with_more_digits(entropies, settings)
+    assert more is not None
+    assert more.options["max_iter"] == 99
+    few, many = backend.solve(entropies, settings), backend.solve(entropies, more)
+    assert few.iterations < many.iterations
+    residuals = [certify(entropies, answer).worst_residual for answer in (few, many)]
+    assert residuals[1] < residuals[0] < 1e-5
+    assert backend.with_more_digits(Program(P=np.eye(2), q=[1, 1]), settings) is None

@@ -116,6 +116,18 @@ class Backend(ABC):
         """Solve like :meth:`solve_form`, and return the solver object as well if it can be used again."""
         return self.solve_form(program, settings, warm_start), None
 
+    def with_more_digits(self, program: Program, settings: SolverSettings) -> SolverSettings | None:
+        """Settings that ask for more digits, for programs of which the first try asks for few; None for others.
+
+        Parameters
+        ----------
+        program
+            What is to be solved.
+        settings
+            Those of the first try; what the caller wrote into ``options`` is kept.
+        """
+        return None
+
     def harder(self, settings: SolverSettings, attempt: int) -> SolverSettings | None:
         """Return settings to try again with when an answer failed its certificate.
 

@@ -21,6 +21,7 @@ benchmarks.shortcuts``): a mean of 150 alike arguments is left with 2 variables 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias, final
@@ -77,8 +78,8 @@ class Mean:
     ----------
     nodes
         Parents before children; the root is the first.
-    leaves, offsets
-        Rows of the distinct leaves: ``offsets - leaves @ x``.
+    places
+        Where the distinct leaves stand in the list of all sides of all cones.
     weights
         Their exponents in the power cone.
     own_weight
@@ -86,8 +87,7 @@ class Mean:
     """
 
     nodes: tuple[Node, ...]
-    leaves: SparseMatrix
-    offsets: Vector
+    places: tuple[int, ...]
     weights: tuple[float, ...]
     own_weight: float
 
@@ -197,20 +197,30 @@ def find_means(program: Program) -> HiddenMeans | None:
             if node.variable >= 0:
                 eliminated.append(node.variable)
     kept, kept_conic = np.setdiff1d(np.arange(program.n_variables), eliminated), np.flatnonzero(~used)
-    blocks, right = [rows.A[kept_conic]], [rows.b[kept_conic]]
     cones: list[Cone] = [cone for k, cone in enumerate(rows.cones) if not used[rows.starts[k]]]
-    for mean in means:
-        root = mean.nodes[0].start + 2
-        blocks += [mean.leaves, rows.A[[root]] / 2]
-        right += [mean.offsets, rows.b[[root]] / 2]
-        cones.append(PowerND(mean.weights))
-    conic = ConicRows.trusted(sparse.vstack(blocks).tocsr()[:, kept].tocsr(), np.concatenate(right), cones)
+    cones += [PowerND(mean.weights) for mean in means]
+    A, b = _with_leaves_and_roots(rows, kept_conic, sides, means)
+    conic = ConicRows.trusted(A[:, kept].tocsr(), b, cones)
     changed = Program.trusted(
         None if program.P is None else program.P[kept][:, kept].tocsc(),
         program.q[kept], program.A.tocsr()[:, kept], program.l, program.u, program.lb[kept], program.ub[kept],
         program.r, quadratic=program.quadratic.on_variables(kept), conic=conic,
     )  # fmt: skip
     return HiddenMeans(program, changed, kept, kept_conic, tuple(means))
+
+
+def _with_leaves_and_roots(
+    rows: ConicRows, kept: Indices, sides: _Sides, means: Sequence[Mean]
+) -> tuple[SparseMatrix, Vector]:
+    """The conic rows that stay, then for each mean its leaves and its root."""
+    both, offsets = sides.both
+    leaves = np.concatenate([mean.places for mean in means])
+    roots = np.array([mean.nodes[0].start + 2 for mean in means])
+    ends = np.cumsum([len(mean.places) for mean in means])
+    behind = np.insert(np.arange(leaves.size), ends, leaves.size + np.arange(roots.size))
+    order = np.concatenate([np.arange(kept.size), kept.size + behind])
+    A = sparse.vstack([rows.A[kept], both[leaves], rows.A[roots] / 2]).tocsr()[order]
+    return A, np.concatenate([rows.b[kept], offsets[leaves], rows.b[roots] / 2])[order]
 
 
 @final
@@ -357,9 +367,7 @@ def _mean(sides: _Sides, order: list[int], child: Indices, variable: dict[int, i
         u_leaf, v_leaf = leaf_of[k]
         nodes.append(Node(int(sides.starts[k]), variable.get(k, -1), (left, right), (u_leaf, v_leaf), share[k]))
     exponents = tuple(weight / (1.0 - own_weight) for weight in weights.values())
-    which = np.array([place[key] for key in weights])
-    leaves, offsets = sides.both
-    return Mean(tuple(nodes), leaves[which], offsets[which], exponents, own_weight)
+    return Mean(tuple(nodes), tuple(place[key] for key in weights), exponents, own_weight)
 
 
 def _row(matrix: SparseMatrix, offset: Vector, k: int) -> RowKey:
