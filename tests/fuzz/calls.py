@@ -138,9 +138,8 @@ def _expand(draft: Draft, words: dict[str, Any]) -> Verdict:
         return Verdict("optimal_inaccurate", expanded.objective)
     again = lifting.restrict(expanded)
     error = float(np.abs(again.x - small.x).max(initial=0.0) / (1.0 + np.abs(small.x).max(initial=0.0)))
-    return Verdict(
-        "optimal", expanded.objective, broken=f"restrict(expand(x)) differs from x by {error:g}" if error > 1e-9 else ""
-    )
+    broken = f"restrict(expand(x)) differs from x by {error:g}" if error > 1e-9 else ""
+    return Verdict("optimal", expanded.objective, broken=broken, x=expanded.x)
 
 
 def _update(draft: Draft, words: dict[str, Any]) -> Verdict:
@@ -167,7 +166,9 @@ def _linprog(draft: Draft, words: dict[str, Any]) -> Verdict:
         A_eq=draft.A[equal], b_eq=draft.u[equal], bounds=np.column_stack([draft.lb, draft.ub]),
     )  # fmt: skip
     status = {0: "optimal", 1: "time_limit", 2: "infeasible", 3: "unbounded"}.get(int(found.status), "failure")
-    return Verdict(status, sign * found.fun + draft.r if status == "optimal" else float("nan"))
+    if status != "optimal":
+        return Verdict(status)
+    return Verdict(status, sign * found.fun + draft.r, x=found.x)
 
 
 def _solve_qp(draft: Draft, words: dict[str, Any]) -> Verdict:
