@@ -53,7 +53,7 @@ def test_the_verdict_is_that_of_the_definition(seed: int, quadratic: bool, break
 @given(seed=SEEDS, quadratic=st.booleans(), scaled=st.booleans())
 def test_what_refinement_finds_passes(seed: int, quadratic: bool, scaled: bool) -> None:
     program = symmetric_program(seed, quadratic=quadratic, copies=3, scaled_rows=scaled).program
-    plain = LiftSettings(reduce=False, sizes=False, signs=False)  # up to signs some variables can be at rest, in no class
+    plain = LiftSettings(reduce=False, sizes=False, signs=False)  # else some may be at rest, in no class
     classes = lift(program, plain).symmetry
     assert distance_from_equitable(program, classes.variables, classes.rows, classes.row_scales) <= TOLERANCE
 
