@@ -107,13 +107,13 @@ SYMMETRY = _of(
 LIFTING = _of(
     "src/relift/lifting",
     (
-        "reduction.py",
+        "presolve.py",
         "new.lb is known.lb and new.ub is known.ub",
         "new.ub is known.ub",
         "tests/lifting/test_reduction.py",
     ),
     (
-        "reduction.py",
+        "presolve.py",
         "or earlier.has_own_costs:",
         ":",
         "tests/lifting/test_reduction.py",

@@ -22,8 +22,9 @@ from typing import final
 import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
+from relift.lifting.presolve import reduce, unreduced
 from relift.lifting.quotient import Quotient, quotient
-from relift.lifting.reduction import Reduction, reduce, unreduced
+from relift.lifting.reduction import Reduction
 from relift.lifting.second_look import (
     DIGITS,
     LITTLE,

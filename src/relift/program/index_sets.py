@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from relift.arrays import Flags, Indices, Vector
+from relift.arrays import Flags, Indices, Integers, Vector
 
 _held: WeakValueDictionary[int, Indices] = WeakValueDictionary()
 
@@ -42,6 +42,19 @@ def where(flags: Flags) -> Indices:
     [0, 2]
     """
     return all_of(flags.size) if flags.all() else np.flatnonzero(flags)
+
+
+def distinct(places: Integers, size: int) -> Indices:
+    """Distinct numbers below a size, ascending, without sorting them.
+
+    Examples
+    --------
+    >>> distinct(np.array([3, 1, 3]), 5).tolist()
+    [1, 3]
+    """
+    mask = np.zeros(size, bool)
+    mask[places] = True
+    return np.flatnonzero(mask)
 
 
 @overload
