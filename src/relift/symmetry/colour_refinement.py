@@ -558,12 +558,13 @@ def index_type_of(*matrices: SparseMatrix | None) -> type[np.int32] | type[np.in
     for matrix in matrices:
         if matrix is None:
             continue
+        n_entries = matrix.indices.size  # SciPy takes long to say how many there are
         if matrix.indices.dtype == matrix.indptr.dtype == np.int32:
-            narrow += matrix.nnz
-        elif max(matrix.nnz, *matrix.shape) > MOST_NARROW:
+            narrow += n_entries
+        elif max(n_entries, *matrix.shape) > MOST_NARROW:
             return np.int64
         else:
-            wide += matrix.nnz
+            wide += n_entries
     return np.int64 if wide > narrow else np.int32
 
 

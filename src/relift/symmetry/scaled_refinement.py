@@ -165,27 +165,35 @@ def refine_up_to_scale(
         )  # fmt: skip
         variable_labels, row_labels, floats, images, states = slow[:5]
         cost = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start, slow.n_lost)
-    inverse = field.inverse(images[n:])
     return ScaledRefinement(
         _relative(variable_labels, floats[:n], images[:n], states[:n], reading),
-        _relative(row_labels, 1.0 / floats[n:], inverse, states[n:], reading),
+        _relative(row_labels, floats[n:], images[n:], states[n:], reading, is_inverse=True),
         cost,
     )
 
 
 def _relative(
-    labels: Indices, floats: Vector, images: FieldElements, states: NDArray[np.uint8], reading: Reading
+    labels: Indices,
+    floats: Vector,
+    images: FieldElements,
+    states: NDArray[np.uint8],
+    reading: Reading,
+    *,
+    is_inverse: bool = False,
 ) -> ClassScales:
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
-    rests = (states & RESTS) != 0
-    if labels.size and not rests.any() and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
+    some_rest = bool(states.any()) and bool((states & RESTS).any())
+    if not some_rest and labels.size and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
         return ClassScales(
             Partition.trusted(labels, labels.size), np.ones(labels.size), np.ones(labels.size, np.uint64)
         )
-    classes = Partition.from_labels(np.where(rests, -1, labels)) if rests.any() else Partition.trusted(labels)
+    rests = (states & RESTS) != 0
+    classes = Partition.from_labels(np.where(rests, -1, labels)) if some_rest else Partition.trusted(labels)
     if classes.is_discrete:
         whole = np.where(rests, 0, 1)
         return ClassScales(classes, whole.astype(np.float64), whole.astype(np.uint64))
+    if is_inverse:
+        floats, images = 1.0 / floats, field.inverse(images)
     if field.CORE_IS_COMPILED:
         floats, images = floats.copy(), images.copy()
         _core.relative_scales(classes.labels, states, classes.n_classes, floats, images)

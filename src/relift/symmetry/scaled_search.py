@@ -220,8 +220,10 @@ class _Search:
 
     def read_as_proportional(self) -> _Search | None:
         """The same search with bounds, costs and curvatures read as proportional where they are but for rounding."""
-        program, costs = self.program_of_all(), self.vectors_of_all().q
         vectors, new_costs, curved = proportional_images(self.program, self.images.vectors), None, False
+        if vectors is None and not self.is_linear:
+            return None
+        program, costs = self.program_of_all(), self.vectors_of_all.q
         if self.is_linear:
             new_costs = proportional_costs(program, costs)
             if program.P is not None:
@@ -342,7 +344,8 @@ class _Search:
     def n_entries(self) -> int:
         """Entries of all matrices."""
         program = self.program
-        return program.A.nnz + program.conic.A.nnz + (0 if program.P is None else program.P.nnz)
+        of_P = 0 if program.P is None else program.P.data.size
+        return int(program.A.data.size + program.conic.A.data.size + of_P)
 
     def refine_plainly(self) -> Refinement:
         """The equitable classes of a program without cones and quadratic constraints."""
@@ -441,13 +444,13 @@ class _Search:
 
     def speaks_for_masses(self, found: ScaledRefinement) -> bool:
         variables, rows = found.variables.classes, found.rows.classes
-        look = Likeness.of(self.program_of_all(), self.vectors_of_all(), variables.labels, rows.labels)
+        look = Likeness.of(self.program_of_all(), self.vectors_of_all, variables.labels, rows.labels)
         if variables.is_discrete and rows.is_discrete:
             self.look = look
         return look.speaks_for_masses
 
     def masses(self, found: ScaledRefinement) -> Masses | None:
-        program, vectors = self.program_of_all(), self.vectors_of_all()
+        program, vectors = self.program_of_all(), self.vectors_of_all
         bounds, rows = intervals_of(program, vectors)
         variables, row_classes, costs = found.variables.classes, found.rows.classes, vectors.q
         if self.reads_curvatures and program.P is not None:
@@ -468,7 +471,9 @@ class _Search:
             return self.small.member
         return self.program if self.cones is None else self.cones.stacked.program
 
+    @cached_property
     def vectors_of_all(self) -> VectorImages:
+        """Exact vectors of :meth:`program_of_all`."""
         vectors = self.images.vectors
         if self.small is not None:
             return replace(vectors, q=self.small.q_image)
