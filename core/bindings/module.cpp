@@ -202,6 +202,7 @@ struct RefineArguments {
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
     PyObject* kept = Py_None;
+    int needs_scales = 0;
 };
 
 // What one program keeps between its refinements; the matrices are known by where their values stand.
@@ -330,7 +331,7 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         output.row_scale_images = of_rows[3].elements<u64>('u', "row_scale_images", m);
     }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
-                          given.scale_rows != 0, given.seed, given.n_threads};
+                          given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0};
 
     Statistics statistics;
     LentWeights kept(given.kept, {{}, problem.P.values, problem.A.values, P ? P->values.size() : 0, A.values.size(),
@@ -365,12 +366,12 @@ PyObject* refine_any(const RefineArguments& given) {
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.n_threads,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
-                              &given.row_scale_images, &given.kept))
+                              &given.row_scale_images, &given.kept, &given.needs_scales))
             return nullptr;
         return refine_any(given);
     });
@@ -592,8 +593,9 @@ PyMethodDef methods[] = {
     {"inverse", inverse, METH_VARARGS, "inverse(values, out): reciprocals in the field; 0 gives 0."},
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
-     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept): colour "
-     "refinement; kept is None, or what kept_weights() returned for these matrices; returns (passes, splitters, extra bytes, rows without a weighted sum)."},
+     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept, needs_scales): colour "
+     "refinement; kept is None, or what kept_weights() returned for these matrices; with needs_scales nothing is compared "
+     "where some row has no weighted sum; returns (passes, splitters, extra bytes, rows without a weighted sum)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept): "

@@ -347,20 +347,23 @@ class _Search:
         of_P = 0 if program.P is None else program.P.data.size
         return int(program.A.data.size + program.conic.A.data.size + of_P)
 
-    def refine_plainly(self) -> Refinement:
+    def refine_plainly(self, *, needs_scales: bool = False) -> Refinement:
         """The equitable classes of a program without cones and quadratic constraints."""
-        if self.plain is None:
+        found = self.plain
+        if found is None:
             program, vectors, images = self.program, self.images.vectors, self.images
-            self.plain = refine(
+            found = refine(
                 program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
                 program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
-                progress=self.tell, kept=self.kept,
+                progress=self.tell, kept=self.kept, needs_scales=needs_scales,
             )  # fmt: skip
-        return self.plain
+            if not needs_scales or not found.statistics.rows_without_scale:
+                self.plain = found
+        return found
 
     def equitable(self) -> Candidate | None:
         """The equitable classes; None where some row has no scale, so that they may depend on its factor."""
-        found = self.refine_plainly() if self.small is None else self.small.found
+        found = self.refine_plainly(needs_scales=True) if self.small is None else self.small.found
         if found.statistics.rows_without_scale:
             return None
         if self.small is not None:
