@@ -17,6 +17,7 @@
 #include "relift/passes/exact_numbers.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
+#include "relift/passes/links.hpp"
 #include "relift/passes/looks.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
@@ -628,6 +629,36 @@ PyObject* py_count_links(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_links_change_nothing(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *given[8];
+        int is_by_rows;
+        double largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)dd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
+                              &given[3], &given[4], &given[5], &given[6], &given[7], &largest, &rounding))
+            return nullptr;
+        if (!(largest >= 1 && largest <= 1e9)) throw std::invalid_argument("an option lies outside");
+        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
+        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
+        const size_t n = lb.size(), m = l.size();
+        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
+                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
+        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
+                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
+        const MatrixBuffers buffers(A_given, is_by_rows ? n : m);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = buffers.view<decltype(index)>(1);
+            if (A.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("A has a wrong length");
+            bool is_so;
+            {
+                const WithoutLock unlocked;
+                is_so = LinkCheck(variables, rows, largest, rounding).changes_nothing(A, is_by_rows != 0);
+            }
+            return PyBool_FromLong(is_so);
+        });
+    });
+}
+
 template <class Index>
 CostCounts count_simple_costs_of(const MatrixBuffers& A, bool is_by_rows, const double* q, size_t n, u64 step, int digits,
                                  double largest, double rounding) {
@@ -788,6 +819,9 @@ PyMethodDef methods[] = {
     {"count_simple_costs", py_count_simple_costs, METH_VARARGS,
      "count_simple_costs(A, is_by_rows, m, q, step, digits, largest, rounding): of some entries, how many have a cost of "
      "more digits, and how many of these are simple fractions of the entry."},
+    {"links_change_nothing", py_links_change_nothing, METH_VARARGS,
+     "links_change_nothing(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), largest, rounding): "
+     "whether bounds that are in simple ratios but for rounding are so exactly."},
     {"transpose", py_transpose, METH_VARARGS,
      "transpose(matrix, n_minor): returns offsets, indices and values in the other order."},
     {"stack", py_stack, METH_VARARGS,

@@ -287,12 +287,12 @@ def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
 def _sizes_by_rows(program: Program, variables: Indices) -> Vector:
     """The least that a right-hand side admits, |b| / |a|; 0 where none does."""
     sides = np.maximum(_finite(program.l), _finite(program.u))
-    part = program.A.tocsc()[:, variables].tocoo()
-    row, column = part.coords
-    tells = (sides[row] > 0) & (part.data != 0)
+    part = passes.entries_of(program.A, None, variables)
+    row, column = part.row, part.column
+    tells = (sides[row] > 0) & (part.value != 0)
     size = np.full(variables.size, np.inf)
     with np.errstate(over="ignore"):
-        np.minimum.at(size, column[tells], sides[row[tells]] / np.abs(part.data[tells]))
+        np.minimum.at(size, column[tells], sides[row[tells]] / np.abs(part.value[tells]))
     return np.where(np.isfinite(size), size, 0.0)
 
 
