@@ -65,7 +65,7 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     if n_entries == 0 or not passes.has_longer(q[:: max(1, q.size // SAMPLE)], DIGITS_TYPED):
         return None
     step = max(1, n_entries // SAMPLE)
-    if n_entries // step > SAMPLE // 2 and simple_costs(program, 5 * step)[1] == 0:
+    if -(-n_entries // step) > SAMPLE // 2 and simple_costs(program, 5 * step)[1] == 0:
         return None  # a fifth of them would show some
     n_told, n_simple = simple_costs(program, step)
     if n_simple <= FEWEST_LINKS * n_told:
