@@ -95,7 +95,12 @@ PyObject* images(PyObject*, PyObject* arguments) {
         const double* from = values.elements<double>('f', "values", values.size());
         u64* to = words.elements<u64>('u', "out", values.size());
         ValueReader image(decimal ? Reading::decimal : Reading::bits, values.size());
-        for (u64 i = 0; i < values.size(); ++i) to[i] = image(from[i]);
+        u64 before = 0, word = 0;  // 0.0, whose image is 0: equal numbers often follow each other
+        for (u64 i = 0; i < values.size(); ++i) {
+            const u64 bits = bits_of(from[i]);
+            if (bits != before) word = image(from[i]), before = bits;
+            to[i] = word;
+        }
         return none();
     });
 }

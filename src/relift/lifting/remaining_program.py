@@ -70,7 +70,8 @@ def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vect
     if kept.size == size:
         return vector, image
     make = lambda: (vector.take(kept), image.take(kept))  # noqa: E731
-    return work.cuts.made(f"part of {name}", work.program.A, None, kept, make, objects=(vector, image))
+    # Images are taken over from the earlier program where the floats are equal, and only there.
+    return work.cuts.made(f"part of {name}", work.program.A, None, kept, make, objects=(image,))
 
 
 def _values(work: Substitution) -> Vector:

@@ -18,7 +18,7 @@ from relift.lifting.presolve_scan import Scan
 from relift.lifting.reduction import NO_ROW, FixedVariables
 from relift.lifting.substituted_values import Shift, settle_floats
 from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
-from relift.program.index_sets import distinct
+from relift.program.index_sets import constant, distinct
 from relift.program.passes import Entries, entries_of
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact
@@ -155,7 +155,10 @@ class Substitution:
 
     def fix(self, variables: Indices) -> None:
         """Replace variables by their values in l, u, q, r and the right-hand sides of cones."""
-        program, value, value_image = self.program, self.lb[variables], self.lb_image[variables]
+        program = self.program
+        # The array of the earlier program if it is equal: what is made of it is then found without comparing.
+        variables = self.cuts.made(f"fixed, {len(self.fixed)}", program.A, None, variables, lambda: variables)
+        value, value_image = self.lb.take(variables), self.lb_image.take(variables)
         lower, upper = (places(source, variables) for source in (self.lower_source, self.upper_source))
         self.fixed.append(FixedVariables(variables, lower, upper))
         self.values_of_passes.append(value)
@@ -176,7 +179,11 @@ class Substitution:
         if program.P is None:
             return
         columns = self.columns("P", program.P, variables)
-        if not self.variable_alive[columns[0].row].any():
+        reaches_others = self.cuts.made(
+            f"P beside, {len(self.fixed)}", program.P, None, variables,
+            lambda: bool(self.variable_alive[columns[0].row].any()), objects=tuple(self.shifts),
+        )  # fmt: skip
+        if not reaches_others:
             return
         shift = self.shift("P", program.P, variables, value, value_image, columns)
         self.variable_terms = shift.sizes if self.variable_terms is None else self.variable_terms + shift.sizes
@@ -240,7 +247,7 @@ class Substitution:
 
 def places(source: Indices | None, variables: Indices) -> Indices:
     """The rows that bounds of these variables came from; none where no row gave any."""
-    return np.full(variables.size, NO_ROW, np.int64) if source is None else source.take(variables)
+    return constant(NO_ROW, variables.size) if source is None else source.take(variables)
 
 
 def _finite(bounds: Vector) -> Vector:
