@@ -132,9 +132,7 @@ def test_a_refinement_that_needs_scales_finds_the_classes_or_says_which_rows_hav
 
 @settings(max_examples=200, deadline=None)
 @given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans())
-def test_scales_of_conic_rows_are_right_hand_sides_divided_by_what_is_left(
-    seed: int, sizes: bool, signs: bool
-) -> None:
+def test_scales_of_conic_rows_are_right_hand_sides_divided_by_what_is_left(seed: int, sizes: bool, signs: bool) -> None:
     random = np.random.default_rng(seed)
     b = random.choice([0.0, -0.0, 1.0, -1.0, 0.3, -2.5, 1e-310, -7e200], random.integers(1, 12))
     image, is_open = field.images(b), (random.random(b.size) < 0.5) & signs

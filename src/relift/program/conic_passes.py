@@ -175,7 +175,5 @@ def push_heads(heads: Indices, lengths: Indices, room: Vector, s: Vector) -> Vec
     if core is None or s.size >= MOST_ENTRIES:
         return conic_passes_reference.push_heads(heads, lengths, room, s)
     push = np.empty(heads.size)
-    core.push_heads(
-        np.ascontiguousarray(heads), np.ascontiguousarray(lengths), np.ascontiguousarray(room), s, push
-    )
+    core.push_heads(np.ascontiguousarray(heads), np.ascontiguousarray(lengths), np.ascontiguousarray(room), s, push)
     return push

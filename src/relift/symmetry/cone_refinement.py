@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.arrays import FieldElements, SparseMatrix
+from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_passes import by_columns
 from relift.program.conic_passes import stacked as stacked_rows
-from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.sparse_structure import unchecked
