@@ -32,6 +32,7 @@ def refine(
     row_scales: _Floats,
     row_scale_images: _Words,
     kept: object = None,
+    needs_scales: bool = False,
     /,
 ) -> tuple[int, int, int, int]: ...
 def refine_up_to_multipliers(

@@ -238,7 +238,7 @@ def _following(program: Program, curved: SecondOrderCones) -> SparseMatrix | Non
         return None
     if not curved.sizes:
         return by_columns(program.conic.A)
-    rows = sparse.vstack([curved.K, program.conic.A], format="csc")
+    rows: SparseMatrix = sparse.vstack([curved.K, program.conic.A], format="csc")
     return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 
