@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import final
 
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.program.index_sets import constant
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import (
@@ -37,7 +39,7 @@ from relift.symmetry.colour_refinement import (
     index_type_of,
 )
 from relift.symmetry.own_scales import RESTS, Masses, OwnScales
-from relift.symmetry.partition import Partition
+from relift.symmetry.partition import KEPT_SIZE, Partition
 from relift.symmetry.scaled_refinement_reference import refine_up_to_scale_slowly
 from relift.threads import threads_for
 
@@ -172,6 +174,16 @@ def refine_up_to_scale(
     )
 
 
+def _made_alone(size: int) -> ClassScales:
+    """Everything in a class of its own, with the scale 1; the arrays take no memory, or are kept."""
+    one = np.array([1], np.uint64)
+    one.flags.writeable = False
+    return ClassScales(Partition.discrete(size), constant(1.0, size), np.ndarray((size,), one.dtype, one, 0, (0,)))
+
+
+_alone = lru_cache(maxsize=KEPT_SIZE + 1)(_made_alone)
+
+
 def _relative(
     labels: Indices,
     floats: Vector,
@@ -184,9 +196,7 @@ def _relative(
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
     some_rest = bool(states.any()) and bool((states & RESTS).any())
     if not some_rest and labels.size and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
-        return ClassScales(
-            Partition.trusted(labels, labels.size), np.ones(labels.size), np.ones(labels.size, np.uint64)
-        )
+        return _alone(labels.size) if labels.size <= KEPT_SIZE else _made_alone(labels.size)
     rests = (states & RESTS) != 0
     classes = Partition.from_labels(np.where(rests, -1, labels)) if some_rest else Partition.trusted(labels)
     if classes.is_discrete:

@@ -413,7 +413,8 @@ class _Search:
         )  # fmt: skip
         variables = self.scales_of_variables(own)
         rows = self.scales_of_rows
-        words = [*images.variables, self.is_rigid.astype(np.uint64)] if self.is_rigid.any() else images.variables
+        has_rigid = len(whole.quadratic) and bool(self.is_rigid.any())
+        words = [*images.variables, self.is_rigid.astype(np.uint64)] if has_rigid else images.variables
         of_variables, of_rows, links, P = list(words), list(images.rows), None, whole.P
         if self.reads_curvatures and P is not None:
             P, word = Curvatures.of(P).parted(P, variables, own)
