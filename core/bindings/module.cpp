@@ -440,6 +440,24 @@ PyObject* own_scales(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* conic_scales(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *given[3], *results[4];
+        int sizes;
+        if (!PyArg_ParseTuple(arguments, "OOOpOOOO", &given[0], &given[1], &given[2], &sizes, &results[0], &results[1],
+                              &results[2], &results[3]))
+            return nullptr;
+        const Buffer b(given[0]), image(given[1]), is_open(given[2]);
+        const Buffer floats(results[0], true), images(results[1], true), states(results[2], true), word(results[3], true);
+        const u64 size = b.size();
+        find_conic_scales(b.elements<double>('f', "b", size), image.elements<u64>('u', "image", size),
+                          is_open.elements<u8>('u', "has_open_sign", size), size, sizes != 0,
+                          floats.elements<double>('f', "floats", size), images.elements<u64>('u', "images", size),
+                          states.elements<u8>('u', "states", size), word.elements<u64>('u', "word", size));
+        return none();
+    });
+}
+
 PyObject* relative_scales(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *labels_given, *states_given, *floats_given, *images_given;
@@ -608,6 +626,8 @@ PyMethodDef methods[] = {
      "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
     {"kept_weights", kept_weights, METH_NOARGS,
      "kept_weights(): a place where refinements of the same matrices keep the values that they have read."},
+    {"conic_scales", conic_scales, METH_VARARGS,
+     "conic_scales(b, image, has_open_sign, sizes, floats, images, states, word): fills the last four."},
     {"own_scales", own_scales, METH_VARARGS,
      "own_scales(low, high, cost, mass, low_image, high_image, cost_image, mass_image, sizes, signs, floats, images, "
      "states, low_word, high_word, cost_word): sizes and signs that numbers of their own decide; cost and mass may be "

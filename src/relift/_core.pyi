@@ -112,6 +112,17 @@ def own_scales(
     cost_word: _Words | None,
     /,
 ) -> None: ...
+def conic_scales(
+    b: _Floats,
+    image: _Words,
+    has_open_sign: NDArray[np.uint8],
+    sizes: bool,
+    floats: _Floats,
+    images: _Words,
+    states: NDArray[np.uint8],
+    word: _Words,
+    /,
+) -> None: ...
 def relative_scales(
     labels: NDArray[np.int64], states: NDArray[np.uint8], n_classes: int, floats: _Floats, images: _Words, /
 ) -> None: ...

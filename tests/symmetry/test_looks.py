@@ -21,7 +21,7 @@ from relift.symmetry.find import Images
 from relift.symmetry.likeness import Colours
 from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS
 from relift.symmetry.scaled_candidate import Found
-from relift.symmetry.scaled_cones import _scales_of_rows, intervals_of
+from relift.symmetry.scaled_cones import intervals_of, scales_of_conic_rows, scales_of_conic_rows_slowly
 from relift.symmetry.scaled_search import find_up_to_scale
 from relift.testing.random_conic_programs import symmetric_conic_program
 from relift.testing.random_programs import symmetric_program
@@ -144,13 +144,14 @@ def test_scales_of_conic_rows_are_right_hand_sides_divided_by_what_is_left(seed:
     is_turned = is_open & (b < 0)
     images = np.where(is_turned, field.negate(size_image), size_image)
     word = field.multiply(image, field.inverse(images))
-    found = _scales_of_rows(b, image, is_open, sizes=sizes)
-    np.testing.assert_array_equal(found.floats, np.where(is_turned, -size, size))
-    np.testing.assert_array_equal(found.images, images)
-    np.testing.assert_array_equal(found.words, (word, word))
     states = RESTS + OPEN_SIGN * is_open.astype(np.uint8) + (OPEN_SIZE if sizes else 0)
-    np.testing.assert_array_equal(found.states, np.where(rests, states, 0))
-    assert found.states.dtype == np.uint8
+    for scales in (scales_of_conic_rows, scales_of_conic_rows_slowly):
+        found = scales(b, image, is_open, sizes=sizes)
+        np.testing.assert_array_equal(found.floats, np.where(is_turned, -size, size))
+        np.testing.assert_array_equal(found.images, images)
+        np.testing.assert_array_equal(found.words, (word, word))
+        np.testing.assert_array_equal(found.states, np.where(rests, states, 0))
+        assert found.states.dtype == np.uint8
 
 
 @NEEDS_CORE

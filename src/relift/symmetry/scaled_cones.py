@@ -27,6 +27,9 @@ from relift.symmetry.masses import best_places
 from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, Masses, OwnScales
 from relift.symmetry.partition import Partition
 
+if field.CORE_IS_COMPILED:
+    from relift import _core
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class ScaledCones:
         has_open_sign = np.zeros(conic.n_rows, bool)
         if settings.signs:
             has_open_sign[conic.layout.tails] = has_open_sign[conic.layout.products] = True
-        rows = _scales_of_rows(conic.b, vectors.b, has_open_sign, sizes=settings.sizes)
+        rows = scales_of_conic_rows(conic.b, vectors.b, has_open_sign, sizes=settings.sizes)
         n_cones = len(conic)
         state = RESTS + (OPEN_SIZE if settings.sizes else 0)
         nothing = np.zeros(n_cones, np.uint64)
@@ -115,11 +118,38 @@ class ScaledCones:
         )
 
 
-def _scales_of_rows(b: Vector, image: FieldElements, has_open_sign: Flags, *, sizes: bool) -> OwnScales:
+def scales_of_conic_rows(b: Vector, image: FieldElements, has_open_sign: Flags, *, sizes: bool) -> OwnScales:
     """Scales of conic rows: the sizes of right-hand sides, with their signs where these are open; ±1 without sizes.
 
     What is left of a right-hand side after division is 1, or -1 where it is negative and its sign is not open.
+
+    Parameters
+    ----------
+    b, image
+        Right-hand sides, and exactly.
+    has_open_sign
+        Whether the cone does not see the sign of the row.
+    sizes
+        Whether sizes other than 1 are looked for.
+
+    Examples
+    --------
+    >>> b = np.array([2.0, -3.0, -5.0, 0.0])
+    >>> own = scales_of_conic_rows(b, field.images(b), np.array([False, False, True, True]), sizes=True)
+    >>> own.floats.tolist(), own.states.tolist()
+    ([2.0, 3.0, -5.0, 1.0], [0, 0, 0, 7])
     """
+    if not field.CORE_IS_COMPILED:
+        return scales_of_conic_rows_slowly(b, image, has_open_sign, sizes=sizes)
+    k = b.size
+    floats, images, states, word = np.empty(k), np.empty(k, np.uint64), np.empty(k, np.uint8), np.empty(k, np.uint64)
+    given = (np.ascontiguousarray(b), np.ascontiguousarray(image), has_open_sign.view(np.uint8))
+    _core.conic_scales(*given, sizes, floats, images, states, word)
+    return OwnScales(floats, images, states, (word, word))
+
+
+def scales_of_conic_rows_slowly(b: Vector, image: FieldElements, has_open_sign: Flags, *, sizes: bool) -> OwnScales:
+    """The same as :func:`scales_of_conic_rows` in NumPy: the twin of the compiled kernel."""
     rests, is_negative = image == 0, b < 0
     is_turned = has_open_sign & is_negative
     minus_one = np.uint64(field.MODULUS - 1)
