@@ -210,7 +210,7 @@ def run_rounds(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     from relift.in_database.lift_tables import EngineLiftSettings, lift_in_engine
     from relift.in_database.program_tables import program_from_tables, tables_from_program
     from relift.language.checks.check_model import check_text
-    from relift.lifting.reduction import unreduced
+    from relift.lifting.presolve import unreduced
     from relift.symmetry.colour_refinement import refine
 
     grounded = ground(check_text(MODEL), tables(arguments.nonzeros), limit=2**31 - 1)

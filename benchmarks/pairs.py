@@ -22,7 +22,7 @@ from scipy import sparse
 
 import relift
 from relift.lifting.certificate import certify
-from relift.lifting.reduction import reduce
+from relift.lifting.presolve import reduce
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.solvers.forms import Conic

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import relift
 from relift.lifting.lifting import lift
+from relift.lifting.presolve import reduce
 from relift.lifting.quotient import IsometricForm, Quotient, quotient
-from relift.lifting.reduction import reduce
 from relift.program.cones import PowerND
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program

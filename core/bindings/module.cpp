@@ -95,7 +95,12 @@ PyObject* images(PyObject*, PyObject* arguments) {
         const double* from = values.elements<double>('f', "values", values.size());
         u64* to = words.elements<u64>('u', "out", values.size());
         ValueReader image(decimal ? Reading::decimal : Reading::bits, values.size());
-        for (u64 i = 0; i < values.size(); ++i) to[i] = image(from[i]);
+        u64 before = 0, word = 0;  // 0.0, whose image is 0: equal numbers often follow each other
+        for (u64 i = 0; i < values.size(); ++i) {
+            const u64 bits = bits_of(from[i]);
+            if (bits != before) word = image(from[i]), before = bits;
+            to[i] = word;
+        }
         return none();
     });
 }
@@ -202,6 +207,7 @@ struct RefineArguments {
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
     PyObject* kept = Py_None;
+    int needs_scales = 0;
 };
 
 // What one program keeps between its refinements; the matrices are known by where their values stand.
@@ -330,7 +336,7 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         output.row_scale_images = of_rows[3].elements<u64>('u', "row_scale_images", m);
     }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
-                          given.scale_rows != 0, given.seed, given.n_threads};
+                          given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0};
 
     Statistics statistics;
     LentWeights kept(given.kept, {{}, problem.P.values, problem.A.values, P ? P->values.size() : 0, A.values.size(),
@@ -365,12 +371,12 @@ PyObject* refine_any(const RefineArguments& given) {
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.n_threads,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
-                              &given.row_scale_images, &given.kept))
+                              &given.row_scale_images, &given.kept, &given.needs_scales))
             return nullptr;
         return refine_any(given);
     });
@@ -430,6 +436,24 @@ PyObject* own_scales(PyObject*, PyObject* arguments) {
         if (!is_whole || (given.cost && !(given.cost_image && out.cost_word)) || (given.mass && !given.mass_image))
             throw std::invalid_argument("an array is missing");
         find_own_scales(given, sizes, signs, out);
+        return none();
+    });
+}
+
+PyObject* conic_scales(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *given[3], *results[4];
+        int sizes;
+        if (!PyArg_ParseTuple(arguments, "OOOpOOOO", &given[0], &given[1], &given[2], &sizes, &results[0], &results[1],
+                              &results[2], &results[3]))
+            return nullptr;
+        const Buffer b(given[0]), image(given[1]), is_open(given[2]);
+        const Buffer floats(results[0], true), images(results[1], true), states(results[2], true), word(results[3], true);
+        const u64 size = b.size();
+        find_conic_scales(b.elements<double>('f', "b", size), image.elements<u64>('u', "image", size),
+                          is_open.elements<u8>('u', "has_open_sign", size), size, sizes != 0,
+                          floats.elements<double>('f', "floats", size), images.elements<u64>('u', "images", size),
+                          states.elements<u8>('u', "states", size), word.elements<u64>('u', "word", size));
         return none();
     });
 }
@@ -592,8 +616,9 @@ PyMethodDef methods[] = {
     {"inverse", inverse, METH_VARARGS, "inverse(values, out): reciprocals in the field; 0 gives 0."},
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
-     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept): colour "
-     "refinement; kept is None, or what kept_weights() returned for these matrices; returns (passes, splitters, extra bytes, rows without a weighted sum)."},
+     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept, needs_scales): colour "
+     "refinement; kept is None, or what kept_weights() returned for these matrices; with needs_scales nothing is compared "
+     "where some row has no weighted sum; returns (passes, splitters, extra bytes, rows without a weighted sum)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept): "
@@ -601,6 +626,8 @@ PyMethodDef methods[] = {
      "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
     {"kept_weights", kept_weights, METH_NOARGS,
      "kept_weights(): a place where refinements of the same matrices keep the values that they have read."},
+    {"conic_scales", conic_scales, METH_VARARGS,
+     "conic_scales(b, image, has_open_sign, sizes, floats, images, states, word): fills the last four."},
     {"own_scales", own_scales, METH_VARARGS,
      "own_scales(low, high, cost, mass, low_image, high_image, cost_image, mass_image, sizes, signs, floats, images, "
      "states, low_word, high_word, cost_word): sizes and signs that numbers of their own decide; cost and mass may be "

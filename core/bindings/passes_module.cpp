@@ -11,15 +11,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "relift/passes/cones.hpp"
 #include "relift/passes/conic_form.hpp"
 #include "relift/passes/digits.hpp"
 #include "relift/passes/exact_numbers.hpp"
 #include "relift/passes/fractions.hpp"
 #include "relift/passes/kinds.hpp"
+#include "relift/passes/links.hpp"
 #include "relift/passes/looks.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
+#include "relift/passes/stacking.hpp"
 #include "relift/passes/submatrix.hpp"
 #include "relift/python/calls.hpp"
 
@@ -632,7 +635,209 @@ PyObject* py_count_links(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_links_change_nothing(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *given[8];
+        int is_by_rows;
+        double largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)dd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
+                              &given[3], &given[4], &given[5], &given[6], &given[7], &largest, &rounding))
+            return nullptr;
+        if (!(largest >= 1 && largest <= 1e9)) throw std::invalid_argument("an option lies outside");
+        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
+        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
+        const size_t n = lb.size(), m = l.size();
+        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
+                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
+        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
+                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
+        const MatrixBuffers buffers(A_given, is_by_rows ? n : m);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = buffers.view<decltype(index)>(1);
+            if (A.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("A has a wrong length");
+            bool is_so;
+            {
+                const WithoutLock unlocked;
+                is_so = LinkCheck(variables, rows, largest, rounding).changes_nothing(A, is_by_rows != 0);
+            }
+            return PyBool_FromLong(is_so);
+        });
+    });
+}
+
+template <class Index>
+CostCounts count_simple_costs_of(const MatrixBuffers& A, bool is_by_rows, const double* q, size_t n, u64 step, int digits,
+                                 double largest, double rounding) {
+    const SparseView<Index> view = A.view<Index>(1);
+    if ((is_by_rows ? view.n_minor : view.n_major) != n) throw std::invalid_argument("A has a wrong length");
+    return count_simple_costs(view, is_by_rows, q, step, digits, largest, rounding);
+}
+
+PyObject* py_count_simple_costs(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *q_given;
+        int is_by_rows, digits;
+        Py_ssize_t m;
+        unsigned long long step;
+        double largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "OpnOKidd", &A_given, &is_by_rows, &m, &q_given, &step, &digits, &largest,
+                              &rounding))
+            return nullptr;
+        if (!(largest >= 1 && largest <= 1e9) || step < 1 || digits < 1 || digits > 15 || m < 0)
+            throw std::invalid_argument("an option lies outside");
+        const Buffer q(q_given);
+        const size_t n = q.size();
+        const double* costs = q.doubles("q", n);
+        const MatrixBuffers A(A_given, is_by_rows ? n : size_t(m));
+        const CostCounts counts =
+            A.is_wide() ? count_simple_costs_of<int64_t>(A, is_by_rows, costs, n, step, digits, largest, rounding)
+                        : count_simple_costs_of<int32_t>(A, is_by_rows, costs, n, step, digits, largest, rounding);
+        return Py_BuildValue("KK", (unsigned long long)counts.told, (unsigned long long)counts.simple);
+    });
+}
+
+PyObject* py_transpose(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* M_given;
+        Py_ssize_t n_minor;
+        if (!PyArg_ParseTuple(arguments, "On", &M_given, &n_minor)) return nullptr;
+        if (n_minor < 0) throw std::invalid_argument("the number of minors is negative");
+        const MatrixBuffers buffers(M_given, size_t(n_minor));
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const auto M = buffers.view<Index>(1);
+            Room offsets(size_t(n_minor) + 1, sizeof(Index));
+            Room indices(M.n_entries(), sizeof(Index)), values(M.n_entries(), sizeof(double));
+            {
+                const WithoutLock unlocked;
+                transpose(M, offsets.as<Index>(), indices.as<Index>(), values.as<double>());
+            }
+            return Py_BuildValue("NNN", offsets.handed_over(), indices.handed_over(), values.handed_over());
+        });
+    });
+}
+
+PyObject* py_stack(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *above_given, *below_given, *owner_given;
+        Py_ssize_t n, n_cones;
+        if (!PyArg_ParseTuple(arguments, "OOnOn", &above_given, &below_given, &n, &owner_given, &n_cones)) return nullptr;
+        if (n < 0 || n_cones < 0 || size_t(n + n_cones) > most_indices) throw std::invalid_argument("too many columns");
+        const MatrixBuffers above_buffers(above_given, size_t(n)), below_buffers(below_given, size_t(n));
+        const Buffer owner_buffer(owner_given);
+        const size_t k = owner_buffer.size();
+        const long long* owner = owner_buffer.integers<long long>("owner", k);
+        for (size_t i = 0; i < k; ++i)
+            if (owner[i] < 0 || owner[i] >= n_cones) throw std::invalid_argument("a cone does not exist");
+        return by_width(above_buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const auto above = above_buffers.view<Index>(1), below = below_buffers.view<Index>(1);
+            if (below.n_major != k) throw std::invalid_argument("the cones do not fit the rows");
+            const size_t count = size_t(above.n_entries()) + size_t(below.n_entries()) + k;
+            if (sizeof(Index) == 4 && count > most_indices) throw std::invalid_argument("2^31 entries or more");
+            Room offsets(size_t(above.n_major) + k + 1, sizeof(Index));
+            Room indices(count, sizeof(Index)), values(count, sizeof(double));
+            {
+                const WithoutLock unlocked;
+                stack(above, below, size_t(n), owner, offsets.as<Index>(), indices.as<Index>(), values.as<double>());
+            }
+            return Py_BuildValue("NNN", offsets.handed_over(), indices.handed_over(), values.handed_over());
+        });
+    });
+}
+
+PyObject* py_sums_of_columns(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *C_given, *b_given, *v_given, *out[4];
+        if (!PyArg_ParseTuple(arguments, "OOO(OOOO)", &C_given, &b_given, &v_given, &out[0], &out[1], &out[2], &out[3]))
+            return nullptr;
+        const Buffer b(b_given), natural(out[0], true), terms(out[1], true), sums(out[2], true), marks(out[3], true);
+        const MaybeBuffer v(v_given);
+        const size_t k = b.size(), n = natural.size();
+        const MatrixBuffers buffers(C_given, n);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto C = buffers.view<decltype(index)>(1);
+            if (C.n_major != k) throw std::invalid_argument("the matrix does not fit the vectors");
+            const double *sides = b.doubles("b", k), *duals = v.doubles("v", k);
+            double* to[] = {natural.doubles("natural", n), terms.doubles("terms", n), sums.doubles("sums", n),
+                            marks.doubles("marks", n)};
+            {
+                const WithoutLock unlocked;
+                sums_of_columns(C, sides, duals, to[0], to[1], to[2], to[3]);
+            }
+            Py_RETURN_NONE;
+        });
+    });
+}
+
+// Where cones begin: 0 first, then ascending.
+const long long* starts_of(const Buffer& starts, size_t n_rows) {
+    const long long* first = starts.integers<long long>("starts", starts.size());
+    bool is_right = starts.size() ? first[0] == 0 : n_rows == 0;
+    for (size_t k = 0; k < starts.size(); ++k)
+        is_right &= first[k] >= 0 && size_t(first[k]) <= n_rows && (k == 0 || first[k - 1] <= first[k]);
+    if (!is_right) throw std::invalid_argument("the cones do not fit the rows");
+    return first;
+}
+
+PyObject* py_slack_and_rooms(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *C_given, *given[4], *out[2];
+        double common;
+        if (!PyArg_ParseTuple(arguments, "O(OOOO)d(OO)", &C_given, &given[0], &given[1], &given[2], &given[3], &common,
+                              &out[0], &out[1]))
+            return nullptr;
+        const Buffer b(given[0]), x(given[1]), sizes(given[2]), starts(given[3]), slack(out[0], true), rooms(out[1], true);
+        const size_t k = b.size(), n = x.size();
+        const MatrixBuffers buffers(C_given, n);
+        const long long* first = starts_of(starts, k);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto C = buffers.view<decltype(index)>(1);
+            if (C.n_major != k) throw std::invalid_argument("the matrix does not fit the vectors");
+            const double *sides = b.doubles("b", k), *point = x.doubles("x", n), *size = sizes.doubles("sizes", n);
+            double *to_slack = slack.doubles("slack", k), *to_rooms = rooms.doubles("rooms", k);
+            {
+                const WithoutLock unlocked;
+                slack_and_rooms(C, sides, point, size, first, starts.size(), common, to_slack, to_rooms);
+            }
+            Py_RETURN_NONE;
+        });
+    });
+}
+
+PyObject* py_push_heads(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[5];
+        if (!PyArg_ParseTuple(arguments, "OOOOO", &given[0], &given[1], &given[2], &given[3], &given[4])) return nullptr;
+        const Buffer heads(given[0]), lengths(given[1]), room(given[2]), s(given[3], true), push(given[4], true);
+        const size_t n_cones = heads.size(), k = room.size();
+        const long long *first = heads.integers<long long>("heads", n_cones),
+                        *length = lengths.integers<long long>("lengths", n_cones);
+        for (size_t c = 0; c < n_cones; ++c)
+            if (first[c] < 0 || length[c] < 1 || size_t(first[c]) >= k || size_t(length[c]) > k - size_t(first[c]))
+                throw std::invalid_argument("a cone lies outside the vector");
+        push_heads(first, length, n_cones, room.doubles("room", k), s.doubles("s", k), push.doubles("push", n_cones));
+        Py_RETURN_NONE;
+    });
+}
+
 PyMethodDef methods[] = {
+    {"count_simple_costs", py_count_simple_costs, METH_VARARGS,
+     "count_simple_costs(A, is_by_rows, m, q, step, digits, largest, rounding): of some entries, how many have a cost of "
+     "more digits, and how many of these are simple fractions of the entry."},
+    {"links_change_nothing", py_links_change_nothing, METH_VARARGS,
+     "links_change_nothing(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), largest, rounding): "
+     "whether bounds that are in simple ratios but for rounding are so exactly."},
+    {"transpose", py_transpose, METH_VARARGS,
+     "transpose(matrix, n_minor): returns offsets, indices and values in the other order."},
+    {"stack", py_stack, METH_VARARGS,
+     "stack(above, below, n, owner, n_cones): returns offsets, indices and values, by rows, with a column for each cone."},
+    {"sums_of_columns", py_sums_of_columns, METH_VARARGS,
+     "sums_of_columns(C, b, v, (natural, terms, sums, marks)): fills the last four."},
+    {"slack_and_rooms", py_slack_and_rooms, METH_VARARGS,
+     "slack_and_rooms(C, (b, x, sizes, starts), common, (slack, rooms)): fills the last two."},
+    {"push_heads", py_push_heads, METH_VARARGS,
+     "push_heads(heads, lengths, room, s, push): moves heads of second-order cones in s, and fills the last."},
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
      "threads): fills the four arrays."},

@@ -32,6 +32,7 @@ def refine(
     row_scales: _Floats,
     row_scale_images: _Words,
     kept: object = None,
+    needs_scales: bool = False,
     /,
 ) -> tuple[int, int, int, int]: ...
 def refine_up_to_multipliers(
@@ -109,6 +110,17 @@ def own_scales(
     low_word: _Words,
     high_word: _Words,
     cost_word: _Words | None,
+    /,
+) -> None: ...
+def conic_scales(
+    b: _Floats,
+    image: _Words,
+    has_open_sign: NDArray[np.uint8],
+    sizes: bool,
+    floats: _Floats,
+    images: _Words,
+    states: NDArray[np.uint8],
+    word: _Words,
     /,
 ) -> None: ...
 def relative_scales(

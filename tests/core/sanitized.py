@@ -38,6 +38,7 @@ FLAGS = (
 )
 KERNEL_TESTS = (
     "tests/lifting/test_point_residuals.py",
+    "tests/program/test_conic_passes.py",
     "tests/program/test_passes.py",
     "tests/symmetry/test_colour_refinement.py",
     "tests/symmetry/test_cone_refinement.py",
@@ -45,6 +46,7 @@ KERNEL_TESTS = (
     "tests/symmetry/test_finite_field.py",
     "tests/symmetry/test_geometry.py",
     "tests/symmetry/test_kernel_partitions.py",
+    "tests/symmetry/test_looks.py",
     "tests/symmetry/test_partition.py",
     "tests/symmetry/test_snapping.py",
     "tests/hostile/test_collisions.py",

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from relift import Program, lift
-from relift.lifting.reduction import reduce
+from relift.lifting.presolve import reduce
 
 
 def with_multiples(bounds: tuple[float, float] = (1.0, 1.0)) -> Program:

@@ -14,7 +14,9 @@ from scipy import sparse
 
 import relift
 from relift.lifting.certificate import certify
-from relift.lifting.reduction import MAX_PASSES, NO_ROW, reduce, unreduced
+from relift.lifting.presolve import reduce, unreduced
+from relift.lifting.reduction import NO_ROW
+from relift.lifting.substitution import MAX_PASSES
 from relift.program.cones import SecondOrder
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,7 @@ def test_rows_of_the_same_numbers_that_stand_apart_are_no_reason_for_a_second_lo
     A = (random.random((300, 200)) < 0.02).astype(float)
     lifting = relift.lift(Program(q=np.ones(200), A=A[A.any(axis=1)], l=1.0, lb=0, ub=2))
     assert lifting.small.n_variables > 150
+    assert lifting.hint is None
     assert "second look" not in lifting.timings
 
 
@@ -80,6 +83,29 @@ def fleet(size: Vector, digits: int) -> Program:
     return Program(
         P=P, q=1.0 + slots, A=sparse.csr_array(of_car), l=np.round(size / 3, digits), lb=0, ub=np.round(own / 7, digits)
     )
+
+
+def test_a_second_look_is_taken_when_the_hint_is_asked_for() -> None:
+    lifting = relift.lift(even_costs())
+    assert "second look" not in lifting.timings
+    hint = lifting.hint
+    assert hint is not None
+    assert lifting.timings["second look"] > 0
+    assert lifting.hint is hint
+
+
+def test_a_lifting_that_was_pickled_or_copied_gives_the_same_hint() -> None:
+    lifting = relift.lift(even_costs(), progress=lambda progress: None)
+    for other in (pickle.loads(pickle.dumps(lifting)), copy.deepcopy(lifting)):
+        assert other.hint == relift.lift(even_costs()).hint
+        assert other.hint is not None
+
+
+def test_an_update_takes_no_second_look() -> None:
+    program = even_costs()
+    lifting = relift.lift(program)
+    assert lifting.update(q=2 * program.q).hint is None
+    assert lifting.hint is not None
 
 
 def test_sizes_in_proportion_up_to_rounding_are_told_of_as_digits_find_them() -> None:
@@ -97,6 +123,7 @@ def test_numbers_of_few_digits_are_no_reason_for_a_second_look() -> None:
     typed = fleet(size, 6)
     assert not may_be_rounded(typed)
     lifting = relift.lift(typed)
+    assert lifting.hint is None
     assert "second look" not in lifting.timings
     assert relift.lift(typed, digits=11).small.n_variables == lifting.small.n_variables
 

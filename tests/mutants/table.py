@@ -98,6 +98,12 @@ SYMMETRY = _of(
     ),
     ("snapping.py", "too_wide = ends > starts", "too_wide = ends < starts", "tests/symmetry/test_snapping.py"),
     (
+        "scaled_cones.py",
+        "keeps_sign = is_negative & ~has_open_sign",
+        "keeps_sign = is_negative",
+        "tests/symmetry/test_looks.py",
+    ),
+    (
         "snapping.py",
         "np.lexsort((magnitudes[joined], -counts[joined], chain[joined]))",
         "np.lexsort((magnitudes[joined], counts[joined], chain[joined]))",
@@ -107,13 +113,13 @@ SYMMETRY = _of(
 LIFTING = _of(
     "src/relift/lifting",
     (
-        "reduction.py",
+        "presolve.py",
         "new.lb is known.lb and new.ub is known.ub",
         "new.ub is known.ub",
         "tests/lifting/test_reduction.py",
     ),
     (
-        "reduction.py",
+        "presolve.py",
         "or earlier.has_own_costs:",
         ":",
         "tests/lifting/test_reduction.py",

@@ -13,14 +13,15 @@ from scipy import sparse
 from relift.program import passes
 from relift.program.program import Program
 from relift.settings import LiftSettings
-from relift.symmetry import centres, likeness, proportional_bounds, scaled_search
+from relift.symmetry import centres, likeness, proportional_bounds, proportional_costs, scaled_search
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import KeptValues, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images
 from relift.symmetry.likeness import Colours
+from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS
 from relift.symmetry.scaled_candidate import Found
-from relift.symmetry.scaled_cones import intervals_of
+from relift.symmetry.scaled_cones import intervals_of, scales_of_conic_rows, scales_of_conic_rows_slowly
 from relift.symmetry.scaled_search import find_up_to_scale
 from relift.testing.random_conic_programs import symmetric_conic_program
 from relift.testing.random_programs import symmetric_program
@@ -85,6 +86,76 @@ def test_digits_and_links_of_bounds_are_those_of_the_slow_twins(seed: int, sampl
 
 @NEEDS_CORE
 @settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, step=st.integers(1, 4))
+def test_simple_costs_are_those_of_the_slow_twin(seed: int, step: int) -> None:
+    program, random = random_program(seed), np.random.default_rng(seed)
+    entries = program.A.copy()
+    entries.data = random.choice([1.0, 0.0, 37.13, -41.29, np.sqrt(3)], entries.nnz)
+    costs = random.choice([0.0, 0.6 * 37.13, -0.7 * 41.29, 1.0, np.sqrt(2), 1e-12], program.n_variables)
+    program = program.replace(q=costs, A=entries)
+    assert proportional_costs.simple_costs(program, step) == proportional_costs.simple_costs_slowly(program, step)
+
+
+@NEEDS_CORE
+@settings(max_examples=300, deadline=None)
+@given(seed=SEEDS, factor=st.sampled_from([1.0, 2.0, 0.6, 0.1]))
+def test_links_that_are_said_to_change_nothing_change_nothing(seed: int, factor: float) -> None:
+    program, random = random_program(seed), np.random.default_rng(seed)
+    size = random.choice([37.13, 41.29, 3.0], program.n_variables)
+    program = program.replace(lb=-size, ub=factor * size, P=None)
+    images = VectorImages.of(program, "decimal")
+    intervals = intervals_of(program, images)
+    slow = proportional_bounds.proportional_images_slowly(program, images, *intervals)
+    if proportional_bounds.links_change_nothing(program, *intervals):
+        assert slow is None
+
+
+@NEEDS_CORE
+@settings(max_examples=100, deadline=None)
+@given(seed=SEEDS)
+def test_a_refinement_that_needs_scales_finds_the_classes_or_says_which_rows_have_none(seed: int) -> None:
+    program = random_program(seed)
+    vectors, kept = VectorImages.of(program, "decimal"), KeptValues(program.P, program.A)
+    words = (vectors.q, vectors.lb, vectors.ub)
+    sides = (vectors.l, vectors.u, program.l, program.u)
+    whole = refine(program.P, program.A, words, *sides)
+    short = refine(program.P, program.A, words, *sides, needs_scales=True, kept=kept)
+    again = refine(program.P, program.A, words, *sides, kept=kept)
+    assert short.statistics.rows_without_scale == whole.statistics.rows_without_scale
+    if not whole.statistics.rows_without_scale:
+        assert (short.variables, short.rows) == (whole.variables, whole.rows)
+    else:
+        assert short.variables.is_discrete
+        assert short.rows.is_discrete
+    assert (again.variables, again.rows) == (whole.variables, whole.rows)
+
+
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans())
+def test_scales_of_conic_rows_are_right_hand_sides_divided_by_what_is_left(seed: int, sizes: bool, signs: bool) -> None:
+    random = np.random.default_rng(seed)
+    b = random.choice([0.0, -0.0, 1.0, -1.0, 0.3, -2.5, 1e-310, -7e200], random.integers(1, 12))
+    image, is_open = field.images(b), (random.random(b.size) < 0.5) & signs
+    image[random.random(b.size) < 0.1] = 0  # what cancels exactly may be a little off in floats
+    rests = image == 0
+    size = np.where(rests, 1.0, np.abs(b)) if sizes else np.ones(b.size)
+    size_image = np.where(rests, np.uint64(1), np.where(b < 0, field.negate(image), image))
+    size_image = size_image if sizes else np.ones(b.size, np.uint64)
+    is_turned = is_open & (b < 0)
+    images = np.where(is_turned, field.negate(size_image), size_image)
+    word = field.multiply(image, field.inverse(images))
+    states = RESTS + OPEN_SIGN * is_open.astype(np.uint8) + (OPEN_SIZE if sizes else 0)
+    for scales in (scales_of_conic_rows, scales_of_conic_rows_slowly):
+        found = scales(b, image, is_open, sizes=sizes)
+        np.testing.assert_array_equal(found.floats, np.where(is_turned, -size, size))
+        np.testing.assert_array_equal(found.images, images)
+        np.testing.assert_array_equal(found.words, (word, word))
+        np.testing.assert_array_equal(found.states, np.where(rests, states, 0))
+        assert found.states.dtype == np.uint8
+
+
+@NEEDS_CORE
+@settings(max_examples=200, deadline=None)
 @given(seed=SEEDS, sample=st.sampled_from([2, 5, 512]))
 def test_a_look_for_reflections_says_what_its_slow_twin_says(seed: int, sample: int) -> None:
     program = random_program(seed)
@@ -104,6 +175,9 @@ def thorough(program: Program, settings: LiftSettings) -> Found:
         patch.setattr(Colours, "of", Colours.slowly)
         patch.setattr(proportional_bounds, "looks_computed", proportional_bounds.looks_computed_slowly)
         patch.setattr(proportional_bounds, "n_links", proportional_bounds.n_links_slowly)
+        patch.setattr(proportional_bounds, "links_change_nothing", lambda *_: False)
+        patch.setattr(proportional_costs, "simple_costs", proportional_costs.simple_costs_slowly)
+        patch.setattr(scaled_search, "refine", lambda *args, needs_scales=False, **options: refine(*args, **options))
         return search(program, settings)
 
 

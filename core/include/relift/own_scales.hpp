@@ -111,4 +111,24 @@ inline void take_relative(const i64* labels, const u8* states, u64 size, u64 n_c
     }
 }
 
+// Conic rows: the size of the right-hand side, with its sign where that is open; +-1 without sizes. What is left of the
+// right-hand side goes into `word`. The twin of scales_of_conic_rows_slowly in relift/symmetry/scaled_cones.py.
+inline void find_conic_scales(const double* b, const u64* image, const u8* has_open_sign_at, u64 size, bool sizes,
+                              double* floats, u64* images, u8* states, u64* word) {
+    for (u64 k = 0; k < size; ++k) {
+        const bool is_at_rest = image[k] == 0, is_open = has_open_sign_at[k] != 0, is_turned = is_open && b[k] < 0;
+        if (!sizes || is_at_rest) {
+            floats[k] = is_turned ? -1.0 : 1.0;
+            images[k] = is_turned ? modulus - 1 : 1;
+            word[k] = is_turned ? field_negate(image[k]) : image[k];
+        } else {
+            const bool keeps_sign = b[k] < 0 && !is_open;
+            floats[k] = keeps_sign ? -b[k] : b[k];
+            images[k] = keeps_sign ? field_negate(image[k]) : image[k];
+            word[k] = keeps_sign ? modulus - 1 : 1;
+        }
+        states[k] = is_at_rest ? u8(rests | (is_open ? has_open_sign : 0) | (sizes ? has_open_size : 0)) : u8(0);
+    }
+}
+
 }  // namespace relift

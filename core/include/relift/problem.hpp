@@ -30,6 +30,7 @@ struct Options {
     bool scale_rows = false;
     u64 seed = 0;
     u32 n_threads = 1;  // the most that may be used; nothing depends on it but the time
+    bool needs_scales = false;  // give up, with everything alone, where some row is not divided by its weighted sum
 };
 
 struct Output {

@@ -134,7 +134,11 @@ public:
     Statistics run() {
         check_size();
         encode_matrices();
-        if (options_.counting || sums_are_small_integers()) {
+        if (options_.needs_scales && statistics_.rows_without_total) {
+            for (u32 j = 0; j < problem_.n_variables; ++j) output_.variable_labels[j] = j;
+            for (u32 i = 0; i < problem_.n_rows; ++i) output_.row_labels[i] = i;
+            keep_weights();
+        } else if (options_.counting || sums_are_small_integers()) {
             refine<WrappingAlgebra>();
         } else {
             refine<FieldAlgebra>();

@@ -15,8 +15,8 @@ from relift.approximate.near_equal import Clusterer
 from relift.approximate.restriction import restrict
 from relift.errors import OptionError
 from relift.lifting.lifting import Lifting
+from relift.lifting.presolve import reduce, unreduced
 from relift.lifting.quotient import quotient
-from relift.lifting.reduction import reduce, unreduced
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback, check_choice
 from relift.stages import Clock

@@ -8,7 +8,7 @@ With S the 0/1 indicator of the variable classes:
    \hat{lb}_C = \max_{j\in C} lb_j,\; \hat{ub}_C = \min_{j\in C} ub_j .
 
 Every row stays; those that have become equal, single or empty are merged by
-:mod:`~relift.lifting.reduction`, which changes nothing. Any feasible z gives a feasible Sz, so the optimum is an
+:mod:`~relift.lifting.presolve`, which changes nothing. Any feasible z gives a feasible Sz, so the optimum is an
 *upper* bound.
 
 *Averages* (rows merged). Rows of a class are averaged, after division by their scales d: :math:`\hat A_r =
@@ -28,7 +28,8 @@ from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
 from relift.errors import PartitionError
-from relift.lifting.reduction import Reduction, reduce
+from relift.lifting.presolve import reduce
+from relift.lifting.reduction import Reduction
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.symmetry.find import Symmetry

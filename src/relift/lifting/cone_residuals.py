@@ -9,7 +9,8 @@ from typing import final
 import numpy as np
 
 from relift.arrays import Vector
-from relift.program.cone_distance import largest_of_cones, pushed_into
+from relift.program.cone_distance import pushed_into
+from relift.program.conic_passes import slack_and_rooms
 from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows, transposed_product
 from relift.program.program import Program
 
@@ -78,22 +79,23 @@ class ScaledPoint:
         return worst(self.pushed_slack[0])
 
     @cached_property
+    def _slack_and_rooms(self) -> tuple[Vector, Vector]:
+        return slack_and_rooms(self.program.conic, self.x, self.sizes, self.common)
+
+    @property
     def slack(self) -> Vector:
         """What must lie in the cones."""
-        return self.program.conic.slack(self.x)
+        return self._slack_and_rooms[0]
 
     @cached_property
     def pushed_slack(self) -> tuple[Vector, Vector]:
         """How far the slack of each cone must be pushed, and the slack after that."""
         return pushed_into(self.program.conic, self.slack, self.rooms_of_slack)
 
-    @cached_property
+    @property
     def rooms_of_slack(self) -> Vector:
         """The largest product or right-hand side of each conic row; of its cone where the row has none."""
-        rows = self.program.conic
-        own = np.maximum(np.abs(rows.b), largest_of_rows(rows.A, self.sizes))
-        of_cone = largest_of_cones(rows, own)[rows.cone_of_row]
-        return np.where(own > 0, own, np.where(of_cone > 0, of_cone, self.common))
+        return self._slack_and_rooms[1]
 
     def dual_residual_and_gap_of_cones(self, v: Vector) -> tuple[float, float]:
         """How far v is from the dual cones; what cones add to the gap."""

@@ -6,6 +6,7 @@ The stages that make it stand in :mod:`~relift.lifting.stages`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -17,7 +18,7 @@ from relift.lifting.quotient import IsometricForm, Quotient
 from relift.lifting.reduction import Reduction
 from relift.lifting.second_look import RoundingHint
 from relift.lifting.settling import Settled
-from relift.lifting.stages import LIFTING, LiftWork, find_classes, has_same_cones, merge, presolve
+from relift.lifting.stages import LIFTING, LOOKING, LiftWork, find_classes, has_same_cones, merge, presolve
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program, ProgramParts
 from relift.program.solution import Solution, Status
@@ -25,6 +26,7 @@ from relift.program.step import Step, expand_through, restrict_through
 from relift.settings import LiftSettings, ProgressCallback
 from relift.stages import Clock, run_stages
 from relift.symmetry.find import Symmetry
+from relift.symmetry.likeness import Likeness
 from relift.symmetry.partition import Partition
 from relift.symmetry.snapping import SnapReport
 
@@ -52,14 +54,16 @@ class Lifting:
         Seconds of each stage.
     snapped
         What ``digits`` made equal, or None.
-    notes
-        Anything out of the ordinary, in sentences.
+    own_notes
+        Anything out of the ordinary in how classes were found, in sentences.
     approximation
         How classes that are not equitable were found, and how good the answer must be; None for exact lifting.
     settled
         What is at rest by symmetry, and left out; None for approximate lifting.
-    hint
-        What ``digits`` would find, where numbers that differ by rounding alone keep much apart; None otherwise.
+    looks_again
+        Whether :attr:`hint` is worth a look: not after an update.
+    likeness
+        What the search has seen of the rows, for that look.
     solvers
         Solver objects of the small program, which this lifting shares with those that :meth:`update` makes of it.
     """
@@ -70,20 +74,21 @@ class Lifting:
     settings: LiftSettings
     timings: dict[str, float] = field(default_factory=dict)
     snapped: SnapReport | None = None
-    notes: tuple[str, ...] = ()
+    own_notes: tuple[str, ...] = ()
     approximation: Approximation | None = None
     settled: Settled | None = None
-    hint: RoundingHint | None = None
+    looks_again: bool = False
+    likeness: Likeness | None = None
     solvers: KeptSolvers = field(default_factory=KeptSolvers)
 
     @classmethod
     def of(cls, work: LiftWork, clock: Clock, solvers: KeptSolvers | None = None) -> Lifting:
         """Collect what the stages of lifting have made."""
         report = None if work.snapped is None else work.snapped.report
-        notes = (*work.notes, *([] if work.hint is None else [str(work.hint)]))
         return cls(
-            work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, notes,
-            settled=work.settled, hint=work.hint, solvers=solvers or KeptSolvers(),
+            work.program, work.reduction, work.quotient, work.settings, clock.seconds, report, tuple(work.notes),
+            settled=work.settled, looks_again=work.earlier is None, likeness=work._look,
+            solvers=solvers or KeptSolvers(),
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -92,6 +97,25 @@ class Lifting:
         if len(program.conic):
             sizes += f", {len(program.conic)} -> {len(small.conic)} cones"
         return f"Lifting({program.kind}, {sizes}, {'approximate' if self.approximation else self.settings.lift})"
+
+    @cached_property
+    def hint(self) -> RoundingHint | None:
+        """What ``digits`` would find, where numbers that differ by rounding alone keep much apart; None otherwise.
+
+        It is looked for when it is first asked for, since it takes a second search where there are such numbers.
+        """
+        if not self.looks_again or self.settled is None or not isinstance(self.quotient, Quotient):
+            return None
+        work = LiftWork.done(self.program, self.settings, self.reduction, self.settled, self.quotient, self.likeness)
+        clock = Clock()
+        run_stages(LOOKING, work, clock)
+        self.timings.update(clock.seconds)
+        return work.hint
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Anything out of the ordinary, in sentences; the hint is the last of them."""
+        return self.own_notes if self.hint is None else (*self.own_notes, str(self.hint))
 
     @property
     def steps(self) -> tuple[Step, ...]:

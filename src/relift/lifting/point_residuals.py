@@ -7,13 +7,14 @@ Where there is no compiled core, :mod:`~relift.lifting.residuals_reference` does
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 
 from relift.arrays import Vector
 from relift.lifting.cone_residuals import Duals, ScaledPoint, gradient_of_constraints, terms_of_constraints
 from relift.lifting.residuals_reference import SlowPoint
+from relift.program.conic_passes import column_sums
 from relift.program.held import held_by_constraints
 from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
@@ -56,16 +57,10 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
         return residuals_slowly(program, x, duals)
     n, m = program.n_variables, program.n_rows
     has_more = bool(len(program.quadratic) or len(program.conic))
-    y = w = natural = more_terms = more_rho = below = above = None
+    y = w = None
     if duals is not None:
-        y, w, z = np.ascontiguousarray(duals.y), np.ascontiguousarray(duals.w), duals.z
-    if has_more:
-        natural = natural_of_constraints(program)
-        if duals is not None:
-            z = np.maximum(duals.z, 0.0)
-            more_terms = terms_of_constraints(program, x, z, duals.v)
-            more_rho = gradient_of_constraints(program, x, z, duals.v)
-            below, above = (flags.astype(np.float64) for flags in held_by_constraints(program))
+        y, w, z = np.ascontiguousarray(duals.y), np.ascontiguousarray(duals.w), np.maximum(duals.z, 0.0)
+    more = _of_constraints(program, x, duals) if has_more else _NOTHING_MORE
     Ax, sizes = np.empty(m), np.empty(n)
     is_in_range, is_finite, duals_are_finite, common, scale, primal, dual, gap, may_fall = compiled.residuals(
         parts_of(program.A, program.P), program.A.format == "csr",
@@ -75,7 +70,7 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
             for vector in (program.q, program.l, program.u, program.lb, program.ub)
         ),
         program.r,
-        (np.ascontiguousarray(x), y, w), (natural, more_terms, more_rho, below, above), (Ax, sizes),
+        (np.ascontiguousarray(x), y, w), more, (Ax, sizes),
         threads_for(program.A.nnz + (0 if program.P is None else program.P.nnz)),
     )  # fmt: skip
     if not is_in_range:
@@ -93,6 +88,28 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
         off_cones, of_cones = at.dual_residual_and_gap_of_cones(duals.v)
         dual, gap = max(dual, off_cones), gap + of_cones + at.gap_of_quadratic_rows(z)
     return PointResiduals(primal, dual, (gap + may_fall) / scale)
+
+
+More: TypeAlias = tuple[Vector | None, Vector | None, Vector | None, Vector | None, Vector | None]
+"""Of quadratic constraints and cones, for each variable: its :math:`N_j`, the largest term of the gradient, the
+gradient, and whether it is held on the way down and on the way up."""
+
+_NOTHING_MORE: More = (None,) * 5
+
+
+def _of_constraints(program: Program, x: Vector, duals: Duals | None) -> More:
+    if len(program.quadratic):
+        natural = natural_of_constraints(program)
+        if duals is None:
+            return natural, None, None, None, None
+        z = np.maximum(duals.z, 0.0)
+        below, above = (flags.astype(np.float64) for flags in held_by_constraints(program))
+        terms = terms_of_constraints(program, x, z, duals.v)
+        return natural, terms, gradient_of_constraints(program, x, z, duals.v), below, above
+    found = column_sums(program.conic, None if duals is None else duals.v)
+    if duals is None:
+        return found.natural, None, None, None, None
+    return found.natural, found.terms, found.sums, found.marks, found.marks
 
 
 def residuals_slowly(program: Program, x: Vector, duals: Duals | None = None) -> PointResiduals:

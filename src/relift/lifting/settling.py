@@ -111,6 +111,12 @@ class AtRest:
     cones: Flags | None = None
     centres: Centres | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is at rest, and all variables are measured from 0."""
+        masks = (self.variables, self.rows, self.conic_rows, self.cones)
+        return self.centres is None and all(mask is None for mask in masks)
+
 
 def settle(program: Program, images: VectorImages, rest: AtRest, reading: Reading = "decimal") -> Settled:
     """Leave out what is at rest.
@@ -136,6 +142,11 @@ def settle(program: Program, images: VectorImages, rest: AtRest, reading: Readin
     """
     n, m = program.n_variables, program.n_rows
     centred, origin = program, constant(0.0, n)
+    if rest.is_empty:
+        conic = program.conic
+        return Settled(
+            program, program, program, images, all_of(n), all_of(m), all_of(conic.n_rows), all_of(len(conic)), origin
+        )
     if rest.centres is not None:
         origin = rest.centres.floats
         centred, images = centred_program(program, images, rest.centres, reading)

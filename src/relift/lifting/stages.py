@@ -2,7 +2,7 @@
 
 ::
 
-    snap ─▶ presolve ─▶ find classes ─▶ verify ─▶ quotient ─▶ second look
+    snap ─▶ presolve ─▶ find classes ─▶ verify ─▶ quotient          second look, when it is asked for
 
 Finding classes also finds what is at rest: variables that stay where they are by symmetry, and rows that hold then
 (:mod:`~relift.lifting.settling`).
@@ -22,8 +22,9 @@ from typing import final
 import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix
+from relift.lifting.presolve import reduce, unreduced
 from relift.lifting.quotient import Quotient, quotient
-from relift.lifting.reduction import Reduction, reduce, unreduced
+from relift.lifting.reduction import Reduction
 from relift.lifting.second_look import (
     DIGITS,
     LITTLE,
@@ -92,6 +93,32 @@ class LiftWork:
     _symmetry: Symmetry | None = None
     _quotient: Quotient | None = None
     _look: Likeness | None = None
+
+    @classmethod
+    def done(
+        cls,
+        program: Program,
+        settings: LiftSettings,
+        reduction: Reduction,
+        settled: Settled,
+        quotient: Quotient,
+        look: Likeness | None,
+    ) -> LiftWork:
+        """What the stages have left behind, for a second look.
+
+        Parameters
+        ----------
+        program, settings
+            The original program, and how classes were looked for.
+        reduction, settled, quotient
+            What was made of it.
+        look
+            What the search has seen of the rows, if it looked.
+        """
+        work = cls(program, settings, is_verified=True)
+        work._reduction, work._settled, work._symmetry, work._quotient = reduction, settled, quotient.symmetry, quotient
+        work._look = look
+        return work
 
     @property
     def reduction(self) -> Reduction:
@@ -260,8 +287,11 @@ def _small_size(work: LiftWork) -> tuple[int, int, int]:
     return small.n_variables, small.n_rows, small.conic.n_rows
 
 
-LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge, look_again)
+LIFTING: tuple[Stage[LiftWork], ...] = (snap, presolve, find_classes, verify, merge)
 """From the original program to the small one."""
+
+LOOKING: tuple[Stage[LiftWork], ...] = (look_again,)
+"""What rounding keeps apart in the small one."""
 
 
 def _ways(settings: LiftSettings) -> Iterator[tuple[int, LiftSettings]]:

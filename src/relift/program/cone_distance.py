@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from relift.arrays import Indices, Vector
 from relift.program.cones import Semidefinite
+from relift.program.conic_passes import push_heads
 from relift.program.conic_rows import ConicRows, diagonal_of
 
 STEPS = 200
@@ -65,7 +66,8 @@ def pushed_into(rows: ConicRows, s: Vector, room: Vector, *, dual: bool = False)
     push, moved = np.zeros(len(rows)), np.array(s, dtype=np.float64)
     layout = rows.layout
     if layout.second_order.size:
-        _push_second_order(rows, s, room, push, moved)
+        at, lengths = layout.heads, rows.sizes[layout.second_order]
+        push[layout.second_order] = push_heads(at, lengths, room, moved)
     if layout.exponential.size:
         _push_exponential(rows, s, room, push, moved, dual)
     if layout.power.size:
@@ -78,18 +80,6 @@ def pushed_into(rows: ConicRows, s: Vector, room: Vector, *, dual: bool = False)
 def largest_of_cones(rows: ConicRows, values: Vector) -> Vector:
     """For each cone, the largest absolute value in its rows."""
     return np.asarray(np.maximum.reduceat(np.abs(values), rows.starts) if len(rows) else np.zeros(0), np.float64)
-
-
-def _push_second_order(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: Vector) -> None:
-    layout = rows.layout
-    # Scaled, so that squares of large and small entries neither overflow nor vanish.
-    size = largest_of_cones(rows, s)[layout.second_order]
-    size = np.where(size > 0, size, 1.0)
-    squares = np.bincount(layout.tail_owner, (s[layout.tails] / size[layout.tail_owner]) ** 2, size.size)
-    norms = size * np.sqrt(squares)
-    excess = np.maximum(norms - s[layout.heads], 0.0)
-    push[layout.second_order] = excess / largest_of_cones(rows, room)[layout.second_order]
-    moved[layout.heads] += excess
 
 
 def _push_semidefinite(rows: ConicRows, k: int, s: Vector, room: Vector, push: Vector, moved: Vector) -> None:

@@ -6,14 +6,18 @@ own. These are read-only.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import overload
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from relift.arrays import Flags, Indices, Vector
+from relift.arrays import Flags, Indices, Integers, Vector
 
 _held: WeakValueDictionary[int, Indices] = WeakValueDictionary()
+
+KEPT_SIZE = 256
+"""Vectors of up to so many numbers are made once and stay."""
 
 
 def all_of(size: int) -> Indices:
@@ -25,12 +29,23 @@ def all_of(size: int) -> Indices:
     >>> first.tolist(), all_of(3) is first
     ([0, 1, 2], True)
     """
+    if size <= KEPT_SIZE:
+        return _few(size)
     found = _held.get(size)
     if found is None:
-        found = np.arange(size, dtype=np.int64)
-        found.flags.writeable = False
-        _held[size] = found
+        found = _held[size] = _in_order(size)
     return found
+
+
+@lru_cache(maxsize=KEPT_SIZE + 1)
+def _few(size: int) -> Indices:
+    return _in_order(size)
+
+
+def _in_order(size: int) -> Indices:
+    made = np.arange(size, dtype=np.int64)
+    made.flags.writeable = False
+    return made
 
 
 def where(flags: Flags) -> Indices:
@@ -42,6 +57,19 @@ def where(flags: Flags) -> Indices:
     [0, 2]
     """
     return all_of(flags.size) if flags.all() else np.flatnonzero(flags)
+
+
+def distinct(places: Integers, size: int) -> Indices:
+    """Distinct numbers below a size, ascending, without sorting them.
+
+    Examples
+    --------
+    >>> distinct(np.array([3, 1, 3]), 5).tolist()
+    [1, 3]
+    """
+    mask = np.zeros(size, bool)
+    mask[places] = True
+    return np.flatnonzero(mask)
 
 
 @overload
@@ -56,6 +84,6 @@ def constant(value: float, size: int) -> Indices | Vector:
     >>> constant(2.0, 3).tolist(), constant(-1, 2).dtype.name
     ([2.0, 2.0, 2.0], 'int64')
     """
-    if isinstance(value, int):
-        return np.broadcast_to(np.int64(value), (size,))
-    return np.broadcast_to(np.float64(value), (size,))
+    one = np.array([value], np.int64 if isinstance(value, int) else np.float64)
+    one.flags.writeable = False
+    return np.ndarray((size,), one.dtype, one, 0, (0,))

@@ -39,7 +39,7 @@ MOST_VERTICES, MOST_ENTRIES = 1 << 30, 1 << 32
 def core_for(*matrices: SparseMatrix | None) -> ModuleType | None:
     """The compiled passes, if they are there and these matrices are not too large for them."""
     for matrix in matrices:
-        if matrix is not None and (max(matrix.shape) >= MOST_VERTICES or matrix.nnz >= MOST_ENTRIES):
+        if matrix is not None and (max(matrix.shape) >= MOST_VERTICES or matrix.indices.size >= MOST_ENTRIES):
             return None
     return core
 
@@ -54,9 +54,10 @@ def parts_of(matrix: SparseMatrix, *others: SparseMatrix | None) -> Parts:
     *others
         Matrices that are handed over together with it: all must have the same type of indices.
     """
-    whole = [each for each in (matrix, *others) if each is not None]
-    is_narrow = all(each.indptr.dtype == each.indices.dtype == np.int32 for each in whole)
     offsets, indices = np.ascontiguousarray(matrix.indptr), np.ascontiguousarray(matrix.indices)
+    is_narrow = offsets.dtype == indices.dtype == np.int32
+    for other in others:
+        is_narrow = is_narrow and (other is None or other.indptr.dtype == other.indices.dtype == np.int32)
     if not is_narrow:
         offsets, indices = offsets.astype(np.int64, copy=False), indices.astype(np.int64, copy=False)
     return offsets, indices, np.ascontiguousarray(matrix.data)

@@ -31,6 +31,7 @@ from scipy import sparse
 from relift.arrays import SparseMatrix, Vector
 from relift.errors import BackendError
 from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefinite
+from relift.program.conic_passes import by_columns
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -251,7 +252,9 @@ def _following(program: Program, curved: SecondOrderCones) -> SparseMatrix | Non
     """The rows behind the linear ones: quadratic constraints as cones, then the cones; None without any."""
     if not curved.sizes and not len(program.conic):
         return None
-    rows = program.conic.A.tocsc() if not curved.sizes else sparse.vstack([curved.K, program.conic.A], format="csc")
+    if not curved.sizes:
+        return by_columns(program.conic.A)
+    rows: SparseMatrix = sparse.vstack([curved.K, program.conic.A], format="csc")
     return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 

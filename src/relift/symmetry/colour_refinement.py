@@ -196,6 +196,7 @@ def refine(
     seed: int = 0,
     progress: Progress | None = None,
     kept: KeptValues | None = None,
+    needs_scales: bool = False,
 ) -> Refinement:
     r"""Find the coarsest partition of variables and rows that no sum (or multiset) of entries tells apart.
 
@@ -230,6 +231,9 @@ def refine(
         refinement.
     kept
         Values of P and A that an earlier refinement has read, and where this one leaves them; None if nowhere.
+    needs_scales
+        The classes are of no use where some row has no :math:`T_i`: the compiled core then compares nothing, and
+        leaves everything alone; ``statistics`` tells how many such rows there are.
 
     Raises
     ------
@@ -281,7 +285,7 @@ def refine(
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries),
-            progress, variables, rows, scales, scale_images, capsule_of(kept, P, A),
+            progress, variables, rows, scales, scale_images, capsule_of(kept, P, A), needs_scales,
         )  # fmt: skip
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
@@ -558,12 +562,13 @@ def index_type_of(*matrices: SparseMatrix | None) -> type[np.int32] | type[np.in
     for matrix in matrices:
         if matrix is None:
             continue
+        n_entries = matrix.indices.size  # SciPy takes long to say how many there are
         if matrix.indices.dtype == matrix.indptr.dtype == np.int32:
-            narrow += matrix.nnz
-        elif max(matrix.nnz, *matrix.shape) > MOST_NARROW:
+            narrow += n_entries
+        elif max(n_entries, *matrix.shape) > MOST_NARROW:
             return np.int64
         else:
-            wide += matrix.nnz
+            wide += n_entries
     return np.int64 if wide > narrow else np.int32
 
 

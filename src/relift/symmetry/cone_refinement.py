@@ -29,8 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import FieldElements, Integers, SparseMatrix
+from relift.arrays import FieldElements, SparseMatrix
 from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.conic_passes import by_columns
+from relift.program.conic_passes import stacked as stacked_rows
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.sparse_structure import unchecked
@@ -74,7 +76,7 @@ class StackedCones:
         rows = program.conic
         n, m = program.n_variables, program.n_rows
         P = None if program.P is None else _widened(program.P, n + len(rows))
-        A = _stacked(program.A, rows)
+        A = stacked_rows(program.A, rows)
         nothing, free = np.zeros(len(rows)), np.full(len(rows), np.inf)
         stacked = Program.trusted(
             P, np.concatenate([program.q, nothing]), A,
@@ -127,11 +129,13 @@ def positions(rows: ConicRows, reading: Reading) -> tuple[FieldElements, FieldEl
     layout = rows.layout
     kind[layout.heads] = kind[layout.tails] = KINDS[SecondOrder]
     position[layout.tails] = 1
-    kind[layout.exponential_rows] = KINDS[Exponential]
-    position[layout.exponential_rows] = np.arange(3, dtype=np.uint64)
-    kind[layout.arguments] = KINDS[PowerND]
-    kind[layout.products] = PRODUCT
-    position[layout.arguments] = exponent_images(rows, reading)
+    if layout.exponential.size:
+        kind[layout.exponential_rows] = KINDS[Exponential]
+        position[layout.exponential_rows] = np.arange(3, dtype=np.uint64)
+    if layout.power.size:
+        kind[layout.arguments] = KINDS[PowerND]
+        kind[layout.products] = PRODUCT
+        position[layout.arguments] = exponent_images(rows, reading)
     for k in layout.semidefinite.tolist():
         span = slice(rows.starts[k], rows.starts[k] + rows.sizes[k])
         kind[span] = KINDS[Semidefinite]
@@ -156,27 +160,8 @@ def exponent_images(rows: ConicRows, reading: Reading) -> FieldElements:
     return np.where(np.array(is_rest, bool), rest, words)
 
 
-def _stacked(A: SparseMatrix, rows: ConicRows) -> SparseMatrix:
-    """The rows of A, then conic rows, each with an entry 1 in the column of its cone, which comes last."""
-    above, below, k = A.tocsr(), rows.A.tocsr(), rows.n_rows
-    shape = (A.shape[0] + k, A.shape[1] + len(rows))
-    count = above.nnz + below.nnz + k
-    index_type = np.int32 if max(count, *shape) < 2**31 else np.int64
-    data = np.empty(count)
-    indices: Integers = np.empty(count, index_type)
-    offsets: Integers = np.empty(shape[0] + 1, index_type)
-    offsets[: A.shape[0] + 1] = above.indptr
-    offsets[A.shape[0] :] = above.nnz + below.indptr + np.arange(k + 1)
-    indices[: above.nnz], data[: above.nnz] = above.indices, above.data
-    place = above.nnz + np.arange(below.nnz) + np.repeat(np.arange(k), np.diff(below.indptr))
-    indices[place], data[place] = below.indices, below.data
-    last = offsets[A.shape[0] + 1 :] - 1
-    indices[last], data[last] = A.shape[1] + rows.cone_of_row, 1.0
-    return unchecked(sparse.csr_array, data, indices, offsets, shape)
-
-
 def _widened(P: SparseMatrix, size: int) -> SparseMatrix:
     """The same entries in a larger square matrix."""
-    columns = P.tocsc()
+    columns = by_columns(P)
     offsets = np.concatenate([columns.indptr, np.full(size - P.shape[1], columns.indptr[-1], columns.indptr.dtype)])
     return unchecked(sparse.csc_array, columns.data, columns.indices, offsets, (size, size))

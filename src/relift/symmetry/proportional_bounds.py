@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import FieldElements, Flags, Indices, Vector
+from relift.arrays import Array, FieldElements, Flags, Indices, Vector
 from relift.program import passes
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
@@ -96,8 +96,15 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     if not looks_computed(program):
         return None
     bounds, rows = intervals_of(program, images)
-    if not _may_be_linked(program, bounds, rows):
+    if not _may_be_linked(program, bounds, rows) or links_change_nothing(program, bounds, rows):
         return None
+    return proportional_images_slowly(program, images, bounds, rows)
+
+
+def proportional_images_slowly(
+    program: Program, images: VectorImages, bounds: Intervals, rows: Intervals
+) -> VectorImages | None:
+    """The same as :func:`proportional_images` without looks before."""
     w, w_image, has_w = bounds.largest()
     v, v_image, has_v = rows.largest()
     links = _links(program, np.where(has_w, w, 0.0), np.where(has_v, v, 0.0))
@@ -180,6 +187,36 @@ def _may_be_linked(program: Program, bounds: Intervals, rows: Intervals) -> bool
     return n_links(program, bounds, rows, step) >= max(1.0, FEWEST_LINKS * n_places)
 
 
+def links_change_nothing(program: Program, bounds: Intervals, rows: Intervals) -> bool:
+    """Whether it is sure that no bound is read otherwise: linked ones are in proportion as they are.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    bounds, rows
+        Its bounds, and those of its rows.
+
+    Examples
+    --------
+    >>> size = np.array([37.13, 41.29])
+    >>> for factor in (2.0, 0.6):
+    ...     program = Program(q=[1, 1], A=np.eye(2), l=factor * size, ub=size, lb=0)
+    ...     print(links_change_nothing(program, *intervals_of(program, VectorImages.of(program, "decimal"))))
+    True
+    False
+    """
+    core = passes.core_for(program.A)
+    if core is None:
+        return False
+    parts, is_by_rows = passes.parts_of(program.A), program.A.format == "csr"
+    return bool(core.links_change_nothing(parts, is_by_rows, _arrays(bounds), _arrays(rows), LARGEST, ROUNDING))
+
+
+def _arrays(bounds: Intervals) -> tuple[Array, ...]:
+    return tuple(map(np.ascontiguousarray, (bounds.low, bounds.high, bounds.low_image, bounds.high_image)))
+
+
 def n_links(program: Program, bounds: Intervals, rows: Intervals, step: int) -> int:
     """How many of some entries are links, or may be.
 
@@ -202,10 +239,9 @@ def n_links(program: Program, bounds: Intervals, rows: Intervals, step: int) -> 
     core = passes.core_for(A)
     if core is None:
         return n_links_slowly(program, bounds, rows, step)
-    of_variables, of_rows = (
-        tuple(map(np.ascontiguousarray, (one.low, one.high, one.low_image, one.high_image))) for one in (bounds, rows)
+    count: int = core.count_links(
+        passes.parts_of(A), A.format == "csr", _arrays(bounds), _arrays(rows), step, LARGEST, ROUNDING
     )
-    count: int = core.count_links(passes.parts_of(A), A.format == "csr", of_variables, of_rows, step, LARGEST, ROUNDING)
     return count
 
 

@@ -21,10 +21,18 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
+from relift.program import passes
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.own_scales import OPEN_SIZE, Intervals, Masses, OwnScales
-from relift.symmetry.proportional_bounds import ROUNDING, SAMPLE, are_computed, simple_fractions
+from relift.symmetry.proportional_bounds import (
+    DIGITS_TYPED,
+    LARGEST,
+    ROUNDING,
+    SAMPLE,
+    are_computed,
+    simple_fractions,
+)
 
 MOST_RATIOS = 0.5
 """Prices must repeat: the share of variables that may have one of their own."""
@@ -53,13 +61,14 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     [False, True]
     """
     q, A = program.q, program.A
-    if A.nnz == 0 or not are_computed(q[:: max(1, q.size // SAMPLE)]).any():
+    n_entries = A.data.size
+    if n_entries == 0 or not passes.has_longer(q[:: max(1, q.size // SAMPLE)], DIGITS_TYPED):
         return None
-    place = np.arange(0, A.nnz, max(1, A.nnz // SAMPLE))
-    if place.size > SAMPLE // 2 and not _are_simple(program, place[::5]).any():
+    step = max(1, n_entries // SAMPLE)
+    if -(-n_entries // step) > SAMPLE // 2 and simple_costs(program, 5 * step)[1] == 0:
         return None  # a fifth of them would show some
-    is_simple = _are_simple(program, place)
-    if np.count_nonzero(is_simple) <= FEWEST_LINKS * is_simple.size:
+    n_told, n_simple = simple_costs(program, step)
+    if n_simple <= FEWEST_LINKS * n_told:
         return None
     listed = A.tocoo()
     row, column = (where.astype(np.int64) for where in listed.coords)
@@ -80,13 +89,42 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     return None if np.array_equal(new, q_image) else new
 
 
-def _are_simple(program: Program, place: Indices) -> Flags:
-    """Which computed costs, of those in the columns of some entries, are simple fractions of these."""
+def simple_costs(program: Program, step: int) -> tuple[int, int]:
+    """How many of some entries tell a size and have a computed cost, and how many of these costs are simple fractions.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    step
+        One of so many entries is looked at.
+
+    Examples
+    --------
+    >>> program = Program(q=[0.6 * 37.13, np.sqrt(2), 1], A=[[37.13, 1.5, 2]], l=[1])
+    >>> simple_costs(program, 1)
+    (2, 1)
+    """
+    A = program.A
+    core = passes.core_for(A)
+    if core is None:
+        return simple_costs_slowly(program, step)
+    is_by_rows, m, q = A.format == "csr", program.n_rows, np.ascontiguousarray(program.q)
+    counts: tuple[int, int] = core.count_simple_costs(
+        passes.parts_of(A), is_by_rows, m, q, step, DIGITS_TYPED, LARGEST, ROUNDING
+    )
+    return counts
+
+
+def simple_costs_slowly(program: Program, step: int) -> tuple[int, int]:
+    """The same as :func:`simple_costs` in NumPy: the twin of the compiled look."""
     q, A = program.q, program.A
+    place = np.arange(0, A.data.size, step)
     column = A.indices[place] if A.format == "csr" else np.searchsorted(A.indptr, place, side="right") - 1
     entry = np.abs(A.data[place])
     tells = _tell_sizes(entry) & are_computed(q[column])
-    return simple_fractions(_ratios(q[column[tells]], entry[tells])).exist
+    exist = simple_fractions(_ratios(q[column[tells]], entry[tells])).exist
+    return int(exist.size), int(np.count_nonzero(exist))
 
 
 def _tell_sizes(entries: Vector) -> Flags:
@@ -145,9 +183,11 @@ class Curvatures:
         True
         False
         """
+        if self.variables.size == 0:
+            return False
         step = max(1, self.variables.size // SAMPLE)
         variables, values = self.variables[::step], np.abs(self.values[::step])
-        if not are_computed(values).any():
+        if not passes.has_longer(values, DIGITS_TYPED):
             return False
         size, image = np.zeros(values.size), np.ones(values.size, np.uint64)
         own, own_image, known = bounds.of(variables).largest()
@@ -247,12 +287,12 @@ def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
 def _sizes_by_rows(program: Program, variables: Indices) -> Vector:
     """The least that a right-hand side admits, |b| / |a|; 0 where none does."""
     sides = np.maximum(_finite(program.l), _finite(program.u))
-    part = program.A.tocsc()[:, variables].tocoo()
-    row, column = part.coords
-    tells = (sides[row] > 0) & (part.data != 0)
+    part = passes.entries_of(program.A, None, variables)
+    row, column = part.row, part.column
+    tells = (sides[row] > 0) & (part.value != 0)
     size = np.full(variables.size, np.inf)
     with np.errstate(over="ignore"):
-        np.minimum.at(size, column[tells], sides[row[tells]] / np.abs(part.data[tells]))
+        np.minimum.at(size, column[tells], sides[row[tells]] / np.abs(part.value[tells]))
     return np.where(np.isfinite(size), size, 0.0)
 
 

@@ -17,7 +17,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags, Indices
+from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
@@ -26,6 +26,9 @@ from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.masses import best_places
 from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, Masses, OwnScales
 from relift.symmetry.partition import Partition
+
+if field.CORE_IS_COMPILED:
+    from relift import _core
 
 
 @final
@@ -58,17 +61,7 @@ class ScaledCones:
         has_open_sign = np.zeros(conic.n_rows, bool)
         if settings.signs:
             has_open_sign[conic.layout.tails] = has_open_sign[conic.layout.products] = True
-        rests = vectors.b == 0
-        size, size_image = np.ones(conic.n_rows), np.ones(conic.n_rows, np.uint64)
-        if settings.sizes:
-            size = np.where(rests, 1.0, np.abs(conic.b))
-            size_image = np.where(rests, np.uint64(1), np.where(conic.b < 0, field.negate(vectors.b), vectors.b))
-        is_turned = has_open_sign & (conic.b < 0)
-        floats = np.where(is_turned, -size, size)
-        images = np.where(is_turned, field.negate(size_image), size_image)
-        states = RESTS + OPEN_SIGN * has_open_sign.astype(np.uint8) + (OPEN_SIZE if settings.sizes else 0)
-        word = field.multiply(vectors.b, field.inverse(images))
-        rows = OwnScales(floats, images, np.where(rests, states, 0).astype(np.uint8), (word, word))
+        rows = scales_of_conic_rows(conic.b, vectors.b, has_open_sign, sizes=settings.sizes)
         n_cones = len(conic)
         state = RESTS + (OPEN_SIZE if settings.sizes else 0)
         nothing = np.zeros(n_cones, np.uint64)
@@ -84,11 +77,12 @@ class ScaledCones:
         """Images of the vectors of the stacked program: cones have no cost and no bounds."""
         n_cones = self.cones.floats.size
         nothing, free = np.zeros(n_cones, np.uint64), np.full(n_cones, field.PLUS_INFINITY, np.uint64)
+        unbounded = np.full(n_cones, field.MINUS_INFINITY, np.uint64)
         return VectorImages(
             np.concatenate([vectors.q, nothing]),
             np.concatenate([vectors.l, vectors.b]),
             np.concatenate([vectors.u, vectors.b]),
-            np.concatenate([vectors.lb, field.negate(free)]),
+            np.concatenate([vectors.lb, unbounded]),
             np.concatenate([vectors.ub, free]),
             vectors.b,
         )
@@ -122,6 +116,58 @@ class ScaledCones:
             np.concatenate([masses.rows[:first_row], floats[label]]),
             np.concatenate([masses.row_images[:first_row], images[label]]),
         )
+
+
+def scales_of_conic_rows(b: Vector, image: FieldElements, has_open_sign: Flags, *, sizes: bool) -> OwnScales:
+    """Scales of conic rows: the sizes of right-hand sides, with their signs where these are open; ±1 without sizes.
+
+    What is left of a right-hand side after division is 1, or -1 where it is negative and its sign is not open.
+
+    Parameters
+    ----------
+    b, image
+        Right-hand sides, and exactly.
+    has_open_sign
+        Whether the cone does not see the sign of the row.
+    sizes
+        Whether sizes other than 1 are looked for.
+
+    Examples
+    --------
+    >>> b = np.array([2.0, -3.0, -5.0, 0.0])
+    >>> own = scales_of_conic_rows(b, field.images(b), np.array([False, False, True, True]), sizes=True)
+    >>> own.floats.tolist(), own.states.tolist()
+    ([2.0, 3.0, -5.0, 1.0], [0, 0, 0, 7])
+    """
+    if not field.CORE_IS_COMPILED:
+        return scales_of_conic_rows_slowly(b, image, has_open_sign, sizes=sizes)
+    k = b.size
+    floats, images, states, word = np.empty(k), np.empty(k, np.uint64), np.empty(k, np.uint8), np.empty(k, np.uint64)
+    given = (np.ascontiguousarray(b), np.ascontiguousarray(image), has_open_sign.view(np.uint8))
+    _core.conic_scales(*given, sizes, floats, images, states, word)
+    return OwnScales(floats, images, states, (word, word))
+
+
+def scales_of_conic_rows_slowly(b: Vector, image: FieldElements, has_open_sign: Flags, *, sizes: bool) -> OwnScales:
+    """The same as :func:`scales_of_conic_rows` in NumPy: the twin of the compiled kernel."""
+    rests, is_negative = image == 0, b < 0
+    is_turned = has_open_sign & is_negative
+    minus_one = np.uint64(field.MODULUS - 1)
+    floats, images = np.where(is_turned, -1.0, 1.0), np.where(is_turned, minus_one, np.uint64(1))
+    if sizes:
+        keeps_sign = is_negative & ~has_open_sign
+        image_of_size = np.where(keeps_sign, field.negate(image), image) if keeps_sign.any() else image
+        floats = np.where(rests, floats, np.where(keeps_sign, -b, b))
+        images = np.where(rests, images, image_of_size)
+        word = np.where(keeps_sign, minus_one, np.uint64(1))
+        word[rests] = 0
+    else:
+        word = np.where(is_turned, field.negate(image), image) if is_turned.any() else image
+    states = np.where(has_open_sign, np.uint8(RESTS + OPEN_SIGN), np.uint8(RESTS))
+    if sizes:
+        states += np.uint8(OPEN_SIZE)
+    states[~rests] = 0
+    return OwnScales(floats, images, states, (word, word))
 
 
 def _joined(first: OwnScales, second: OwnScales) -> OwnScales:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import final
 
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.program.index_sets import constant
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import (
@@ -37,7 +39,7 @@ from relift.symmetry.colour_refinement import (
     index_type_of,
 )
 from relift.symmetry.own_scales import RESTS, Masses, OwnScales
-from relift.symmetry.partition import Partition
+from relift.symmetry.partition import KEPT_SIZE, Partition
 from relift.symmetry.scaled_refinement_reference import refine_up_to_scale_slowly
 from relift.threads import threads_for
 
@@ -165,27 +167,43 @@ def refine_up_to_scale(
         )  # fmt: skip
         variable_labels, row_labels, floats, images, states = slow[:5]
         cost = RefinementStatistics("numpy", slow.rounds, 0, 0, perf_counter() - start, slow.n_lost)
-    inverse = field.inverse(images[n:])
     return ScaledRefinement(
         _relative(variable_labels, floats[:n], images[:n], states[:n], reading),
-        _relative(row_labels, 1.0 / floats[n:], inverse, states[n:], reading),
+        _relative(row_labels, floats[n:], images[n:], states[n:], reading, is_inverse=True),
         cost,
     )
 
 
+def _made_alone(size: int) -> ClassScales:
+    """Everything in a class of its own, with the scale 1; the arrays take no memory, or are kept."""
+    one = np.array([1], np.uint64)
+    one.flags.writeable = False
+    return ClassScales(Partition.discrete(size), constant(1.0, size), np.ndarray((size,), one.dtype, one, 0, (0,)))
+
+
+_alone = lru_cache(maxsize=KEPT_SIZE + 1)(_made_alone)
+
+
 def _relative(
-    labels: Indices, floats: Vector, images: FieldElements, states: NDArray[np.uint8], reading: Reading
+    labels: Indices,
+    floats: Vector,
+    images: FieldElements,
+    states: NDArray[np.uint8],
+    reading: Reading,
+    *,
+    is_inverse: bool = False,
 ) -> ClassScales:
     """Scales relative to the representatives; all that rests is one class, with the scale 0."""
+    some_rest = bool(states.any()) and bool((states & RESTS).any())
+    if not some_rest and labels.size and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
+        return _alone(labels.size) if labels.size <= KEPT_SIZE else _made_alone(labels.size)
     rests = (states & RESTS) != 0
-    if labels.size and not rests.any() and int(labels[-1]) == labels.size - 1:  # numbered by first member: all alone
-        return ClassScales(
-            Partition.trusted(labels, labels.size), np.ones(labels.size), np.ones(labels.size, np.uint64)
-        )
-    classes = Partition.from_labels(np.where(rests, -1, labels)) if rests.any() else Partition.trusted(labels)
+    classes = Partition.from_labels(np.where(rests, -1, labels)) if some_rest else Partition.trusted(labels)
     if classes.is_discrete:
         whole = np.where(rests, 0, 1)
         return ClassScales(classes, whole.astype(np.float64), whole.astype(np.uint64))
+    if is_inverse:
+        floats, images = 1.0 / floats, field.inverse(images)
     if field.CORE_IS_COMPILED:
         floats, images = floats.copy(), images.copy()
         _core.relative_scales(classes.labels, states, classes.n_classes, floats, images)

@@ -220,8 +220,10 @@ class _Search:
 
     def read_as_proportional(self) -> _Search | None:
         """The same search with bounds, costs and curvatures read as proportional where they are but for rounding."""
-        program, costs = self.program_of_all(), self.vectors_of_all().q
         vectors, new_costs, curved = proportional_images(self.program, self.images.vectors), None, False
+        if vectors is None and not self.is_linear:
+            return None
+        program, costs = self.program_of_all(), self.vectors_of_all.q
         # Where all bounds and costs are alike there is nothing that costs and curvatures could be in proportion to.
         if self.is_linear and self.colours.given > 1:
             new_costs = proportional_costs(program, costs)
@@ -343,22 +345,26 @@ class _Search:
     def n_entries(self) -> int:
         """Entries of all matrices."""
         program = self.program
-        return program.A.nnz + program.conic.A.nnz + (0 if program.P is None else program.P.nnz)
+        of_P = 0 if program.P is None else program.P.data.size
+        return int(program.A.data.size + program.conic.A.data.size + of_P)
 
-    def refine_plainly(self) -> Refinement:
+    def refine_plainly(self, *, needs_scales: bool = False) -> Refinement:
         """The equitable classes of a program without cones and quadratic constraints."""
-        if self.plain is None:
+        found = self.plain
+        if found is None:
             program, vectors, images = self.program, self.images.vectors, self.images
-            self.plain = refine(
+            found = refine(
                 program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
                 program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
-                progress=self.tell, kept=self.kept,
+                progress=self.tell, kept=self.kept, needs_scales=needs_scales,
             )  # fmt: skip
-        return self.plain
+            if not needs_scales or not found.statistics.rows_without_scale:
+                self.plain = found
+        return found
 
     def equitable(self) -> Candidate | None:
         """The equitable classes; None where some row has no scale, so that they may depend on its factor."""
-        found = self.refine_plainly() if self.small is None else self.small.found
+        found = self.refine_plainly(needs_scales=True) if self.small is None else self.small.found
         if found.statistics.rows_without_scale:
             return None
         if self.small is not None:
@@ -408,7 +414,8 @@ class _Search:
         )  # fmt: skip
         variables = self.scales_of_variables(own)
         rows = self.scales_of_rows
-        words = [*images.variables, self.is_rigid.astype(np.uint64)] if self.is_rigid.any() else images.variables
+        has_rigid = len(whole.quadratic) and bool(self.is_rigid.any())
+        words = [*images.variables, self.is_rigid.astype(np.uint64)] if has_rigid else images.variables
         of_variables, of_rows, links, P = list(words), list(images.rows), None, whole.P
         if self.reads_curvatures and P is not None:
             P, word = Curvatures.of(P).parted(P, variables, own)
@@ -442,13 +449,13 @@ class _Search:
 
     def speaks_for_masses(self, found: ScaledRefinement) -> bool:
         variables, rows = found.variables.classes, found.rows.classes
-        look = Likeness.of(self.program_of_all(), self.vectors_of_all(), variables.labels, rows.labels)
+        look = Likeness.of(self.program_of_all(), self.vectors_of_all, variables.labels, rows.labels)
         if variables.is_discrete and rows.is_discrete:
             self.look = look
         return look.speaks_for_masses
 
     def masses(self, found: ScaledRefinement) -> Masses | None:
-        program, vectors = self.program_of_all(), self.vectors_of_all()
+        program, vectors = self.program_of_all(), self.vectors_of_all
         bounds, rows = intervals_of(program, vectors)
         variables, row_classes, costs = found.variables.classes, found.rows.classes, vectors.q
         if self.reads_curvatures and program.P is not None:
@@ -469,7 +476,9 @@ class _Search:
             return self.small.member
         return self.program if self.cones is None else self.cones.stacked.program
 
+    @cached_property
     def vectors_of_all(self) -> VectorImages:
+        """Exact vectors of :meth:`program_of_all`."""
         vectors = self.images.vectors
         if self.small is not None:
             return replace(vectors, q=self.small.q_image)

@@ -137,6 +137,29 @@ u64 count_links(const SparseView<Index>& A, bool is_by_rows, const OwnNumbers& v
     return count;
 }
 
+// Of the entries of A, one of `step`: how many costs of more digits have an entry that tells a size in their column, and
+// how many of them are simple fractions of it. The twin of simple_costs_slowly in relift/symmetry/proportional_costs.py.
+struct CostCounts {
+    u64 told = 0, simple = 0;
+};
+
+template <class Index>
+CostCounts count_simple_costs(const SparseView<Index>& A, bool is_by_rows, const double* q, u64 step, int digits,
+                              double largest, double rounding) {
+    CostCounts counts;
+    for (u64 e = 0, major = 0, n_entries = A.n_entries(); e < n_entries; e += step) {
+        const double entry = std::fabs(A.values[e]);
+        if (!is_by_rows)
+            while (u64(A.offsets[major + 1]) <= e) ++major;
+        const double cost = q[is_by_rows ? u64(A.indices[e]) : major];
+        if (entry == 0 || entry == 1 || !is_longer(cost, digits)) continue;
+        ++counts.told;
+        const double ratio = std::fabs(cost) / entry;
+        counts.simple += std::isfinite(ratio) && simple_fraction(ratio, largest, rounding).numerator > 0;
+    }
+    return counts;
+}
+
 // Shapes (see count_shapes) counted one by one.
 class ShapeCounter {
 public:

@@ -1,0 +1,173 @@
+"""What is left after the passes of presolve: of rows that are multiples one stays; matrices are cut at the end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.lifting.duplicate_rows import Duplicates, find_duplicates
+from relift.lifting.reduction import Reduction, trivial_reduction
+from relift.lifting.substitution import Substitution, places
+from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
+from relift.program.index_sets import constant, distinct, where
+from relift.program.passes import submatrix
+from relift.program.program import Program
+from relift.symmetry import finite_field as exact
+from relift.symmetry.exact_vectors import VectorImages
+
+
+def finish(work: Substitution) -> Reduction:
+    """Merge rows that are multiples of each other, and cut what is left out of matrices and vectors."""
+    program, A = work.program, work.program.A
+    variables, rows = where(work.variable_alive), where(work.row_alive)
+    # Those of the earlier program if they are equal: then all that is made of them is found without comparing.
+    variables = work.cuts.made("variables", A, None, variables, lambda: variables)
+    rows = work.cuts.made("rows", A, rows, None, lambda: rows)
+    duplicates, cut = _duplicates(work, rows, variables)
+    if not work.has_changed and duplicates is None:
+        work.cuts.close()
+        return trivial_reduction(program, work.images, work.scan, work.cuts)
+    work.change()
+    factor = constant(1.0, program.n_rows)
+    lower_row = upper_row = rows
+    if duplicates is not None:
+        factor, cut = np.ones(program.n_rows), None
+        rows, lower_row, upper_row = _merge(work, rows, duplicates, factor)
+    if rows.size < program.n_rows or variables.size < program.n_variables:
+        made = cut
+        A = work.cuts.made(
+            "A", A, *_some(work, rows, variables),
+            lambda: submatrix(program.A, rows, variables) if made is None else made,
+        )  # fmt: skip
+    P = program.P
+    if P is not None and variables.size < program.n_variables:
+        whole = P
+        P = work.cuts.made("P", whole, variables, variables, lambda: submatrix(whole, variables, variables))
+        P = None if P.nnz == 0 else P
+    values = work.cuts.made("values", program.A, None, variables, lambda: _values(work), objects=tuple(work.shifts))
+    linear, quadratic = _constant(work, variables, values) if work.fixed else (0.0, 0.0)
+    q, lb, ub = (_part(work, name, variables, program.n_variables) for name in ("q", "lb", "ub"))
+    l, u = (_part(work, name, rows, program.n_rows) for name in ("l", "u"))
+    lower, upper = (
+        _sources(work, name, source, variables)
+        for name, source in (("lower", work.lower_source), ("upper", work.upper_source))
+    )
+    work.cuts.close()
+    reduced = Program.trusted(
+        P, q[0], A, l[0], u[0], lb[0], ub[0], program.r + linear + quadratic,
+        quadratic=program.quadratic.on_variables(variables), conic=program.conic.on_variables(variables, work.b),
+    )  # fmt: skip
+    images = VectorImages(q[1], l[1], u[1], lb[1], ub[1], work.b_image)
+    return Reduction(
+        program, reduced, images, variables, rows, values, lower, upper, work.source_entry,
+        tuple(work.fixed), lower_row, upper_row, factor, work.scan, work.cuts, work.q is not program.q, quadratic,
+    )  # fmt: skip
+
+
+def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vector, FieldElements]:
+    """What is left of one of the vectors, floats and exact; the vector itself where all is kept."""
+    vector, image = getattr(work, name), getattr(work, f"{name}_image")
+    if kept.size == size:
+        return vector, image
+    make = lambda: (vector.take(kept), image.take(kept))  # noqa: E731
+    # Images are taken over from the earlier program where the floats are equal, and only there.
+    return work.cuts.made(f"part of {name}", work.program.A, None, kept, make, objects=(image,))
+
+
+def _values(work: Substitution) -> Vector:
+    """The value of each substituted variable, 0 elsewhere."""
+    values = np.zeros(work.program.n_variables)
+    for step, value in zip(work.fixed, work.values_of_passes, strict=True):
+        values[step.indices] = value
+    return values
+
+
+def _constant(work: Substitution, variables: Indices, values: Vector) -> tuple[float, float]:
+    """The linear and the quadratic part of the objective where others than substituted variables are 0."""
+    program = work.program
+
+    def make() -> tuple[float, float]:
+        curvature = 0.0 if program.P is None else 0.5 * float(values @ (program.P @ values))
+        return float(program.q @ values), curvature
+
+    objects = (program.q, program.P, *work.shifts)
+    return work.cuts.made("constant", program.A, None, variables, make, objects=objects)
+
+
+def _sources(work: Substitution, name: str, source: Indices | None, variables: Indices) -> Indices:
+    """The rows that bounds of what is left came from."""
+    if source is not None:
+        return source.take(variables)
+    return work.cuts.made(f"{name} source", work.program.A, None, variables, lambda: places(None, variables))
+
+
+def _some(work: Substitution, rows: Indices, variables: Indices) -> tuple[Indices | None, Indices | None]:
+    """The same rows and variables; None where they are all."""
+    program = work.program
+    return (
+        None if rows.size == program.n_rows else rows,
+        None if variables.size == program.n_variables else variables,
+    )
+
+
+def _duplicates(work: Substitution, rows: Indices, variables: Indices) -> tuple[Duplicates | None, SparseMatrix | None]:
+    """Multiples among the rows that are left, by their places there, and the matrix that is left if it was made."""
+    A, cut = work.program.A, None
+    # Where variables were substituted, or rows of one entry stay, others than those of the scan may be multiples.
+    is_scanned = variables.size == work.program.n_variables and not np.any(work.row_alive & (work.counts == 1))
+
+    def look() -> Duplicates | None:
+        nonlocal cut
+        if is_scanned:
+            found = find_duplicates(A, work.reading, work.alike[work.row_alive[work.alike]])
+            return found if found is None or rows.size == A.shape[0] else found.among(work.row_alive)
+        cut = submatrix(A, rows, variables)
+        return find_duplicates(cut, work.reading)
+
+    name = f"duplicates, {work.reading}, {'of the scan' if is_scanned else 'of the rest'}"
+    return work.cuts.made(name, A, *_some(work, rows, variables), look), cut
+
+
+def _merge(
+    work: Substitution, rows: Indices, duplicates: Duplicates, factor: Vector
+) -> tuple[Indices, Indices, Indices]:
+    """Give the first of each group of multiples the tightest bounds of the group.
+
+    Returns the rows that stay, and those that their lower and their upper bounds came from.
+    """
+    member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
+    i = rows[member]
+    bounds = ScaledBounds.of(
+        work.l[i],
+        work.u[i],
+        work.l_image[i],
+        work.u_image[i],
+        ratio,
+        exact.inverse(duplicates.ratio_image),
+    )
+    heads = distinct(leader, rows.size)
+    position = np.empty(rows.size, np.int64)
+    position[heads] = np.arange(heads.size)
+    at, h = position[leader], rows[heads]
+    lower = tightest(work.l[h], work.l_image[h], bounds.low, bounds.low_image, at, np.maximum)
+    upper = tightest(work.u[h], work.u_image[h], bounds.high, bounds.high_image, at, np.minimum)
+    apart = leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
+    apart[at[bounds.is_lost]] = True
+    merged = ~apart[at]
+    gone = member[merged]
+    stays = np.delete(rows, gone)
+    together = distinct(at[merged], heads.size)
+    sources = [stays, stays]
+    for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
+        new, new_images = tight.values[together], tight.images[together]
+        of_head = h[together]
+        if not np.array_equal(getattr(work, name)[of_head], new):
+            work.make_own(name)
+            getattr(work, name)[of_head], getattr(work, f"{name}_image")[of_head] = new, new_images
+        won = np.flatnonzero(tight.winner[together] >= 0)
+        if won.size:
+            led = heads[together[won]]
+            sources[side] = stays.copy()
+            sources[side][led - np.searchsorted(gone, led)] = i[tight.winner[together[won]]]
+    factor[i[merged]] = ratio[merged]
+    return stays, sources[0], sources[1]

@@ -1,0 +1,254 @@
+"""Passes of presolve: fixed variables, singleton rows and empty rows, until none is left.
+
+Values shift in floats *and* in exact field elements, since the refinement that follows must not see rounding. A step
+that would leave no value (crossing bounds, ``0 >= 1``) is not taken: the row stays and the solver gives the proof of
+infeasibility.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+
+from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.lifting.cuts import Cuts
+from relift.lifting.presolve_scan import Scan
+from relift.lifting.reduction import NO_ROW, FixedVariables
+from relift.lifting.substituted_values import Shift, settle_floats
+from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
+from relift.program.index_sets import constant, distinct
+from relift.program.passes import Entries, entries_of
+from relift.program.program import Program
+from relift.symmetry import finite_field as exact
+
+MAX_PASSES = 16
+"""Chains of substitutions longer than this are left to the backend's presolve."""
+
+SLACK = 1e-9
+"""A row without entries whose bounds miss 0 by no more than this, relatively, is rounding of a satisfied one."""
+
+
+@final
+class Substitution:
+    """The bounds while passes tighten them; matrices are not touched until the end."""
+
+    def __init__(self, program: Program, scan: Scan, cuts: Cuts) -> None:
+        self.program, self.scan, self.reading, self.cuts = program, scan, scan.reading, cuts
+        self.images = images = scan.images
+        self.q, self.l, self.u, self.lb, self.ub = program.q, program.l, program.u, program.lb, program.ub
+        self.q_image, self.l_image, self.u_image = images.q, images.l, images.u
+        self.lb_image, self.ub_image = images.lb, images.ub
+        self.b, self.b_image = program.conic.b, images.b
+        n, m = program.n_variables, program.n_rows
+        self.has_changed = False
+        self.own: set[str] = set()
+        self.variable_alive, self.row_alive = np.ones(n, bool), np.ones(m, bool)
+        self.lower_source: Indices | None = None  # until a row gives a bound
+        self.upper_source: Indices | None = None
+        self.values_of_passes: list[Vector] = []
+        self.fixed: list[FixedVariables] = []
+        self.shifts: list[Shift] = []
+        self.counts, self.alike = scan.counts, scan.alike
+        self.left_alone = np.zeros(m, bool)
+
+    def change(self) -> None:
+        """Make what is needed as soon as something is about to change."""
+        if self.has_changed:
+            return
+        self.has_changed = True
+        self.source_entry = np.zeros(self.program.n_rows)
+        self.row_terms = np.zeros(self.program.n_rows)
+        self.variable_terms: Vector | None = None
+        self.conic_terms = np.zeros(self.program.conic.n_rows)
+
+    def make_own(self, *names: str) -> None:
+        """Make copies of vectors that are about to change; large ones cost more than what is done to them."""
+        for name in names:
+            if name not in self.own:
+                self.own.add(name)
+                setattr(self, name, getattr(self, name).copy())
+                setattr(self, f"{name}_image", getattr(self, f"{name}_image").copy())
+
+    def substitute(self) -> None:
+        """Take passes until nothing more is found."""
+        bounds_are_new = True
+        for _ in range(MAX_PASSES):
+            open_rows = self.row_alive & ~self.left_alone
+            singletons = np.flatnonzero((self.counts == 1) & open_rows)
+            empty = np.flatnonzero((self.counts == 0) & open_rows)
+            fixed = self.fixed_now() if bounds_are_new else np.empty(0, np.int64)
+            if singletons.size + empty.size + fixed.size == 0:
+                return
+            self.change()
+            if empty.size:
+                self.drop_empty(empty)
+            bounds_are_new = bool(singletons.size)
+            if bounds_are_new:
+                self.rows_to_bounds(singletons)
+                fixed = self.fixed_now()
+            if fixed.size:
+                self.fix(fixed)
+
+    def fixed_now(self) -> Indices:
+        """Variables whose bounds are equal, and that were not substituted yet."""
+        is_fixed = self.lb == self.ub
+        if self.fixed:
+            is_fixed &= self.variable_alive
+        # A value put into a quadratic constraint would round its coefficients: variables there stay.
+        is_fixed[self.program.quadratic.variables] = False
+        return np.flatnonzero(is_fixed)
+
+    def drop_empty(self, rows: Indices) -> None:
+        """Drop rows without entries that 0 satisfies."""
+        size = 1.0 + np.maximum(np.abs(_finite(self.program.l[rows])), np.abs(_finite(self.program.u[rows])))
+        holds = (self.l[rows] <= SLACK * size) & (self.u[rows] >= -SLACK * size)
+        self.row_alive[rows[holds]] = False
+        self.left_alone[rows[~holds]] = True
+
+    def rows_to_bounds(self, rows: Indices) -> None:
+        """Make bounds of rows that have one entry left."""
+        columns, entries, entry_images = self.remaining_entry(rows)
+        bounds = ScaledBounds.of(
+            self.l[rows],
+            self.u[rows],
+            self.l_image[rows],
+            self.u_image[rows],
+            entries,
+            exact.inverse(entry_images),
+        )
+        j = distinct(columns, self.program.n_variables)
+        position = np.empty(self.program.n_variables, np.int64)
+        position[j] = np.arange(j.size)
+        at = position[columns]
+        # Several rows may bound one variable: the tightest wins. Where they leave no value, all stay rows.
+        lower = tightest(self.lb[j], self.lb_image[j], bounds.low, bounds.low_image, at, np.maximum)
+        upper = tightest(self.ub[j], self.ub_image[j], bounds.high, bounds.high_image, at, np.minimum)
+        crossed = leave_no_value(lower, upper)
+        crossed[at[bounds.is_lost]] = True
+        self.make_own("lb", "ub")
+        if self.lower_source is None or self.upper_source is None:
+            self.lower_source = np.full(self.program.n_variables, NO_ROW, np.int64)
+            self.upper_source = self.lower_source.copy()
+        keep = ~crossed[at]
+        self.left_alone[rows[~keep]] = True
+        bounded = distinct(at[keep], j.size)
+        for tight, values, images, sources in (
+            (lower, self.lb, self.lb_image, self.lower_source),
+            (upper, self.ub, self.ub_image, self.upper_source),
+        ):
+            values[j[bounded]], images[j[bounded]] = tight.values[bounded], tight.images[bounded]
+            won = bounded[tight.winner[bounded] >= 0]
+            sources[j[won]] = rows[tight.winner[won]]
+        self.source_entry[rows[keep]] = entries[keep]
+        self.row_alive[rows[keep]] = False
+
+    def remaining_entry(self, rows: Indices) -> tuple[Indices, Vector, FieldElements]:
+        """Column, value and image of the one entry that each of these rows still has."""
+        part = entries_of(self.program.A, rows, None)
+        alive = self.variable_alive[part.column] & (part.value != 0)
+        row, column, entry = part.row[alive], part.column[alive], part.value[alive]
+        order = np.argsort(row, kind="stable")
+        column, entry = column[order], entry[order]
+        return column, entry, exact.images(entry, self.reading)
+
+    def fix(self, variables: Indices) -> None:
+        """Replace variables by their values in l, u, q, r and the right-hand sides of cones."""
+        program = self.program
+        # The array of the earlier program if it is equal: what is made of it is then found without comparing.
+        variables = self.cuts.made(f"fixed, {len(self.fixed)}", program.A, None, variables, lambda: variables)
+        value, value_image = self.lb.take(variables), self.lb_image.take(variables)
+        lower, upper = (places(source, variables) for source in (self.lower_source, self.upper_source))
+        self.fixed.append(FixedVariables(variables, lower, upper))
+        self.values_of_passes.append(value)
+        self.variable_alive[variables] = False
+        shift = self.shift("A", program.A, variables, value, value_image)
+        self.shifts.append(shift)
+        self.row_terms = self.row_terms + shift.sizes
+        for name, bound in (("l", self.l), ("u", self.u)):
+            self.move(name, shift, shift.touched[np.isfinite(bound[shift.touched])], self.row_terms, exact.subtract)
+        self.counts = self.counts - shift.counts
+        # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
+        self.left_alone[shift.touched[self.counts[shift.touched] == 0]] = False
+        if len(program.conic):
+            shift = self.shift("cones", program.conic.A, variables, value, value_image)
+            self.conic_terms = self.conic_terms + shift.sizes
+            self.move("b", shift, shift.touched, self.conic_terms, exact.subtract)
+        # The costs of substituted variables are read from the original.
+        if program.P is None:
+            return
+        columns = self.columns("P", program.P, variables)
+        reaches_others = self.cuts.made(
+            f"P beside, {len(self.fixed)}", program.P, None, variables,
+            lambda: bool(self.variable_alive[columns[0].row].any()), objects=tuple(self.shifts),
+        )  # fmt: skip
+        if not reaches_others:
+            return
+        shift = self.shift("P", program.P, variables, value, value_image, columns)
+        self.variable_terms = shift.sizes if self.variable_terms is None else self.variable_terms + shift.sizes
+        self.move("q", shift, shift.touched[self.variable_alive[shift.touched]], self.variable_terms, exact.add)
+
+    def move(
+        self,
+        name: str,
+        shift: Shift,
+        moved: Indices,
+        terms: Vector,
+        put: Callable[[FieldElements, FieldElements], FieldElements],
+    ) -> None:
+        """Put what values add to some entries into one of the vectors, floats and exact.
+
+        What the vectors are tells which passes there were before: each makes new ones.
+        """
+        if not terms.any() and not shift.images.any():
+            return  # zeros, in this pass and before
+        before, before_image = getattr(self, name), getattr(self, f"{name}_image")
+
+        def make() -> tuple[Vector, FieldElements]:
+            vector, image = before.copy(), before_image.copy()
+            vector[moved] += shift.floats[moved] if put is exact.add else -shift.floats[moved]
+            image[moved] = put(image[moved], shift.images[moved])
+            settle_floats(vector, image, moved, terms, self.reading)
+            return vector, image
+
+        after = self.cuts.made(
+            f"{name}, {len(self.fixed)}", self.program.A, moved, None, make, objects=(before, before_image, shift)
+        )
+        setattr(self, name, after[0])
+        setattr(self, f"{name}_image", after[1])
+        self.own.discard(name)
+
+    def shift(
+        self,
+        name: str,
+        matrix: SparseMatrix,
+        variables: Indices,
+        value: Vector,
+        value_image: FieldElements,
+        columns: tuple[Entries, FieldElements] | None = None,
+    ) -> Shift:
+        """What the values of these variables add to the rows of a matrix."""
+        entries = self.columns(name, matrix, variables) if columns is None else columns
+        return self.cuts.made(
+            f"shift of {name}, {len(self.fixed)}, {self.reading}", matrix, None, variables,
+            lambda: Shift.of(*entries, value, value_image, matrix.shape[0]), numbers=(value, value_image),
+        )  # fmt: skip
+
+    def columns(self, name: str, matrix: SparseMatrix, variables: Indices) -> tuple[Entries, FieldElements]:
+        """The columns that a pass substitutes, and their entries exactly."""
+
+        def make() -> tuple[Entries, FieldElements]:
+            part = entries_of(matrix, None, variables)
+            return part, exact.images(part.value, self.reading)
+
+        return self.cuts.made(f"{name}, {len(self.fixed)}, {self.reading}", matrix, None, variables, make)
+
+
+def places(source: Indices | None, variables: Indices) -> Indices:
+    """The rows that bounds of these variables came from; none where no row gave any."""
+    return constant(NO_ROW, variables.size) if source is None else source.take(variables)
+
+
+def _finite(bounds: Vector) -> Vector:
+    return np.where(np.isfinite(bounds), bounds, 0.0)
