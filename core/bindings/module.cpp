@@ -95,7 +95,7 @@ PyObject* images(PyObject*, PyObject* arguments) {
         const double* from = values.elements<double>('f', "values", values.size());
         u64* to = words.elements<u64>('u', "out", values.size());
         ValueReader image(decimal ? Reading::decimal : Reading::bits, values.size());
-        for (u64 i = 0; i < values.size(); ++i) to[i] = image(from[i]);
+        image.read(from, values.size(), to);
         return none();
     });
 }

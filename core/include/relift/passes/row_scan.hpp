@@ -91,8 +91,8 @@ inline std::vector<u32> first_of_repeated(const std::vector<u64>& words, const s
 }
 
 // Words of the columns of each row, and how many entries it has that are not 0.
-template <class Index>
-std::vector<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, long long* counts, u32 n_threads) {
+template <class Index, class Count>
+std::vector<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, Count* counts, u32 n_threads) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
     std::vector<u64> words(m, 0);
     std::fill_n(counts, m, 0);
@@ -111,7 +111,7 @@ std::vector<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, long
     over_majors(A, threads_for(A.n_entries(), n_threads), [&](size_t first, size_t last) {
         for (size_t i = first; i < last; ++i) {
             u64 word = 0;
-            long long count = 0;
+            Count count = 0;
             for (size_t e = size_t(A.offsets[i]), end = size_t(A.offsets[i + 1]); e < end; ++e)
                 if (A.values[e] != 0) word += word_of(u64(A.indices[e])), ++count;
             words[i] = word;
@@ -145,14 +145,14 @@ void add_sums(const SparseView<Index>& A, bool is_by_rows, std::vector<RowPrint>
 
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
 // another one, ascending.
-template <class Index>
-std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long least, long long* counts,
+template <class Index, class Count>
+std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, u64 least, Count* counts,
                                  u32 n_threads) {
     std::vector<RowPrint> prints;
     {
         std::vector<u64> words = words_of_rows(A, is_by_rows, counts, n_threads);
         for (size_t i = 0; i < words.size(); ++i)
-            if (counts[i] < least) words[i] = 0;
+            if (u64(counts[i]) < least) words[i] = 0;
         const std::vector<u32> some = maybe_repeated(words), first = first_of_repeated(words, some);
         prints.reserve(some.size() - size_t(std::count(first.begin(), first.end(), nobody)));
         for (size_t k = 0; k < some.size(); ++k)
