@@ -200,9 +200,19 @@ private:
         if (n > 1 && problem_.variable_images.empty() && diagonal_.empty()) return false;
         if (!some_look_distinct(1) || !some_look_distinct(n / n_looked_at + 1)) return false;
         if (problem_.has_P() && !are_finite(problem_.P)) return false;  // what is not is refused later
-        Array<u64> variables(n);
-        colour_variables<FieldAlgebra>(variables);  // other words that are equal are equal here
-        return all_distinct(variables.data(), n, options_.n_threads);
+        Array<u64> keys(n);
+        over_vertices(n, [&](u64 first, u64 last) {
+            for (u64 j = first; j < last; ++j) keys[j] = variable_key(j);
+        });
+        return all_distinct(keys.data(), n, options_.n_threads);
+    }
+
+    // Variables of different keys have different initial colours; those of different colours may have one key by chance.
+    u64 variable_key(u64 j) const {
+        u64 key = diagonal_.empty() ? 0 : diagonal_[j];
+        for (const Words& words : problem_.variable_images)
+            if (words.step) key = (key ^ key >> 32) * 0xD6E8FEB86659FD93u + words[j];
+        return key;
     }
 
     // Whether some variables, so far from each other, have different initial colours: most programs show it here if
@@ -210,7 +220,7 @@ private:
     bool some_look_distinct(u32 step) const {
         Array<u64> words;
         for (u64 j = 0; j < problem_.n_variables && words.size() < n_looked_at; j += step)
-            words.push_back(variable_colour(j));
+            words.push_back(variable_key(j));
         return words.size() < 2 || all_distinct_by_marks(words.data(), u32(words.size()));
     }
 
@@ -385,7 +395,7 @@ private:
     u64 first_variable() const { return mix(options_.seed ^ 0x76617269); }
     u64 variable_colour(u64 j) const {
         u64 colour = first_variable();
-        for (const u64* words : problem_.variable_images) colour = absorb(colour, words[j]);
+        for (const Words& words : problem_.variable_images) colour = absorb(colour, words[j]);
         return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);
     }
 
@@ -405,7 +415,7 @@ private:
                     colour_before = absorb(absorb(first_row, bounds.lower), bounds.upper);
                 }
                 u64 colour = colour_before;
-                for (const u64* words : problem_.row_extra) colour = absorb(colour, words[i]);
+                for (const Words& words : problem_.row_extra) colour = absorb(colour, words[i]);
                 rows[i] = Algebra::colour(colour);
             }
         });

@@ -23,7 +23,7 @@ Array<u32> variable_weights(const Problem<Index>& problem) {
     Array<u32> weights(problem.n_variables);
     for (u32 j = 0; j < problem.n_variables; ++j) {
         u64 mixed = 0;
-        for (const u64* words : problem.variable_images) mixed = mix(mixed ^ words[j]);
+        for (const Words& words : problem.variable_images) mixed = mix(mixed ^ words[j]);
         weights[j] = u32(mixed >> 44) + 1;
     }
     return weights;
