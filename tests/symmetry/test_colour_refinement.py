@@ -138,6 +138,8 @@ def oracle(case: Case, mode: Mode, reading: Reading, scale_rows: bool) -> tuple[
         return rational(value, reading) / scale
 
     weights = variable_weights(n, [field.images(case.q, reading)]).tolist()
+    if len({value > 0 for value in A.values()}) < 2:  # nothing can cancel
+        weights = [1] * n
     rows: list[Any] = []
     for i in range(m):
         scale = Fraction(1)
