@@ -115,6 +115,7 @@ private:
 PyObject* bytes_for(size_t n, size_t item) {
     PyObject* made = PyByteArray_FromStringAndSize(nullptr, Py_ssize_t(n * item));
     if (!made) throw PythonError();
+    ask_for_large_pages(PyByteArray_AsString(made), n * item);
     return made;
 }
 

@@ -223,7 +223,8 @@ def refine(
     scale_rows
         Compare rows up to a factor: row i is divided by :math:`T_i = \sum_j a_{ij}\omega_j`, with small
         integers :math:`\omega_j` that depend on the initial colour of j, or are 1 where no two entries of A have
-        different signs; where T vanishes or is lost in cancellation, by the finite bound of the row of largest size (the upper one of equals), or 1.
+        different signs; where T vanishes or is lost in cancellation, by the finite bound of the row of largest size
+        (the upper one of equals), or 1.
     row_extra
         Further words of length m that tell rows apart; they are not scaled.
     seed
