@@ -136,7 +136,8 @@ public:
         check_size();
         if (problem_.has_P() && options_.counting) take_diagonal();
         variables_are_distinct_ = variables_start_distinct();
-        if (variables_are_distinct_ && are_finite(problem_.A) && rows_are_apart(problem_, options_.n_threads)) {
+        const u32 n_threads = options_.n_threads;
+        if (variables_are_distinct_ && are_finite(problem_.A, n_threads) && rows_are_apart(problem_, n_threads)) {
             tell_all_apart();
             return statistics_;
         }
@@ -199,7 +200,7 @@ private:
         const u32 n = problem_.n_variables;
         if (n > 1 && problem_.variable_images.empty() && diagonal_.empty()) return false;
         if (!some_look_distinct(1) || !some_look_distinct(n / n_looked_at + 1)) return false;
-        if (problem_.has_P() && !are_finite(problem_.P)) return false;  // what is not is refused later
+        if (problem_.has_P() && !are_finite(problem_.P, options_.n_threads)) return false;  // refused later
         Array<u64> keys(n);
         over_vertices(n, [&](u64 first, u64 last) {
             for (u64 j = first; j < last; ++j) keys[j] = variable_key(j);
@@ -222,13 +223,6 @@ private:
         for (u64 j = 0; j < problem_.n_variables && words.size() < n_looked_at; j += step)
             words.push_back(variable_key(j));
         return words.size() < 2 || all_distinct_by_marks(words.data(), u32(words.size()));
-    }
-
-    static bool are_finite(const SparseView<Index>& matrix) {
-        const u64 n_entries = matrix.n_entries();
-        u64 n_finite = 0;
-        for (u64 e = 0; e < n_entries; ++e) n_finite += std::isfinite(matrix.values[e]);
-        return n_finite == n_entries;
     }
 
     // Nothing is left to compare: rows are not divided by anything.
