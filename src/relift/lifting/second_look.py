@@ -120,6 +120,8 @@ def _has_near_misses(*parts: Vector) -> bool:
 
 def _at(parts: tuple[Vector, ...], places: Indices) -> Vector:
     """Numbers at some places of vectors that follow each other, without a copy of them all."""
+    if len(parts) == 1:
+        return parts[0][places]
     values, first = np.empty(places.size), 0
     for part in parts:
         is_here = (places >= first) & (places < first + part.size)
