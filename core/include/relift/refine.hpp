@@ -433,6 +433,7 @@ private:
         };
         std::unique_ptr<Rounds> rounds = new_rounds();
         colour_initially<Algebra>(rounds->variables(), rounds->rows());
+        if (!row_factors()) release(inverse_scales_);
         if (sums_are_known(rounds->variables())) rounds->skip_first_rows();
         if (variables_are_distinct_) rounds->know_distinct_variables();
         Cells cells;
@@ -480,6 +481,7 @@ private:
             return true;
         }
         statistics_.passes += rounds.n_passes();
+        rounds.release_sums();
         Grouping variables = group(rounds.variables().data(), n, rounds.expected_variable_classes(),
                                    output_.variable_labels, options_.n_threads);
         const Grouping rows =
