@@ -639,6 +639,19 @@ void test_rows_apart() {
     CHECK(!rows_are_apart(problem, 1));
 }
 
+void test_values_that_are_not_finite() {
+    std::vector<double> values{0.0, -0.0, 1e308, -1e308, 5e-324, 1.0};
+    const std::int32_t offsets[] = {0, 6};
+    const SparseView<std::int32_t> matrix{1, 1, offsets, nullptr, values.data()};
+    CHECK(are_finite(matrix, 1));
+    for (const double wrong : {HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan("")})
+        for (double& value : values) {
+            const double before = std::exchange(value, wrong);
+            CHECK(!are_finite(matrix, 1));
+            value = before;
+        }
+}
+
 void test_signs_of_entries() {
     std::vector<double> values(10000, 0.0);
     const std::int32_t offsets[] = {0, 10000};
@@ -682,6 +695,7 @@ int main() {
     test_cancelled_sums_split_nothing();
     test_rows_apart<std::int32_t>();
     test_rows_apart<std::int64_t>();
+    test_values_that_are_not_finite();
     test_signs_of_entries();
     test_many_values_are_read_as_one_by_one();
     test_sparse_graphs();
