@@ -90,7 +90,7 @@ setup(
     long_description_content_type="text/markdown",
     cmdclass={"bdist_wheel": LimitedApiWheel, "build_ext": OptionalCore},
     ext_modules=[
-        core("relift._core", "module", ".", "factor"),
+        core("relift._core", "module", ".", "factor", "passes"),
         core("relift._passes_core", "passes_module", ".", "passes", "python"),
         core("relift._tables_core", "tables_module", ".", "tables", "python"),
         core(NEEDS_VECTORS, "ml_module", "ml", "python"),

@@ -20,17 +20,29 @@ using namespace relift;
 // A Python error has been set: unwinds to the entry of the function.
 struct PythonError {};
 
-// A one-dimensional contiguous array of the kinds that struct formats name.
+// A one-dimensional array of the kinds that struct formats name: contiguous, or, where it is only read, of one number
+// that takes no memory (step 0).
 class Buffer {
 public:
     Buffer(PyObject* object, bool writable = false) {
-        if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
+        if (!PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)))
+            return;
+        if (writable || !(PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_BufferError)))
             throw PythonError();
+        PyErr_Clear();
+        if (PyObject_GetBuffer(object, &view_, PyBUF_STRIDES | PyBUF_FORMAT)) throw PythonError();
+        is_constant_ = view_.ndim == 1 && view_.strides[0] == 0;
+        if (is_constant_) return;
+        PyBuffer_Release(&view_);
+        throw std::invalid_argument("an array is not contiguous");
     }
     ~Buffer() {
         if (view_.obj) PyBuffer_Release(&view_);
     }
-    Buffer(Buffer&& other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
+    Buffer(Buffer&& other) noexcept
+        : view_(other.view_), is_constant_(other.is_constant_), repeated_(std::move(other.repeated_)) {
+        other.view_.obj = nullptr;
+    }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
@@ -48,11 +60,25 @@ public:
     template <class T> T* elements(char kind, const char* name, u64 size) const {
         if (!holds(kind, sizeof(T)) || this->size() != size)
             throw std::invalid_argument(std::string(name) + " has a wrong type or length");
-        return static_cast<T*>(view_.buf);
+        if (!is_constant_) return static_cast<T*>(view_.buf);
+        if (repeated_.empty() && size) {
+            repeated_.resize(size * sizeof(T));
+            std::fill_n(reinterpret_cast<T*>(repeated_.data()), size, *static_cast<const T*>(view_.buf));
+        }
+        return reinterpret_cast<T*>(repeated_.data());
+    }
+    // Without a copy of the one number for each.
+    Words words(const char* name, u64 size) const {
+        if (!is_constant_) return elements<u64>('u', name, size);
+        if (!holds('u', sizeof(u64)) || this->size() != size)
+            throw std::invalid_argument(std::string(name) + " has a wrong type or length");
+        return Words(static_cast<const u64*>(view_.buf), 0);
     }
 
 private:
     Py_buffer view_{};
+    bool is_constant_ = false;
+    mutable std::vector<unsigned char> repeated_;
 };
 
 // Runs work and turns C++ exceptions into Python ones.
@@ -95,12 +121,7 @@ PyObject* images(PyObject*, PyObject* arguments) {
         const double* from = values.elements<double>('f', "values", values.size());
         u64* to = words.elements<u64>('u', "out", values.size());
         ValueReader image(decimal ? Reading::decimal : Reading::bits, values.size());
-        u64 before = 0, word = 0;  // 0.0, whose image is 0: equal numbers often follow each other
-        for (u64 i = 0; i < values.size(); ++i) {
-            const u64 bits = bits_of(from[i]);
-            if (bits != before) word = image(from[i]), before = bits;
-            to[i] = word;
-        }
+        image.read(from, values.size(), to);
         return none();
     });
 }
@@ -307,8 +328,8 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
     const std::vector<Buffer> row_images = buffers_of(given.row_images);
     if (row_images.size() < 2) throw std::invalid_argument("bounds of the rows are missing");
     for (const Buffer& words : variable_images)
-        problem.variable_images.push_back(words.elements<u64>('u', "variable_images", n));
-    for (const Buffer& words : row_images) problem.row_extra.push_back(words.elements<u64>('u', "row_images", m));
+        problem.variable_images.push_back(words.words("variable_images", n));
+    for (const Buffer& words : row_images) problem.row_extra.push_back(words.words("row_images", m));
     problem.row_lower = problem.row_extra[0];
     problem.row_upper = problem.row_extra[1];
     problem.row_extra.erase(problem.row_extra.begin(), problem.row_extra.begin() + 2);

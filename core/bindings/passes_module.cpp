@@ -124,6 +124,7 @@ private:
 PyObject* bytes_for(size_t n, size_t item) {
     PyObject* made = PyByteArray_FromStringAndSize(nullptr, Py_ssize_t(n * item));
     if (!made) throw PythonError();
+    ask_for_large_pages(PyByteArray_AsString(made), n * item);
     return made;
 }
 
@@ -271,7 +272,7 @@ PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
             std::vector<long long> found;
             {
                 const WithoutLock unlocked;
-                found = scan_rows(A, is_by_rows != 0, least < 1 ? 1 : least, to, n_threads);
+                found = scan_rows(A, is_by_rows != 0, u64(least < 1 ? 1 : least), to, n_threads);
             }
             Room room(found.size(), sizeof(long long));
             std::copy(found.begin(), found.end(), room.as<long long>());

@@ -577,6 +577,109 @@ void test_malformed_matrices() {
     CHECK(is_refused({0, 1}, {0, 2}));
 }
 
+// Rows that are multiples of each other are never said to be apart, whatever the order and the values of their entries.
+template <class Index>
+void test_rows_apart() {
+    std::mt19937_64 random(11);
+    u32 n_apart = 0;
+    for (u32 round = 0; round < 400; ++round) {
+        const u32 m = u32(random() % 5), n = 1 + u32(random() % 4);
+        std::vector<std::vector<int>> rows(m, std::vector<int>(n));
+        for (auto& row : rows)
+            for (int& value : row) value = int(random() % 3) * (random() % 4 ? 1 : -1);
+        const bool by_rows = random() % 2;
+        std::vector<Index> offsets{0}, indices;
+        std::vector<double> values;
+        for (u32 major = 0; major < (by_rows ? m : n); ++major) {
+            for (u32 minor = 0; minor < (by_rows ? n : m); ++minor)
+                if (const int value = by_rows ? rows[major][minor] : rows[minor][major]; value || random() % 8 == 0) {
+                    indices.push_back(Index(minor));
+                    values.push_back(value);
+                }
+            offsets.push_back(Index(indices.size()));
+        }
+        Problem<Index> problem;
+        problem.n_variables = n;
+        problem.n_rows = m;
+        problem.A_is_by_rows = by_rows;
+        problem.A = {by_rows ? m : n, by_rows ? n : m, offsets.data(), indices.data(), values.data()};
+        const auto are_multiples = [&](const std::vector<int>& a, const std::vector<int>& b) {
+            for (u32 j = 0; j < n; ++j)
+                for (u32 k = 0; k < n; ++k)
+                    if (a[j] * b[k] != a[k] * b[j] || !a[j] != !b[j]) return false;
+            return true;
+        };
+        bool some_are = false;
+        for (u32 i = 0; i < m; ++i)
+            for (u32 k = 0; k < i; ++k) some_are |= are_multiples(rows[i], rows[k]);
+        const bool apart = rows_are_apart(problem, 1);
+        n_apart += apart;
+        CHECK(!(apart && some_are));
+        // Sums of sizes do not tell signs, so that some are not said to be apart that are.
+        const auto sizes_are_multiples = [&](std::vector<int> a, std::vector<int> b) {
+            for (int& value : a) value = std::abs(value);
+            for (int& value : b) value = std::abs(value);
+            return are_multiples(a, b);
+        };
+        bool some_may_be = false;
+        for (u32 i = 0; i < m; ++i)
+            for (u32 k = 0; k < i; ++k) some_may_be |= sizes_are_multiples(rows[i], rows[k]);
+        CHECK(apart == !some_may_be);
+    }
+    CHECK(n_apart > 50);
+    // An entry in two parts, and indices that do not ascend.
+    const Index offsets[] = {0, 2, 3}, twice[] = {0, 0, 0}, turned[] = {1, 0, 0};
+    const double values[] = {1, 1, 2};
+    Problem<Index> problem;
+    problem.n_variables = problem.n_rows = 2;
+    problem.A_is_by_rows = true;
+    problem.A = {2, 2, offsets, twice, values};
+    CHECK(!rows_are_apart(problem, 1));
+    problem.A.indices = turned;
+    CHECK(!rows_are_apart(problem, 1));
+}
+
+void test_values_that_are_not_finite() {
+    std::vector<double> values{0.0, -0.0, 1e308, -1e308, 5e-324, 1.0};
+    const std::int32_t offsets[] = {0, 6};
+    const SparseView<std::int32_t> matrix{1, 1, offsets, nullptr, values.data()};
+    CHECK(are_finite(matrix, 1));
+    for (const double wrong : {HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan("")})
+        for (double& value : values) {
+            const double before = std::exchange(value, wrong);
+            CHECK(!are_finite(matrix, 1));
+            value = before;
+        }
+}
+
+void test_signs_of_entries() {
+    std::vector<double> values(10000, 0.0);
+    const std::int32_t offsets[] = {0, 10000};
+    const SparseView<std::int32_t> matrix{1, 1, offsets, nullptr, values.data()};
+    CHECK(have_one_sign(matrix));
+    values[9999] = -1;
+    CHECK(have_one_sign(matrix));
+    values[3] = -2;
+    CHECK(have_one_sign(matrix));
+    values[5000] = 1;
+    CHECK(!have_one_sign(matrix));
+}
+
+// Many values that were mostly seen before, then many that were not, then again.
+void test_many_values_are_read_as_one_by_one() {
+    std::mt19937_64 random(12);
+    std::vector<double> values;
+    for (u32 k = 0; k < 30000; ++k)
+        values.push_back(k / 9000 % 2 ? double(random() >> 11) * 0x1p-53 : double(random() % 50) / 8 - 3);
+    values[123] = HUGE_VAL;
+    values[9500] = -0.0;
+    for (const Reading reading : {Reading::decimal, Reading::bits}) {
+        std::vector<u64> images(values.size());
+        ValueReader(reading, values.size()).read(values.data(), values.size(), images.data());
+        for (u32 k = 0; k < values.size(); ++k) CHECK(images[k] == image_of(values[k], reading));
+    }
+}
+
 int main() {
     test_two_words();
     test_field();
@@ -590,6 +693,11 @@ int main() {
     test_classes_are_the_coarsest<std::int32_t>();
     test_classes_are_the_coarsest<std::int64_t>();
     test_cancelled_sums_split_nothing();
+    test_rows_apart<std::int32_t>();
+    test_rows_apart<std::int64_t>();
+    test_values_that_are_not_finite();
+    test_signs_of_entries();
+    test_many_values_are_read_as_one_by_one();
     test_sparse_graphs();
     test_rings();
     test_long_rows();

@@ -271,7 +271,16 @@ CORE = _of(
     ),
     ("worklist.hpp", "if (cells_[number].is_waiting) largest = none;\n        else if", "if", "test_core"),
     ("worklist.hpp", "} else if (vertex.sum != cell.sum_or_offset) {", "} else if (false) {", "test_core"),
-    ("refine.hpp", "if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);", "", "test_core"),
+    ("refine.hpp", "return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);", "return colour;", "test_core"),
+    ("rows_apart.hpp", "ascend &= matrix.indices[e - 1] < matrix.indices[e];", "", "test_core"),
+    ("rows_apart.hpp", "counts.end(), 0u) < 2;", "counts.end(), 0u) < 3;", "test_core"),
+    ("row_scales.hpp", "return !(n_above && n_below);", "return true;", "test_core"),
+    (
+        "exact_values.hpp",
+        "for (u64 i = first; i < last; ++i) images[i] = image_of(values[i], reading_);",
+        "for (u64 i = first; i < last; ++i) images[i] = images[first - 1];",
+        "test_core",
+    ),
     (
         "refine.hpp",
         "if (largest[parent[c]] != c && !(multipliers_",

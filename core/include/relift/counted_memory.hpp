@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "field.hpp"
+#include "portable.hpp"
 
 namespace relift {
 
@@ -38,6 +39,7 @@ struct CountingAllocator {
     template <class U> CountingAllocator(const CountingAllocator<U>&) {}
     T* allocate(std::size_t n) {
         T* memory = static_cast<T*>(::operator new(n * sizeof(T)));
+        ask_for_large_pages(memory, n * sizeof(T));
         memory_count().add(n * sizeof(T));
         return memory;
     }

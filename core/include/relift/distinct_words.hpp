@@ -197,7 +197,7 @@ struct Grouping {
 
 // Groups equal words and writes the label of each; expected is a guess at the number of classes.
 inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
-    struct Slot { u64 word; u32 label; };
+    struct Slot { u32 mark, label; };  // where marks agree, the words of the representatives are compared
     constexpr u32 none = ~u32(0);
     Grouping grouping;
     for (u32 capacity = power_of_two_above(2 * expected + 16);; capacity *= 4) {
@@ -213,11 +213,15 @@ inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
             if (prefetch && i + 12 < size) RELIFT_PREFETCH_TO_WRITE(&table[spread(words[i + 12]) >> shift]);
             if (word != last) {
                 last = word;
+                const u32 mark = u32(word ^ word >> 32);
+                const auto is_other = [&](Slot slot) {
+                    return slot.mark != mark || words[grouping.representatives[slot.label]] != word;
+                };
                 u64 at = spread(word) >> shift;
-                while (table[at].label != none && table[at].word != word) at = (at + 1) & (capacity - 1);
+                while (table[at].label != none && is_other(table[at])) at = (at + 1) & (capacity - 1);
                 if (table[at].label == none) {
                     if (u64(grouping.n_classes()) * 4 > u64(capacity) * 3) break;
-                    table[at] = {word, grouping.n_classes()};
+                    table[at] = {mark, grouping.n_classes()};
                     grouping.sizes.push_back(0);
                     grouping.representatives.push_back(i);
                 }

@@ -4,6 +4,7 @@
 // Reading::decimal takes the shortest decimal m 10^k that rounds to the float, so that .1 + .2 = .3 holds for the
 // images. At most 17 digits are needed, hence m < 10^17 < p, and no nonzero float has the image 0.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -27,12 +28,10 @@ inline u64 bits_of(double x) {
 // 10^k mod p for -400 <= k <= 400.
 class PowersOfTen {
 public:
-    static u64 at(int exponent) {
-        static const PowersOfTen powers;
-        return powers.table_[exponent + 400];
-    }
+    static u64 at(int exponent);
 
 private:
+    static const PowersOfTen powers_;
     PowersOfTen() {
         const u64 tenth = field_inverse(10);
         table_[400] = 1;
@@ -43,6 +42,8 @@ private:
     }
     std::array<u64, 801> table_;
 };
+inline const PowersOfTen PowersOfTen::powers_;
+inline u64 PowersOfTen::at(int exponent) { return powers_.table_[exponent + 400]; }
 
 // |x| = m 2^e with a 53-bit integer m.
 inline u64 magnitude_by_bits(double x) {
@@ -147,6 +148,27 @@ public:
         Slot& slot = slots_[bits * 0x9E3779B97F4A7C15u >> shift_];
         if (slot.bits != bits) slot = {bits, image_of(x, reading_)};
         return slot.image;
+    }
+    // Reads many at once. Where next to none of a block were seen before, those after it are read without a look.
+    void read(const double* values, u64 size, u64* images) {
+        constexpr u64 block = 512, blocks_without_a_look = 15;
+        for (u64 first = 0; first < size;) {
+            u64 last = std::min(first + block, size), n_new = 0;
+            for (u64 i = first; i < last; ++i) {
+                const u64 bits = bits_of(values[i]);
+                Slot& slot = slots_[bits * 0x9E3779B97F4A7C15u >> shift_];
+                if (slot.bits != bits) {
+                    slot = {bits, image_of(values[i], reading_)};
+                    ++n_new;
+                }
+                images[i] = slot.image;
+            }
+            first = last;
+            if (8 * n_new < 7 * block) continue;
+            last = std::min(first + blocks_without_a_look * block, size);
+            for (u64 i = first; i < last; ++i) images[i] = image_of(values[i], reading_);
+            first = last;
+        }
     }
 
 private:

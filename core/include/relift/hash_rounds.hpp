@@ -227,6 +227,13 @@ public:
         over_vertices(problem_.n_variables, [&](u64 j) { variables_[j] = next_colour(variables_[j], 1); });
     }
 
+    // There are no more rounds: what only they need goes.
+    void release_sums() {
+        release(spare_rows_);
+        release(products_);
+        release(parts_);
+    }
+
     // How often all entries were gone through.
     u64 n_passes() const { return n_passes_; }
     // The next round need not look at the rows: they would learn nothing.

@@ -10,15 +10,24 @@
 
 namespace relift {
 
+// One word for each vertex, or one for all of them (step 0).
+struct Words {
+    const u64* first = nullptr;
+    u64 step = 1;
+    Words() = default;
+    Words(const u64* words, u64 step_ = 1) : first(words), step(step_) {}
+    u64 operator[](u64 i) const { return first[i * step]; }
+};
+
 template <class Index>
 struct Problem {
     u32 n_variables = 0, n_rows = 0;
     SparseView<Index> P;                       // n x n, both triangles; without offsets if there is none
     SparseView<Index> A;                       // m x n, by columns or by rows
     bool A_is_by_rows = false;
-    std::vector<const u64*> variable_images;   // the initial colour of a variable is the tuple of its words
-    const u64 *row_lower = nullptr, *row_upper = nullptr;  // images of l and u
-    std::vector<const u64*> row_extra;         // further words of the rows
+    std::vector<Words> variable_images;        // the initial colour of a variable is the tuple of its words
+    Words row_lower, row_upper;                // images of l and u
+    std::vector<Words> row_extra;              // further words of the rows
     const double *l = nullptr, *u = nullptr;
 
     bool has_P() const { return P.offsets != nullptr; }

@@ -9,6 +9,7 @@
 
 #include "hash_rounds.hpp"
 #include "row_scales.hpp"
+#include "rows_apart.hpp"
 #include "worklist.hpp"
 
 namespace relift {
@@ -133,6 +134,13 @@ public:
 
     Statistics run() {
         check_size();
+        if (problem_.has_P() && options_.counting) take_diagonal();
+        variables_are_distinct_ = variables_start_distinct();
+        const u32 n_threads = options_.n_threads;
+        if (variables_are_distinct_ && are_finite(problem_.A, n_threads) && rows_are_apart(problem_, n_threads)) {
+            tell_all_apart();
+            return statistics_;
+        }
         encode_matrices();
         if (options_.needs_scales && statistics_.rows_without_total) {
             for (u32 j = 0; j < problem_.n_variables; ++j) output_.variable_labels[j] = j;
@@ -159,8 +167,6 @@ private:
     void encode_matrices() {
         std::fill_n(output_.row_scales, problem_.n_rows, 1.0);
         std::fill_n(output_.row_scale_images, problem_.n_rows, 1);
-        if (problem_.has_P() && options_.counting) take_diagonal();
-        variables_are_distinct_ = problem_.has_P() && !multipliers_ && variables_start_distinct();
         if (problem_.has_P() && !variables_are_distinct_) {
             if (kept_ && std::exchange(kept_->has_P, false)) P_weights_ = taken(kept_->P);
             else P_weights_ = encode_values(problem_.P, !diagonal_.empty());
@@ -195,14 +201,41 @@ private:
 
     // Whether costs, bounds and the like tell all variables apart: then no sum along P is needed, and P is not read.
     bool variables_start_distinct() const {
-        const auto& P = problem_.P;
-        const u64 n = problem_.n_variables, n_entries = P.n_entries();
-        if (problem_.variable_images.empty() || n_entries < 2 * n) return false;
-        const auto is_finite = [](double value) { return std::isfinite(value); };
-        if (!std::all_of(P.values, P.values + n_entries, is_finite)) return false;  // what is not is refused later
-        Array<u64> variables(n);
-        colour_variables<FieldAlgebra>(variables);  // other words that are equal are equal here
-        return all_distinct(variables.data(), u32(n), options_.n_threads);
+        const u32 n = problem_.n_variables;
+        if (n > 1 && problem_.variable_images.empty() && diagonal_.empty()) return false;
+        if (!some_look_distinct(1) || !some_look_distinct(n / n_looked_at + 1)) return false;
+        if (problem_.has_P() && !are_finite(problem_.P, options_.n_threads)) return false;  // refused later
+        Array<u64> keys(n);
+        over_vertices(n, [&](u64 first, u64 last) {
+            for (u64 j = first; j < last; ++j) keys[j] = variable_key(j);
+        });
+        return all_distinct(keys.data(), n, options_.n_threads);
+    }
+
+    // Variables of different keys have different initial colours; those of different colours may have one key by chance.
+    u64 variable_key(u64 j) const {
+        u64 key = diagonal_.empty() ? 0 : diagonal_[j];
+        for (const Words& words : problem_.variable_images)
+            if (words.step) key = (key ^ key >> 32) * 0xD6E8FEB86659FD93u + words[j];
+        return key;
+    }
+
+    // Whether some variables, so far from each other, have different initial colours: most programs show it here if
+    // they have equal ones.
+    bool some_look_distinct(u32 step) const {
+        Array<u64> words;
+        for (u64 j = 0; j < problem_.n_variables && words.size() < n_looked_at; j += step)
+            words.push_back(variable_key(j));
+        return words.size() < 2 || all_distinct_by_marks(words.data(), u32(words.size()));
+    }
+
+    // Nothing is left to compare: rows are not divided by anything.
+    void tell_all_apart() {
+        std::fill_n(output_.row_scales, problem_.n_rows, 1.0);
+        std::fill_n(output_.row_scale_images, problem_.n_rows, 1);
+        for (u32 j = 0; j < problem_.n_variables; ++j) output_.variable_labels[j] = j;
+        for (u32 i = 0; i < problem_.n_rows; ++i) output_.row_labels[i] = i;
+        statistics_.peak_bytes = memory_count().peak;
     }
 
     // Counting compares diagonals as colours: their entries count as absent.
@@ -351,17 +384,17 @@ private:
 
     template <class Algebra>
     void colour_variables(Array<u64>& variables) const {
-        const u64 first_variable = mix(options_.seed ^ 0x76617269);
         if (problem_.variable_images.empty() && diagonal_.empty())
-            std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable));
+            std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable()));
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
-            for (u64 j = first; j < last; ++j) {
-                u64 colour = first_variable;
-                for (const u64* words : problem_.variable_images) colour = absorb(colour, words[j]);
-                if (!diagonal_.empty()) colour = absorb(colour, diagonal_[j]);
-                variables[j] = Algebra::colour(colour);
-            }
+            for (u64 j = first; j < last; ++j) variables[j] = Algebra::colour(variable_colour(j));
         });
+    }
+    u64 first_variable() const { return mix(options_.seed ^ 0x76617269); }
+    u64 variable_colour(u64 j) const {
+        u64 colour = first_variable();
+        for (const Words& words : problem_.variable_images) colour = absorb(colour, words[j]);
+        return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);
     }
 
     template <class Algebra>
@@ -380,7 +413,7 @@ private:
                     colour_before = absorb(absorb(first_row, bounds.lower), bounds.upper);
                 }
                 u64 colour = colour_before;
-                for (const u64* words : problem_.row_extra) colour = absorb(colour, words[i]);
+                for (const Words& words : problem_.row_extra) colour = absorb(colour, words[i]);
                 rows[i] = Algebra::colour(colour);
             }
         });
@@ -404,6 +437,7 @@ private:
         };
         std::unique_ptr<Rounds> rounds = new_rounds();
         colour_initially<Algebra>(rounds->variables(), rounds->rows());
+        if (!row_factors()) release(inverse_scales_);
         if (sums_are_known(rounds->variables())) rounds->skip_first_rows();
         if (variables_are_distinct_) rounds->know_distinct_variables();
         Cells cells;
@@ -451,6 +485,7 @@ private:
             return true;
         }
         statistics_.passes += rounds.n_passes();
+        rounds.release_sums();
         Grouping variables = group(rounds.variables().data(), n, rounds.expected_variable_classes(),
                                    output_.variable_labels, options_.n_threads);
         const Grouping rows =
@@ -530,6 +565,7 @@ private:
 
     static constexpr double growth_to_stay = 2;
     static constexpr double growth_to_go_on = 4;
+    static constexpr u32 n_looked_at = 1024;
 
     const Problem<Index>& problem_;
     const Options& options_;

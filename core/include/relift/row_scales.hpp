@@ -1,7 +1,7 @@
 // What each row is divided by, so that rows that say the same look the same (2x <= 2 and x <= 1).
 //
 // The scale of row i is T_i = sum_j a_ij w_j with small positive integers w_j that depend on the initial colour of
-// variable j alone. T is constant on the row classes of every equitable partition, so division by it merges
+// variable j alone, or are all 1 where no two entries have different signs. T is constant on the row classes of every equitable partition, so division by it merges
 // classes and splits none (division by the largest entry would split mixtures of permutation matrices). Where T
 // vanishes, or is lost in cancellation, the finite bound of largest size takes its place, or 1; it fixes the sign too.
 #pragma once
@@ -17,13 +17,27 @@ namespace relift {
 // Of the sum of |a_ij| w_j: a smaller |T_i| counts as cancelled.
 constexpr double smallest_share = 1e-6;
 
-// In 1 .. 2^20.
+// Whether no two entries have different signs: then no sum of them cancels.
+template <class Index>
+bool have_one_sign(const SparseView<Index>& matrix) {
+    const u64 n_entries = matrix.n_entries();
+    u64 n_above = 0, n_below = 0;
+    for (u64 first = 0; first < n_entries && !(n_above && n_below); first += 4096)
+        for (u64 e = first; e < std::min(first + 4096, n_entries); ++e) {
+            n_above += matrix.values[e] > 0;
+            n_below += matrix.values[e] < 0;
+        }
+    return !(n_above && n_below);
+}
+
+// In 1 .. 2^20. Equal weights where they cannot cancel: more rows then have the same scale, and need no division.
 template <class Index>
 Array<u32> variable_weights(const Problem<Index>& problem) {
+    if (have_one_sign(problem.A)) return Array<u32>(problem.n_variables, 1);
     Array<u32> weights(problem.n_variables);
     for (u32 j = 0; j < problem.n_variables; ++j) {
         u64 mixed = 0;
-        for (const u64* words : problem.variable_images) mixed = mix(mixed ^ words[j]);
+        for (const Words& words : problem.variable_images) mixed = mix(mixed ^ words[j]);
         weights[j] = u32(mixed >> 44) + 1;
     }
     return weights;

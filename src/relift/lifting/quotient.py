@@ -19,6 +19,7 @@ original program: variables :math:`\sqrt{\sum_j w_j^2}\, z`, rows of :math:`\hat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -26,7 +27,7 @@ from typing import final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Integers, SparseMatrix, Vector
+from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
 from relift.program.conic_rows import ConicRows
@@ -34,7 +35,7 @@ from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
-from relift.program.sparse_structure import MOST_NARROW
+from relift.program.sparse_structure import MOST_NARROW, unchecked
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -236,14 +237,15 @@ def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Ve
     shape = (rows.n_classes, variables.n_classes)
     narrow = np.int32 if max(*shape, part.nnz) < MOST_NARROW else np.int64
     labels: Integers = variables.labels.astype(narrow, copy=False)
-    lengths = np.diff(part.indptr)
-    owner: Integers
     if A.format == "csr":
-        owner = np.repeat(np.arange(rows.n_classes, dtype=narrow), lengths)
         data = part.data if w is None else part.data * w[part.indices]
-        return _summed(owner, labels[part.indices], data, shape, _cancelled(w))
+        of_entries, offsets = labels[part.indices], part.indptr.astype(narrow, copy=False)
+        return _without_cancelled(
+            lambda values: unchecked(sparse.csr_array, values, of_entries, offsets, shape), data, _cancelled(w)
+        )
+    lengths = np.diff(part.indptr)
     data = part.data if w is None else part.data * np.repeat(w, lengths)
-    owner = part.indices.astype(narrow, copy=False)
+    owner: Integers = part.indices.astype(narrow, copy=False)
     return _summed(owner, np.repeat(labels, lengths), data, shape, _cancelled(w))
 
 
@@ -272,9 +274,18 @@ def _summed(
     row: Integers, column: Integers, data: Vector, shape: tuple[int, int], cancelled: float = CANCELLED
 ) -> SparseMatrix:
     """CSC matrix of the sums of equal positions, without sums that cancelled to rounding."""
-    total: SparseMatrix = sparse.coo_array((data, (row, column)), shape=shape).tocsc()
+    return _without_cancelled(lambda values: sparse.coo_array((values, (row, column)), shape=shape), data, cancelled)
+
+
+def _without_cancelled(
+    with_values: Callable[[Vector], SparseMatrix | CoordinateMatrix], data: Vector, cancelled: float
+) -> SparseMatrix:
+    """CSC matrix of the sums of entries that stand in one place, without sums that cancelled to rounding."""
+    total = with_values(data).tocsc()
+    total.sum_duplicates()
     if data.size and data.min() < 0 < data.max():
-        terms = sparse.coo_array((np.abs(data), (row, column)), shape=shape).tocsc()
+        terms = with_values(np.abs(data)).tocsc()
+        terms.sum_duplicates()
         total.data[np.abs(total.data) <= cancelled * terms.data] = 0.0
     total.eliminate_zeros()
     return total

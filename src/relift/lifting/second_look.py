@@ -17,7 +17,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import Vector
+from relift.arrays import Indices, Vector
 from relift.program.passes import count_near, has_longer
 from relift.program.program import Program
 
@@ -82,8 +82,8 @@ def has_nearly_equal_numbers(program: Program) -> bool:
     """
     matrices = (program.A, program.P, program.conic.A)
     arrays = [matrix.data for matrix in matrices if matrix is not None]
-    bounds = (np.concatenate([program.l, program.u]), np.concatenate([program.lb, program.ub]))
-    return any(_has_near_misses(values) for values in (*arrays, program.q, *bounds, program.conic.b))
+    vectors = ((program.q,), (program.l, program.u), (program.lb, program.ub), (program.conic.b,))
+    return any(_has_near_misses(*parts) for parts in (*((values,) for values in arrays), *vectors))
 
 
 def may_be_rounded(program: Program) -> bool:
@@ -104,12 +104,27 @@ def may_be_rounded(program: Program) -> bool:
     return any(has_longer(values, FEW_DIGITS) for values in (*vectors, *matrices))
 
 
-def _has_near_misses(values: Vector) -> bool:
-    if values.size < 2:
+def _has_near_misses(*parts: Vector) -> bool:
+    size = sum(part.size for part in parts)
+    if size < 2:
         return False
-    if values.size > _SAMPLE:  # at random: what is nearly equal may lie at regular distances
-        values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
+    if size > _SAMPLE:  # at random: what is nearly equal may lie at regular distances
+        values = _at(parts, np.random.default_rng(0).integers(size, size=_SAMPLE))
+    else:
+        values = parts[0] if len(parts) == 1 else np.concatenate(parts)
     n_slices = values.size // _SLICE if values.size > 2 * _SLICE else 1
     # Numbers on the two sides of an edge are not compared: one pair that is found is enough.
     n_numbers, n_keys = count_near(values, _LAST_BITS, n_slices)
     return n_numbers > (1.0 + _FEWEST) * n_keys
+
+
+def _at(parts: tuple[Vector, ...], places: Indices) -> Vector:
+    """Numbers at some places of vectors that follow each other, without a copy of them all."""
+    if len(parts) == 1:
+        return parts[0][places]
+    values, first = np.empty(places.size), 0
+    for part in parts:
+        is_here = (places >= first) & (places < first + part.size)
+        values[is_here] = part[places[is_here] - first]
+        first += part.size
+    return values

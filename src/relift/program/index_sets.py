@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from relift.arrays import Flags, Indices, Integers, Vector
+from relift.arrays import FieldElements, Flags, Indices, Integers, Vector
 
 _held: WeakValueDictionary[int, Indices] = WeakValueDictionary()
 
@@ -87,3 +87,25 @@ def constant(value: float, size: int) -> Indices | Vector:
     one = np.array([value], np.int64 if isinstance(value, int) else np.float64)
     one.flags.writeable = False
     return np.ndarray((size,), one.dtype, one, 0, (0,))
+
+
+def constant_words(word: int, size: int) -> FieldElements:
+    """The same of one word; the compiled core reads it without a copy for each element.
+
+    Examples
+    --------
+    >>> constant_words(7, 2).tolist(), constant_words(7, 2).strides
+    ([7, 7], (0,))
+    """
+    return np.broadcast_to(np.uint64(word), (size,))
+
+
+def is_constant(vector: Vector) -> bool:
+    """Whether all numbers are equal; most vectors show that they are not by their first ones.
+
+    Examples
+    --------
+    >>> is_constant(np.ones(3)), is_constant(np.arange(3.0)), is_constant(np.empty(0))
+    (True, False, False)
+    """
+    return bool(vector.size and (vector[:64] == vector[0]).all() and (vector == vector[0]).all())

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
 from relift.program import passes_reference
+from relift.program.index_sets import all_of
 from relift.program.sparse_structure import unchecked
 from relift.threads import threads_for
 
@@ -305,7 +306,7 @@ def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices 
     if minors is not None:
         place = np.full(n_minor, -1, np.int64)
         place[minors] = np.arange(minors.size)
-    kept = np.arange(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
+    kept = all_of(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
     offsets, indices, values = compiled.submatrix(parts, n_minor, kept, place, threads_for(matrix.nnz))
     kind = parts[0].dtype
@@ -343,7 +344,9 @@ def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | No
         listed = passes_reference.submatrix(matrix, rows, columns).tocoo()
         return Entries(listed.coords[0].astype(np.int64), listed.coords[1].astype(np.int64), listed.data)
     offsets, indices, values = _parts_of_some(matrix, rows, columns)
-    major = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    counts = np.diff(offsets)
+    present = np.flatnonzero(counts)  # of few rows most columns have no entry
+    major = np.repeat(present, counts[present])
     minor = indices.astype(np.int64)
     return Entries(major, minor, values) if matrix.format == "csr" else Entries(minor, major, values)
 

@@ -45,6 +45,7 @@ from relift.arrays import (
     is_sparse,
 )
 from relift.errors import NotANumberError, OptionError, ShapeError, SlowReferenceWarning
+from relift.program.index_sets import constant, constant_words, is_constant
 from relift.program.sparse_structure import checked_sparse
 from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
@@ -61,6 +62,9 @@ Progress = Callable[[str, int, int], object]
 
 MOST_NARROW = 2**31 - 1
 """The largest number that an index of 32 bits holds."""
+
+MANY = 4096
+"""From so many on, equal scales are stored as one number."""
 
 
 @final
@@ -104,8 +108,8 @@ class Refinement:
     variables, rows
         The classes.
     row_scales
-        Row i, with its bounds, was compared after division by ``row_scales[i]``; 1.0 where unscaled. A
-        negative scale exchanges the two bounds.
+        Row i, with its bounds, was compared after division by ``row_scales[i]``; 1.0 where unscaled, and where all
+        was told apart before rows had to be divided. A negative scale exchanges the two bounds.
     row_scale_images
         The same scales, exactly: field elements (:mod:`relift.symmetry.finite_field`).
     statistics
@@ -219,8 +223,9 @@ def refine(
         How the floats in P and A are read, see :mod:`relift.symmetry.finite_field`.
     scale_rows
         Compare rows up to a factor: row i is divided by :math:`T_i = \sum_j a_{ij}\omega_j`, with small
-        integers :math:`\omega_j` that depend on the initial colour of j; where T vanishes or is lost in
-        cancellation, by the finite bound of the row of largest size (the upper one of equals), or 1.
+        integers :math:`\omega_j` that depend on the initial colour of j, or are 1 where no two entries of A have
+        different signs; where T vanishes or is lost in cancellation, by the finite bound of the row of largest size
+        (the upper one of equals), or 1.
     row_extra
         Further words of length m that tell rows apart; they are not scaled.
     seed
@@ -290,8 +295,16 @@ def refine(
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
         )
-    scales.flags.writeable = scale_images.flags.writeable = False
+    scales, scale_images = _scales(scales, scale_images)
     return Refinement(Partition.trusted(variables), Partition.trusted(rows), scales, scale_images, statistics)
+
+
+def _scales(floats: Vector, images: FieldElements) -> tuple[Vector, FieldElements]:
+    """Scales of rows, read-only; where all are equal, and many, they take no memory."""
+    if floats.size > MANY and is_constant(floats) and (images == images[0]).all():
+        return constant(float(floats[0]), floats.size), constant_words(int(images[0]), images.size)
+    floats.flags.writeable = images.flags.writeable = False
+    return floats, images
 
 
 @lru_cache(maxsize=1)
@@ -582,7 +595,9 @@ def core_arrays(matrix: SparseMatrix, index_type: type[np.int32] | type[np.int64
 
 
 def _checked_words(name: str, words: FieldElements, size: int) -> FieldElements:
-    checked = np.ascontiguousarray(words, dtype=np.uint64)
+    # Those of one word are read as they are.
+    is_one = words.ndim == 1 and words.strides == (0,) and words.dtype == np.uint64
+    checked = words if is_one else np.ascontiguousarray(words, dtype=np.uint64)
     if checked.shape != (size,):
         raise ShapeError(f"{name} has shape {checked.shape}, not ({size},).", argument=name)
     return checked

@@ -174,12 +174,15 @@ def _scales_of_rows(
     r"""Choose what each row is divided by so that rows that say the same look the same.
 
     The scale is :math:`T_i = \sum_j a_{ij} \omega_j` with weights :math:`\omega_j` that depend on the initial
-    colour of variable j. T is the same for all rows of a class of any equitable partition, so dividing by it
-    merges classes but splits none. Where T vanishes, or is lost in cancellation, the finite bound of the row of
-    largest size takes its place, with its sign, and 1 where there is none.
+    colour of variable j, or are 1 where no two entries have different signs, so that no sum cancels. T is the same for
+    all rows of a class of any equitable partition, so dividing by it merges classes but splits none. Where T vanishes,
+    or is lost in cancellation, the finite bound of the row of largest size takes its place, with its sign, and 1 where
+    there is none.
     """
     n_rows, n_variables = A.shape
     weights = variable_weights(n_variables, variable_images)
+    if (A.data >= 0).all() or (A.data <= 0).all():
+        weights = np.ones(n_variables, np.int64)
     exact = field.grouped_sums(
         entries.row, field.multiply(weights.astype(np.uint64)[entries.column], entries.word), n_rows
     )

@@ -17,6 +17,7 @@ import numpy as np
 
 from relift.arrays import Array, Flags, Vector
 from relift.program.conic_rows import ConicRows
+from relift.program.index_sets import is_constant
 from relift.program.passes import products_and_sizes, spread
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
@@ -49,8 +50,8 @@ def distance_from_equitable(
     >>> distance_from_equitable(program, Partition.one_class(2), Partition.one_class(1), np.ones(1))
     0.0
     """
-    # Where nothing has a scale nothing is divided: the vectors are compared as they are, without copies.
-    w, by_row = variable_scales, None if np.all(row_scales == 1.0) else row_scales
+    # Where all rows have one scale nothing is divided: the vectors are compared as they are, without copies.
+    w, by_row = variable_scales, None if row_scales.size == 0 or is_constant(row_scales) else row_scales
     share = w if variable_masses is None else (1.0 if w is None else w) / variable_masses  # 1/p of the mathematics
     costs = _times(program.q, share)
     distance = _spread_of_sums(costs, np.abs(costs), variables)

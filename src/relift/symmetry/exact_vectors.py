@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from relift.arrays import FieldElements, Vector
+from relift.program.index_sets import constant_words, is_constant
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
@@ -57,14 +58,14 @@ class VectorImages:
             vectors = _vectors(program)
             sizes = [vector.size for vector in vectors]
             if sum(sizes) > SMALL:
-                return cls(*(field.images(vector, reading) for vector in vectors))
+                return cls(*(_read(vector, reading) for vector in vectors))
             words, ends = field.images(np.concatenate(vectors), reading), np.cumsum(sizes).tolist()
             return cls(*(words[end - size : end] for end, size in zip(ends, sizes, strict=True)))
         old, images = known
         read = (images.q, images.l, images.u, images.lb, images.ub, images.b)
         return cls(
             *(
-                words if vector is before or np.array_equal(vector, before) else field.images(vector, reading)
+                words if vector is before or np.array_equal(vector, before) else _read(vector, reading)
                 for vector, before, words in zip(_vectors(program), _vectors(old), read, strict=True)
             )
         )
@@ -72,3 +73,10 @@ class VectorImages:
 
 def _vectors(program: Program) -> tuple[Vector, ...]:
     return program.q, program.l, program.u, program.lb, program.ub, program.conic.b
+
+
+def _read(vector: Vector, reading: Reading) -> FieldElements:
+    """Images of many numbers; those that are all equal, as bounds often are, take no memory."""
+    if vector.size <= SMALL or not is_constant(vector):
+        return field.images(vector, reading)
+    return constant_words(int(field.images(vector[:1], reading)[0]), vector.size)

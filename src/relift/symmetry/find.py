@@ -12,6 +12,7 @@ import numpy as np
 from relift.arrays import FieldElements, Vector
 from relift.errors import OptionError
 from relift.program import formulas
+from relift.program.index_sets import constant
 from relift.program.program import Program
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry import finite_field as field_
@@ -145,7 +146,9 @@ class ScaleImages:
 
 
 def _relative(scales: Vector | None, classes: Partition) -> Vector:
-    return np.ones(classes.size) if scales is None else scales / scales[classes.representatives][classes.labels]
+    if scales is None or classes.is_discrete:
+        return constant(1.0, classes.size)
+    return scales / scales[classes.representatives][classes.labels]
 
 
 def _shares(masses: Vector | None, classes: Partition) -> Vector:
@@ -161,7 +164,7 @@ def no_symmetry(program: Program) -> Symmetry:
     return Symmetry(
         Partition.discrete(n),
         Partition.discrete(m),
-        np.ones(m),
+        constant(1.0, m),
         "none",
         Partition.discrete(len(program.quadratic)),
         Partition.discrete(program.conic.n_rows),

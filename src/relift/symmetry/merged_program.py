@@ -23,6 +23,7 @@ import numpy as np
 from scipy import sparse
 
 from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
+from relift.program.index_sets import constant, constant_words
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.settings import Reading
@@ -188,7 +189,7 @@ def relative_row_scales(found: Refinement) -> FieldElements:
 
 def _expanded(small: ClassScales, classes: Partition) -> ClassScales:
     if small.classes.is_discrete and bool(np.all(small.images == 1)):
-        return ClassScales(classes, np.ones(classes.size), np.ones(classes.size, np.uint64))
+        return ClassScales(classes, constant(1.0, classes.size), constant_words(1, classes.size))
     labels = classes.labels  # numbered by smallest member, and so is what they are merged into
     return ClassScales(
         Partition.trusted(small.classes.labels[labels], small.classes.n_classes),

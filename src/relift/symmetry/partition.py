@@ -13,6 +13,7 @@ from scipy import sparse
 from relift.arrays import Indices, Labels, SparseMatrix
 from relift.errors import PartitionError
 from relift.program.arrays import kept
+from relift.program.index_sets import all_of, constant
 from relift.program.passes import numbered
 
 KEPT_SIZE = 256
@@ -83,10 +84,13 @@ class Partition:
         Parameters
         ----------
         labels
-            The class of each element, as 64-bit integers.
+            The class of each element, as 64-bit integers; those of single elements are shared and given up.
         n_classes
             How many classes there are, if that is known.
         """
+        size = labels.size
+        if size > KEPT_SIZE and labels[-1] == size - 1:  # numbered by smallest member: each is alone
+            labels, n_classes = all_of(size), size
         partition = object.__new__(cls)
         object.__setattr__(partition, "labels", _read_only(labels))
         if n_classes is not None:
@@ -96,7 +100,7 @@ class Partition:
     @classmethod
     def discrete(cls, size: int) -> Partition:
         """Every element alone; small ones are the same object each time, since a partition never changes."""
-        return _discrete(size) if size <= KEPT_SIZE else cls.trusted(np.arange(size, dtype=np.int64), size)
+        return _discrete(size) if size <= KEPT_SIZE else cls.trusted(all_of(size), size)
 
     @classmethod
     def one_class(cls, size: int) -> Partition:
@@ -121,11 +125,15 @@ class Partition:
     @cached_property
     def class_sizes(self) -> Indices:
         """How many members each class has."""
+        if self.is_discrete:
+            return constant(1, self.size)
         return _read_only(np.bincount(self.labels, minlength=self.n_classes).astype(np.int64, copy=False))
 
     @cached_property
     def representatives(self) -> Indices:
         """The smallest member of each class."""
+        if self.is_discrete:
+            return self.labels
         is_first = np.ones(self.size, bool)  # the largest label so far grows where a class begins
         highest = np.maximum.accumulate(self.labels)
         np.not_equal(highest[1:], highest[:-1], out=is_first[1:])

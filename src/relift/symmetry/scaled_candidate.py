@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from relift.arrays import Flags, Indices, Labels, Vector
+from relift.arrays import Flags, Indices, Labels, ScalarT, Vector
+from relift.program.index_sets import constant, constant_words
 from relift.program.program import Program
 from relift.settings import LiftMethod
 from relift.symmetry.centres import Centres
@@ -102,7 +104,7 @@ class Candidate:
         if all(discrete):
             return Found(
                 Symmetry(
-                    Partition.discrete(n), Partition.discrete(m), np.ones(m), method, self.quadratic,
+                    Partition.discrete(n), Partition.discrete(m), constant(1.0, m), method, self.quadratic,
                     Partition.discrete(program.conic.n_rows), Partition.discrete(len(program.conic)), statistics,
                 )
             )  # fmt: skip
@@ -121,21 +123,21 @@ class Candidate:
         symmetry = Symmetry(
             _of_some(variables.classes, awake),
             _of_some(rows.classes, active),
-            rows.floats[active],
+            _some(rows.floats, active),
             method,
             self.quadratic,
             Partition.from_labels(_apart(conic_rows, cones.classes.labels[program.conic.cone_of_row])[kept]),
             _of_some(cones.classes, in_use),
             statistics,
-            variable_scales=_unless_ones(variables.floats[awake]),
+            variable_scales=_unless_ones(_some(variables.floats, awake)),
             variable_masses=None if masses is None else masses.variables[:n][awake],
             row_masses=None if masses is None else masses.rows[:m][active],
             conic_scales=_unless_ones(conic_rows.floats[kept]),
             conic_masses=None if masses is None else masses.rows[m:][kept],
             scale_images=ScaleImages(
-                variables.images[awake],
-                rows.images[active],
-                conic_rows.images[kept],
+                _some(variables.images, awake),
+                _some(rows.images, active),
+                _some(conic_rows.images, kept),
                 None if masses is None else masses.variable_images[:n][awake],
             )
             if self.is_exact
@@ -159,7 +161,7 @@ def as_given(classes: Partition) -> ClassScales:
     size = classes.size
     if size <= _ONES.size:
         return ClassScales(classes, _ONES[:size], _ONE_IMAGES[:size])
-    return ClassScales(classes, np.ones(size), np.ones(size, np.uint64))
+    return ClassScales(classes, constant(1.0, size), constant_words(1, size))
 
 
 def _scales_of_rows(found: Refinement) -> ClassScales:
@@ -188,6 +190,10 @@ def _parts(of_all: ClassScales, n: int) -> tuple[ClassScales, ClassScales]:
 
 def _of_some(classes: Partition, which: Flags) -> Partition:
     return classes if which.all() else Partition.from_labels(classes.labels[which])
+
+
+def _some(numbers: NDArray[ScalarT], which: Flags) -> NDArray[ScalarT]:
+    return numbers if which.all() else numbers[which]
 
 
 def _apart(rows: ClassScales, cone_class: Indices) -> Indices:

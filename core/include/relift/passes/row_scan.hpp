@@ -22,7 +22,7 @@ constexpr double close = 1e-9;
 
 struct RowPrint {
     double first = 0, sum = 0;
-    u32 row = 0, group = 0;  // the first row with the same columns
+    u32 row = 0, group = 0;  // rows of one group have the same columns
 };
 
 inline u64 word_of(u64 column) {  // splitmix64
@@ -46,10 +46,10 @@ inline u64 mixed(u64 word) { return word * 0x9E3779B97F4A7C15ull; }
 
 // Rows whose word may be that of another one, ascending: all that are, and about one in eight of the others. Rows with
 // the word 0 are left out. Two bits for each of eight places a row: whether a word fell there, and whether two did.
-inline std::vector<u32> maybe_repeated(const std::vector<u64>& words) {
+inline std::vector<u32> maybe_repeated(const Array<u64>& words) {
     size_t room = 64;
     while (room < 8 * words.size()) room *= 2;
-    std::vector<u64> bits(room / 32, 0);
+    Array<u64> bits(room / 32, 0);
     const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 24) & (room - 1); };
     for (const u64 word : words) {
         if (word == 0) continue;
@@ -67,14 +67,14 @@ inline std::vector<u32> maybe_repeated(const std::vector<u64>& words) {
     return found;
 }
 
-// For each of some rows the first of them with the same word, or nobody if there is no other; by a table of open
-// addresses. 32 bits of the words stand in it, so that others are seldom looked up.
-inline std::vector<u32> first_of_repeated(const std::vector<u64>& words, const std::vector<u32>& rows) {
+// For each of some rows the place of the first of them with the same word, or nobody if there is no other; by a table of
+// open addresses. 32 bits of the words stand in it, so that others are seldom looked up.
+inline std::vector<u32> first_of_repeated(const Array<u64>& words, const std::vector<u32>& rows) {
     struct Slot { u32 mark, at; };
     constexpr size_t ahead = 12;
     size_t room = 16;
     while (room < 2 * rows.size()) room *= 2;
-    std::vector<Slot> table(room, Slot{0, nobody});
+    Array<Slot> table(room, Slot{0, nobody});
     std::vector<u32> first(rows.size(), nobody);
     const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 20) & (room - 1); };
     for (size_t k = 0; k < rows.size(); ++k) {
@@ -85,16 +85,16 @@ inline std::vector<u32> first_of_repeated(const std::vector<u64>& words, const s
         const auto is_other = [&](const Slot& slot) { return slot.mark != mark || words[rows[slot.at]] != word; };
         while (table[place].at != nobody && is_other(table[place])) place = (place + 1) & (room - 1);
         if (table[place].at == nobody) table[place] = {mark, u32(k)};
-        else first[k] = first[table[place].at] = rows[table[place].at];
+        else first[k] = first[table[place].at] = table[place].at;
     }
     return first;
 }
 
 // Words of the columns of each row, and how many entries it has that are not 0.
-template <class Index>
-std::vector<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, long long* counts, u32 n_threads) {
+template <class Index, class Count>
+Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, Count* counts, u32 n_threads) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
-    std::vector<u64> words(m, 0);
+    Array<u64> words(m, 0);
     std::fill_n(counts, m, 0);
     if (!is_by_rows) {
         for (size_t major = 0; major < A.n_major; ++major) {
@@ -111,7 +111,7 @@ std::vector<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, long
     over_majors(A, threads_for(A.n_entries(), n_threads), [&](size_t first, size_t last) {
         for (size_t i = first; i < last; ++i) {
             u64 word = 0;
-            long long count = 0;
+            Count count = 0;
             for (size_t e = size_t(A.offsets[i]), end = size_t(A.offsets[i + 1]); e < end; ++e)
                 if (A.values[e] != 0) word += word_of(u64(A.indices[e])), ++count;
             words[i] = word;
@@ -143,37 +143,66 @@ void add_sums(const SparseView<Index>& A, bool is_by_rows, std::vector<RowPrint>
     }
 }
 
+// Prints of the rows whose word some other row has, by row; groups are numbered by their first rows.
+inline std::vector<RowPrint> prints_of_repeated(const Array<u64>& words, u32& n_groups) {
+    const std::vector<u32> some = maybe_repeated(words), first = first_of_repeated(words, some);
+    std::vector<RowPrint> prints;
+    prints.reserve(some.size() - size_t(std::count(first.begin(), first.end(), nobody)));
+    std::vector<u32> number(some.size());
+    n_groups = 0;
+    for (size_t k = 0; k < some.size(); ++k) {
+        if (first[k] == nobody) continue;
+        if (first[k] == k) number[k] = n_groups++;
+        prints.push_back({0, 0, some[k], number[first[k]]});
+    }
+    return prints;
+}
+
+// The same prints, those of a group together, by their sums.
+inline std::vector<RowPrint> sorted_by_group(const std::vector<RowPrint>& prints, u32 n_groups) {
+    std::vector<u32> next(n_groups + 1, 0);
+    for (const RowPrint& print : prints) ++next[print.group + 1];
+    for (u32 g = 0; g < n_groups; ++g) next[g + 1] += next[g];
+    std::vector<RowPrint> sorted(prints.size());
+    for (const RowPrint& print : prints) sorted[next[print.group]++] = print;  // starts become ends
+    for (u32 g = 0; g < n_groups; ++g)
+        std::sort(sorted.begin() + (g ? next[g - 1] : 0), sorted.begin() + next[g],
+                  [](const RowPrint& a, const RowPrint& b) { return a.sum < b.sum; });
+    return sorted;
+}
+
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
 // another one, ascending.
-template <class Index>
-std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, long long least, long long* counts,
+template <class Index, class Count>
+std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, u64 least, Count* counts,
                                  u32 n_threads) {
     std::vector<RowPrint> prints;
+    u32 n_groups = 0;
     {
-        std::vector<u64> words = words_of_rows(A, is_by_rows, counts, n_threads);
+        Array<u64> words = words_of_rows(A, is_by_rows, counts, n_threads);
         for (size_t i = 0; i < words.size(); ++i)
-            if (counts[i] < least) words[i] = 0;
-        const std::vector<u32> some = maybe_repeated(words), first = first_of_repeated(words, some);
-        prints.reserve(some.size() - size_t(std::count(first.begin(), first.end(), nobody)));
-        for (size_t k = 0; k < some.size(); ++k)
-            if (first[k] != nobody) prints.push_back({0, 0, some[k], first[k]});
+            if (u64(counts[i]) < least) words[i] = 0;
+        prints = prints_of_repeated(words, n_groups);
     }
     if (prints.empty()) return {};
     add_sums(A, is_by_rows, prints, n_threads);
     for (RowPrint& print : prints) print.sum /= print.first;
-    std::sort(prints.begin(), prints.end(), [](const RowPrint& a, const RowPrint& b) {
-        return a.group != b.group ? a.group < b.group : a.sum < b.sum;
-    });
+    prints = sorted_by_group(prints, n_groups);
     const auto are_close = [](const RowPrint& a, const RowPrint& b) {
         return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
     };
-    std::vector<long long> found;
+    std::vector<bool> is_found(is_by_rows ? A.n_major : A.n_minor, false);
+    size_t n_found = 0;
     for (size_t k = 0; k < prints.size(); ++k) {
         const bool is_near_last = k > 0 && are_close(prints[k - 1], prints[k]);
-        if (is_near_last || (k + 1 < prints.size() && are_close(prints[k], prints[k + 1])))
-            found.push_back((long long)prints[k].row);
+        if (!is_near_last && !(k + 1 < prints.size() && are_close(prints[k], prints[k + 1]))) continue;
+        is_found[prints[k].row] = true;
+        ++n_found;
     }
-    std::sort(found.begin(), found.end());
+    std::vector<long long> found;
+    found.reserve(n_found);
+    for (size_t i = 0; i < is_found.size() && found.size() < n_found; ++i)
+        if (is_found[i]) found.push_back((long long)i);
     return found;
 }
 

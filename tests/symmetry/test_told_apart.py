@@ -1,0 +1,121 @@
+"""Where costs and bounds tell all variables apart, rows are compared without their values being read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from relift.program.index_sets import constant_words
+from relift.symmetry import finite_field as field
+from relift.symmetry.colour_refinement import Mode, core_is_compiled, refine
+from relift.symmetry.colour_refinement_reference import refine_slowly
+
+needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
+VALUES = [0.0, 0.0, 0.0, 1.0, -1.0, 2.0, 0.1, 0.3, 1e300, 5e-324]
+
+
+def arguments(A: sparse.csr_array | sparse.csc_array, costs: np.ndarray, l: np.ndarray) -> tuple[Any, ...]:
+    u = np.full(l.size, np.inf)
+    return None, A, [field.images(costs)], field.images(l), field.images(u), l, u
+
+
+@st.composite
+def rows_with_multiples(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of which some are drawn again, times a factor; and left sides."""
+    n = draw(st.integers(1, 6))
+    rows = [draw(st.lists(st.sampled_from(VALUES), min_size=n, max_size=n)) for _ in range(draw(st.integers(1, 5)))]
+    for _ in range(draw(st.integers(0, 3))):
+        row, factor = draw(st.sampled_from(rows)), draw(st.sampled_from([1.0, -2.0, 0.5]))
+        rows.append([factor * value for value in row])
+    sides = [draw(st.sampled_from([0.0, 1.0, -2.0, 0.5])) for _ in rows]
+    return np.array(rows), np.array(sides)
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+@pytest.mark.parametrize("mode", ["equitable", "counting"])
+@given(case=rows_with_multiples(), scale_rows=st.booleans(), has_P=st.booleans(), seed=st.integers(0, 2**32))
+@settings(deadline=None, max_examples=80)
+def test_rows_are_parted_as_by_the_reference_where_costs_are_distinct(
+    mode: Mode, by_rows: bool, case: tuple[np.ndarray, np.ndarray], scale_rows: bool, has_P: bool, seed: int
+) -> None:
+    rows, sides = case
+    n = rows.shape[1]
+    A = (sparse.csr_array if by_rows else sparse.csc_array)(rows)
+    _, *rest = arguments(A, np.arange(n) + 0.5, sides)
+    P = sparse.csc_array(np.ones((n, n))) if has_P else None
+    found = refine(P, *rest, mode=mode, scale_rows=scale_rows, seed=seed)
+    slow = refine_slowly(P, *rest, mode=mode, reading="decimal", scale_rows=scale_rows, seed=seed)
+    assert found.variables.labels.tolist() == slow.variable_labels.tolist() == list(range(n))
+    assert found.rows.labels.tolist() == slow.row_labels.tolist()
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_array])
+def test_entries_that_stand_twice_are_added_up_where_costs_are_distinct(make: Any) -> None:
+    listed = sparse.coo_array(([1.0, 1.0, 3.0, 2.0, 3.0], ([0, 0, 0, 1, 1], [0, 0, 1, 0, 1])), shape=(2, 2))
+    order = np.lexsort((listed.row, listed.col) if make is sparse.csc_array else (listed.col, listed.row))
+    major, minor = (listed.col, listed.row) if make is sparse.csc_array else (listed.row, listed.col)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(major, minlength=2))])
+    A = make((listed.data[order], minor[order], offsets), shape=(2, 2))
+    assert A.nnz == 5  # the first row has its entry of 2 in two parts
+    found = refine(*arguments(A, np.array([1.0, 2.0]), np.zeros(2)), scale_rows=True)
+    assert found.rows.labels.tolist() == [0, 0]
+
+
+def test_indices_may_stand_in_any_order_where_costs_are_distinct() -> None:
+    A = sparse.csr_array((np.array([1.0, 2.0, 4.0, 2.0]), np.array([0, 1, 1, 0]), np.array([0, 2, 4])), shape=(2, 2))
+    found = refine(*arguments(A, np.array([1.0, 2.0]), np.zeros(2)), scale_rows=True)
+    assert found.rows.labels.tolist() == [0, 0]
+
+
+def test_several_rows_without_entries_are_compared_by_their_bounds() -> None:
+    A = sparse.csr_array((4, 2))
+    found = refine(*arguments(A, np.array([1.0, 2.0]), np.array([1.0, 2.0, 1.0, 3.0])), scale_rows=False)
+    assert found.rows.labels.tolist() == [0, 1, 0, 2]
+
+
+@needs_core
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf, np.nan])
+def test_entries_that_are_not_finite_are_refused_where_costs_are_distinct(wrong: float) -> None:
+    A = sparse.csr_array(np.array([[1.0, wrong], [2.0, 1.0]]))
+    with pytest.raises(ValueError, match=r"an entry of a matrix is infinite|a value is NaN"):
+        refine(*arguments(A, np.array([1.0, 2.0]), np.zeros(2)))
+
+
+@needs_core
+def test_no_value_is_read_where_costs_are_distinct_and_rows_have_different_columns() -> None:
+    n = 5000
+    values = np.random.default_rng(7).uniform(1, 2, n)
+    A = sparse.csc_array(sparse.diags_array([values, values[1:]], offsets=[0, 1], shape=(n, n)))
+    found = refine(*arguments(A, np.arange(n) + 1.0, np.zeros(n)))
+    assert found.variables.is_discrete
+    assert found.rows.is_discrete
+    assert found.statistics.rounds == 0
+    assert np.all(found.row_scales == 1.0)
+
+
+@pytest.mark.parametrize("mode", ["equitable", "counting"])
+@pytest.mark.parametrize("scale_rows", [False, True])
+def test_one_word_for_all_is_as_good_as_one_for_each(mode: Mode, scale_rows: bool) -> None:
+    random = np.random.default_rng(3)
+    A = sparse.csr_array(random.integers(0, 3, (30, 20)).astype(float))
+    l, u = np.full(30, 2.0), np.full(30, np.inf)
+    costs = field.images(random.integers(0, 4, 20).astype(float))
+    one, two, infinite = (int(field.images(value)) for value in (1.0, 2.0, np.inf))
+    full: list[Any] = [
+        [costs, np.full(20, one, np.uint64)],
+        np.full(30, two, np.uint64),
+        np.full(30, infinite, np.uint64),
+    ]
+    short: list[Any] = [[costs, constant_words(one, 20)], constant_words(two, 30), constant_words(infinite, 30)]
+    extra = constant_words(5, 30)
+    found = refine(None, A, *short, l, u, mode=mode, scale_rows=scale_rows, row_extra=[extra])
+    other = refine(None, A, *full, l, u, mode=mode, scale_rows=scale_rows, row_extra=[np.full(30, 5, np.uint64)])
+    assert found.variables == other.variables
+    assert found.rows == other.rows
+    assert np.array_equal(found.row_scales, other.row_scales)
+    assert np.array_equal(found.row_scale_images, other.row_scale_images)
