@@ -9,15 +9,24 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent
 NEEDS = {
-    "cvxpy": ("src/relift/cvxpy.py", "src/relift/bridges/cvxpy/", "docs/cvxpy.md"),
+    "cvxpy": ("src/relift/cvxpy.py", "src/relift/bridges/cvxpy/", "docs/cvxpy.md", "docs/coming_from_cvxpy.md"),
+    "igraph": ("src/relift/symmetry/geometry.py",),
     "linopy": ("src/relift/linopy.py", "src/relift/bridges/linopy_.py", "docs/pypsa_and_linopy.md"),
+    "pyarrow": ("src/relift/tables/postgres/copy_binary.py",),
     "pulp": ("src/relift/pulp.py", "src/relift/bridges/pulp_.py", "docs/other_tools.md"),
     "pyomo": ("src/relift/pyomo.py", "src/relift/bridges/pyomo_.py", "docs/other_tools.md"),
     "pypsa": ("docs/pypsa_and_linopy.md",),
-    "sklearn": ("src/relift/ml/", "src/relift/paper/", "docs/lifted_svm.md"),
+    "sklearn": (
+        "src/relift/ml/",
+        "src/relift/paper/",
+        "docs/lifted_svm.md",
+        "docs/coming_from_scikit_learn.md",
+        "docs/gallery.md",
+        "docs/repeated_rows.md",
+    ),
     "qpsolvers": ("src/relift/qpsolvers.py", "src/relift/bridges/qpsolvers_.py", "docs/scipy_and_qpsolvers.md"),
 }
-"""Packages, and what cannot even be imported without them. Tests skip by themselves, with a reason."""
+"""Packages, and whose examples need them. Tests skip by themselves, with a reason."""
 
 MISSING = {package: places for package, places in NEEDS.items() if find_spec(package) is None}
 
