@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,8 @@ def drawn_call(random: Random, draft: Draft) -> Call:
         return Call(name)
     if random.random() < 0.6:
         methods = ["equitable", "counting", "none", *([] if draft.cones or draft.quadratic else ["orbits"])]
-        words["lift"] = str(random.choice(methods))
+        drawn = str(random.choice(methods))  # the same draw whatever is installed
+        words["lift"] = drawn if drawn != "orbits" or find_spec("igraph") is not None else "equitable"
     if random.random() < 0.25:
         words["values"] = str(random.choice(["decimal", "bits"]))
     if random.random() < 0.15 and name != "approximate":
@@ -85,7 +87,7 @@ def drawn_call(random: Random, draft: Draft) -> Call:
     if random.random() < 0.3:
         words["reduce"] = bool(random.integers(2))
     if name in ("solve", "warm start") and random.random() < 0.35:
-        drawn = str(random.choice(_backends(draft)))  # the same draw whatever is installed
+        drawn = str(random.choice(_backends(draft)))
         words["backend"] = drawn if drawn in backend_names(installed=True) else "clarabel"
     if name == "approximate":
         words["approximate"] = float(random.choice([1e-2, 1e-3, 1e-4]))
