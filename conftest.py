@@ -9,15 +9,28 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent
 NEEDS = {
-    "cvxpy": ("src/relift/cvxpy.py", "src/relift/bridges/cvxpy/", "docs/cvxpy.md"),
+    "cvxpy": ("src/relift/cvxpy.py", "src/relift/bridges/cvxpy/", "docs/cvxpy.md", "docs/coming_from_cvxpy.md"),
     "linopy": ("src/relift/linopy.py", "src/relift/bridges/linopy_.py", "docs/pypsa_and_linopy.md"),
     "pulp": ("src/relift/pulp.py", "src/relift/bridges/pulp_.py", "docs/other_tools.md"),
     "pyomo": ("src/relift/pyomo.py", "src/relift/bridges/pyomo_.py", "docs/other_tools.md"),
     "pypsa": ("docs/pypsa_and_linopy.md",),
-    "sklearn": ("src/relift/ml/", "src/relift/paper/", "docs/lifted_svm.md"),
+    "sklearn": (
+        "src/relift/ml/",
+        "src/relift/paper/",
+        "docs/lifted_svm.md",
+        "docs/coming_from_scikit_learn.md",
+        "docs/gallery.md",
+        "docs/repeated_rows.md",
+    ),
     "qpsolvers": ("src/relift/qpsolvers.py", "src/relift/bridges/qpsolvers_.py", "docs/scipy_and_qpsolvers.md"),
 }
-"""Packages, and what cannot even be imported without them. Tests skip by themselves, with a reason."""
+"""Packages, and whose examples need them. Tests skip by themselves, with a reason."""
+
+EXAMPLES = {
+    "relift.symmetry.geometry.point_symmetries": "igraph",
+    "relift.tables.postgres.copy_binary.columns_from_copy": "pyarrow",
+}
+"""Single examples that need a package which the others of their module do not."""
 
 MISSING = {package: places for package, places in NEEDS.items() if find_spec(package) is None}
 
@@ -28,6 +41,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
         return None
     path = collection_path.relative_to(ROOT).as_posix()
     return True if any(path.startswith(place) for places in MISSING.values() for place in places) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip single examples that need a missing package."""
+    for item in items:
+        package = EXAMPLES.get(item.name)
+        if package is not None and find_spec(package) is None:
+            item.add_marker(pytest.mark.skip(reason=f"{package} is not installed"))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -131,6 +134,29 @@ def test_other_processes_give_the_same_answers_in_order() -> None:
     assert [result.objective for result in apart] == pytest.approx([6.0 * demand for demand in range(1, 8)])
 
 
+def test_a_script_without_a_guard_can_use_other_processes(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import relift\n"
+        "program = relift.Program(q=[1, 1], A=[[1, 1]], l=[1], lb=0)\n"
+        "print([r.objective for r in relift.solve_many(program, [{'l': [k]} for k in (1, 2, 3, 4)], jobs=2)])\n"
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[1.0, 2.0, 3.0, 4.0]\n", "")
+
+
+def test_an_error_in_another_process_is_raised_here() -> None:
+    many = [{"l": np.full(12, float(demand))} for demand in range(1, 5)]
+    with pytest.raises(OptionError, match="no option 'presolv'"):
+        solve_many(RING, many, jobs=2, backend="highs", backend_options={"presolv": "off"})
+
+
+def test_spawned_processes_give_the_same_answers() -> None:
+    shares = [[{"l": np.full(12, float(demand))}] for demand in (1, 2)]
+    lifting = module._joint_lifting(RING, shares[0] + shares[1], module._lift_settings({}))
+    found = module._solve_in_spawned(lifting, shares, {})
+    assert [result.objective for results in found for result in results] == pytest.approx([6.0, 12.0])
+
+
 def test_options_are_those_of_solve() -> None:
     results = solve_many(RING, [{}, {"l": np.full(12, 2.0)}], lift="none", backend="clarabel", tolerance=1e-5)
     assert {result.backend for result in results} == {"clarabel"}
@@ -155,6 +181,7 @@ def test_nothing_to_solve_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("words", "error", "message"),
     [
+        ({"scenarios": {"l": 3}}, OptionError, "scenarios is one mapping. Give a list of them: [{'l': ...}, "),
         ({"scenarios": [{"A": 3}]}, OptionError, "scenario 0 changes 'A'. Expected any of: q, l, u, lb, ub, r, b;"),
         ({"scenarios": [{}, [1, 2]]}, OptionError, "scenario 1 is a list. Give a mapping such as {'l': ...}."),
         ({"scenarios": [{}], "jobs": 0}, OptionError, "jobs=0 is out of range. Give a positive whole number."),

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from threading import Event
 from time import perf_counter
 from typing import Any
 
@@ -36,6 +37,7 @@ from relift.program.solution import Solution, Status
 from relift.result import Result
 from relift.settings import LiftSettings, SolverSettings
 from relift.solvers.highs_ import load, run, solution_of
+from relift.solvers.separate_process import call_apart
 from relift.threads import using_threads
 
 Change = Mapping[str, ArrayLike | float]
@@ -62,8 +64,8 @@ def solve_many(program: Program, scenarios: Iterable[Change], *, jobs: int = 1, 
         For each, what differs: a mapping from ``"q"``, ``"l"``, ``"u"``, ``"lb"``, ``"ub"``, ``"r"`` or ``"b"``
         (right-hand sides of conic rows) to the new vector.
     jobs
-        In how many processes; scenarios that follow each other stay together, so that each starts near the last. Where
-        processes are spawned, call this from a file with ``if __name__ == "__main__"``.
+        In how many processes; scenarios that follow each other stay together, so that each starts near the last. On
+        Windows they import the main script: call this under ``if __name__ == "__main__"`` there.
     **options
         Keywords of :func:`relift.solve`, for all of them; a time limit is for each.
 
@@ -92,6 +94,8 @@ def solve_many(program: Program, scenarios: Iterable[Change], *, jobs: int = 1, 
         raise other_model_error("relift.solve_many", program)
     if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
         raise OptionError(f"jobs={jobs!r} is out of range.", "Give a positive whole number.")
+    if isinstance(scenarios, Mapping):
+        raise OptionError("scenarios is one mapping.", "Give a list of them: [{'l': ...}, {'l': ...}].")
     changes = [_checked(program, number, change) for number, change in enumerate(scenarios)]
     if not changes:
         return []
@@ -106,9 +110,8 @@ def solve_many(program: Program, scenarios: Iterable[Change], *, jobs: int = 1, 
             return _solve_in_turn(lifting, changes, options)
     parts = np.array_split(np.arange(len(changes)), jobs)
     shares = [[changes[k] for k in part] for part in parts]
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        found = pool.map(_solve_on_one_core, [lifting] * jobs, shares, [options] * jobs)
-        return [result for results in found for result in results]
+    found = (_solve_apart if os.name == "posix" else _solve_in_spawned)(lifting, shares, options)
+    return [result for results in found for result in results]
 
 
 def _checked(program: Program, number: int, change: Change) -> Vectors:
@@ -190,6 +193,34 @@ def _numbers(stacks: Sequence[Matrix], like: Vector) -> Vector | None:
     together = np.where(together == 0, 0.0, together)  # no zero with a minus sign
     as_bytes = np.ascontiguousarray(together.T).view(np.dtype((np.void, together.shape[0] * 8))).ravel()
     return np.asarray(np.unique(as_bytes, return_inverse=True)[1].ravel() + 1.0)
+
+
+# --- side by side -----------------------------------------------------------------------------------------------------
+
+
+def _solve_apart(lifting: Lifting, shares: Sequence[Sequence[Vectors]], options: Options) -> list[list[Result]]:
+    """Each share in a process that does not import the main script, and is kept for the next call."""
+    stop = Event()
+
+    def solve_share(share: Sequence[Vectors]) -> list[Result]:
+        return call_apart(
+            "a process that solves scenarios", _solve_on_one_core, lifting, share, options,
+            interrupt=stop.is_set, prints=bool(options.get("verbose")),
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(len(shares)) as pool:
+        futures = [pool.submit(solve_share, share) for share in shares]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:  # an error in one share, or Ctrl-C: nobody waits for the others
+            stop.set()
+            raise
+
+
+def _solve_in_spawned(lifting: Lifting, shares: Sequence[Sequence[Vectors]], options: Options) -> list[list[Result]]:
+    n_shares = len(shares)
+    with ProcessPoolExecutor(n_shares, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(_solve_on_one_core, [lifting] * n_shares, shares, [options] * n_shares))
 
 
 # --- in turn ----------------------------------------------------------------------------------------------------------

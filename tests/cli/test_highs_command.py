@@ -99,6 +99,12 @@ def test_a_basis_file_is_that_of_a_vertex(ring: Path) -> None:
     assert path.read_text().startswith("HiGHS_basis_file v2\nValid\n")
 
 
+def test_the_model_is_written_where_the_options_say_so(ring: Path) -> None:
+    path = ring.with_name("again.mps")
+    assert run([str(ring), "--write_model_file", str(path), "--output_flag=false"]) == 0
+    assert relift.read_program(path) == relift.read_program(ring)
+
+
 def test_integer_models_are_refused_or_passed_whole(tmp_path: Path) -> None:
     (tmp_path / "m.lp").write_text("max\n 3 x + 2 y + 2 z\nst\n 2 x + 1.5 y + 1.5 z <= 3.2\nbinary\n x y z\nend\n")
     with pytest.raises(UnsupportedError, match="3 integer or semi-continuous variables, the first is 'x'"):
@@ -114,6 +120,7 @@ def test_integer_models_are_refused_or_passed_whole(tmp_path: Path) -> None:
         (["--time_limit", "5"], "the model is missing. Write: relift-highs MODEL [--solution_file FILE]."),
         (["a.mps", "b.mps"], "two models are given, 'a.mps' and 'b.mps'. Give one."),
         (["a.mps", "--time_limit"], "--time_limit has no value. Write --time_limit VALUE or --time_limit=VALUE."),
+        (["a.mps", "-s", "ipm"], "'-s' is not an option. Options are written --name VALUE or --name=VALUE."),
         (["a.mps", "--digits", "few"], "--digits 'few' is not a number."),
         (["a.mps", "--vertex", "maybe"], "--vertex 'maybe' is neither true nor false."),
     ],
@@ -135,9 +142,14 @@ def test_wrong_options_are_refused_before_the_model_is_read() -> None:
 
 def test_the_process_says_one_sentence_and_ends_as_highs_does(tmp_path: Path) -> None:
     (tmp_path / "broken.mps").write_text("ROWS\n what is this\n")
+    (tmp_path / "ranges.lp").write_text("min\n x + y\nst\n c: 1 <= x + y <= 2\nend\n")
+    (tmp_path / "whole.lp").write_text("max\n x\nst\n 2 x <= 3\ngeneral\n x\nend\n")
     for words, said in (
         ([str(tmp_path / "none.mps")], "none.mps: No such file or directory."),
-        ([str(tmp_path / "broken.mps")], "as a model. Its log says why."),
+        ([str(tmp_path / "broken.mps")], "as a model. relift's reader says: "),
+        ([str(tmp_path / "ranges.lp")], "as a model. relift's reader takes it: relift solve "),
+        ([str(tmp_path / "whole.lp")], "--integers pass passes the whole model to HiGHS, without lifting."),
+        ([str(tmp_path / "ranges.lp"), "--solution_file", "none/x.sol"], "none/x.sol: No such file or directory."),
         ([str(tmp_path / "broken.mps"), "--lifd", "x"], "neither relift nor HiGHS has an option 'lifd'."),
     ):
         command = [sys.executable, "-c", "from relift.cli.highs_command import main; main()", *words]
@@ -148,11 +160,18 @@ def test_the_process_says_one_sentence_and_ends_as_highs_does(tmp_path: Path) ->
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("word", "said"), [("--help", "usage: relift-highs"), ("--version", "with HiGHS 1.")])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--help"], "usage: relift-highs"),
+        (["model.mps", "-h"], "usage: relift-highs"),
+        (["--version"], "with HiGHS 1."),
+    ],
+)
 def test_help_and_version_are_printed(
-    word: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["relift-highs", word])
+    monkeypatch.setattr(sys, "argv", ["relift-highs", *words])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 0

@@ -54,7 +54,9 @@ def test_a_solve_with_a_file_uses_its_options(model: str, tmp_path: Path, capsys
         ("[command.solv]\nlift = 'none'", "'solv' is not a command. Expected one of: solve, lift,"),
         ("[solve]\nlift = 'none'", "options of one command stand in [command.NAME]"),
         ("digits = 2024-01-01", "digits is datetime.date(2024, 1, 1). An option is a number, a string, true, false or"),
-        ("lifd = 'none'", "No such option"),
+        ("lifd = 'none'", "relift.toml: no command has an option 'lifd'. Did you mean 'lift'?"),
+        ("[command.solve]\nnearest = true", "relift.toml: relift solve has no option 'nearest'."),
+        ("[command]\nsolve = 3", "relift.toml: command.solve is 3. Write a table: [command.solve]."),
         ("lift = 'cunning'", "cunning"),
     ],
 )
@@ -65,6 +67,16 @@ def test_wrong_files_are_refused_in_one_sentence(
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_a_key_for_all_commands_is_passed_over_by_those_that_do_not_have_it(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = options(tmp_path, "time_limit = 60\nvertex = true\njson = true\n")
+    assert run(["inspect", model, "--options", path]) == 0
+    assert json.loads(capsys.readouterr().out)["variables"]["one_sided"] == 6
+    assert run(["solve", model, "--options", path]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "optimal"
 
 
 def test_a_missing_file_and_a_missing_name_are_said(model: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.fuzz.draft import Draft
 
 import relift
 from relift.lifting.certificate import certify
+from relift.solvers.registry import backend_names
 
 Random = np.random.Generator
 
@@ -74,7 +76,8 @@ def drawn_call(random: Random, draft: Draft) -> Call:
         return Call(name)
     if random.random() < 0.6:
         methods = ["equitable", "counting", "none", *([] if draft.cones or draft.quadratic else ["orbits"])]
-        words["lift"] = str(random.choice(methods))
+        drawn = str(random.choice(methods))  # the same draw whatever is installed
+        words["lift"] = drawn if drawn != "orbits" or find_spec("igraph") is not None else "equitable"
     if random.random() < 0.25:
         words["values"] = str(random.choice(["decimal", "bits"]))
     if random.random() < 0.15 and name != "approximate":
@@ -84,7 +87,8 @@ def drawn_call(random: Random, draft: Draft) -> Call:
     if random.random() < 0.3:
         words["reduce"] = bool(random.integers(2))
     if name in ("solve", "warm start") and random.random() < 0.35:
-        words["backend"] = str(random.choice(_backends(draft)))
+        drawn = str(random.choice(_backends(draft)))
+        words["backend"] = drawn if drawn in backend_names(installed=True) else "clarabel"
     if name == "approximate":
         words["approximate"] = float(random.choice([1e-2, 1e-3, 1e-4]))
     return Call(name, words)

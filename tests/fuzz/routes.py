@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,15 @@ Route = Callable[[Draft], Found]
 
 
 def routes_for(draft: Draft) -> list[Route]:
-    """The routes for a program, the most reliable first."""
+    """The routes for a program, the most reliable first; those whose package is missing are left out."""
+    routes: list[Route] = (
+        [highs_simplex, clarabel, piqp] if (draft.n + draft.m) % 2 else [clarabel, highs_simplex, piqp]
+    )
     if draft.cones or draft.quadratic:
-        return [clarabel, scs]
-    if draft.P is not None:
-        return [clarabel, piqp, highs_simplex, scs]
-    linear: list[Route] = [highs_simplex, clarabel, piqp]
-    return linear if (draft.n + draft.m) % 2 else [clarabel, highs_simplex, piqp]
+        routes = [clarabel, scs]
+    elif draft.P is not None:
+        routes = [clarabel, piqp, highs_simplex, scs]
+    return [route for route in routes if route not in (piqp, scs) or find_spec(route.__name__) is not None]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -99,12 +100,14 @@ USES: dict[str, Callable[[Any], Any]] = {
     "factor": relift.semidefinite_factor,
     "kernel": lambda M: relift.kernel_partition(M),
     "table": lambda M: MODEL.solve(data={"a": M}),
-    "examples": lambda M: pytest.importorskip("relift.ml").LiftedLinearSVC().fit(M, [0, 1, 0]),
+    "examples": lambda M: import_module("relift.ml").LiftedLinearSVC().fit(M, [0, 1, 0]),
 }
 
 
 @pytest.mark.parametrize("use", USES)
 def test_a_damaged_matrix_gets_a_sentence_wherever_it_is_given(use: str) -> None:
+    if use == "examples":
+        pytest.importorskip("sklearn")
     n_cases = 0
     for name, matrix in damaged():
         n_cases += 1

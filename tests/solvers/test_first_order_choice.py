@@ -146,6 +146,7 @@ def test_clarabel_answers_where_osqp_does_not_in_time(monkeypatch: pytest.Monkey
     ids=["linear", "mostly flat", "no fill", "quadratic rows"],
 )
 def test_other_programs_are_left_to_the_default(change: dict[str, Any]) -> None:
+    pytest.importorskip("osqp")
     program = grid(11)
     assert first_order_iterations(program) is not None
     assert first_order_iterations(program.replace(**change, assume_convex=True)) is None

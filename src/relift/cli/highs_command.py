@@ -17,8 +17,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, final
 
-from relift.atomic import write_atomically
-from relift.errors import FileFormatError, OptionError, ReliftError
+from relift.errors import FileFormatError, OptionError, ReliftError, UnsupportedError
 from relift.redaction import redacted
 
 if TYPE_CHECKING:
@@ -93,6 +92,8 @@ def words_of(given: Sequence[str]) -> Words:
     words, pairs, rest = Words(), list[tuple[str, str]](), list(given)
     while rest:
         word = rest.pop(0)
+        if word.startswith("-") and not word.startswith("--"):
+            raise OptionError(f"{word!r} is not an option.", "Options are written --name VALUE or --name=VALUE.")
         if not word.startswith("--"):
             pairs.append(("model_file", word))
             continue
@@ -161,20 +162,20 @@ def run(given: Sequence[str]) -> int:
     import highspy
 
     from relift.bridges.highs import solve
-    from relift.bridges.highs.options import option
+    from relift.bridges.highs.files import check_files
 
     words, start = words_of(given), perf_counter()
     highs = highspy.Highs()
     _set_options(highs, words)
-    style = int(option(highs, "write_solution_style"))
-    if option(highs, "write_solution_to_file") and style not in {0, 1}:
-        raise OptionError(f"write_solution_style {style} is not written.", "Choose 0 (raw) or 1 (table).")
+    check_files(highs)
     _read(highs, words.model)
-    if option(highs, "write_basis_file"):
-        words.own.setdefault("vertex", True)
     # The log of the solver of the small model would read as that of this one.
-    outcome = solve(highs, **{"verbose": False, **words.own})
-    _write_files(highs, outcome, style)
+    try:
+        outcome = solve(highs, **{"verbose": False, **words.own})
+    except UnsupportedError as error:
+        raise UnsupportedError(error.message, error.hint.replace('integers="pass"', "--integers pass")) from None
+    if outcome.result is None:
+        _write_files_of_highs(highs)
     _tell(highs, outcome, perf_counter() - start)
     ended = outcome.status in {"optimal", "infeasible", "unbounded", "optimal_within_gap"}
     return 0 if ended else EXIT_WARNING
@@ -199,27 +200,29 @@ def _read(highs: Highs, path: str) -> None:
 
     Path(path).open("rb").close()  # the operating system says best why a file cannot be read
     if highs.readModel(path) == highspy.HighsStatus.kError:
-        raise FileFormatError(f"HiGHS cannot read {path} as a model.", "Its log says why.")
+        raise FileFormatError(f"HiGHS cannot read {path} as a model.", _second_opinion(path))
 
 
-def _write_files(highs: Highs, outcome: Outcome, style: int) -> None:
+def _second_opinion(path: str) -> str:
+    """What relift's own reader says of a file that HiGHS does not read: it names the line, and takes more."""
+    from relift.formats.program_files import read_program
+
+    try:
+        read_program(path)
+    except ReliftError as error:
+        return f"relift's reader says: {error}"
+    return f"relift's reader takes it: relift solve {path}."
+
+
+def _write_files_of_highs(highs: Highs) -> None:
+    """Write those of a run of HiGHS itself, which some versions of it leave to the caller."""
+    from relift.bridges.highs.files import wants_solution
     from relift.bridges.highs.options import option
-    from relift.formats.highs_solutions import highs_table, highs_text
 
     if path := option(highs, "write_basis_file"):
         highs.writeBasis(path)
-    if not option(highs, "write_solution_to_file"):
-        return
-    path = option(highs, "solution_file")
-    if outcome.result is None:
-        highs.writeSolution(path, style)
-        return
-    text = (highs_table if style else highs_text)(outcome.result.program, outcome.result.solution)
-    if not path:
-        print(text, end="")
-        return
-    with write_atomically(Path(path)) as file:
-        file.write(text.encode("utf-8"))
+    if wants_solution(highs):
+        highs.writeSolution(option(highs, "solution_file"), int(option(highs, "write_solution_style")))
 
 
 def _tell(highs: Highs, outcome: Outcome, seconds: float) -> None:
@@ -247,7 +250,7 @@ def _tell(highs: Highs, outcome: Outcome, seconds: float) -> None:
 def main() -> None:
     """Run the command line of this process."""
     given = sys.argv[1:]
-    if not given or given[0] in {"--help", "-h"}:
+    if not given or not {"--help", "-h"}.isdisjoint(given):
         print(USAGE, end="")
         sys.exit(0 if given else EXIT_ERROR)
     if given[0] in {"--version", "-v"}:

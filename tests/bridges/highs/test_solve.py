@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pathlib import Path
 from typing import Any
 
 import highspy
@@ -19,6 +20,7 @@ from relift import Program, Status
 from relift.bridges.highs.options import changed_options, set_options, settings_from
 from relift.bridges.highs.write import MODEL_STATUS
 from relift.errors import NonConvexError, NotAProgramError, OptionError, UnsupportedError
+from relift.formats.solutions import read_solution
 
 RING = Program(q=np.ones(6), A=np.eye(6) + np.roll(np.eye(6), 1, axis=1), l=np.ones(6), lb=0, ub=1)
 SPREAD = Program(P=np.eye(4), q=-np.ones(4), A=np.ones((1, 4)), u=[2.0], lb=0, r=1.5)
@@ -230,6 +232,57 @@ def test_options_that_the_solver_of_a_quadratic_program_does_not_know_are_named(
     outcome = relift.highs.solve(h)
     assert outcome.reason == "clarabel was not told the options of HiGHS: qp_regularization_value"
     assert relift.highs.solve(h, backend="highs").reason == ""
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", [RING, SPREAD, RING.replace(l=np.full(6, 3.0))], ids=["LP", "QP", "infeasible"])
+@pytest.mark.parametrize("style", [0, 1], ids=["raw", "table"])
+def test_files_that_options_name_are_written_as_by_a_run(program: Program, style: int, tmp_path: Path) -> None:
+    h = highs_of(program)
+    h.setOptionValue("solution_file", str(tmp_path / "m.sol"))
+    h.setOptionValue("write_model_file", str(tmp_path / "m.mps"))
+    h.setOptionValue("write_solution_style", style)
+    outcome = relift.highs.solve(h)
+    assert outcome.is_lifted
+    assert relift.read_program(tmp_path / "m.mps").replace(variable_names=None, row_names=None) == program
+    text = (tmp_path / "m.sol").read_text()
+    status = {"optimal": "Optimal", "infeasible": "Infeasible"}[outcome.status]
+    assert text.startswith("Columns\n" if style else f"Model status\n{status}\n")
+    assert not style or f"Model status: {status}\n" in text
+    if style == 0 and outcome.status == Status.OPTIMAL:
+        assert relift.certify(program, read_solution(tmp_path / "m.sol", program)).is_optimal
+
+
+def test_a_basis_file_asks_for_a_vertex_and_the_solution_file_has_its_basis_too(tmp_path: Path) -> None:
+    h = highs_of(RING)
+    h.setOptionValue("write_basis_file", str(tmp_path / "m.bas"))
+    h.setOptionValue("solution_file", str(tmp_path / "m.sol"))
+    assert relift.highs.solve(h).is_lifted
+    again = highs_of(RING)
+    assert again.readBasis(str(tmp_path / "m.bas")) == highspy.HighsStatus.kOk
+    again.run()
+    assert again.getInfo().simplex_iteration_count == 0
+    assert "# Basis\nHiGHS_basis_file v2\nValid\n" in (tmp_path / "m.sol").read_text()
+
+
+def test_a_solution_without_a_file_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    h = highs_of(SPREAD)
+    h.setOptionValue("write_solution_to_file", True)
+    relift.highs.solve(h)
+    assert "Model status\nOptimal\n" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["solution_file", "write_model_file", "write_basis_file"])
+def test_a_folder_that_is_missing_is_told_before_anything_is_solved(name: str, tmp_path: Path) -> None:
+    h = highs_of(RING)
+    path = str(tmp_path / "none" / "m.mps")
+    h.setOptionValue(name, path)
+    with pytest.raises(FileNotFoundError) as caught:
+        relift.highs.solve(h)
+    assert caught.value.filename == path
+    assert h.getModelStatus().name == "kNotset"
 
 
 # --- the state of the object afterwards -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 - :mod:`~relift.bridges.highs.read` makes a program of the model that it holds;
 - :mod:`~relift.bridges.highs.options` makes settings of relift of its options;
 - :mod:`~relift.bridges.highs.write` puts an answer into it;
+- :mod:`~relift.bridges.highs.files` writes the files that its options name;
 - :mod:`~relift.bridges.highs.solve` does these in order.
 """
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, final, get_args
 
 import numpy as np
 
+from relift.bridges.highs.files import check_files, write_answer_files, write_model_file
 from relift.bridges.highs.options import changed_for_a_while, option, settings_from
 from relift.bridges.highs.read import check_is_highs, discrete_columns, name_of_column, program_from_highs
 from relift.bridges.highs.write import forget_answer, write_answer
@@ -62,7 +63,8 @@ def solve(highs: Highs, *, integers: Integers = "refuse", **options: object) -> 
 
     Afterwards ``h.getModelStatus()``, ``h.getSolution()`` (values, dual values, reduced costs, in HiGHS's signs),
     ``h.getInfo()`` and ``h.getObjectiveValue()`` tell what relift found. The options of the object are used: time
-    limit, threads and log by relift, all others by HiGHS where it is the solver of the small program.
+    limit, threads and log by relift, all others by HiGHS where it is the solver of the small program. Files that they
+    name are written as by ``h.run()``: model, solution, and the basis of a vertex (linear models).
 
     The point is in general not a vertex, so that the object holds no basis; ``vertex=True`` moves it to one, and lets
     HiGHS confirm it. What relift cannot solve or certify is left to HiGHS: an empty model, crossed bounds, an infinite
@@ -91,6 +93,10 @@ def solve(highs: Highs, *, integers: Integers = "refuse", **options: object) -> 
         If the numbers make no convex program.
     NotAProgramError
         If it is not a ``highspy.Highs``.
+    FileNotFoundError
+        If the folder of a file that is to be written does not exist; nothing is solved then.
+    OptionError
+        If an option has a wrong value.
 
     Examples
     --------
@@ -117,16 +123,22 @@ def solve(highs: Highs, *, integers: Integers = "refuse", **options: object) -> 
         return _run_as_it_is(highs, error.message)
     from relift.pipeline import solve as solve_program
 
+    check_files(highs)
+    write_model_file(highs)
     words, unseen = settings_from(highs, options)
+    if program.is_linear and option(highs, "write_basis_file"):
+        words.setdefault("vertex", True)  # another point has no basis
     _say(highs, f"relift: {program.kind} with {program.n_variables:,} columns and {program.n_rows:,} rows")
     result = solve_program(program, **words)
     _say(highs, f"relift: {result!r}")
     if program.is_linear and result.status in {Status.FAILURE, Status.OPTIMAL_INACCURATE}:
         return _run_as_it_is(highs, result.message or "no answer passed its check", perf_counter() - start)
-    if words.get("vertex") and result.status == Status.OPTIMAL:
+    is_vertex = bool(words.get("vertex")) and result.status == Status.OPTIMAL
+    if is_vertex:
         _confirm_vertex(highs, result)
     else:
         write_answer(highs, program, result.solution)
+    write_answer_files(highs, result, is_vertex=is_vertex)
     reason = f"{result.backend} was not told the options of HiGHS: {', '.join(unseen)}" if unseen else ""
     objective = result.objective if result.status.has_point else np.nan
     return Outcome(result.status, objective, result, reason)

@@ -82,13 +82,19 @@ def highs_solution(program: Program, solution: Solution) -> HighsSolution:
 
 
 def _postsolved(highs: Highs, held: HighsSolution) -> bool:
-    """Hand the answer over as that of a presolved model; whether HiGHS found it optimal."""
+    """Hand the answer over as that of a presolved model; whether HiGHS found it optimal, and holds what it was given."""
     import highspy
 
     with changed_for_a_while(highs, presolve="off", output_flag=False):
         if highs.presolve() == highspy.HighsStatus.kError or highs.postsolve(held) == highspy.HighsStatus.kError:
             return False
-    return bool(highs.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return False
+    has_now = highs.getSolution()  # HiGHS 1.13 changes the signs of some dual values of maximisations
+    return all(
+        np.allclose(getattr(has_now, part), getattr(held, part), rtol=1e-9, atol=1e-9)
+        for part in ("col_value", "row_value", "row_dual", "col_dual")
+    )
 
 
 def _tell(highs: Highs, program: Program, solution: Solution, held: HighsSolution) -> None:
