@@ -32,7 +32,7 @@ def with_own_cones(program: Program) -> tuple[str, int]:
     K, b = csc(sparse.vstack([conic.K, rows.A])), np.concatenate([conic.b, rows.b])
     P = csc(sparse.triu(quadratic_part(program)))
     try:
-        settings = _settings(clarabel, SolverSettings())
+        settings = _settings(clarabel, SolverSettings(), program)
         found = clarabel.DefaultSolver(P, program.q.copy(), K, b, cones, settings).solve()
     except (KeyboardInterrupt, SystemExit):
         raise

@@ -43,7 +43,7 @@ def presolve(random: Random) -> Case:
 
 def merge(random: Random) -> Case:
     program = symmetric(random)
-    return program, quotient(program, lift(program, LiftSettings(reduce=False)).symmetry)
+    return program, quotient(program, lift(program, LiftSettings(reduce=False, signs=False)).symmetry)
 
 
 def isometric(random: Random) -> Case:
@@ -54,7 +54,7 @@ def isometric(random: Random) -> Case:
 
 def conic_merge(random: Random) -> Case:
     program = symmetric_conic_program(int(random.integers(2**31))).program.minimisation()
-    return program, quotient(program, lift(program, LiftSettings(reduce=False)).symmetry)
+    return program, quotient(program, lift(program, LiftSettings(reduce=False, signs=False)).symmetry)
 
 
 def snapped(random: Random) -> Case:

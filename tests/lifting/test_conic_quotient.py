@@ -116,7 +116,7 @@ def test_exponents_of_merged_arguments_add() -> None:
     # maximise z with x1^.25 x2^.25 x3^.5 >= z, x1 + x2 <= 2, x3 <= 4.
     rows = ConicRows(-np.eye(4), np.zeros(4), [PowerND((0.25, 0.25, 0.5))])
     program = Program(q=[0, 0, 0, -1], A=[[1, 1, 0, 0]], u=[2], ub=[9, 9, 4, 9], conic=rows)
-    result = relift.solve(program)
+    result = relift.solve(program, tolerance=1e-8)
     assert result.lifting.small.conic.cones == (Power(0.5),)
     assert result.objective == pytest.approx(-2.0, abs=1e-6)
     np.testing.assert_allclose(result.x, [1, 1, 4, 2], atol=1e-4)

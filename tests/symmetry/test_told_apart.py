@@ -12,8 +12,8 @@ from scipy import sparse
 
 from relift.program.index_sets import constant_words
 from relift.symmetry import finite_field as field
-from relift.symmetry.colour_refinement import Mode, core_is_compiled, refine
-from relift.symmetry.colour_refinement_reference import refine_slowly
+from relift.symmetry.colour_refinement import core_is_compiled, refine
+from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
 
 needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
 VALUES = [0.0, 0.0, 0.0, 1.0, -1.0, 2.0, 0.1, 0.3, 1e300, 5e-324]
@@ -113,8 +113,9 @@ def test_one_word_for_all_is_as_good_as_one_for_each(mode: Mode, scale_rows: boo
     ]
     short: list[Any] = [[costs, constant_words(one, 20)], constant_words(two, 30), constant_words(infinite, 30)]
     extra = constant_words(5, 30)
-    found = refine(None, A, *short, l, u, mode=mode, scale_rows=scale_rows, row_extra=[extra])
-    other = refine(None, A, *full, l, u, mode=mode, scale_rows=scale_rows, row_extra=[np.full(30, 5, np.uint64)])
+    found = refine(None, A, short[0], short[1], short[2], l, u, mode=mode, scale_rows=scale_rows, row_extra=[extra])
+    every = np.full(30, 5, np.uint64)
+    other = refine(None, A, full[0], full[1], full[2], l, u, mode=mode, scale_rows=scale_rows, row_extra=[every])
     assert found.variables == other.variables
     assert found.rows == other.rows
     assert np.array_equal(found.row_scales, other.row_scales)

@@ -239,7 +239,8 @@ def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Ve
     labels: Integers = variables.labels.astype(narrow, copy=False)
     if A.format == "csr":
         data = part.data if w is None else part.data * w[part.indices]
-        of_entries, offsets = labels[part.indices], part.indptr.astype(narrow, copy=False)
+        of_entries: Integers = labels[part.indices]
+        offsets: Integers = part.indptr.astype(narrow, copy=False)
         return _without_cancelled(
             lambda values: unchecked(sparse.csr_array, values, of_entries, offsets, shape), data, _cancelled(w)
         )
