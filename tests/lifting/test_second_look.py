@@ -19,7 +19,7 @@ import relift
 from relift.arrays import Vector
 from relift.cli.commands import app
 from relift.formats.program_files import write_program
-from relift.lifting.second_look import has_nearly_equal_numbers, may_be_rounded
+from relift.lifting.second_look import _at, has_nearly_equal_numbers, may_be_rounded
 from relift.program.program import Program
 
 
@@ -177,6 +177,21 @@ def test_large_arrays_are_sampled_and_near_misses_are_still_seen() -> None:
     assert not has_nearly_equal_numbers(Program(q=values, lb=0))
     values[1::2] *= 1 + 2e-15
     assert has_nearly_equal_numbers(Program(q=values, lb=0))
+
+
+def test_near_misses_between_long_lower_and_upper_bounds_are_seen() -> None:
+    numbers = np.random.default_rng(4).integers(1, 1 << 40, 90_000) / 7.0
+    for lb, ub in ((numbers, numbers * (1 + 2**-51)), (np.full(90_000, -np.inf), numbers), (numbers, numbers + 1e9)):
+        is_near = bool(np.isfinite(lb).all() and (ub - lb).max() < 1)
+        assert has_nearly_equal_numbers(Program(q=np.ones(90_000), lb=lb, ub=ub)) is is_near
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any), st.integers(0, 2**32))
+def test_numbers_of_several_vectors_are_found_as_if_they_were_one(sizes: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    parts = tuple(random.normal(size=size) for size in sizes)
+    places = random.integers(sum(sizes), size=20)
+    assert np.array_equal(_at(parts, places), np.concatenate(parts)[places])
 
 
 def test_near_misses_that_keep_nothing_apart_get_no_hint() -> None:

@@ -120,11 +120,10 @@ def _has_near_misses(*parts: Vector) -> bool:
 
 def _at(parts: tuple[Vector, ...], places: Indices) -> Vector:
     """Numbers at some places of vectors that follow each other, without a copy of them all."""
-    if len(parts) == 1:
-        return parts[0][places]
-    values, first = np.empty(places.size), 0
+    values, first = np.zeros(0), 0
     for part in parts:
-        is_here = (places >= first) & (places < first + part.size)
-        values[is_here] = part[places[is_here] - first]
-        first += part.size
+        if part.size:
+            here = part.take(places - first, mode="clip")
+            values = here if first == 0 else np.where(places < first, values, here)
+            first += part.size
     return values
