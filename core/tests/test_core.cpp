@@ -180,6 +180,51 @@ void test_sparse_graphs() {
     }
 }
 
+// The worklist alone, from cells that all wait to split others: what waits falls apart itself, and each part must still
+// split. Rounds leave it little of that, so that whole refinements seldom come here.
+void test_waiting_cells_fall_apart() {
+    std::mt19937_64 random(7);
+    for (int k = 0; k < 500; ++k) {
+        const u32 n = 10 + u32(random() % 30), n_colours = 1 + u32(random() % 4);
+        std::vector<std::set<u32>> neighbours(n);
+        for (u32 e = 0; e < n + n / 2; ++e) {
+            const u32 i = u32(random() % n), j = u32(random() % n);
+            neighbours[i].insert(j);
+            neighbours[j].insert(i);
+        }
+        std::vector<u32> offsets{0}, targets;
+        for (const auto& row : neighbours) {
+            targets.insert(targets.end(), row.begin(), row.end());
+            offsets.push_back(u32(targets.size()));
+        }
+        std::vector<i64> expected(n), found(n);
+        Array<u32> sizes(n_colours, 0), splitters(n_colours, 0);
+        for (u32 v = 0; v < n; ++v) ++sizes[u32(expected[v] = v < n_colours ? v : i64(random() % n_colours))];
+        std::iota(splitters.begin(), splitters.end(), 0);
+
+        Quiet monitor;
+        const Weights unit;
+        Worklist<std::int32_t, FieldAlgebra> worklist(n, 0, {offsets.data(), targets.data(), &unit}, {}, {}, {},
+                                                      nullptr, monitor);
+        worklist.start([&](u32 v) { return u32(expected[v]); }, std::move(sizes), std::move(splitters));
+        CHECK(worklist.run(~u64(0)));
+        worklist.labels(found.data(), nullptr);
+
+        for (size_t n_before = 0, n_now = n_colours; n_now != n_before;) {
+            std::map<std::pair<i64, std::multiset<i64>>, i64> number;
+            std::vector<i64> next(n);
+            for (u32 v = 0; v < n; ++v) {
+                std::multiset<i64> seen;
+                for (u32 w : neighbours[v]) seen.insert(expected[w]);
+                next[v] = number.emplace(std::make_pair(expected[v], seen), i64(number.size())).first->second;
+            }
+            expected = next;
+            n_before = std::exchange(n_now, number.size());
+        }
+        CHECK(found == expected);
+    }
+}
+
 // Rings of rows over a ring of variables: whole rings stay together, and where the values of a row cancel, with those of
 // rows that are empty. Whole numbers and decimals.
 void test_rings() {
@@ -699,6 +744,7 @@ int main() {
     test_signs_of_entries();
     test_many_values_are_read_as_one_by_one();
     test_sparse_graphs();
+    test_waiting_cells_fall_apart();
     test_rings();
     test_long_rows();
     test_long_path();

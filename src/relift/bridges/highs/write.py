@@ -82,7 +82,7 @@ def highs_solution(program: Program, solution: Solution) -> HighsSolution:
 
 
 def _postsolved(highs: Highs, held: HighsSolution) -> bool:
-    """Hand the answer over as that of a presolved model; whether HiGHS calls it optimal and holds what it got."""
+    """Hand the answer over as that of a presolved model; whether HiGHS calls it optimal and holds what it was given."""
     import highspy
 
     with changed_for_a_while(highs, presolve="off", output_flag=False):
