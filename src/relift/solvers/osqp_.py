@@ -7,6 +7,10 @@ iterations is raised, since relift asks for more digits than OSQP's default 1e-3
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, final
 
@@ -68,6 +72,25 @@ class _Results(Protocol):
     info: _Info
 
 
+@contextlib.contextmanager
+def _own_functions_first() -> Iterator[None]:
+    """Let libraries that are loaded meanwhile find their own functions, not others of the same name.
+
+    PuLP (from 3.3 on) makes all functions of HiGHS's library visible to libraries that are loaded later. Some have the
+    names of OSQP's, which then crashes as soon as it is set up.
+    """
+    prefer_own = getattr(os, "RTLD_DEEPBIND", 0) if "pulp" in sys.modules else 0
+    if not prefer_own:
+        yield
+        return
+    flags = sys.getdlopenflags()
+    sys.setdlopenflags(flags | prefer_own)
+    try:
+        yield
+    finally:
+        sys.setdlopenflags(flags)
+
+
 @final
 class OsqpBackend(Backend):
     """The backend that calls OSQP."""
@@ -81,6 +104,11 @@ class OsqpBackend(Backend):
     uses_warm_start = True
     keeps_solver = True
 
+    def module(self) -> ModuleType:
+        """Import OSQP."""
+        with _own_functions_first():
+            return super().module()
+
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
         return self.solve_and_keep(program, settings, warm_start)[0]
@@ -90,9 +118,10 @@ class OsqpBackend(Backend):
     ) -> tuple[Solution, KeptSolver | None]:
         """Solve a minimisation, and return the object that did."""
         osqp = self.module()
+        with _own_functions_first():
+            solver = osqp.OSQP(algebra="builtin")
         stacked = Stacked.from_program(program)
         P = csc(sparse.triu(quadratic_part(program)))
-        solver = osqp.OSQP(algebra="builtin")
         options = _options(solver, settings)
         try:
             solver.setup(P, program.q.copy(), stacked.G, stacked.l, stacked.u, **options)
