@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,6 +42,12 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
         return None
     path = collection_path.relative_to(ROOT).as_posix()
     return True if any(path.startswith(place) for places in MISSING.values() for place in places) else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load OSQP before a test imports PuLP: the other way round it cannot run (see relift.solvers.osqp_)."""
+    if find_spec("osqp") is not None:
+        import_module("osqp")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

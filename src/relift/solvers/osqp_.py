@@ -8,9 +8,9 @@ iterations is raised, since relift asks for more digits than OSQP's default 1e-3
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sys
-from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, final
 
@@ -72,21 +72,37 @@ class _Results(Protocol):
     info: _Info
 
 
-@contextlib.contextmanager
-def _own_functions_first() -> Iterator[None]:
-    """Let libraries that are loaded meanwhile find their own functions, not others of the same name.
+# --- beside PuLP ------------------------------------------------------------------------------------------------------
+
+_EXTENSION = "osqp.ext_builtin"
+_loaded_here = False
+
+
+def _load() -> None:
+    """Load OSQP's library such that it finds its own functions.
 
     PuLP (from 3.3 on) makes all functions of HiGHS's library visible to libraries that are loaded later. Some have the
-    names of OSQP's, which then crashes as soon as it is set up.
+    names of OSQP's, which then crashes as soon as it is set up, unless it is told to look at its own first.
+
+    Raises
+    ------
+    BackendError
+        If another package has loaded it after PuLP: nothing can be done then but not to use it.
     """
-    prefer_own = getattr(os, "RTLD_DEEPBIND", 0) if "pulp" in sys.modules else 0
-    if not prefer_own:
-        yield
+    global _loaded_here
+    prefer_own = getattr(os, "RTLD_DEEPBIND", 0)
+    if _loaded_here or not prefer_own or "pulp" not in sys.modules:
+        return
+    if _EXTENSION in sys.modules:
+        order = list(sys.modules)
+        if order.index("pulp") < order.index(_EXTENSION):
+            raise BackendError("OSQP was loaded after PuLP, and would crash.", "Import osqp before pulp.")
         return
     flags = sys.getdlopenflags()
     sys.setdlopenflags(flags | prefer_own)
     try:
-        yield
+        importlib.import_module(_EXTENSION)
+        _loaded_here = True
     finally:
         sys.setdlopenflags(flags)
 
@@ -106,8 +122,10 @@ class OsqpBackend(Backend):
 
     def module(self) -> ModuleType:
         """Import OSQP."""
-        with _own_functions_first():
-            return super().module()
+        if importlib.util.find_spec(self.package) is not None:
+            with contextlib.suppress(BackendError):  # told by the first solve
+                _load()
+        return super().module()
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
@@ -118,8 +136,8 @@ class OsqpBackend(Backend):
     ) -> tuple[Solution, KeptSolver | None]:
         """Solve a minimisation, and return the object that did."""
         osqp = self.module()
-        with _own_functions_first():
-            solver = osqp.OSQP(algebra="builtin")
+        _load()
+        solver = osqp.OSQP(algebra="builtin")
         stacked = Stacked.from_program(program)
         P = csc(sparse.triu(quadratic_part(program)))
         options = _options(solver, settings)
