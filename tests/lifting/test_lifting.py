@@ -13,6 +13,8 @@ from scipy import sparse
 import relift
 from relift.lifting.certificate import certify
 from relift.lifting.lifting import lift
+from relift.program.cones import SecondOrder
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import LiftSettings
@@ -274,3 +276,22 @@ def test_a_lifting_says_its_sizes_in_one_line() -> None:
     program = Program(q=np.ones(6), A=np.ones((2, 6)), l=[3.0, 1.0], lb=0)
     assert repr(lift(program)) == "Lifting(LP, 6 -> 1 variables, 2 -> 1 rows, equitable)"
     assert "approximate" not in repr(relift.lift(program, lift="none"))
+
+
+def test_variables_at_rest_are_named_and_have_no_class() -> None:
+    # The first two can be reflected; the others are one class.
+    program = Program(
+        P=np.eye(4), q=[0, 0, -1, -1], A=[[1, -1, 0, 0], [0, 0, 1, 1]], u=[3, 1.5], lb=[-1, -1, 0, 0], ub=[1, 1, 5, 5]
+    )
+    lifting = relift.lift(program)
+    assert lifting.at_rest.tolist() == [True, True, False, False]
+    assert lifting.kept_variables.tolist() == [2, 3]
+    assert np.allclose(relift.solve(lifting).x, [0, 0, 0.75, 0.75], atol=1e-6)
+    assert not relift.lift(program, lift="none").at_rest.any()
+
+
+def test_a_lifting_of_cones_tells_their_number_and_the_classes_of_their_rows() -> None:
+    ball = ConicRows(np.vstack([np.zeros(4), -np.eye(4)]), [1.0, 0, 0, 0, 0], [SecondOrder(5)])
+    lifting = relift.lift(Program(q=np.ones(4), conic=ball))
+    assert repr(lifting) == "Lifting(conic, 4 -> 1 variables, 0 -> 0 rows, 1 -> 1 cones, equitable)"
+    assert lifting.conic_rows == Partition.from_labels([0, 1, 1, 1, 1])
