@@ -208,3 +208,48 @@ def test_classes_under_which_the_kernel_is_not_stable_are_not_used(monkeypatch: 
     assert solved(corners) == [0, 1, 2, 3]
     monkeypatch.undo()
     assert exact.colour_refinement is colour_refinement  # type: ignore[attr-defined]
+
+
+# --- WORTH, MANY_MERGED: entries of semidefinite cones -----------------------------------------------------------
+
+
+def matrix_program(costs: np.ndarray) -> Program:
+    """The least <C, X> over semidefinite X of trace 1."""
+    n = costs.shape[0]
+    column, row = np.tril_indices(n)
+    off = row != column
+    conic = relift.ConicRows(-np.diag(np.where(off, 2.0**0.5, 1.0)), np.zeros(off.size), [relift.Semidefinite(n)])
+    q = np.where(off, 2.0, 1.0) * costs[row, column]
+    return Program(q=q, A=[np.where(off, 0.0, 1.0)], l=[1.0], u=[1.0], conic=conic)
+
+
+@pytest.mark.parametrize(("side", "is_merged"), [(3, True), (9, False)])
+def test_entries_are_merged_where_few_classes_are_left(side: int, is_merged: bool) -> None:
+    # Two equal points beside others that are all different: 4 classes of 6 entries, and 37 of 45.
+    costs = np.diag(np.arange(1.0, side + 1))
+    costs[1, 1] = costs[0, 0]
+    costs[2:, :2] = costs[:2, 2:] = 1.0
+    random = np.arange(9.0, 9.0 + side * side).reshape(side, side)
+    costs[2:, 2:] = random[2:, 2:] + random[2:, 2:].T
+    costs[:2, 2:] += np.arange(side - 2)
+    costs[2:, :2] = costs[:2, 2:].T
+    program = matrix_program(costs)
+    small = relift.lift(program, sizes=False, signs=False).small
+    n_entries = program.conic.n_rows
+    n_classes = n_entries - (1 + side - 2)
+    assert (n_classes <= 0.8 * n_entries) is is_merged
+    assert (small.n_variables < program.n_variables) is is_merged
+    assert relift.solve(program).objective == pytest.approx(np.linalg.eigvalsh(costs)[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("n_cones", [3, 40])
+def test_sizes_of_cones_are_found_where_merging_entries_leaves_more(n_cones: int) -> None:
+    # 2 x 2 matrices [[a, b], [b, a]] of many sizes: merged entries leave two rows a cone, sizes one cone.
+    root, sizes = 2.0**0.5, np.arange(1.0, n_cones + 1)
+    A = np.kron(np.eye(n_cones), -np.array([[1.0, 0], [0, root], [1, 0]]))
+    b = np.kron(np.zeros(n_cones), np.zeros(3))
+    conic = relift.ConicRows(A, b, [relift.Semidefinite(2)] * n_cones)
+    program = Program(q=np.tile([0.0, -1.0], n_cones), lb=-INF, ub=np.kron(sizes, [1.0, INF]), conic=conic)
+    result = relift.solve(program)
+    assert result.lifting.small.n_variables == 2
+    assert result.objective == pytest.approx(-sizes.sum(), rel=1e-6)

@@ -8,7 +8,9 @@ lies in the cone exactly if the shorter one lies in the lifted cone:
   :math:`\sqrt{n_r}\,\hat s_r`;
 - power: :math:`\prod_i x_i^{\alpha_i} = \prod_r \hat s_r^{\,n_r \alpha_r}`: exponents add. If one argument is left, the
   cone is :math:`\hat s \ge |z|`, a second-order cone of two rows;
-- exponential and semidefinite: all rows of a cone are in different classes, nothing changes.
+- semidefinite: the matrix is constant on classes of entries, and falls into small blocks whose rows are sums of those
+  of the classes (:mod:`~relift.lifting.semidefinite_blocks`); where no entries are merged, nothing changes;
+- exponential: all rows of a cone are in different classes, nothing changes.
 
 With :math:`f_r` the factor of a row (:math:`\sqrt{n_r}` or 1), a dual value :math:`\hat v_r` of the lifted row is
 shared by the :math:`m n_r` rows of its class:
@@ -28,13 +30,16 @@ product of the lifted dual cone divided by m.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy import sparse
 
-from relift.arrays import Indices, Vector
-from relift.program.cones import Cone, Power, PowerND, SecondOrder
+from relift.arrays import Indices, SparseMatrix, Vector
+from relift.lifting.semidefinite_blocks import Blocks, blocks_of
+from relift.program.cones import Cone, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows, exponents_of
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
@@ -48,20 +53,23 @@ class ConicQuotient:
     Parameters
     ----------
     cones
-        One for each class of cones.
+        One for each class of cones, or several for a semidefinite one.
     factor
         For each class of conic rows, by what the row of its representative is multiplied.
     share
         For each original row, its part of the dual value of its class.
     length
-        For each class of conic rows, the root of the number of cones in the class of its cone, or of the sum of their
-        squared sizes: by this all rows of a cone are multiplied in the isometric form.
+        For each row of the lifted cones, the root of the number of cones in the class of its cone, or of the sum of
+        their squared sizes: by this all rows of a cone are multiplied in the isometric form.
+    blocks
+        From the rows of the classes to those of the lifted cones; None if they are the same.
     """
 
     cones: tuple[Cone, ...]
     factor: Vector
     share: Vector
     length: Vector
+    blocks: SparseMatrix | None = None
 
     @classmethod
     def of(cls, rows: ConicRows, symmetry: Symmetry) -> ConicQuotient:
@@ -78,8 +86,19 @@ class ConicQuotient:
         factor = np.where(is_tail[chosen], np.sqrt(count), 1.0)
         share = factor[conic_rows.labels] * symmetry.conic_shares
         squares = np.bincount(cones.labels, symmetry.conic_v[rows.starts] ** 2, cones.n_classes)
-        length = np.sqrt(squares)[cones.labels[owner]] if owner.size else np.zeros(0)
-        return cls(_lifted_cones(rows, cones, chosen, count), factor, share, length)
+        length = np.sqrt(squares)
+        lifted = _lifted_cones(rows, cones, chosen, count)
+        split = _split_cones(rows, symmetry, lifted)
+        if not split:
+            return cls(lifted, factor, share, length[cones.labels[owner]] if owner.size else np.zeros(0))
+        small: list[Cone] = []
+        parts: list[SparseMatrix] = []
+        for k, cone in enumerate(lifted):
+            small += split[k].cones if k in split else [cone]
+            parts.append(sparse.csr_array(split[k].rows) if k in split else sparse.eye_array(cone.n_rows, format="csr"))
+        n_rows = [part.shape[0] for part in parts]
+        joined = sparse.block_diag(parts, format="csr")
+        return cls(tuple(small), factor, share, np.repeat(length, n_rows), joined)
 
 
 def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Indices) -> tuple[Cone, ...]:
@@ -91,10 +110,22 @@ def _lifted_cones(rows: ConicRows, cones: Partition, chosen: Indices, count: Ind
         mine = slice(ends[k] - n_left[k], ends[k])
         if isinstance(kept[k], SecondOrder):
             kept[k] = SecondOrder(int(n_left[k]))
-        else:
+        elif not isinstance(kept[k], Semidefinite):
             places = chosen[mine][:-1] - rows.starts[cones.representatives[k]]
             kept[k] = _power_cone(np.array(exponents_of(kept[k]))[places] * count[mine][:-1])
     return tuple(kept)
+
+
+def _split_cones(rows: ConicRows, symmetry: Symmetry, lifted: Sequence[Cone]) -> dict[int, Blocks]:
+    """The blocks of each semidefinite cone in which entries are merged."""
+    split: dict[int, Blocks] = {}
+    for k in np.unique(symmetry.cones.labels[rows.layout.semidefinite]).tolist():
+        first = int(symmetry.cones.representatives[k])
+        labels = symmetry.conic_rows.labels[rows.starts[first] : rows.starts[first] + rows.sizes[first]]
+        labels = labels - labels[0]  # the classes of one cone have numbers that follow one another
+        if int(labels.max()) + 1 < lifted[k].n_rows:
+            split[k] = blocks_of(labels)
+    return split
 
 
 def _power_cone(exponents: Vector) -> Cone:

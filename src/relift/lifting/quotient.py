@@ -95,6 +95,8 @@ class Quotient:
         def share_conic(duals: Vector | None) -> Vector | None:
             if duals is None or duals.size == 0:
                 return duals
+            if self.cones.blocks is not None:
+                duals = self.cones.blocks.T @ duals
             return duals[self.symmetry.conic_rows.labels] * self.cones.share
 
         return solution.but(
@@ -126,8 +128,9 @@ class Quotient:
         if y is not None:
             y = _class_sums(y * symmetry.v, symmetry.rows)
         v = solution.v
-        if v is not None:
+        if v is not None:  # which dual values of small blocks add up to one of a large cone is not told
             v = _class_sums(v * symmetry.conic_v, symmetry.conic_rows) / self.cones.factor
+            v = v if self.cones.blocks is None else None
         return solution.but(x=mean(solution.x), y=y, w=total(solution.w), v=v)
 
 
@@ -195,9 +198,11 @@ def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
     A = _quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w).tocsr()
     chosen = symmetry.conic_rows.representatives
     factor = np.where(symmetry.conic_v[chosen] == 0, 0.0, lifted.factor)  # a row at rest is 0, but for rounding
-    A = (sparse.diags_array(factor) @ A).tocsr()
+    A, b = (sparse.diags_array(factor) @ A).tocsr(), rows.b[chosen] * factor
+    if lifted.blocks is not None:
+        A, b = (lifted.blocks @ A).tocsr(), lifted.blocks @ b
     A.eliminate_zeros()
-    return ConicRows.trusted(A, rows.b[chosen] * factor, lifted.cones)
+    return ConicRows.trusted(A, b, lifted.cones)
 
 
 def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, variables: Partition) -> QuadraticRows:

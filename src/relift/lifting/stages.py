@@ -55,8 +55,13 @@ from relift.symmetry.own_scales import Intervals
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_candidate import Found
 from relift.symmetry.scaled_search import find_up_to_rounding, find_up_to_scale
+from relift.symmetry.semidefinite_classes import find_with_entries
 from relift.symmetry.snapping import Snapped
 from relift.symmetry.snapping import snap as snap_numbers
+
+MANY_MERGED = 0.1
+"""Where entries of semidefinite cones are merged, and no more classes than this share are left, sizes and signs are not
+looked for as well."""
 
 
 @final
@@ -306,15 +311,28 @@ def _ways(settings: LiftSettings) -> Iterator[tuple[int, LiftSettings]]:
 def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
     seed = work.settings.seed + attempt
     program, images = work.reduction.program, _images(work.reduction, work.kept)
-    if how.is_up_to_scale:
+    entries = None
+    if how.lift == "equitable" and program.conic.layout.semidefinite.size:
+        entries = find_with_entries(program, images, how, seed=seed, progress=work.progress)
+    size = program.n_variables + program.n_rows + program.conic.n_rows
+    if entries is not None and _n_classes(entries) <= MANY_MERGED * size:
+        found = Found(entries)
+    elif how.is_up_to_scale:
         found = find_up_to_scale(
             program, images, how, seed=seed, progress=work.progress, most_rounded=work.most_rounded
         )
     else:
         found = Found(find_symmetry(program, images, how, seed=seed, progress=work.progress))
+    if entries is not None and _n_classes(entries) < _n_classes(found.symmetry):
+        found = Found(entries)
     work._symmetry, work._look = found.symmetry, found.look
     rest = AtRest(found.variables, found.rows, found.conic_rows, found.cones, found.centres)
     work._settled = settle(program, work.reduction.images, rest, how.values)
+
+
+def _n_classes(symmetry: Symmetry) -> int:
+    """How many variables, rows and conic rows are left, at most."""
+    return sum(classes.n_classes for classes in (symmetry.variables, symmetry.rows, symmetry.conic_rows))
 
 
 def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Images:

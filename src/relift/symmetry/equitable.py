@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from relift.arrays import Array, Flags, Vector
-from relift.program.conic_rows import ConicRows
+from relift.program.conic_rows import ConicRows, diagonal_of, side_of
 from relift.program.index_sets import is_constant
 from relift.program.passes import products_and_sizes, spread
 from relift.program.program import Program
@@ -209,7 +209,7 @@ def distance_of_conic_rows(
     mass = np.ones(rows.n_rows) if conic_masses is None else conic_masses
     is_awake = v != 0
     inverse = np.divide(1.0, v, out=np.zeros(v.size), where=is_awake)
-    fits = _distance_in_cones(rows, v, mass)
+    fits = max(_distance_in_cones(rows, v, mass), _distance_of_squares(rows, conic_rows))
     g, h = _random_weights(variables, conic_rows)
     g, h = g * w, h * mass * inverse
     sums, sizes, back, back_sizes = products_and_sizes(rows.A, g, h)
@@ -264,6 +264,22 @@ def _distance_in_cones(rows: ConicRows, v: Vector, mass: Vector) -> float:
     return float(max(sizes.max(initial=0.0), np.abs(mass / mass[first] - 1.0).max(initial=0.0)))
 
 
+def _distance_of_squares(rows: ConicRows, conic_rows: Partition) -> float:
+    """How far the span of the classes of entries of semidefinite cones is from being closed under squaring."""
+    if rows.layout.semidefinite.size == 0 or conic_rows.is_discrete:
+        return 0.0
+    random = np.random.default_rng(20160615)
+    drawn = random.uniform(1.0, 2.0, conic_rows.n_classes)[conic_rows.labels]
+    squares, is_entry = np.zeros(rows.n_rows), np.zeros(rows.n_rows, bool)
+    for k in rows.layout.semidefinite.tolist():
+        span, side = slice(rows.starts[k], rows.starts[k] + rows.sizes[k]), side_of(rows.cones[k])
+        column, row = np.tril_indices(side)
+        X = np.zeros((side, side))
+        X[row, column] = X[column, row] = drawn[span]
+        squares[span], is_entry[span] = (X @ X)[row, column], True
+    return _spread(squares, np.where(is_entry, squares, 1.0), conic_rows)
+
+
 def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool:
     """Whether rows of a class have one position, and every cone of a class equally many of each class of rows."""
     kinds = np.zeros(len(rows), np.int64)
@@ -276,6 +292,10 @@ def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool
     exponents = np.zeros(rows.n_rows)
     exponents[layout.arguments] = layout.exponents
     place[layout.arguments] = 0
+    for k in layout.semidefinite.tolist():  # on the diagonal, or off it; the rest is told by squares
+        span = slice(rows.starts[k], rows.starts[k] + rows.sizes[k])
+        place[span] = 0
+        place[span][diagonal_of(side_of(rows.cones[k]))] = 1
     for vector, classes in ((kinds, cones), (kinds[rows.cone_of_row], conic_rows), (place, conic_rows)):
         if not is_constant_on_classes(vector, classes):
             return False

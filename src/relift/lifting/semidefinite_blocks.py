@@ -1,0 +1,191 @@
+r"""One large semidefinite cone as a few small ones: block diagonal form of matrices that are constant on classes.
+
+Let the classes E of the entries of an n x n matrix be closed under squaring
+(:mod:`relift.symmetry.semidefinite_classes`), and :math:`M = \sum_E t_E B_E`. The algebra that the :math:`B_E` generate
+splits :math:`R^n` into invariant subspaces, many of them equivalent. M is semidefinite exactly if it is on one of each
+kind: with an orthonormal basis U of such a subspace,
+
+.. math:: U^\top M U = \sum_E t_E\, U^\top B_E U \succeq 0,
+
+a cone as large as the subspace, and a linear map of the :math:`t_E`. A dual value V of the small cone belongs to
+:math:`U V U^\top`, whose products with the :math:`B_E` are those of V with :math:`U^\top B_E U`; averaged over classes
+it is semidefinite again.
+
+Subspaces are found as by Murota, Kanno, Kojima and Kojima (2010) and by de Klerk, Dobre and Pasechnik (2011): the
+eigenspaces of a random element, each inside one kind; from a vector of one, all that random elements make of it. That
+is an irreducible subspace, of complex and quaternionic kinds too. Bases are floats: another random element must have
+the same eigenvalues before and after, or nothing is split; and every answer is certified on the original cone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+import numpy as np
+
+from relift.arrays import Indices, Labels, Matrix
+from relift.program.cones import Cone, SecondOrder, Semidefinite
+from relift.symmetry.semidefinite_classes import upper_triangle
+
+SPLIT = 1e-8
+"""Eigenvalues that differ by more than this, relative to the largest, are different."""
+
+GROWN = 1e-8
+"""A part of a vector is new if it is longer than this, relative to the random matrix that made it."""
+
+FITS = 1e-9
+"""Eigenvalues before and after may differ by so much, relative to the largest."""
+
+MAKERS = 4
+"""Random elements that make a subspace of a vector; quaternions need three to be generated."""
+
+TRIES = 3
+"""Random elements that are tried before a cone is left whole."""
+
+CANCELLED = 1e-12
+"""A sum this small against its terms is a zero that rounding left over."""
+
+_ROOT = np.sqrt(2.0)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The small cones that stand for a large one.
+
+    Parameters
+    ----------
+    cones
+        Half lines for subspaces of one dimension.
+    rows
+        From the common values of the classes, as they stand in the rows of the large cone, to the rows of the cones.
+    """
+
+    cones: tuple[Cone, ...]
+    rows: Matrix
+
+
+def blocks_of(labels: Labels) -> Blocks:
+    """Split a semidefinite cone whose rows are constant on classes that are closed under squaring.
+
+    Parameters
+    ----------
+    labels
+        The class of each row of the cone: 0, 1, ...
+
+    Examples
+    --------
+    A 3 x 3 matrix with a on its diagonal and b off it has the eigenvalues a + 2b and, twice, a - b:
+
+    >>> blocks = blocks_of(np.array([0, 1, 0, 1, 1, 0]))
+    >>> blocks.cones
+    (SecondOrder(size=1), SecondOrder(size=1))
+    >>> sorted((blocks.rows @ [1.0, 2**0.5]).round(9).tolist())
+    [0.0, 3.0]
+    """
+    return _blocks(np.ascontiguousarray(labels, np.int64).tobytes())
+
+
+@lru_cache(maxsize=16)  # re-solves with other numbers have the same classes
+def _blocks(stored: bytes) -> Blocks:
+    labels = np.frombuffer(stored, np.int64)
+    side = int((np.sqrt(8 * labels.size + 1) - 1) // 2)
+    L = np.empty((side, side), np.int64)
+    row, column = upper_triangle(side)
+    L[row, column] = L[column, row] = labels
+    for seed in range(TRIES):
+        bases = _irreducible(L, np.random.default_rng(seed))
+        if bases is not None:
+            return _small_cones(L, bases)
+    whole = np.zeros((labels.size, int(labels.max()) + 1))
+    whole[np.arange(labels.size), labels] = 1.0
+    return Blocks((Semidefinite(side),), whole)
+
+
+def _irreducible(L: Labels, random: np.random.Generator) -> list[Matrix] | None:
+    """A basis of one invariant subspace of each kind; None if they fail their check."""
+    first, *others, last = (_random_element(L, random) for _ in range(MAKERS + 2))
+    values, vectors = np.linalg.eigh(first)
+    size = float(np.abs(values).max(initial=0.0))
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(values) > SPLIT * size) + 1, [values.size]])
+    makers = [vectors.T @ element @ vectors for element in others]
+    done = np.zeros(starts.size - 1, bool)
+    bases, left = [], []
+    for space in range(done.size):
+        if done[space]:
+            continue
+        grown = _grown(space, starts, makers)
+        done[list(grown)] = True
+        basis = np.hstack([vectors[:, starts[k] : starts[k + 1]] @ grown[k] for k in sorted(grown)])
+        dimension = grown[space].shape[1]
+        copies, rest = divmod(int(starts[space + 1] - starts[space]), dimension)
+        if rest:
+            return None
+        bases.append(basis)
+        left.append(np.repeat(np.linalg.eigvalsh(basis.T @ last @ basis), copies))
+    found, wanted = np.sort(np.concatenate(left)), np.linalg.eigvalsh(last)
+    if found.size != wanted.size or np.abs(found - wanted).max(initial=0.0) > FITS * np.abs(wanted).max(initial=0.0):
+        return None
+    return bases
+
+
+def _random_element(L: Labels, random: np.random.Generator) -> Matrix:
+    """A random matrix of the span, in which no class outweighs the others."""
+    n_classes, side = int(L.max()) + 1, L.shape[0]
+    in_row = np.zeros(n_classes, np.int64)
+    for row in L:
+        np.maximum(in_row, np.bincount(row, minlength=n_classes), out=in_row)
+    drawn = random.standard_normal(n_classes) / np.maximum(in_row, 1)
+    return np.asarray(drawn[L].reshape(side, side), np.float64)
+
+
+def _grown(space: int, starts: Indices, makers: list[Matrix]) -> dict[int, Matrix]:
+    """What random elements make of a vector of an eigenspace: orthonormal vectors in each eigenspace that they reach.
+
+    Parameters
+    ----------
+    space
+        The eigenspace.
+    starts
+        Where eigenspaces begin, in coordinates of eigenvectors.
+    makers
+        Random elements, in these coordinates.
+    """
+    vector = np.zeros((int(starts[space + 1] - starts[space]), 1))
+    vector[0] = 1.0
+    found, queue = {space: vector}, [(space, vector[:, 0])]
+    least = [GROWN * float(np.linalg.norm(maker, 2 if maker.shape[0] < 64 else None)) for maker in makers]
+    while queue:
+        k, vector = queue.pop()
+        for maker, smallest in zip(makers, least, strict=True):
+            image = maker[:, starts[k] : starts[k + 1]] @ vector
+            lengths = np.sqrt(np.add.reduceat(image**2, starts[:-1]))
+            for other in np.flatnonzero(lengths > smallest).tolist():
+                part = image[starts[other] : starts[other + 1]]
+                known = found.get(other, np.zeros((part.size, 0)))
+                for _ in range(2):  # once more, since the first time leaves rounding behind
+                    part = part - known @ (known.T @ part)
+                length = float(np.linalg.norm(part))
+                if length > smallest and known.shape[1] < part.size:
+                    part = part / length
+                    found[other] = np.column_stack([known, part])
+                    queue.append((other, part))
+    return found
+
+
+def _small_cones(L: Labels, bases: list[Matrix]) -> Blocks:
+    """Each subspace as a cone, and the rows of all of them as a linear map of the values of the classes."""
+    n_classes, cones, parts = int(L.max()) + 1, [], []
+    in_rows = np.where(np.bincount(L.diagonal(), minlength=n_classes) > 0, 1.0, 1.0 / _ROOT)
+    flat = L.ravel()
+    for basis in sorted(bases, key=lambda basis: basis.shape[1]):
+        size = basis.shape[1]
+        cones.append(SecondOrder(1) if size == 1 else Semidefinite(size))
+        for i, j in zip(*upper_triangle(size), strict=True):
+            products = np.multiply.outer(basis[:, i], basis[:, j]).ravel()
+            sums = np.bincount(flat, products, n_classes)
+            sums[np.abs(sums) <= CANCELLED * np.bincount(flat, np.abs(products), n_classes)] = 0.0
+            parts.append(sums * in_rows * (1.0 if i == j else _ROOT))
+    return Blocks(tuple(cones), np.array(parts))

@@ -1,0 +1,246 @@
+r"""Classes of entries of semidefinite cones: which entries of a matrix may be averaged.
+
+The rows of a semidefinite cone are the entries of a symmetric matrix. Averages over classes E of entries lead from
+semidefinite matrices to semidefinite ones if the span of the 0/1 matrices :math:`B_E` is closed under squaring (a
+*Jordan algebra*): the idempotents of an average M lie in the span, so :math:`\lambda_i \operatorname{tr} E_i = \langle
+\bar M, E_i\rangle = \langle M, E_i\rangle \ge 0` (Permenter and Parrilo 2019). So the classes are those of
+:mod:`~relift.symmetry.colour_refinement` for variables, rows and entries together, refined by the entries of
+:math:`X^2` for a random X of the span, in turns, until neither splits any class. Squares are exact: X has whole numbers
+so small that floats hold every sum.
+
+Entries off the diagonal stand times :math:`\sqrt2` in their rows, of which no sum of decimals is exact. They are read
+divided by it where that gives decimals of at most 15 digits; a row in which some number is no such product is read as
+it is, and kept apart from the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from relift.arrays import Flags, Indices, Labels, Matrix, Vector
+from relift.program.conic_rows import ConicRows, diagonal_of, side_of
+from relift.program.program import Program
+from relift.program.sparse_structure import unchecked
+from relift.settings import LiftSettings, ProgressCallback
+from relift.symmetry import finite_field as field
+from relift.symmetry.colour_refinement import Refinement, refine
+from relift.symmetry.cone_refinement import StackedCones
+from relift.symmetry.find import Images, Symmetry, costs_of, teller
+from relift.symmetry.partition import Partition
+
+WORTH = 0.8
+"""Classes of entries are of use where they are at most this share of the entries."""
+
+SAME_ROUNDS = 2
+"""So many squares of independent random matrices must split nothing before classes count as closed."""
+
+_ROOT = np.sqrt(2.0)
+
+
+def find_with_entries(
+    program: Program,
+    images: Images,
+    settings: LiftSettings,
+    *,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Symmetry | None:
+    """The coarsest equitable classes in which entries of semidefinite cones are merged; None if few of them can be.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    images
+        What parts variables, rows and cones from the start.
+    settings
+        How floats are read.
+    seed
+        Seed of the random words.
+    progress
+        Progress callback, called once per round of refinement.
+
+    Examples
+    --------
+    The entries of a 3 x 3 matrix with equal costs on its diagonal are of two classes:
+
+    >>> from relift.program.cones import Semidefinite
+    >>> from relift.symmetry.exact_vectors import VectorImages
+    >>> root = 2**0.5
+    >>> rows = ConicRows(-np.diag([1, root, 1, root, root, 1]), np.zeros(6), [Semidefinite(3)])
+    >>> program = Program(q=[1, 0, 1, 0, 0, 1], A=[[0, 1, 0, 1, 1, 0]], l=[1], conic=rows)
+    >>> found = find_with_entries(program, Images(VectorImages.of(program, "decimal")), LiftSettings())
+    >>> found.conic_rows.labels.tolist(), found.variables.labels.tolist()
+    ([0, 1, 0, 1, 1, 0], [0, 1, 0, 1, 1, 0])
+    """
+    rows = program.conic
+    entries = _entries(rows)
+    if entries.size == 0 or len(program.quadratic):
+        return None
+    halved, is_halved = _divided_by_root(rows)
+    stacked = StackedCones.of(_with_conic(program, halved), settings.values)
+    b = field.images(halved.b, settings.values) if is_halved.any() else images.vectors.b
+    b = np.where(is_halved, b, images.vectors.b)
+    n, m, vectors = program.n_variables, program.n_rows, images.vectors
+    l, u, whole = np.concatenate([vectors.l, b]), np.concatenate([vectors.u, b]), stacked.program
+    of_variables = (vectors.q, vectors.lb, vectors.ub, *images.variables)
+    columns = stacked.words_of_columns(of_variables, images.cones)
+    positions = stacked.position_of_row.copy()
+    positions[m + entries] = 0
+    positions[m:][_on_diagonal(rows)] = 1
+    positions[m:][is_halved] += 2
+    classes, known = np.zeros(rows.n_rows, np.uint64), np.zeros(stacked.kind_of_column.size, np.uint64)
+    while True:
+        of_rows = [np.concatenate([words, np.zeros(rows.n_rows, np.uint64)]) for words in images.rows]
+        of_conic = [np.concatenate([np.zeros(m, np.uint64), words]) for words in (classes, *images.conic_rows)]
+        found = refine(
+            whole.P, whole.A, [*columns, known], l, u, whole.l, whole.u, reading=settings.values,
+            scale_rows=settings.scale_rows, row_extra=[*of_rows, stacked.kind_of_row, positions, *of_conic],
+            seed=seed, progress=teller(progress),
+        )  # fmt: skip
+        labels = found.rows.labels[m:]
+        closed = closed_classes(rows, labels, seed, WORTH * entries.size)
+        if closed is None:
+            return None
+        if _n_classes(closed[entries]) == _n_classes(labels[entries]):
+            return _symmetry(found, n, m, settings)
+        classes, known = closed.astype(np.uint64), found.variables.labels.astype(np.uint64)
+
+
+def closed_classes(rows: ConicRows, labels: Labels, seed: int, most: float = np.inf) -> Labels | None:
+    """Split classes of entries until the span of their matrices is closed under squaring; None if they are too many.
+
+    Parameters
+    ----------
+    rows
+        Conic rows; those of other cones keep their labels.
+    labels
+        Classes of all rows, in which no entry on the diagonal meets one off it.
+    seed
+        Seed of the random matrices.
+    most
+        More classes than this are of no use.
+
+    Examples
+    --------
+    On a path of three vertices the middle one, and the pair of ends, are told apart:
+
+    >>> from relift.program.cones import Semidefinite
+    >>> rows = ConicRows(np.zeros((6, 1)), np.zeros(6), [Semidefinite(3)])
+    >>> closed_classes(rows, np.array([0, 1, 0, 2, 1, 0]), 0).tolist()
+    [0, 2, 1, 3, 2, 0]
+    """
+    entries, random = _entries(rows), np.random.default_rng(seed)
+    spans = [_span(rows, k) for k in rows.layout.semidefinite.tolist()]
+    sides = [side for side, _ in spans]
+    largest = int(np.sqrt(2.0**52 / max(sides)))
+    labels, same = np.unique(labels, return_inverse=True)[1], 0
+    n_before = _n_classes(labels[entries])
+    while same < SAME_ROUNDS:
+        if n_before > most:
+            return None
+        drawn = random.integers(1, largest, int(labels.max(initial=0)) + 1).astype(np.float64)
+        squares = np.zeros(rows.n_rows)
+        for side, span in spans:
+            X = as_matrix(drawn[labels[span]], side)
+            squares[span] = (X @ X)[upper_triangle(side)]
+        labels = np.unique(_pairs(labels, squares), return_inverse=True)[1]
+        n_now = _n_classes(labels[entries])
+        same = same + 1 if n_now == n_before else 0
+        n_before = n_now
+    return labels
+
+
+def upper_triangle(side: int) -> tuple[Indices, Indices]:
+    """Row and column of each entry, in the order of the rows of a semidefinite cone.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in upper_triangle(2)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    column, row = np.tril_indices(side)
+    return row, column
+
+
+def as_matrix(entries: Vector, side: int) -> Matrix:
+    """The symmetric matrix that has these entries in its upper triangle, column by column."""
+    X = np.zeros((side, side))
+    row, column = upper_triangle(side)
+    X[row, column] = X[column, row] = entries
+    return X
+
+
+def _entries(rows: ConicRows) -> Indices:
+    """The rows of semidefinite cones of more than one row."""
+    spans = [_span(rows, k)[1] for k in rows.layout.semidefinite.tolist()]
+    every = [np.arange(span.start, span.stop) for span in spans if span.stop - span.start > 1]
+    return np.concatenate(every) if every else np.zeros(0, np.int64)
+
+
+def _span(rows: ConicRows, k: int) -> tuple[int, slice]:
+    """The side of a semidefinite cone, and where its rows stand."""
+    return side_of(rows.cones[k]), slice(int(rows.starts[k]), int(rows.starts[k] + rows.sizes[k]))
+
+
+def _on_diagonal(rows: ConicRows) -> Indices:
+    spans = [_span(rows, k) for k in rows.layout.semidefinite.tolist()]
+    return np.concatenate([span.start + diagonal_of(side) for side, span in spans])
+
+
+def _divided_by_root(rows: ConicRows) -> tuple[ConicRows, Flags]:
+    """The rows with those off the diagonal divided by the root of 2, where all their numbers are such products."""
+    is_off = np.zeros(rows.n_rows, bool)
+    is_off[_entries(rows)] = True
+    is_off[_on_diagonal(rows)] = False
+    A = rows.A
+    owner = np.repeat(np.arange(rows.n_rows), np.diff(A.indptr))
+    inside = is_off[owner]
+    data, b = A.data.copy(), rows.b.copy()
+    data[inside], fits = _decimals(A.data[inside])
+    b[is_off], b_fits = _decimals(rows.b[is_off])
+    is_halved = is_off.copy()
+    is_halved[is_off] = b_fits
+    is_halved[owner[inside][~fits]] = False
+    as_given = ~is_halved[owner]
+    data[as_given] = A.data[as_given]
+    b[~is_halved] = rows.b[~is_halved]
+    return ConicRows.trusted(unchecked(type(A), data, A.indices, A.indptr, A.shape), b, rows.cones), is_halved
+
+
+def _decimals(products: Vector) -> tuple[Vector, Flags]:
+    """Decimals of at most 15 digits whose product with the root of 2 is a float, up to its last place; and where."""
+    values, inverse = np.unique(products, return_inverse=True)
+    decimals = np.array([float(f"{value / _ROOT:.15g}") for value in values.tolist()], np.float64)
+    fits = np.abs(decimals * _ROOT - values) <= np.spacing(np.abs(values))
+    return decimals[inverse], fits[inverse]
+
+
+def _with_conic(program: Program, conic: ConicRows) -> Program:
+    return Program.trusted(
+        program.P, program.q, program.A, program.l, program.u, program.lb, program.ub, program.r, conic=conic
+    )
+
+
+def _pairs(labels: Labels, squares: Vector) -> Labels:
+    """One number for each pair of a label and a square."""
+    values, place = np.unique(squares, return_inverse=True)
+    return np.asarray(labels * values.size + place, np.int64)
+
+
+def _n_classes(labels: Labels) -> int:
+    return int(np.unique(labels).size)
+
+
+def _symmetry(found: Refinement, n: int, m: int, settings: LiftSettings) -> Symmetry:
+    columns, rows = found.variables.labels, found.rows.labels
+    return Symmetry(
+        Partition(columns[:n]),  # numbered by smallest member, so the first labels are classes of their own
+        Partition(rows[:m]),
+        found.row_scales[:m],
+        settings.lift,
+        Partition.discrete(0),
+        Partition.from_labels(rows[m:]),
+        Partition.from_labels(columns[n:]),
+        costs_of(found.statistics),
+    )
