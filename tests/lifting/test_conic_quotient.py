@@ -135,14 +135,15 @@ def test_a_power_cone_whose_arguments_all_merge_becomes_a_cone_of_two_rows() -> 
     assert relift.solve(program).objective == pytest.approx(0.0, abs=1e-6)
 
 
-def test_semidefinite_cones_pass_as_they_are_and_equal_ones_merge() -> None:
+@pytest.mark.parametrize("second", [1.0, 2.0])
+def test_equal_semidefinite_cones_merge_and_are_split_where_their_entries_are_equal(second: float) -> None:
     C = np.zeros((6, 6))
     C[:3, :3] = C[3:, 3:] = -np.eye(3)
     rows = ConicRows(C, np.zeros(6), [Semidefinite(2), Semidefinite(2)])
-    program = Program(q=[1, 0, 1] * 2, A=np.kron(np.eye(2), [[0, 1, 0]]), l=1, u=1, conic=rows)
+    program = Program(q=[1, 0, second] * 2, A=np.kron(np.eye(2), [[0, 1, 0]]), l=1, u=1, conic=rows)
     result = relift.solve(program)
-    assert result.lifting.small.conic.cones == (Semidefinite(2),)
-    assert result.objective == pytest.approx(2 * np.sqrt(2), abs=1e-6)
+    assert result.lifting.small.conic.cones == ((SecondOrder(1),) * 2 if second == 1.0 else (Semidefinite(2),))
+    assert result.objective == pytest.approx(2 * np.sqrt(2 * second), abs=1e-6)
     assert_optimal_with_cones(program, result.solution)
 
 

@@ -190,7 +190,9 @@ def test_rows_of_different_cones_are_kept_apart_by_their_cones_alone() -> None:
         ([PowerND((0.25, 0.5, 0.25))], [0, 1, 0, 2], True),
         ([PowerND((0.25, 0.5, 0.25))], [0, 0, 1, 2], False),
         ([PowerND((0.25, 0.5, 0.25))], [0, 1, 2, 0], False),
-        ([Semidefinite(2)], [0, 1, 0], False),
+        ([Semidefinite(2)], [0, 1, 0], True),
+        ([Semidefinite(2)], [0, 0, 1], False),
+        ([Semidefinite(3)], [0, 1, 0, 2, 1, 0], False),
     ],
 )
 def test_rows_of_one_cone_merge_only_in_positions_that_may(cones: list, labels: list[int], is_right: bool) -> None:

@@ -7,7 +7,7 @@ so if
    for ordinary rows;
 2. rows of a class stand in cones of one class and in one *position*: heads of second-order cones, their tails, each of
    the three rows of an exponential cone, arguments of power cones with one exponent, their last rows, each row of a
-   semidefinite cone;
+   semidefinite cone (unless its entries are merged, :mod:`relift.symmetry.semidefinite_classes`);
 3. all cones of a class have equally many rows of each class.
 
 Leaving the third out gives wrong optima: rows that look equal may be in cones that differ. The refinement of
