@@ -19,7 +19,7 @@ import relift
 from relift.arrays import Matrix
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
-from relift.symmetry.semidefinite_classes import upper_triangle
+from relift.program.symmetric_matrices import upper_triangle
 
 
 def theta(adjacency: Matrix) -> Program:

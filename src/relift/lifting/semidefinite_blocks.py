@@ -27,7 +27,7 @@ import numpy as np
 
 from relift.arrays import Indices, Labels, Matrix
 from relift.program.cones import Cone, SecondOrder, Semidefinite
-from relift.symmetry.semidefinite_classes import upper_triangle
+from relift.program.symmetric_matrices import ROOT, upper_triangle, with_entries
 
 SPLIT = 1e-8
 """Eigenvalues that differ by more than this, relative to the largest, are different."""
@@ -46,8 +46,6 @@ TRIES = 3
 
 CANCELLED = 1e-12
 """A sum this small against its terms is a zero that rounding left over."""
-
-_ROOT = np.sqrt(2.0)
 
 
 @final
@@ -92,9 +90,7 @@ def blocks_of(labels: Labels) -> Blocks:
 def _blocks(stored: bytes) -> Blocks:
     labels = np.frombuffer(stored, np.int64)
     side = int((np.sqrt(8 * labels.size + 1) - 1) // 2)
-    L = np.empty((side, side), np.int64)
-    row, column = upper_triangle(side)
-    L[row, column] = L[column, row] = labels
+    L = with_entries(labels.astype(np.float64), side).astype(np.int64)
     for seed in range(TRIES):
         bases = _irreducible(L, np.random.default_rng(seed))
         if bases is not None:
@@ -178,7 +174,7 @@ def _grown(space: int, starts: Indices, makers: list[Matrix]) -> dict[int, Matri
 def _small_cones(L: Labels, bases: list[Matrix]) -> Blocks:
     """Each subspace as a cone, and the rows of all of them as a linear map of the values of the classes."""
     n_classes, cones, parts = int(L.max()) + 1, [], []
-    in_rows = np.where(np.bincount(L.diagonal(), minlength=n_classes) > 0, 1.0, 1.0 / _ROOT)
+    in_rows = np.where(np.bincount(L.diagonal(), minlength=n_classes) > 0, 1.0, 1.0 / ROOT)
     flat = L.ravel()
     for basis in sorted(bases, key=lambda basis: basis.shape[1]):
         size = basis.shape[1]
@@ -187,5 +183,5 @@ def _small_cones(L: Labels, bases: list[Matrix]) -> Blocks:
             products = np.multiply.outer(basis[:, i], basis[:, j]).ravel()
             sums = np.bincount(flat, products, n_classes)
             sums[np.abs(sums) <= CANCELLED * np.bincount(flat, np.abs(products), n_classes)] = 0.0
-            parts.append(sums * in_rows * (1.0 if i == j else _ROOT))
+            parts.append(sums * in_rows * (1.0 if i == j else ROOT))
     return Blocks(tuple(cones), np.array(parts))

@@ -28,6 +28,7 @@ from relift.arrays import Indices, Vector
 from relift.program.cones import Semidefinite
 from relift.program.conic_passes import push_heads
 from relift.program.conic_rows import ConicRows, diagonal_of
+from relift.program.symmetric_matrices import ROOT, is_off_diagonal, with_entries
 
 STEPS = 200
 """Halvings, at most, of the interval in which the smallest push lies."""
@@ -100,12 +101,7 @@ def matrix_of(triangle: Vector, n: int) -> NDArray[np.float64]:
     >>> matrix_of(np.array([1.0, np.sqrt(2.0), 3.0]), 2).round(12).tolist()
     [[1.0, 1.0], [1.0, 3.0]]
     """
-    matrix = np.zeros((n, n))
-    # Column by column of the upper triangle is row by row of the lower one.
-    i, j = np.tril_indices(n)
-    matrix[i, j] = np.where(i == j, triangle, triangle / np.sqrt(2.0))
-    matrix[j, i] = matrix[i, j]
-    return matrix
+    return with_entries(np.where(is_off_diagonal(n), triangle / ROOT, triangle), n)
 
 
 def _push_exponential(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: Vector, dual: bool) -> None:

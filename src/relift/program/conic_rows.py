@@ -258,12 +258,6 @@ def diagonal_of(n: int) -> Indices:
     return np.cumsum(np.arange(1, n + 1)) - 1
 
 
-def side_of(cone: Cone) -> int:
-    """The side of the matrices of a semidefinite cone."""
-    assert isinstance(cone, Semidefinite), "other cones hold no matrices"
-    return cone.n
-
-
 def _spans(first: Indices, lengths: Indices) -> tuple[Indices, Indices]:
     """All rows first[k] .. first[k] + lengths[k] - 1, and k for each."""
     owner = np.repeat(np.arange(first.size), lengths)

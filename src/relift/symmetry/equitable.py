@@ -16,11 +16,12 @@ from __future__ import annotations
 import numpy as np
 
 from relift.arrays import Array, Flags, Vector
-from relift.program.conic_rows import ConicRows, diagonal_of, side_of
+from relift.program.conic_rows import ConicRows
 from relift.program.index_sets import is_constant
 from relift.program.passes import products_and_sizes, spread
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
+from relift.program.symmetric_matrices import cones_by_side, is_off_diagonal, upper_triangle, with_entries
 from relift.symmetry.partition import Partition
 
 TOLERANCE = 1e-10
@@ -270,14 +271,11 @@ def _distance_of_squares(rows: ConicRows, conic_rows: Partition) -> float:
         return 0.0
     random = np.random.default_rng(20160615)
     drawn = random.uniform(1.0, 2.0, conic_rows.n_classes)[conic_rows.labels]
-    squares, is_entry = np.zeros(rows.n_rows), np.zeros(rows.n_rows, bool)
-    for k in rows.layout.semidefinite.tolist():
-        span, side = slice(rows.starts[k], rows.starts[k] + rows.sizes[k]), side_of(rows.cones[k])
-        column, row = np.tril_indices(side)
-        X = np.zeros((side, side))
-        X[row, column] = X[column, row] = drawn[span]
-        squares[span], is_entry[span] = (X @ X)[row, column], True
-    return _spread(squares, np.where(is_entry, squares, 1.0), conic_rows)
+    squares = np.ones(rows.n_rows)
+    for side, where in cones_by_side(rows):
+        X = with_entries(drawn[where], side)
+        squares[where] = (X @ X)[:, *upper_triangle(side)]
+    return _spread(squares, squares, conic_rows)
 
 
 def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool:
@@ -292,10 +290,8 @@ def _cones_fit(rows: ConicRows, conic_rows: Partition, cones: Partition) -> bool
     exponents = np.zeros(rows.n_rows)
     exponents[layout.arguments] = layout.exponents
     place[layout.arguments] = 0
-    for k in layout.semidefinite.tolist():  # on the diagonal, or off it; the rest is told by squares
-        span = slice(rows.starts[k], rows.starts[k] + rows.sizes[k])
-        place[span] = 0
-        place[span][diagonal_of(side_of(rows.cones[k]))] = 1
+    for side, where in cones_by_side(rows):  # on the diagonal, or off it; the rest is told by squares
+        place[where] = is_off_diagonal(side)
     for vector, classes in ((kinds, cones), (kinds[rows.cone_of_row], conic_rows), (place, conic_rows)):
         if not is_constant_on_classes(vector, classes):
             return False

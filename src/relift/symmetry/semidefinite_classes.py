@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from relift.arrays import Flags, Indices, Labels, Matrix, Vector
-from relift.program.conic_rows import ConicRows, diagonal_of, side_of
+from relift.arrays import Flags, Indices, Labels, Vector
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.sparse_structure import unchecked
+from relift.program.symmetric_matrices import ROOT, cones_by_side, is_off_diagonal, upper_triangle, with_entries
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import Refinement, refine
@@ -33,8 +34,6 @@ WORTH = 0.8
 
 SAME_ROUNDS = 2
 """So many squares of independent random matrices must split nothing before classes count as closed."""
-
-_ROOT = np.sqrt(2.0)
 
 
 def find_with_entries(
@@ -87,8 +86,8 @@ def find_with_entries(
     columns = stacked.words_of_columns(of_variables, images.cones)
     positions = stacked.position_of_row.copy()
     positions[m + entries] = 0
-    positions[m:][_on_diagonal(rows)] = 1
-    positions[m:][is_halved] += 2
+    positions[m:][_is_off_diagonal(rows)] = 1
+    positions[m:][is_halved] = 2
     classes, known = np.zeros(rows.n_rows, np.uint64), np.zeros(stacked.kind_of_column.size, np.uint64)
     while True:
         of_rows = [np.concatenate([words, np.zeros(rows.n_rows, np.uint64)]) for words in images.rows]
@@ -131,9 +130,8 @@ def closed_classes(rows: ConicRows, labels: Labels, seed: int, most: float = np.
     [0, 2, 1, 3, 2, 0]
     """
     entries, random = _entries(rows), np.random.default_rng(seed)
-    spans = [_span(rows, k) for k in rows.layout.semidefinite.tolist()]
-    sides = [side for side, _ in spans]
-    largest = int(np.sqrt(2.0**52 / max(sides)))
+    by_side = cones_by_side(rows)
+    largest = int(np.sqrt(2.0**52 / max(side for side, _ in by_side)))
     labels, same = np.unique(labels, return_inverse=True)[1], 0
     n_before = _n_classes(labels[entries])
     while same < SAME_ROUNDS:
@@ -141,9 +139,9 @@ def closed_classes(rows: ConicRows, labels: Labels, seed: int, most: float = np.
             return None
         drawn = random.integers(1, largest, int(labels.max(initial=0)) + 1).astype(np.float64)
         squares = np.zeros(rows.n_rows)
-        for side, span in spans:
-            X = as_matrix(drawn[labels[span]], side)
-            squares[span] = (X @ X)[upper_triangle(side)]
+        for side, where in by_side:
+            X = with_entries(drawn[labels[where]], side)
+            squares[where] = (X @ X)[:, *upper_triangle(side)]
         labels = np.unique(_pairs(labels, squares), return_inverse=True)[1]
         n_now = _n_classes(labels[entries])
         same = same + 1 if n_now == n_before else 0
@@ -151,49 +149,22 @@ def closed_classes(rows: ConicRows, labels: Labels, seed: int, most: float = np.
     return labels
 
 
-def upper_triangle(side: int) -> tuple[Indices, Indices]:
-    """Row and column of each entry, in the order of the rows of a semidefinite cone.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in upper_triangle(2)]
-    [[0, 0, 1], [0, 1, 1]]
-    """
-    column, row = np.tril_indices(side)
-    return row, column
-
-
-def as_matrix(entries: Vector, side: int) -> Matrix:
-    """The symmetric matrix that has these entries in its upper triangle, column by column."""
-    X = np.zeros((side, side))
-    row, column = upper_triangle(side)
-    X[row, column] = X[column, row] = entries
-    return X
-
-
 def _entries(rows: ConicRows) -> Indices:
     """The rows of semidefinite cones of more than one row."""
-    spans = [_span(rows, k)[1] for k in rows.layout.semidefinite.tolist()]
-    every = [np.arange(span.start, span.stop) for span in spans if span.stop - span.start > 1]
+    every = [where.ravel() for side, where in cones_by_side(rows) if side > 1]
     return np.concatenate(every) if every else np.zeros(0, np.int64)
 
 
-def _span(rows: ConicRows, k: int) -> tuple[int, slice]:
-    """The side of a semidefinite cone, and where its rows stand."""
-    return side_of(rows.cones[k]), slice(int(rows.starts[k]), int(rows.starts[k] + rows.sizes[k]))
-
-
-def _on_diagonal(rows: ConicRows) -> Indices:
-    spans = [_span(rows, k) for k in rows.layout.semidefinite.tolist()]
-    return np.concatenate([span.start + diagonal_of(side) for side, span in spans])
+def _is_off_diagonal(rows: ConicRows) -> Flags:
+    is_off = np.zeros(rows.n_rows, bool)
+    for side, where in cones_by_side(rows):
+        is_off[where] = is_off_diagonal(side)
+    return is_off
 
 
 def _divided_by_root(rows: ConicRows) -> tuple[ConicRows, Flags]:
     """The rows with those off the diagonal divided by the root of 2, where all their numbers are such products."""
-    is_off = np.zeros(rows.n_rows, bool)
-    is_off[_entries(rows)] = True
-    is_off[_on_diagonal(rows)] = False
-    A = rows.A
+    is_off, A = _is_off_diagonal(rows), rows.A
     owner = np.repeat(np.arange(rows.n_rows), np.diff(A.indptr))
     inside = is_off[owner]
     data, b = A.data.copy(), rows.b.copy()
@@ -211,8 +182,8 @@ def _divided_by_root(rows: ConicRows) -> tuple[ConicRows, Flags]:
 def _decimals(products: Vector) -> tuple[Vector, Flags]:
     """Decimals of at most 15 digits whose product with the root of 2 is a float, up to its last place; and where."""
     values, inverse = np.unique(products, return_inverse=True)
-    decimals = np.array([float(f"{value / _ROOT:.15g}") for value in values.tolist()], np.float64)
-    fits = np.abs(decimals * _ROOT - values) <= np.spacing(np.abs(values))
+    decimals = np.array([float(f"{value / ROOT:.15g}") for value in values.tolist()], np.float64)
+    fits = np.abs(decimals * ROOT - values) <= np.spacing(np.abs(values))
     return decimals[inverse], fits[inverse]
 
 

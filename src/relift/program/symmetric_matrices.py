@@ -1,0 +1,77 @@
+"""Symmetric matrices as the rows of semidefinite cones: the upper triangle, column by column."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from relift.arrays import Flags, Indices, Matrix
+from relift.program.cones import Cone, Semidefinite
+from relift.program.conic_rows import ConicRows
+
+ROOT = float(np.sqrt(2.0))
+"""Entries off the diagonal stand times this in the rows of a cone."""
+
+
+@lru_cache(maxsize=64)
+def upper_triangle(side: int) -> tuple[Indices, Indices]:
+    """Row and column of each entry, in the order of the rows of a semidefinite cone.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in upper_triangle(2)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    column, row = np.tril_indices(side)  # column by column of the upper triangle is row by row of the lower one
+    row.flags.writeable = column.flags.writeable = False
+    return row, column
+
+
+def is_off_diagonal(side: int) -> Flags:
+    """Which rows of a semidefinite cone hold entries off the diagonal.
+
+    Examples
+    --------
+    >>> is_off_diagonal(2).tolist()
+    [False, True, False]
+    """
+    row, column = upper_triangle(side)
+    return np.asarray(row != column)
+
+
+def with_entries(entries: Matrix, side: int) -> Matrix:
+    """The symmetric matrices that have these entries, without a factor, in their upper triangles: one or many.
+
+    Examples
+    --------
+    >>> with_entries(np.array([1.0, 2.0, 3.0]), 2).tolist()
+    [[1.0, 2.0], [2.0, 3.0]]
+    """
+    made = np.zeros((*entries.shape[:-1], side, side))
+    row, column = upper_triangle(side)
+    made[..., row, column] = made[..., column, row] = entries
+    return made
+
+
+def cones_by_side(rows: ConicRows) -> list[tuple[int, Indices]]:
+    """The sides of semidefinite cones, and for each the rows of its cones, a line for each cone.
+
+    Examples
+    --------
+    >>> rows = ConicRows(np.zeros((7, 1)), np.zeros(7), [Semidefinite(2), Semidefinite(1), Semidefinite(2)])
+    >>> [(side, where.tolist()) for side, where in cones_by_side(rows)]
+    [(1, [[3]]), (2, [[0, 1, 2], [4, 5, 6]])]
+    """
+    found = rows.layout.semidefinite
+    sides = np.array([side_of(rows.cones[k]) for k in found.tolist()], np.int64)
+    return [
+        (side, rows.starts[found[sides == side]][:, None] + np.arange(side * (side + 1) // 2))
+        for side in np.unique(sides).tolist()
+    ]
+
+
+def side_of(cone: Cone) -> int:
+    """The side of the matrices of a semidefinite cone."""
+    assert isinstance(cone, Semidefinite), "other cones hold no matrices"
+    return cone.n
