@@ -69,6 +69,7 @@ def test_optimum_and_dual_values_are_those_of_the_original(seed: int, kind: str,
     program, order = invariant_program(seed, kind, matrix_variable=matrix_variable)
     lifted, direct = relift.solve(program), relift.solve(program, lift="none")
     assert lifted.status == direct.status
+    assert lifted.lifting.own_notes == ()  # no classes failed their check
     if lifted.status != Status.OPTIMAL:
         assert lifted.status == Status.INFEASIBLE
         assert lifted.certificate.is_proved
@@ -234,3 +235,44 @@ def test_a_cone_whose_bases_fail_their_check_stays_whole(monkeypatch: pytest.Mon
 def test_counting_leaves_entries_as_they_are() -> None:
     program = theta_program(cycle(5))
     assert relift.lift(program, lift="counting").small.conic.cones == (Semidefinite(5),)
+
+
+def test_differences_are_compared_up_to_sign() -> None:
+    # Equal distances on a ring, each equation written in one direction: turned round, it is another of them.
+    n = 6
+    row, column = upper_triangle(n)
+    place = {(int(i), int(j)): k for k, (i, j) in enumerate(zip(row, column, strict=True))}
+    single = theta_program(np.zeros((n, n)))
+    rows = np.zeros((n - 1, single.n_variables))
+    for k in range(n - 1):
+        rows[k, place[(k, k)]], rows[k, place[(k + 1, k + 1)]] = (1.0, -1.0) if k % 2 else (-3.0, 3.0)
+    program = single.replace(A=np.vstack([single.A.toarray(), rows]), l=np.append(1.0, np.zeros(n - 1)),
+                             u=np.append(1.0, np.zeros(n - 1)))  # fmt: skip
+    result = relift.solve(program)
+    assert result.objective == pytest.approx(-6.0, abs=1e-5)
+    plain = relift.solve(program, signs=False)
+    assert plain.objective == pytest.approx(-6.0, abs=1e-5)
+    assert result.lifting.small.n_variables <= plain.lifting.small.n_variables
+
+
+@pytest.mark.parametrize("turn", [1.0, -1.0])
+def test_a_ring_of_differences_is_at_rest(turn: float) -> None:
+    n = 5
+    row, column = upper_triangle(n)
+    place = {(int(i), int(j)): k for k, (i, j) in enumerate(zip(row, column, strict=True))}
+    single = theta_program(cycle(n))
+    rows = np.zeros((n, single.n_variables))
+    for k in range(n):  # X(k, k+2) = X(k+1, k+3)
+        first, second = sorted((k, (k + 2) % n)), sorted(((k + 1) % n, (k + 3) % n))
+        sign = turn if k == 2 else 1.0
+        rows[k, place[first[0], first[1]]] += sign
+        rows[k, place[second[0], second[1]]] -= sign
+    zeros = np.zeros(n)
+    program = single.replace(
+        A=np.vstack([single.A.toarray(), rows]), l=np.append(single.l, zeros), u=np.append(single.u, zeros)
+    )
+    result = relift.solve(program)
+    assert result.objective == pytest.approx(-(5**0.5), abs=1e-6)
+    assert result.lifting.small.n_variables == 2
+    assert result.y is not None
+    assert result.y.shape == (program.n_rows,)

@@ -315,16 +315,16 @@ def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
     if how.lift == "equitable" and program.conic.layout.semidefinite.size:
         entries = find_with_entries(program, images, how, seed=seed, progress=work.progress)
     size = program.n_variables + program.n_rows + program.conic.n_rows
-    if entries is not None and _n_classes(entries) <= MANY_MERGED * size:
-        found = Found(entries)
+    if entries is not None and _n_classes(entries.symmetry) <= MANY_MERGED * size:
+        found = entries
     elif how.is_up_to_scale:
         found = find_up_to_scale(
             program, images, how, seed=seed, progress=work.progress, most_rounded=work.most_rounded
         )
     else:
         found = Found(find_symmetry(program, images, how, seed=seed, progress=work.progress))
-    if entries is not None and _n_classes(entries) < _n_classes(found.symmetry):
-        found = Found(entries)
+    if entries is not None and _n_classes(entries.symmetry) < _n_classes(found.symmetry):
+        found = entries
     work._symmetry, work._look = found.symmetry, found.look
     rest = AtRest(found.variables, found.rows, found.conic_rows, found.cones, found.centres)
     work._settled = settle(program, work.reduction.images, rest, how.values)

@@ -16,8 +16,9 @@ it is, and kept apart from the others.
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
-from relift.arrays import Flags, Indices, Labels, Vector
+from relift.arrays import FieldElements, Flags, Indices, Labels, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.sparse_structure import unchecked
@@ -28,12 +29,15 @@ from relift.symmetry.colour_refinement import Refinement, refine
 from relift.symmetry.cone_refinement import StackedCones
 from relift.symmetry.find import Images, Symmetry, costs_of, teller
 from relift.symmetry.partition import Partition
+from relift.symmetry.scaled_candidate import Found
 
 WORTH = 0.8
 """Classes of entries are of use where they are at most this share of the entries."""
 
 SAME_ROUNDS = 2
 """So many squares of independent random matrices must split nothing before classes count as closed."""
+
+_NOTHING = np.zeros(0, np.int64)
 
 
 def find_with_entries(
@@ -43,8 +47,11 @@ def find_with_entries(
     *,
     seed: int = 0,
     progress: ProgressCallback | None = None,
-) -> Symmetry | None:
+) -> Found | None:
     """The coarsest equitable classes in which entries of semidefinite cones are merged; None if few of them can be.
+
+    Rows whose interval is symmetric about 0 are compared up to sign, where ``signs`` allows it: each stands there
+    twice, once turned. A row that meets itself turned is 0, and at rest.
 
     Parameters
     ----------
@@ -53,7 +60,7 @@ def find_with_entries(
     images
         What parts variables, rows and cones from the start.
     settings
-        How floats are read.
+        How floats are read, and whether signs of rows count.
     seed
         Seed of the random words.
     progress
@@ -68,7 +75,7 @@ def find_with_entries(
     >>> root = 2**0.5
     >>> rows = ConicRows(-np.diag([1, root, 1, root, root, 1]), np.zeros(6), [Semidefinite(3)])
     >>> program = Program(q=[1, 0, 1, 0, 0, 1], A=[[0, 1, 0, 1, 1, 0]], l=[1], conic=rows)
-    >>> found = find_with_entries(program, Images(VectorImages.of(program, "decimal")), LiftSettings())
+    >>> found = find_with_entries(program, Images(VectorImages.of(program, "decimal")), LiftSettings()).symmetry
     >>> found.conic_rows.labels.tolist(), found.variables.labels.tolist()
     ([0, 1, 0, 1, 1, 0], [0, 1, 0, 1, 1, 0])
     """
@@ -80,29 +87,28 @@ def find_with_entries(
     stacked = StackedCones.of(_with_conic(program, halved), settings.values)
     b = field.images(halved.b, settings.values) if is_halved.any() else images.vectors.b
     b = np.where(is_halved, b, images.vectors.b)
-    n, m, vectors = program.n_variables, program.n_rows, images.vectors
-    l, u, whole = np.concatenate([vectors.l, b]), np.concatenate([vectors.u, b]), stacked.program
-    of_variables = (vectors.q, vectors.lb, vectors.ub, *images.variables)
-    columns = stacked.words_of_columns(of_variables, images.cones)
-    positions = stacked.position_of_row.copy()
-    positions[m + entries] = 0
-    positions[m:][_is_off_diagonal(rows)] = 1
-    positions[m:][is_halved] = 2
-    classes, known = np.zeros(rows.n_rows, np.uint64), np.zeros(stacked.kind_of_column.size, np.uint64)
+    n, m, vectors, whole = program.n_variables, program.n_rows, images.vectors, stacked.program
+    turned = np.flatnonzero((program.l == -program.u) & np.isfinite(program.u)) if settings.signs else _NOTHING
+    again = np.concatenate([np.arange(m + rows.n_rows), turned])
+    A = sparse.vstack([whole.A, -whole.A.tocsr()[turned]], format="csr") if turned.size else whole.A
+    l, u = np.concatenate([vectors.l, b])[again], np.concatenate([vectors.u, b])[again]
+    columns = stacked.words_of_columns((vectors.q, vectors.lb, vectors.ub, *images.variables), images.cones)
+    of_rows = stacked.words_of_rows(images.rows, images.conic_rows)
+    of_rows[len(images.rows) + 1] = _positions(stacked, entries, _is_off_diagonal(rows), is_halved)
+    words = [word[again] for word in of_rows]
+    classes, known = np.zeros(rows.n_rows, np.uint64), np.zeros(n + len(rows), np.uint64)
     while True:
-        of_rows = [np.concatenate([words, np.zeros(rows.n_rows, np.uint64)]) for words in images.rows]
-        of_conic = [np.concatenate([np.zeros(m, np.uint64), words]) for words in (classes, *images.conic_rows)]
+        of_entries = np.concatenate([np.zeros(m, np.uint64), classes])[again]
         found = refine(
-            whole.P, whole.A, [*columns, known], l, u, whole.l, whole.u, reading=settings.values,
-            scale_rows=settings.scale_rows, row_extra=[*of_rows, stacked.kind_of_row, positions, *of_conic],
-            seed=seed, progress=teller(progress),
+            whole.P, A, [*columns, known], l, u, whole.l[again], whole.u[again], reading=settings.values,
+            scale_rows=settings.scale_rows, row_extra=[*words, of_entries], seed=seed, progress=teller(progress),
         )  # fmt: skip
-        labels = found.rows.labels[m:]
+        labels = found.rows.labels[m : m + rows.n_rows]
         closed = closed_classes(rows, labels, seed, WORTH * entries.size)
         if closed is None:
             return None
         if _n_classes(closed[entries]) == _n_classes(labels[entries]):
-            return _symmetry(found, n, m, settings)
+            return _found(found, n, m, rows.n_rows, turned, settings)
         classes, known = closed.astype(np.uint64), found.variables.labels.astype(np.uint64)
 
 
@@ -155,6 +161,15 @@ def _entries(rows: ConicRows) -> Indices:
     return np.concatenate(every) if every else np.zeros(0, np.int64)
 
 
+def _positions(stacked: StackedCones, entries: Indices, is_off: Flags, is_halved: Flags) -> FieldElements:
+    """Positions of rows in their cones: entries are on the diagonal, or off it and divided by the root, or not."""
+    positions, m = stacked.position_of_row.copy(), stacked.n_rows
+    positions[m + entries] = 0
+    positions[m:][is_off] = 1
+    positions[m:][is_halved] = 2
+    return positions
+
+
 def _is_off_diagonal(rows: ConicRows) -> Flags:
     is_off = np.zeros(rows.n_rows, bool)
     for side, where in cones_by_side(rows):
@@ -203,15 +218,24 @@ def _n_classes(labels: Labels) -> int:
     return int(np.unique(labels).size)
 
 
-def _symmetry(found: Refinement, n: int, m: int, settings: LiftSettings) -> Symmetry:
-    columns, rows = found.variables.labels, found.rows.labels
-    return Symmetry(
+def _found(found: Refinement, n: int, m: int, n_conic: int, turned: Indices, settings: LiftSettings) -> Found:
+    """The classes of a refinement in which some rows stand twice, the second time turned."""
+    columns, labels, scales = found.variables.labels, found.rows.labels, found.row_scales
+    own, own_scales = labels[:m].copy(), scales[:m].copy()
+    others, other_scales = labels[m + n_conic :], scales[m + n_conic :]
+    rests = np.zeros(m, bool)
+    # Scales of which the sign is known turn both the same way: only rows without one can meet themselves turned.
+    rests[turned] = (own[turned] == others) & (own_scales[turned] * other_scales > 0)
+    is_other = others < own[turned]
+    own[turned[is_other]], own_scales[turned[is_other]] = others[is_other], -other_scales[is_other]
+    symmetry = Symmetry(
         Partition(columns[:n]),  # numbered by smallest member, so the first labels are classes of their own
-        Partition(rows[:m]),
-        found.row_scales[:m],
+        Partition.from_labels(own[~rests]),
+        own_scales[~rests],
         settings.lift,
         Partition.discrete(0),
-        Partition.from_labels(rows[m:]),
+        Partition.from_labels(labels[m : m + n_conic]),
         Partition.from_labels(columns[n:]),
         costs_of(found.statistics),
     )
+    return Found(symmetry, rows=rests if rests.any() else None)
