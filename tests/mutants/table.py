@@ -59,6 +59,19 @@ PROGRAM = _of(
 )
 SYMMETRY = _of(
     "src/relift/symmetry",
+    ("semidefinite_classes.py", "SAME_ROUNDS = 2", "SAME_ROUNDS = 0", "tests/lifting/test_semidefinite_blocks.py"),
+    (
+        "semidefinite_classes.py",
+        "& (own_scales[turned] * other_scales > 0)",
+        "",
+        "tests/lifting/test_semidefinite_blocks.py",
+    ),
+    (
+        "equitable.py",
+        "max(_distance_in_cones(rows, v, mass), _distance_of_squares(rows, conic_rows))",
+        "0.0",
+        "tests/lifting/test_semidefinite_blocks.py",
+    ),
     (
         "merged_program.py",
         "rows.floats * floats",
@@ -112,6 +125,14 @@ SYMMETRY = _of(
 )
 LIFTING = _of(
     "src/relift/lifting",
+    ("semidefinite_blocks.py", "(1.0 if i == j else ROOT)", "1.0", "tests/lifting/test_semidefinite_blocks.py"),
+    ("semidefinite_blocks.py", "MAKERS = 4", "MAKERS = 2", "tests/lifting/test_semidefinite_blocks.py"),
+    (
+        "quotient.py",
+        "duals = self.cones.blocks.T @ duals",
+        "duals = duals[: self.cones.factor.size]",
+        "tests/lifting/test_semidefinite_blocks.py",
+    ),
     (
         "presolve.py",
         "new.lb is known.lb and new.ub is known.ub",
