@@ -95,7 +95,7 @@ class ConicQuotient:
         parts: list[SparseMatrix] = []
         for k, cone in enumerate(lifted):
             small += split[k].cones if k in split else [cone]
-            parts.append(sparse.csr_array(split[k].rows) if k in split else sparse.eye_array(cone.n_rows, format="csr"))
+            parts.append(split[k].rows if k in split else sparse.eye_array(cone.n_rows, format="csr"))
         n_rows = [part.shape[0] for part in parts]
         joined = sparse.block_diag(parts, format="csr")
         return cls(tuple(small), factor, share, np.repeat(length, n_rows), joined)

@@ -21,11 +21,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import final
 
 import numpy as np
+from scipy import sparse
 
-from relift.arrays import Indices, Labels, Matrix
+from relift.arrays import Indices, Labels, Matrix, SparseMatrix, Vector
 from relift.program.cones import Cone, SecondOrder, Semidefinite
 from relift.program.symmetric_matrices import ROOT, upper_triangle, with_entries
 
@@ -62,7 +64,7 @@ class Blocks:
     """
 
     cones: tuple[Cone, ...]
-    rows: Matrix
+    rows: SparseMatrix
 
 
 def blocks_of(labels: Labels) -> Blocks:
@@ -80,7 +82,7 @@ def blocks_of(labels: Labels) -> Blocks:
     >>> blocks = blocks_of(np.array([0, 1, 0, 1, 1, 0]))
     >>> blocks.cones
     (SecondOrder(size=1), SecondOrder(size=1))
-    >>> sorted((blocks.rows @ [1.0, 2**0.5]).round(9).tolist())
+    >>> sorted((blocks.rows @ np.array([1.0, 2**0.5])).round(9).tolist())
     [0.0, 3.0]
     """
     return _blocks(np.ascontiguousarray(labels, np.int64).tobytes())
@@ -95,46 +97,81 @@ def _blocks(stored: bytes) -> Blocks:
         bases = _irreducible(L, np.random.default_rng(seed))
         if bases is not None:
             return _small_cones(L, bases)
-    whole = np.zeros((labels.size, int(labels.max()) + 1))
-    whole[np.arange(labels.size), labels] = 1.0
-    return Blocks((Semidefinite(side),), whole)
+    one = np.ones(labels.size), labels, np.arange(labels.size + 1)
+    return Blocks((Semidefinite(side),), sparse.csr_array(one, shape=(labels.size, int(labels.max()) + 1)))
 
 
-def _irreducible(L: Labels, random: np.random.Generator) -> list[Matrix] | None:
-    """A basis of one invariant subspace of each kind; None if they fail their check."""
-    first, *others, last = (_random_element(L, random) for _ in range(MAKERS + 2))
-    values, vectors = np.linalg.eigh(first)
-    size = float(np.abs(values).max(initial=0.0))
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(values) > SPLIT * size) + 1, [values.size]])
+@final
+@dataclass(frozen=True, eq=False)
+class _Basis:
+    """Orthonormal vectors of an invariant subspace, each with entries in one fibre only.
+
+    Parameters
+    ----------
+    fibres
+        The fibre of each vector: the indices whose diagonal entries are of one class.
+    vectors
+        Their entries there.
+    """
+
+    fibres: list[Indices]
+    vectors: list[Vector]
+
+    def restrict(self, element: Matrix) -> Matrix:
+        """A matrix in coordinates of the subspace."""
+        whole = np.zeros((element.shape[0], len(self.vectors)))
+        for k, (fibre, vector) in enumerate(zip(self.fibres, self.vectors, strict=True)):
+            whole[fibre, k] = vector
+        return np.asarray(whole.T @ element @ whole, np.float64)
+
+
+def _irreducible(L: Labels, random: np.random.Generator) -> list[_Basis] | None:
+    """A basis of one invariant subspace of each kind; None if they fail their check.
+
+    The diagonal matrices of the classes of the diagonal are in the algebra, so that a subspace is the sum of its parts
+    in the fibres, and eigenspaces are looked for fibre by fibre: bases, and rows of the blocks, have few entries.
+    """
+    first, *others, last = _random_elements(L, MAKERS + 2, random)
+    vectors, spaces = np.zeros(first.shape), list[tuple[Indices, slice]]()
+    for label in np.unique(L.diagonal()).tolist():
+        fibre = np.flatnonzero(L.diagonal() == label)
+        values, own = np.linalg.eigh(first[np.ix_(fibre, fibre)])
+        gaps = np.flatnonzero(np.diff(values) > SPLIT * np.abs(values).max(initial=0.0)) + 1
+        begin = spaces[-1][1].stop if spaces else 0
+        vectors[fibre, begin : begin + fibre.size] = own
+        ends = [0, *gaps.tolist(), fibre.size]
+        spaces += [(fibre, slice(begin + one, begin + other)) for one, other in pairwise(ends)]
     makers = [vectors.T @ element @ vectors for element in others]
-    done = np.zeros(starts.size - 1, bool)
-    bases, left = [], []
-    for space in range(done.size):
+    starts = np.array([span.start for _, span in spaces] + [L.shape[0]])
+    done, bases, left = np.zeros(len(spaces), bool), list[_Basis](), list[Vector]()
+    for space, (_, span) in enumerate(spaces):
         if done[space]:
             continue
         grown = _grown(space, starts, makers)
         done[list(grown)] = True
-        basis = np.hstack([vectors[:, starts[k] : starts[k + 1]] @ grown[k] for k in sorted(grown)])
-        dimension = grown[space].shape[1]
-        copies, rest = divmod(int(starts[space + 1] - starts[space]), dimension)
+        fibres, own_vectors = list[Indices](), list[Vector]()
+        for k in sorted(grown):
+            fibre, columns = spaces[k]
+            own_vectors += list((vectors[fibre, columns] @ grown[k]).T)
+            fibres += [fibre] * grown[k].shape[1]
+        copies, rest = divmod(span.stop - span.start, grown[space].shape[1])
         if rest:
             return None
-        bases.append(basis)
-        left.append(np.repeat(np.linalg.eigvalsh(basis.T @ last @ basis), copies))
+        bases.append(_Basis(fibres, own_vectors))
+        left.append(np.repeat(np.linalg.eigvalsh(bases[-1].restrict(last)), copies))
     found, wanted = np.sort(np.concatenate(left)), np.linalg.eigvalsh(last)
     if found.size != wanted.size or np.abs(found - wanted).max(initial=0.0) > FITS * np.abs(wanted).max(initial=0.0):
         return None
     return bases
 
 
-def _random_element(L: Labels, random: np.random.Generator) -> Matrix:
-    """A random matrix of the span, in which no class outweighs the others."""
+def _random_elements(L: Labels, count: int, random: np.random.Generator) -> list[Matrix]:
+    """Random matrices of the span, in which no class outweighs the others."""
     n_classes, side = int(L.max()) + 1, L.shape[0]
-    in_row = np.zeros(n_classes, np.int64)
-    for row in L:
-        np.maximum(in_row, np.bincount(row, minlength=n_classes), out=in_row)
-    drawn = random.standard_normal(n_classes) / np.maximum(in_row, 1)
-    return np.asarray(drawn[L].reshape(side, side), np.float64)
+    keys, in_row = np.unique(L + np.arange(side)[:, None] * n_classes, return_counts=True)
+    most = np.zeros(n_classes, np.int64)
+    np.maximum.at(most, keys % n_classes, in_row)
+    return [(random.standard_normal(n_classes) / most)[L] for _ in range(count)]
 
 
 def _grown(space: int, starts: Indices, makers: list[Matrix]) -> dict[int, Matrix]:
@@ -152,7 +189,7 @@ def _grown(space: int, starts: Indices, makers: list[Matrix]) -> dict[int, Matri
     vector = np.zeros((int(starts[space + 1] - starts[space]), 1))
     vector[0] = 1.0
     found, queue = {space: vector}, [(space, vector[:, 0])]
-    least = [GROWN * float(np.linalg.norm(maker, 2 if maker.shape[0] < 64 else None)) for maker in makers]
+    least = [GROWN * float(np.abs(maker).sum(axis=0).max()) for maker in makers]
     while queue:
         k, vector = queue.pop()
         for maker, smallest in zip(makers, least, strict=True):
@@ -171,17 +208,25 @@ def _grown(space: int, starts: Indices, makers: list[Matrix]) -> dict[int, Matri
     return found
 
 
-def _small_cones(L: Labels, bases: list[Matrix]) -> Blocks:
+def _small_cones(L: Labels, bases: list[_Basis]) -> Blocks:
     """Each subspace as a cone, and the rows of all of them as a linear map of the values of the classes."""
-    n_classes, cones, parts = int(L.max()) + 1, [], []
+    n_classes, cones = int(L.max()) + 1, list[Cone]()
     in_rows = np.where(np.bincount(L.diagonal(), minlength=n_classes) > 0, 1.0, 1.0 / ROOT)
-    flat = L.ravel()
-    for basis in sorted(bases, key=lambda basis: basis.shape[1]):
-        size = basis.shape[1]
+    between: dict[tuple[int, int], tuple[Labels, Labels]] = {}
+    data, classes, ends = list[Vector](), list[Labels](), [0]
+    for basis in sorted(bases, key=lambda basis: len(basis.vectors)):
+        size = len(basis.vectors)
         cones.append(SecondOrder(1) if size == 1 else Semidefinite(size))
         for i, j in zip(*upper_triangle(size), strict=True):
-            products = np.multiply.outer(basis[:, i], basis[:, j]).ravel()
-            sums = np.bincount(flat, products, n_classes)
-            sums[np.abs(sums) <= CANCELLED * np.bincount(flat, np.abs(products), n_classes)] = 0.0
-            parts.append(sums * in_rows * (1.0 if i == j else ROOT))
-    return Blocks(tuple(cones), np.array(parts))
+            key = int(basis.fibres[i][0]), int(basis.fibres[j][0])
+            if key not in between:
+                between[key] = np.unique(L[np.ix_(basis.fibres[i], basis.fibres[j])], return_inverse=True)
+            own, inverse = between[key]
+            products = np.multiply.outer(basis.vectors[i], basis.vectors[j]).ravel()
+            sums = np.bincount(inverse.ravel(), products, own.size)
+            stays = np.abs(sums) > CANCELLED * np.bincount(inverse.ravel(), np.abs(products), own.size)
+            data.append(np.asarray(sums[stays] * in_rows[own[stays]] * (1.0 if i == j else ROOT), np.float64))
+            classes.append(own[stays])
+            ends.append(ends[-1] + data[-1].size)
+    parts = np.concatenate(data), np.concatenate(classes), np.array(ends)
+    return Blocks(tuple(cones), sparse.csr_array(parts, shape=(len(ends) - 1, n_classes)))
