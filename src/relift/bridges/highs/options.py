@@ -67,7 +67,7 @@ def set_options(highs: Highs, options: Mapping[str, object]) -> dict[str, object
         if name in OWN_OPTIONS and name not in _OWN:
             own[name] = value
             continue
-        if not _is_known(highs, name):
+        if not is_option(highs, name):
             raise unknown_to_both(name)
         if not isinstance(value, str | SupportsInt) or (
             highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError
@@ -76,7 +76,7 @@ def set_options(highs: Highs, options: Mapping[str, object]) -> dict[str, object
     return own
 
 
-def _is_known(highs: Highs, name: str) -> bool:
+def is_option(highs: Highs, name: str) -> bool:
     """Whether HiGHS has an option; it prints an error of its own when asked for one that it does not have."""
     if name in _defaults():
         return True
