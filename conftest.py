@@ -45,7 +45,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load OSQP before a test imports PuLP: the other way round it cannot run (see relift.solvers.osqp_)."""
+    """Load OSQP before a test imports PuLP: the other way round it cannot run (see relift.solvers.osqp_library)."""
     if find_spec("osqp") is not None:
         import_module("osqp")
 

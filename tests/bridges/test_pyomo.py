@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.bridges.highs.models import has_unique_duals, random_model
 
+import relift
 from relift.errors import OptionError, UnsupportedError
 
 pyo = pytest.importorskip("pyomo.environ")
@@ -140,3 +141,11 @@ def test_unregistering_takes_the_name_out_of_both_factories() -> None:
     finally:
         bridge.register()
     assert pyo.SolverFactory("relift").available()
+
+
+def test_results_name_relift_and_its_version() -> None:
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(bounds=(1, 2))
+    model.total = pyo.Objective(expr=model.x)
+    results = factory("relift").solve(model)
+    assert (results.solver_name, ".".join(map(str, results.solver_version))) == ("relift", relift.__version__)

@@ -163,7 +163,12 @@ def test_what_is_not_supported_is_refused() -> None:
         ({"c": [1], "A_ub": [[1]], "b_ub": [1, 2]}, "b_ub has 2 entries, but A_ub has 1 rows."),
         ({"c": [1], "b_eq": [1]}, "b_eq is given, but A_eq is not."),
         ({"c": [1], "bounds": [(0, 1), (0, 1), (0, 1)]}, "Give one pair (min, max), or 1 pairs"),
-        ({"c": [np.nan]}, "q[0] is nan"),
+        ({"c": [np.nan]}, "c[0] is nan"),
+        ({"c": [1, -np.inf]}, "c[1] is -inf"),
+        ({"c": [1, 2], "A_ub": [[1, np.nan]], "b_ub": [1]}, "A_ub[0, 1] is nan"),
+        ({"c": [1], "A_ub": [[1]], "b_ub": [-np.inf]}, "b_ub[0] is -inf"),
+        ({"c": [1], "A_ub": [[1]], "b_ub": [np.nan]}, "b_ub[0] is nan"),
+        ({"c": [1], "A_eq": [[1]], "b_eq": [np.inf]}, "b_eq[0] is inf"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(arguments: dict[str, Any], message: str) -> None:

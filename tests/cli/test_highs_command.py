@@ -157,6 +157,7 @@ def test_the_process_says_one_sentence_and_ends_as_highs_does(tmp_path: Path) ->
         assert done.returncode == 255
         assert said in done.stderr
         assert done.stderr.startswith("relift-highs: ")
+        assert "getOptionIndex" not in done.stdout
         assert "Traceback" not in done.stderr
 
 

@@ -39,7 +39,7 @@ def test_a_model_of_another_tool_is_answered_with_what_to_write(name: str, call:
 def test_a_model_of_ortools_is_answered_with_what_to_write() -> None:
     # OR-Tools itself cannot be imported here, since it and highspy cannot share a process.
     model = type("Model", (), {"__module__": "ortools.math_opt.python.model"})()
-    with pytest.raises(NotAProgramError, match=r"got a ortools\.Model\. Write: relift\.ortools\.solve\(model\)\."):
+    with pytest.raises(NotAProgramError, match=r"got an ortools\.Model\. Write: relift\.ortools\.solve\(model\)\."):
         relift.solve(model)
 
 
@@ -57,10 +57,11 @@ def test_a_model_of_ortools_is_answered_with_what_to_write() -> None:
             "A model over tables: relift.Model.from_file(path).solve(data=...).",
         ),
         (np.eye(2), "got a numpy.ndarray. Give the matrices: relift.Program(P, q, A, l, u, lb, ub)."),
+        (3, "got an int. Models of CVXPY"),
         (None, "got a NoneType. Models of CVXPY, highspy, linopy, PyPSA, Pyomo, PuLP, OR-Tools and qpsolvers go"),
         ({"q": [1]}, "got a dict. Models of CVXPY"),
     ],
-    ids=["path", "rlp", "array", "None", "dict"],
+    ids=["path", "rlp", "array", "int", "None", "dict"],
 )
 def test_paths_arrays_and_other_things_are_answered_with_what_to_write(given: Any, message: str) -> None:
     with pytest.raises(TypeError) as caught:

@@ -25,12 +25,29 @@ def said(modules: str, backend: str = "osqp") -> str:
     return done.stdout or f"{done.returncode} {done.stderr[-500:]}"
 
 
+BACKENDS = {"osqp": "osqp", "cvxpy:OSQP": "cvxpy", "qpsolvers:osqp": "qpsolvers"}
+"""The ways to OSQP, and the package that each of them is asked through."""
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    """A way to OSQP."""
+    pytest.importorskip(BACKENDS[request.param])
+    return str(request.param)
+
+
 @pytest.mark.parametrize("modules", ["pulp", "relift.pulp", "osqp, pulp"])
-def test_osqp_runs_beside_pulp(modules: str) -> None:
-    assert said(modules) == "optimal -1.5 solved\n"
+def test_osqp_runs_beside_pulp(modules: str, backend: str) -> None:
+    assert said(modules, backend).startswith("optimal -1.5 ")
 
 
-def test_osqp_that_another_package_has_loaded_after_pulp_is_refused_and_not_run() -> None:
-    assert said("pulp, osqp").startswith("failure")
-    assert "OSQP was loaded after PuLP, and would crash. Import osqp before pulp." in said("pulp, osqp")
+def test_osqp_that_another_package_has_loaded_after_pulp_is_refused_and_not_run(backend: str) -> None:
+    assert said("pulp, osqp", backend).startswith("failure")
+    assert "OSQP was loaded after PuLP, and would crash. Import osqp before pulp." in said("pulp, osqp", backend)
     assert said("pulp, osqp", "auto").startswith("optimal -1.5")
+
+
+@pytest.mark.parametrize("package", ["cvxpy", "qpsolvers"])
+def test_bridges_to_packages_that_import_osqp_load_it_safely(package: str) -> None:
+    pytest.importorskip(package)
+    assert said(f"pulp, relift.{package}, {package}, osqp").startswith("optimal -1.5 ")

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from relift import __version__
 from relift.bridges.highs import Outcome, solve
 from relift.bridges.highs.options import set_options
 from relift.errors import MissingPackageError
@@ -36,6 +37,8 @@ except ImportError:
 
 NAME = "relift"
 """What Pyomo calls the solver."""
+_VERSION = tuple(int(part) for part in __version__.split(".") if part.isdigit())
+"""What results tell; ``version()`` stays that of HiGHS, by which Pyomo's class decides what to call."""
 
 
 class Relift(Highs):  # type: ignore[misc]
@@ -65,7 +68,9 @@ class Relift(Highs):  # type: ignore[misc]
                 del config.solver_options[name]
         held.run = run
         try:
-            return super()._solve(*arguments, **words)
+            results = super()._solve(*arguments, **words)
+            results.solver_version = _VERSION
+            return results
         finally:
             del held.run
             for name, value in given.items():

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from relift.bridges.solve_qp import solve_problem
 from relift.errors import MissingPackageError, OptionError
+from relift.solvers.osqp_library import load_quietly
 
 if TYPE_CHECKING:
     import qpsolvers
@@ -92,6 +93,7 @@ def unregister() -> None:
 
 def _tables() -> ModuleType:
     """The module of qpsolvers that holds its lists of solvers."""
+    load_quietly()  # qpsolvers imports OSQP
     try:
         from qpsolvers import solvers
     except ImportError:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from relift.arrays import Array, Double, Matrix, MatrixLike, SparseMatrix, Vector, is_sparse
-from relift.errors import NotNumbersError, OptionError, ShapeError, UnsupportedError
+from relift.arrays import Array, Double, Flags, Matrix, MatrixLike, SparseMatrix, Vector, is_sparse
+from relift.errors import NotANumberError, NotNumbersError, OptionError, ShapeError, UnsupportedError
 from relift.program.program import Program
 from relift.program.solution import Status
 from relift.program.sparse_structure import checked_sparse
@@ -196,9 +196,12 @@ def _program(
     costs = np.atleast_1d(np.squeeze(_numbers("c", c)))
     if costs.ndim != 1:
         raise ShapeError(f"c has {costs.ndim} dimensions.", "Give one cost for each variable.", "c")
+    _check_entries("c", costs, np.isfinite(costs))
     n = costs.size
     upper, right = _rows("A_ub", "b_ub", A_ub, b_ub, n)
     equal, values = _rows("A_eq", "b_eq", A_eq, b_eq, n)
+    _check_entries("b_ub", right, right > -np.inf)  # one that is infinite above is no constraint
+    _check_entries("b_eq", values, np.isfinite(values))
     lb, ub = _bounds(bounds, n)
     A = (
         sparse.vstack([upper, equal], format="csc")
@@ -224,6 +227,14 @@ def _numbers(name: str, given: object) -> Double:
         raise NotNumbersError(f"{name} cannot be read as an array of numbers: {error}.", argument=name) from error
 
 
+def _check_entries(name: str, values: Double, is_good: Flags) -> None:
+    """Refuse NaN and infinities by SciPy's name of the argument."""
+    if not is_good.all():
+        at = tuple(int(i) for i in np.argwhere(~is_good)[0])
+        place = ", ".join(map(str, at))
+        raise NotANumberError(f"{name}[{place}] is {values[at]}.", "Every entry must be a finite number.", name, at)
+
+
 def _rows(matrix_name: str, vector_name: str, matrix: object, vector: object, n: int) -> tuple[SparseMatrix, Vector]:
     is_empty = matrix is None or (not sparse.issparse(matrix) and np.asarray(matrix).size == 0)
     right = np.zeros(0) if vector is None else np.atleast_1d(np.squeeze(_numbers(vector_name, vector)))
@@ -236,6 +247,7 @@ def _rows(matrix_name: str, vector_name: str, matrix: object, vector: object, n:
         block = checked_sparse(matrix_name, matrix)
     else:
         block = np.atleast_2d(_numbers(matrix_name, matrix))
+        _check_entries(matrix_name, block, np.isfinite(block))
     if len(block.shape) != 2 or block.shape[1] != n:
         raise ShapeError(
             f"{matrix_name} must have {n} columns, as c has entries; its shape is {block.shape}.",

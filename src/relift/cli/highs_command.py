@@ -184,10 +184,10 @@ def run(given: Sequence[str]) -> int:
 def _set_options(highs: Highs, words: Words) -> None:
     import highspy
 
-    from relift.bridges.highs.options import unknown_to_both
+    from relift.bridges.highs.options import is_option, unknown_to_both
 
     for name, value in words.options.items():
-        if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
+        if not is_option(highs, name):
             raise unknown_to_both(name)
         if highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
             raise OptionError(f"HiGHS does not take {name} = {value!r}.")

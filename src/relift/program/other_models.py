@@ -45,7 +45,7 @@ def other_model_error(call: str, given: object) -> NotAProgramError:
     relift.solve(relift.read_program('model.mps')).
     """
     kind = type(given)
-    what = f"the {kind.__name__} {given!r}"[:90] if isinstance(given, (str, PurePath)) else f"a {_full_name(kind)}"
+    what = f"the {kind.__name__} {given!r}"[:90] if isinstance(given, (str, PurePath)) else _full_name(kind)
     taken = "a relift.Program or a relift.Lifting" if call == "relift.solve" else "a relift.Program"
     return NotAProgramError(f"{call} takes {taken}; got {what}.", _what_to_write(call, given))
 
@@ -63,5 +63,7 @@ def _what_to_write(call: str, given: object) -> str:
 
 
 def _full_name(kind: type) -> str:
+    """The name of a type after its article."""
     package = kind.__module__.partition(".")[0]
-    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
+    name = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"

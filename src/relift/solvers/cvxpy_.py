@@ -40,6 +40,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.osqp_library import load, load_quietly
 from relift.solvers.pass_through import options_in_own_words, own_words
 from relift.solvers.second_order import SecondOrderCones
 
@@ -96,6 +97,8 @@ class CvxpyBackend(Backend):
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; a warm start is not passed on, as CVXPY's solvers start from runs of their own only."""
         cvxpy = _cvxpy()
+        if self.solver == "OSQP":
+            load()
         options = self._options(settings)
         stacked = Stacked.from_program(program)
         rows = stacked.G.tocsr()
@@ -215,6 +218,7 @@ def _without_options(settings: SolverSettings) -> SolverSettings:
 
 
 def _cvxpy() -> ModuleType:
+    load_quietly()  # CVXPY imports OSQP
     try:
         import cvxpy
     except ImportError as error:

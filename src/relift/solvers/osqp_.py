@@ -7,10 +7,6 @@ iterations is raised, since relift asks for more digits than OSQP's default 1e-3
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import os
-import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, final
 
@@ -36,6 +32,7 @@ from relift.solvers.forms import (
     with_point,
 )
 from relift.solvers.kept import KeptSolver, has_same_structure
+from relift.solvers.osqp_library import load, load_quietly
 
 if TYPE_CHECKING:
     from osqp import OSQP
@@ -72,41 +69,6 @@ class _Results(Protocol):
     info: _Info
 
 
-# --- beside PuLP ------------------------------------------------------------------------------------------------------
-
-_EXTENSION = "osqp.ext_builtin"
-_loaded_here = False
-
-
-def _load() -> None:
-    """Load OSQP's library such that it finds its own functions.
-
-    PuLP (from 3.3 on) makes all functions of HiGHS's library visible to libraries that are loaded later. Some have the
-    names of OSQP's, which then crashes as soon as it is set up, unless it is told to look at its own first.
-
-    Raises
-    ------
-    BackendError
-        If another package has loaded it after PuLP: nothing can be done then but not to use it.
-    """
-    global _loaded_here
-    prefer_own = getattr(os, "RTLD_DEEPBIND", 0)
-    if _loaded_here or not prefer_own or "pulp" not in sys.modules:
-        return
-    if _EXTENSION in sys.modules:
-        order = list(sys.modules)
-        if order.index("pulp") < order.index(_EXTENSION):
-            raise BackendError("OSQP was loaded after PuLP, and would crash.", "Import osqp before pulp.")
-        return
-    flags = sys.getdlopenflags()
-    sys.setdlopenflags(flags | prefer_own)
-    try:
-        importlib.import_module(_EXTENSION)
-        _loaded_here = True
-    finally:
-        sys.setdlopenflags(flags)
-
-
 @final
 class OsqpBackend(Backend):
     """The backend that calls OSQP."""
@@ -122,9 +84,7 @@ class OsqpBackend(Backend):
 
     def module(self) -> ModuleType:
         """Import OSQP."""
-        if importlib.util.find_spec(self.package) is not None:
-            with contextlib.suppress(BackendError):  # told by the first solve
-                _load()
+        load_quietly()
         return super().module()
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
@@ -136,7 +96,7 @@ class OsqpBackend(Backend):
     ) -> tuple[Solution, KeptSolver | None]:
         """Solve a minimisation, and return the object that did."""
         osqp = self.module()
-        _load()
+        load()
         solver = osqp.OSQP(algebra="builtin")
         stacked = Stacked.from_program(program)
         P = csc(sparse.triu(quadratic_part(program)))

@@ -29,6 +29,7 @@ from relift.solvers.forms import (
     unbounded,
     with_point,
 )
+from relift.solvers.osqp_library import load, load_quietly
 from relift.solvers.pass_through import options_in_own_words, own_words, status_from_words
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class QpsolversBackend(Backend):
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation."""
         qpsolvers = _qpsolvers()
+        if self.solver == "osqp":
+            load()
         options = options_in_own_words(self.name, self.solver, settings)
         rows = program.A.tocsr()
         is_equal = program.l == program.u
@@ -149,6 +152,7 @@ def _dense(matrix: SparseMatrix) -> Matrix:
 
 
 def _qpsolvers() -> ModuleType:
+    load_quietly()  # qpsolvers imports OSQP
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -189,6 +189,16 @@ def test_options_that_highspy_does_not_list_are_seen_too() -> None:
     assert changed_options(h) == {"output_flag": False, "mip_allow_restart": False, "iis_strategy": 3}
 
 
+def test_of_a_wrong_option_highs_does_not_print_an_error_besides(capfd: pytest.CaptureFixture[str]) -> None:
+    h = highs_of(RING)
+    h.setOptionValue("output_flag", True)
+    capfd.readouterr()
+    with pytest.raises(OptionError, match="neither relift nor HiGHS has an option 'presolv'"):
+        set_options(h, {"presolv": "off"})
+    assert capfd.readouterr().out == ""
+    assert h.getOptionValue("output_flag")[1] is True
+
+
 def test_a_solve_leaves_the_options_as_they_were() -> None:
     h = highs_of(RING)
     h.setOptionValue("solver", "ipm")

@@ -67,13 +67,21 @@ def set_options(highs: Highs, options: Mapping[str, object]) -> dict[str, object
         if name in OWN_OPTIONS and name not in _OWN:
             own[name] = value
             continue
-        if highs.getOptionType(name)[0] == highspy.HighsStatus.kError:
+        if not is_option(highs, name):
             raise unknown_to_both(name)
         if not isinstance(value, str | SupportsInt) or (
             highs.setOptionValue(name, _as_type_of(highs, name, value)) == highspy.HighsStatus.kError
         ):
             raise OptionError(f"HiGHS does not take {name}={value!r}.")
     return own
+
+
+def is_option(highs: Highs, name: str) -> bool:
+    """Whether HiGHS has an option; it prints an error of its own when asked for one that it does not have."""
+    if name in _defaults():
+        return True
+    with changed_for_a_while(highs, output_flag=False):
+        return bool(highs.getOptionType(name)[0].name != "kError")
 
 
 def unknown_to_both(name: str) -> UnknownOptionError:
