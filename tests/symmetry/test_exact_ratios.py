@@ -111,3 +111,21 @@ def test_costs_are_prices_times_sizes_whatever_the_prices(factor: float, is_type
     assert result.certificate.is_optimal
     assert result.objective == pytest.approx(relift.solve(program, lift="none").objective, rel=1e-7, abs=1e-9)
     assert result.lifting.small.n_variables <= 6
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_units_in_which_bounds_are_no_decimals_tell_nothing_apart_whatever_the_order(seed: int) -> None:
+    # Copies of: minimise x^2 - x y + y^2 + x, x - 2 y = 1, x, y >= -1, each variable in a unit from 1 to 9.
+    random, n = np.random.default_rng(seed), 9
+    unit, order = random.integers(1, 10, 2 * n).astype(float), random.permutation(2 * n)
+    P = sparse.kron(sparse.eye(n), [[2.0, -1.0], [-1.0, 2.0]])
+    A = sparse.kron(sparse.eye(n), [[1.0, -2.0]])
+    own = sparse.diags_array(unit)
+    program = Program(
+        P=(own @ P @ own).tocsr()[order][:, order], q=(np.tile([1.0, 0.0], n) * unit)[order],
+        A=(A @ own).tocsr()[random.permutation(n)][:, order], l=1, u=1, lb=(-1 / unit)[order],
+    )  # fmt: skip
+    result = relift.solve(program)
+    assert result.certificate.is_optimal
+    assert result.lifting.small.n_variables == 2
+    assert result.objective == pytest.approx(relift.solve(program, lift="none").objective, rel=1e-6)

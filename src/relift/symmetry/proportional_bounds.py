@@ -92,7 +92,8 @@ def proportional_images_slowly(
     n = program.n_variables
     linked = own = np.concatenate([w_image, v_image])
     if not _are_exact(links, w_image, v_image, has_v):
-        linked = _along_links(links, own, n, program.n_rows)
+        floats = np.concatenate([np.where(has_w, w, 0.0), np.where(has_v, v, 0.0)])
+        linked = _along_links(links, floats, own, n)
     new = (*_read_again(rows, v, linked[n:], has_v), *_read_again(bounds, w, linked[:n], has_w))
     old = (images.l, images.u, images.lb, images.ub)
     if all(np.array_equal(after, before) for after, before in zip(new, old, strict=True)):
@@ -429,19 +430,21 @@ def _are_exact(links: _Links, of_variables: FieldElements, of_rows: FieldElement
     return bool(np.all(by_link == np.where(has_size, of_rows, of_row)[links.row]))
 
 
-def _along_links(links: _Links, own: FieldElements, n: int, m: int) -> FieldElements:
-    """Sizes of variables and rows; in each linked part all from that of its first member with one of its own."""
+def _along_links(links: _Links, floats: Vector, own: FieldElements, n: int) -> FieldElements:
+    """Sizes of the n variables, then of rows; in each linked part all from that of one member with a size of its own.
+
+    Of a member that was typed, if there is one, whatever the order; else of the smallest, which is read as a fraction
+    if it is a simple one: 1/3 is not 0.3333333333333333.
+    """
     from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
-    size = n + m + 1
+    size = own.size + 1
     at_row = links.row + n
     graph = sparse.csr_array((links.rank.astype(np.float64), (links.column, at_row)), shape=(size, size))
     if links.rank.max() > 1:  # products of ratios that are not simple depend on the links that are followed
         graph = minimum_spanning_tree(graph)
     _, part = connected_components(graph, directed=False)
-    first = np.full(size, size, np.int64)
-    np.minimum.at(first, part, np.arange(size))  # variables come first, and those that are linked have sizes
-    roots = np.unique(first[first < size])
+    roots = _roots(part, np.append(floats, 0.0))
     to_roots = sparse.csr_array((np.ones(roots.size), (np.full(roots.size, size - 1), roots)), shape=(size, size))
     _, before = breadth_first_order(graph + to_roots, size - 1, directed=False)
     before = before.astype(np.int64)
@@ -452,13 +455,32 @@ def _along_links(links: _Links, own: FieldElements, n: int, m: int) -> FieldElem
     low, high = np.minimum(node, before[node]), np.maximum(node, before[node])
     ratio = links.ratio[order[np.searchsorted(keys, low * np.int64(size) + high)]]  # of the variable, in its row
     step[node] = np.where(node < n, ratio, field.inverse(ratio))
-    step[roots[roots < n + m]] = own[roots[roots < n + m]]
+    step[roots] = _as_fractions(floats, own, np.bincount(part)[part] > 1)[roots]
     before[roots] = size - 1
     before[size - 1] = size - 1
     while np.any(before != size - 1):  # products along the paths to the roots, of twice the length each time
         step = field.multiply(step, np.where(before != size - 1, step[before], np.uint64(1)))
         before = before[before]
     return step[:-1]
+
+
+def _roots(part: Indices, floats: Vector) -> Indices:
+    """A member of each part from which the others are told, ascending; numbers that are 0 tell nothing."""
+    rank = np.empty(part.size, np.int64)
+    order = np.lexsort((np.arange(part.size), floats, are_computed(floats), floats == 0))
+    rank[order] = np.arange(part.size)
+    first = np.full(part.size, part.size, np.int64)
+    np.minimum.at(first, part, rank)
+    return np.sort(order[first[first < part.size]])
+
+
+def _as_fractions(floats: Vector, own: FieldElements, is_linked: Flags) -> FieldElements:
+    """Exact sizes; those of linked members that are simple fractions of many digits are read as these."""
+    exact = np.append(own, np.uint64(1))
+    some = np.flatnonzero(is_linked[:-1] & are_computed(floats))
+    fractions = simple_fractions(floats[some])
+    exact[some[fractions.exist]] = fractions.images()[fractions.exist]
+    return exact
 
 
 def _read_again(
