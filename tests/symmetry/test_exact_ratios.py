@@ -129,3 +129,12 @@ def test_units_in_which_bounds_are_no_decimals_tell_nothing_apart_whatever_the_o
     assert result.certificate.is_optimal
     assert result.lifting.small.n_variables == 2
     assert result.objective == pytest.approx(relift.solve(program, lift="none").objective, rel=1e-6)
+
+
+def test_the_two_sides_of_bounds_are_compared_where_no_row_has_their_size() -> None:
+    sizes = np.array([46.29, 67.55, 47.51, 23.25, 11.94, 71.88, 72.1, 72.77, 56.95])
+    program = Program(q=np.ones(9), A=np.ones((1, 9)), l=[0.1 * np.pi], lb=-sizes, ub=5 * sizes)
+    assert np.any(5 * sizes != (5 * sizes).round(2))  # 5 * 47.51 is not 237.55 in floats
+    result = relift.solve(program)
+    assert result.certificate.is_optimal
+    assert result.lifting.small.n_variables == 1

@@ -74,7 +74,8 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     if not looks_computed(program):
         return None
     bounds, rows = intervals_of(program, images)
-    changes = _may_be_linked(program, bounds, rows) and not links_change_nothing(program, bounds, rows)
+    may_change = _may_be_linked(program, bounds, rows) or _have_simple_sides(bounds) or _have_simple_sides(rows)
+    changes = may_change and not links_change_nothing(program, bounds, rows)
     if not changes and not (_may_share_ratios(program, bounds, rows) and share_ratios(program, bounds, rows)):
         return None
     return proportional_images_slowly(program, images, bounds, rows)
@@ -165,6 +166,19 @@ def _may_be_linked(program: Program, bounds: Intervals, rows: Intervals) -> bool
     if n_places > SAMPLE // 2 and n_links(program, bounds, rows, 5 * step) == 0:
         return False  # a fifth of them would show some
     return n_links(program, bounds, rows, step) >= max(1.0, FEWEST_LINKS * n_places)
+
+
+def _have_simple_sides(bounds: Intervals) -> bool:
+    """Whether some intervals have two sides that are in a simple ratio, and not equally long."""
+    step = max(1, bounds.low.size // FEW)
+    low, high = bounds.low[::step], bounds.high[::step]
+    two_sided = np.flatnonzero((low != 0) & (high != 0) & (low != high) & np.isfinite(low) & np.isfinite(high))
+    if two_sided.size == 0:  # as mostly
+        return False
+    some = bounds.of(two_sided * step)
+    shorter, longer = _shorter(some)[0], some.largest()[0]
+    differ = (shorter > 0) & (shorter < longer)
+    return bool(differ.any()) and bool(simple_fractions(shorter[differ] / longer[differ]).exist.any())
 
 
 def links_change_nothing(program: Program, bounds: Intervals, rows: Intervals) -> bool:
