@@ -22,6 +22,7 @@
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
+#include "relift/passes/shared_ratios.hpp"
 #include "relift/passes/stacking.hpp"
 #include "relift/passes/submatrix.hpp"
 #include "relift/python/calls.hpp"
@@ -636,6 +637,35 @@ PyObject* py_count_links(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_count_shared_ratios(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *given[8];
+        int is_by_rows;
+        unsigned long long step;
+        double different, largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "Op(OOOO)(OOOO)Kddd", &A_given, &is_by_rows, &given[0], &given[1], &given[2],
+                              &given[3], &given[4], &given[5], &given[6], &given[7], &step, &different, &largest,
+                              &rounding))
+            return nullptr;
+        if (!(largest >= 1 && largest <= 1e9) || step < 1) throw std::invalid_argument("an option lies outside");
+        const Buffer lb(given[0]), ub(given[1]), lb_image(given[2]), ub_image(given[3]);
+        const Buffer l(given[4]), u(given[5]), l_image(given[6]), u_image(given[7]);
+        const size_t n = lb.size(), m = l.size();
+        const OwnNumbers variables{lb.doubles("lb", n), ub.doubles("ub", n), nullptr, nullptr,
+                                   lb_image.words("lb_image", n), ub_image.words("ub_image", n), nullptr, nullptr, n};
+        const OwnNumbers rows{l.doubles("l", m), u.doubles("u", m), nullptr, nullptr,
+                              l_image.words("l_image", m), u_image.words("u_image", m), nullptr, nullptr, m};
+        const MatrixBuffers buffers(A_given, is_by_rows ? n : m);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = buffers.sampled<decltype(index)>();
+            if (A.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("A has a wrong length");
+            const SharedCount count =
+                count_shared_ratios(A, is_by_rows != 0, variables, rows, step, different, largest, rounding);
+            return Py_BuildValue("KK", (unsigned long long)count.number, (unsigned long long)count.shared);
+        });
+    });
+}
+
 PyObject* py_links_change_nothing(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *given[8];
@@ -668,10 +698,10 @@ PyObject* py_links_change_nothing(PyObject*, PyObject* arguments) {
 
 template <class Index>
 CostCounts count_simple_costs_of(const MatrixBuffers& A, bool is_by_rows, const double* q, size_t n, u64 step, int digits,
-                                 double largest, double rounding) {
+                                 double different, double largest, double rounding) {
     const SparseView<Index> view = A.view<Index>(1);
     if ((is_by_rows ? view.n_minor : view.n_major) != n) throw std::invalid_argument("A has a wrong length");
-    return count_simple_costs(view, is_by_rows, q, step, digits, largest, rounding);
+    return count_simple_costs(view, is_by_rows, q, step, digits, different, largest, rounding);
 }
 
 PyObject* py_count_simple_costs(PyObject*, PyObject* arguments) {
@@ -680,9 +710,9 @@ PyObject* py_count_simple_costs(PyObject*, PyObject* arguments) {
         int is_by_rows, digits;
         Py_ssize_t m;
         unsigned long long step;
-        double largest, rounding;
-        if (!PyArg_ParseTuple(arguments, "OpnOKidd", &A_given, &is_by_rows, &m, &q_given, &step, &digits, &largest,
-                              &rounding))
+        double different, largest, rounding;
+        if (!PyArg_ParseTuple(arguments, "OpnOKiddd", &A_given, &is_by_rows, &m, &q_given, &step, &digits, &different,
+                              &largest, &rounding))
             return nullptr;
         if (!(largest >= 1 && largest <= 1e9) || step < 1 || digits < 1 || digits > 15 || m < 0)
             throw std::invalid_argument("an option lies outside");
@@ -691,9 +721,11 @@ PyObject* py_count_simple_costs(PyObject*, PyObject* arguments) {
         const double* costs = q.doubles("q", n);
         const MatrixBuffers A(A_given, is_by_rows ? n : size_t(m));
         const CostCounts counts =
-            A.is_wide() ? count_simple_costs_of<int64_t>(A, is_by_rows, costs, n, step, digits, largest, rounding)
-                        : count_simple_costs_of<int32_t>(A, is_by_rows, costs, n, step, digits, largest, rounding);
-        return Py_BuildValue("KK", (unsigned long long)counts.told, (unsigned long long)counts.simple);
+            A.is_wide()
+                ? count_simple_costs_of<int64_t>(A, is_by_rows, costs, n, step, digits, different, largest, rounding)
+                : count_simple_costs_of<int32_t>(A, is_by_rows, costs, n, step, digits, different, largest, rounding);
+        return Py_BuildValue("KKK", (unsigned long long)counts.told, (unsigned long long)counts.simple,
+                             (unsigned long long)counts.shared);
     });
 }
 
@@ -824,7 +856,7 @@ PyObject* py_push_heads(PyObject*, PyObject* arguments) {
 
 PyMethodDef methods[] = {
     {"count_simple_costs", py_count_simple_costs, METH_VARARGS,
-     "count_simple_costs(A, is_by_rows, m, q, step, digits, largest, rounding): of some entries, how many have a cost of "
+     "count_simple_costs(A, is_by_rows, m, q, step, digits, different, largest, rounding): of some entries, how many have a cost of "
      "more digits, and how many of these are simple fractions of the entry."},
     {"links_change_nothing", py_links_change_nothing, METH_VARARGS,
      "links_change_nothing(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), largest, rounding): "
@@ -878,6 +910,9 @@ PyMethodDef methods[] = {
     {"count_links", py_count_links, METH_VARARGS,
      "count_links(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), step, largest, rounding): how "
      "many of some entries have a row and a variable with sizes in a simple ratio, or a row without one."},
+    {"count_shared_ratios", py_count_shared_ratios, METH_VARARGS,
+     "count_shared_ratios(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), step, different, "
+     "largest, rounding): how many entries were looked at, and how many ratios of sizes are those of other pairs."},
     {"may_be_reflected", py_may_be_reflected, METH_VARARGS,
      "may_be_reflected(A, is_by_rows, P, (q, lb, ub, l, u), is_rigid, most): whether fewer shapes would be left if "
      "variables were measured from the middle of their bounds."},

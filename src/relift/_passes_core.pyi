@@ -58,6 +58,17 @@ def count_links(
     rounding: float,
     /,
 ) -> int: ...
+def count_shared_ratios(
+    A: _Parts,
+    is_by_rows: bool,
+    variables: tuple[_Vector, _Vector, _Words, _Words],
+    rows: tuple[_Vector, _Vector, _Words, _Words],
+    step: int,
+    different: float,
+    largest: float,
+    rounding: float,
+    /,
+) -> tuple[int, int]: ...
 def may_be_reflected(
     A: _Parts,
     is_by_rows: bool,
@@ -84,8 +95,17 @@ def links_change_nothing(
     /,
 ) -> bool: ...
 def count_simple_costs(
-    A: _Parts, is_by_rows: bool, m: int, q: _Vector, step: int, digits: int, largest: float, rounding: float, /
-) -> tuple[int, int]: ...
+    A: _Parts,
+    is_by_rows: bool,
+    m: int,
+    q: _Vector,
+    step: int,
+    digits: int,
+    different: float,
+    largest: float,
+    rounding: float,
+    /,
+) -> tuple[int, int, int]: ...
 def transpose(matrix: _Parts, n_minor: int, /) -> _Arrays: ...
 def stack(above: _Parts, below: _Parts, n: int, owner: _Places, n_cones: int, /) -> _Arrays: ...
 def sums_of_columns(

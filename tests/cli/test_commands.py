@@ -355,10 +355,22 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.Capt
             "cut.mps.gz",
             " is cut off or damaged (it ends before its end-of-stream marker). Copy or write the file again.",
         ),
-        ("nan.mps", ", line 5: the coefficient in row 'c' is nan."),
+        ("nan.mps", ", line 5: the coefficient in row 'c' is nan. It must be a finite number."),
     ):
         assert run(["solve", str(tmp_path / name)]) == 2
         assert error_of(capsys) == f"{tmp_path / name}{message}"
+
+
+def test_what_a_command_does_not_take_is_told_with_what_to_do(
+    triangle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["solve", "-"]) == 2
+    assert error_of(capsys).startswith("a model is read from a file, not from standard input. Write it to a file")
+    assert run(["solve", str(triangle), "other.mps"]) == 2
+    told = "there is an argument too many: other.mps. One model is taken at a time. Try 'relift solve --help'."
+    assert error_of(capsys) == told
+    assert run(["inspect", str(triangle), "--nope"]) == 2
+    assert error_of(capsys).endswith("Try 'relift inspect --help'.")
 
 
 def test_a_file_without_permission_is_named(

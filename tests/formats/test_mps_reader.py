@@ -520,8 +520,16 @@ def test_quadratic_sections_may_hold_comments() -> None:
         (" X R2 1", " X R2 1,5", "m, line 10: '1,5' is not a number."),
         (" X R2 1", " X R2 1 R9 1", "m, line 10: row 'R9' is not declared in ROWS."),
         (" RHS R2 1 R3 7", " RHS R2 1 R2 7", "m, line 16: RHS of row 'R2' is given twice."),
-        (" RHS COST -3", " RHS COST inf", "m, line 15: RHS of the objective row 'COST' is inf."),
-        (" RNG R1 2.5", " RNG COST 2.5", "m, line 19: RANGES of the objective row 'COST' is 2.5."),
+        (
+            " RHS COST -3",
+            " RHS COST inf",
+            "m, line 15: RHS of the objective row 'COST' is inf. It must be a finite number.",
+        ),
+        (
+            " RNG R1 2.5",
+            " RNG COST 2.5",
+            "m, line 19: RANGES of the objective row 'COST' is 2.5. Only constraints have a range.",
+        ),
         (" FR BND Z", " FR", "m, line 24: a bound of type FR has 2 to 4 fields, this one has 1."),
         (" FR BND Z", " FR BND Q", "m, line 24: variable 'Q' does not occur in COLUMNS."),
         (" Z R3 1", " Z R3 1\n Z COST 1 COST 2", "m, line 14: the cost of 'Z' is given twice."),

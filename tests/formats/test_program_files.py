@@ -281,7 +281,7 @@ def test_integer_variables_are_refused_unless_relaxed() -> None:
         (
             "LIM2               1.0\n    Y",
             "LIM2         nan\n    Y",
-            "m, line 11: the coefficient in row 'LIM2' is nan.",
+            "m, line 11: the coefficient in row 'LIM2' is nan. It must be a finite number.",
         ),
         ("LIM2               1.0\n    Y", "LIM9         1.0\n    Y", "m, line 11: row 'LIM9' is not declared in ROWS."),
         ("LIM2               1.0\n    Y", "LIM1         1.0\n    Y", "m, line 11: the coefficient is given twice."),
@@ -367,6 +367,11 @@ def test_crossing_bounds_and_non_convex_parts_keep_their_own_errors() -> None:
         ("min\n o: x + 3 4 y\nst\n c: x >= 1\nend\n", "line 2: a sign is missing before '4'."),
         ("min\n o: x y\nst\n c: x >= 1\nend\n", "line 2: a sign is missing before 'y'."),
         ("min\n o: x + 1e400 y\nst\n c: x >= 1\nend\n", "line 2: the coefficient '1e400' is not a finite number."),
+        (
+            "min\n o: x\nst\n c: x <= 2 - y\n d: x >= 1\nend\n",
+            "line 5: <=, >= or = is needed here, not 'd'. If the terms before belong to the row before them: variables "
+            "stand on the left side.",
+        ),
         ("min\n o: x\nst\n c: x <= y + 2\nend\n", "line 4: a number is needed here, not 'y'."),
         ("min\n o: x\nst\n c: 1 <= 2\nend\n", "line 4: this row has no variable."),
         ("min\n o: x\nst\n c: 1 <= x >= 2\nend\n", "line 4: a row with two sides reads a <= expression <= b."),
@@ -485,6 +490,7 @@ def wrong_files() -> dict[str, tuple[str, bytes, str]]:
         "damaged gzip": ("m.mps.gz", packed[:40] + b"\xff\xff" + packed[42:], "m.mps.gz is cut off or damaged"),
         "no gzip": ("m.mps.gz", MODEL.encode(), "m.mps.gz is not compressed by gzip, although its name ends in .gz."),
         "gzip without .gz": ("m.mps", packed, "m.mps is compressed by gzip. Add .gz to its name."),
+        "utf-16": ("m.mps", MODEL.encode("utf-16"), "m.mps is written in UTF-16. Save it as UTF-8 or as plain text."),
         "picture": ("m.mps", b"\x89PNG\0\0\0", "m.mps is not a text file."),
         "cut off mps": ("m.mps", MODEL[:200].encode(), "m.mps: the file ends without ENDATA"),
         "prose": ("m.mps", b"Dear reader,\n", "m.mps, line 1: this is not an MPS file: 'Dear' is not known."),

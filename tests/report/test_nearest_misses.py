@@ -175,3 +175,28 @@ def test_families_without_names_are_told_apart_by_the_kind_of_row() -> None:
     families = variable_families(many)
     assert (len(families.names), families.names[-1]) == (60, "(others)")
     assert math.isclose(sum(families.size(k) for k in range(60)), 200)
+
+
+def test_what_an_option_can_merge_comes_before_what_is_meant_to_differ() -> None:
+    random, n, hours = np.random.default_rng(0), 6, 8
+    demand = (20 + 5 * np.sin(np.arange(hours))).round(2)  # each hour has its own: equal ones would merge most
+    program = Program(
+        q=20 * (1 + 1e-4 * random.standard_normal(n * hours)), lb=0, ub=9, l=demand,
+        A=np.kron(np.ones((1, n)), np.eye(hours)), row_names=[f"demand[{t}]" for t in range(hours)],
+        variable_names=[f"p[{g},{t}]" for g in range(n) for t in range(hours)],
+    )  # fmt: skip
+    found = nearest_misses(program)
+    assert found.misses[0].cause == "costs of p"
+    assert "--digits 3" in found.misses[0].advice
+    assert found.verdict == "Costs of p keep variables apart: 48 would be 8."
+    assert any("demand" in miss.cause and not miss.is_near for miss in found.misses)
+
+
+def test_noise_in_quadratic_costs_has_a_size_and_an_option() -> None:
+    noise = 1 + 1e-4 * np.random.default_rng(0).standard_normal(30)
+    names = [f"w[{j}]" for j in range(30)]
+    program = Program(P=np.diag(2 * noise), q=-np.ones(30), A=np.ones((1, 30)), u=[5], lb=0, variable_names=names)
+    (miss,) = nearest_misses(program).misses
+    assert (miss.cause, miss.digits) == ("quadratic costs of w with w", 3)
+    assert 1e-4 < miss.spread < 1e-3
+    assert " with " in miss.example

@@ -87,6 +87,8 @@ def test_noise_in_one_family_is_on_the_page_with_the_option_to_type() -> None:
     text = text_of(report_page(relift.lift(program)))
     assert f"of {family} keep variables apart: 60 would be 5." in text
     assert "--digits 3" in text
+    assert "<code>--digits 3</code>" in report_page(relift.lift(program))  # not broken at its end of line
+    assert "Nothing is merged: there are 60 variables" in text
     assert "Answer" not in text  # it was not solved
 
 

@@ -31,6 +31,7 @@ from relift.testing.sized_programs import sized_program
 SEEDS = st.integers(0, 2**31)
 NEEDS_CORE = pytest.mark.skipif(passes.core is None, reason="the passes are not compiled: both are the slow ones")
 VALUES = np.array([-np.inf, -3.0, -1.0, -0.6 * 37.13, 0.0, 0.0, 1.0, 2.0, 0.2 * 37.13, 1e-12, np.sqrt(2), np.inf])
+VALUES = np.concatenate([VALUES, [-1 / np.pi, 3 / np.pi]])
 
 
 def random_program(seed: int) -> Program:
@@ -82,6 +83,8 @@ def test_digits_and_links_of_bounds_are_those_of_the_slow_twins(seed: int, sampl
     step = sample % 7
     links = proportional_bounds.n_links(program, *intervals, step)
     assert links == proportional_bounds.n_links_slowly(program, *intervals, step)
+    shared = proportional_bounds.n_shared_ratios(program, *intervals, step)
+    assert shared == proportional_bounds.n_shared_ratios_slowly(program, *intervals, step)
 
 
 @NEEDS_CORE
@@ -91,7 +94,8 @@ def test_simple_costs_are_those_of_the_slow_twin(seed: int, step: int) -> None:
     program, random = random_program(seed), np.random.default_rng(seed)
     entries = program.A.copy()
     entries.data = random.choice([1.0, 0.0, 37.13, -41.29, np.sqrt(3)], entries.nnz)
-    costs = random.choice([0.0, 0.6 * 37.13, -0.7 * 41.29, 1.0, np.sqrt(2), 1e-12], program.n_variables)
+    values = [0.0, 0.6 * 37.13, -0.7 * 41.29, 1.0, np.sqrt(2), 1e-12, 37.13 / np.pi, 41.29 / np.pi]
+    costs = random.choice(values, program.n_variables)
     program = program.replace(q=costs, A=entries)
     assert proportional_costs.simple_costs(program, step) == proportional_costs.simple_costs_slowly(program, step)
 
@@ -107,7 +111,7 @@ def test_links_that_are_said_to_change_nothing_change_nothing(seed: int, factor:
     intervals = intervals_of(program, images)
     slow = proportional_bounds.proportional_images_slowly(program, images, *intervals)
     if proportional_bounds.links_change_nothing(program, *intervals):
-        assert slow is None
+        assert slow is None or proportional_bounds.share_ratios(program, *intervals)
 
 
 @NEEDS_CORE

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.symmetry.test_looks import random_program
 
+import relift
 from relift.arrays import FieldElements, Vector
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
@@ -50,3 +51,42 @@ def test_sizes_spread_over_rows_and_a_price_over_columns() -> None:
     found = masses_slowly(*parts(program), Partition.discrete(2), Partition.discrete(1))
     assert found.variables.tolist() == pytest.approx([5 * 6, 7 * 4])
     assert found.variable_images.tolist() == field.images(np.array([30.0, 28.0])).tolist()
+
+
+def plants(sizes: Vector, n_hours: int, demand: Vector) -> Program:
+    """Output below what is built, which is below a size; outputs and what is missing sum to a demand."""
+    n = sizes.size
+    output, built = np.eye(n * n_hours), np.kron(np.eye(n), np.ones((n_hours, 1)))
+    below = np.hstack([output, -built, np.zeros((n * n_hours, n_hours))])
+    met = np.hstack([np.kron(np.ones((1, n)), np.eye(n_hours)), np.zeros((n_hours, n)), np.eye(n_hours)])
+    return Program(
+        q=np.concatenate([np.full(n * n_hours, 20.0), np.full(n, 5.0), np.full(n_hours, 900.0)]),
+        A=np.vstack([below, met]),
+        l=np.concatenate([np.full(n * n_hours, -np.inf), demand]),
+        u=np.concatenate([np.zeros(n * n_hours), demand]),
+        lb=0.0,
+        ub=np.concatenate([np.full(n * n_hours, np.inf), sizes, np.full(n_hours, np.inf)]),
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_plants_whose_capacity_alone_is_limited_are_one_plant(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    sizes = random.uniform(1, 9, 12) if seed % 2 else random.permutation(np.arange(3.0, 15.0))
+    program = plants(sizes, 4, (sizes.sum() * random.uniform(0.4, 0.8, 4)).round(1))
+    result = relift.solve(program)
+    assert result.certificate.is_optimal
+    assert result.lifting.small.n_variables <= 4 + 1 + 4
+    assert result.objective == pytest.approx(relift.solve(program, lift="none").objective, rel=1e-7)
+
+
+def test_the_least_that_a_row_admits_counts_whoever_tells_it() -> None:
+    # x <= y <= 7 and x + z = 4: the demand is less than the capacity, and tells the size of x, and of z.
+    program = Program(
+        q=[1, 1, 1], A=[[1, -1, 0], [1, 0, 1]], l=[-np.inf, 4], u=[0, 4], lb=0, ub=[np.inf, 7, np.inf]
+    )  # fmt: skip
+    found = masses_slowly(*parts(program), Partition.discrete(3), Partition.discrete(2))
+    assert found.variables.tolist() == pytest.approx([4, 7, 4])
+    program = program.replace(l=[-np.inf, 9], u=[0, 9])
+    found = masses_slowly(*parts(program), Partition.discrete(3), Partition.discrete(2))
+    assert found.variables.tolist() == pytest.approx([7, 7, 9])

@@ -14,8 +14,9 @@ from scipy import sparse
 import relift
 from relift.program.program import Program
 from relift.symmetry import proportional_bounds
+from relift.symmetry.exact_ratios import LARGEST, simple_fractions
 from relift.symmetry.exact_vectors import VectorImages
-from relift.symmetry.proportional_bounds import LARGEST, proportional_images, simple_fractions
+from relift.symmetry.proportional_bounds import proportional_images
 
 
 def fleet(sizes: np.ndarray, n_slots: int, need: float, limit: float, order: np.ndarray | None = None) -> Program:

@@ -47,9 +47,10 @@ inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, con
     return true;
 }
 
-// Lets sizes, or prices, spread over the matrix until nothing new is learnt.
+// Lets sizes, or prices, spread over the matrix until nothing new is learnt; not over rows that are known in `without`.
 template <class Index>
-void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, Known& variables, Known& rows) {
+void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, Known& variables, Known& rows,
+             const Known* without = nullptr) {
     const auto is_open = [](const Known& known) {
         return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
     };
@@ -58,13 +59,39 @@ void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, K
         for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
             const double size = std::fabs(problem.A.values[entry]), here = variables.floats[column];
             const double there = rows.floats[row];
-            if (size == 0 || (here == 0) == (there == 0)) return;
+            if (size == 0 || (here == 0) == (there == 0) || (without && without->floats[row] != 0)) return;
             if (there == 0) to_rows[row].take(is_price ? here / size : here * size, column, entry, is_price);
             else to_variables[column].take(is_price ? there * size : there / size, row, entry, !is_price);
         });
         const bool rows_learn = learn(to_rows, variables, is_price, problem.A.values, image, rows);
         if (!learn(to_variables, rows, !is_price, problem.A.values, image, variables) && !rows_learn) return;
     }
+}
+
+// Gives variables without bounds the least that a row admits, whether its own numbers tell that or other variables: the
+// latter over rows that have no numbers of their own.
+template <class Index>
+void hand_on_from_bounds(const Problem<Index>& problem, ValueReader& image, Known& sizes, Known& row_sizes) {
+    const auto are_known = [](const Known& known) {
+        return std::all_of(known.floats.begin(), known.floats.end(), [](double value) { return value != 0; });
+    };
+    if (are_known(sizes) || are_known(row_sizes)) return;
+    Known near(sizes), near_rows(problem.n_rows), far(problem.n_variables);
+    hand_on(problem, false, image, near, near_rows, &row_sizes);
+    Array<Offer> offers(problem.n_variables, Offer());
+    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
+        const double size = std::fabs(problem.A.values[entry]), there = row_sizes.floats[row];
+        if (size != 0 && there != 0 && sizes.floats[column] == 0) offers[column].take(there / size, row, entry, true);
+    });
+    learn(offers, row_sizes, true, problem.A.values, image, far);
+    const auto take = [](Known& to, u64 k, const Known& from) { to.floats[k] = from.floats[k], to.images[k] = from.images[k]; };
+    for (u64 j = 0; j < sizes.floats.size(); ++j) {
+        if (sizes.floats[j] != 0) continue;
+        const bool takes_far = far.floats[j] > 0 && (near.floats[j] == 0 || far.floats[j] < near.floats[j]);
+        take(sizes, j, takes_far ? far : near);
+    }
+    for (u64 i = 0; i < row_sizes.floats.size(); ++i)
+        if (row_sizes.floats[i] == 0) take(row_sizes, i, near_rows);
 }
 
 struct MassArrays {
@@ -126,6 +153,7 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
     for (u32 i = 0; i < problem.n_rows; ++i)
         size_of_interval(rows.low[i], rows.high[i], rows.low_image[i], rows.high_image[i], row_sizes.floats[i],
                          row_sizes.images[i]);
+    hand_on_from_bounds(problem, image, sizes, row_sizes);
     hand_on(problem, false, image, sizes, row_sizes);
     if (problem.has_P()) {
         Array<Offer> offers(problem.n_variables, Offer());

@@ -80,6 +80,8 @@ def _sentence(error: OSError) -> str:
         IsADirectoryError: "it is a folder, not a file",
         PermissionError: "permission denied",
     }
+    if error.filename == "-" and isinstance(error, FileNotFoundError):
+        return "a model is read from a file, not from standard input. Write it to a file first, such as model.mps."
     reason = reasons.get(type(error), error.strerror or str(error))
     return f"{error.filename}: {reason}." if error.filename else f"{reason}."
 
@@ -189,7 +191,7 @@ def _other_error(error: Exception, debug: bool) -> int:
     if callable(format_message):  # a wrong option, found by the parser of the command line
         message = str(format_message())
         if message:
-            _say(f"{message.rstrip('.')}. Try 'relift --help'.")
+            _say(f"{_explained(message).rstrip('.')}. Try '{_name_of_command(error)} --help'.")
         return int(getattr(error, "exit_code", EXIT_USAGE))
     if type(error).__name__ == "Abort":
         return _interrupted()
@@ -208,6 +210,26 @@ def _other_error(error: Exception, debug: bool) -> int:
         " This is a bug in relift: please report it, with what --debug shows."
     )
     return EXIT_FAILURE
+
+
+def _name_of_command(error: Exception) -> str:
+    """The command whose words were not understood."""
+    path = getattr(getattr(error, "ctx", None), "command_path", "")
+    return path if isinstance(path, str) and path.startswith("relift") else "relift"
+
+
+def _explained(message: str) -> str:
+    """What the parser of the command line says, with what to do where that is not plain.
+
+    Examples
+    --------
+    >>> _explained("Got unexpected extra argument(s) (b.mps)")
+    'there is an argument too many: b.mps. One model is taken at a time'
+    """
+    beginning, _, rest = message.partition(" (")
+    if beginning.startswith("Got unexpected extra argument"):
+        return f"there is an argument too many: {rest.rstrip(').')}. One model is taken at a time"
+    return message
 
 
 def main() -> NoReturn:

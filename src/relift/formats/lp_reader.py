@@ -353,11 +353,12 @@ class _Reader:
         self.k += 1
         return sign * value
 
-    def _comparison(self) -> str:
+    def _comparison(self, after_row: bool = False) -> str:
         word = self.words.words[self.k]
         if word not in _COMPARE:
             what = f", not {quoted(word)}" if word else ""
-            raise self.words.fail(self.k, f"<=, >= or = is needed here{what}.")
+            advice = " If the terms before belong to the row before them: variables stand on the left side." * after_row
+            raise self.words.fail(self.k, f"<=, >= or = is needed here{what}.{advice}")
         self.k += 1
         return _COMPARE[word]
 
@@ -388,7 +389,7 @@ class _Reader:
                 sides[compare] = value
         else:
             constants, squares = self._expression(self.terms)
-            compare = self._comparison()
+            compare = self._comparison(after_row=not name and words[begin] in _SIGNS and bool(self.rows))
             sides[compare] = self._signed_number()
         n_terms = len(self.terms.variables) - n_before
         if not n_terms and not squares:

@@ -134,7 +134,8 @@ def _objective(model: MpsModel) -> int:
         value, line = values.get(objective, (0.0, 0))
         if line and (section == "RANGES" or not math.isfinite(value)):
             name = model.free_rows[-objective - 1]
-            raise LineError(line, f"{section} of the objective row {shown(name)} is {value}.")
+            what = "Only constraints have a range." if section == "RANGES" else "It must be a finite number."
+            raise LineError(line, f"{section} of the objective row {shown(name)} is {value}. {what}")
     return objective
 
 
@@ -148,7 +149,7 @@ def _matrix_and_costs(
     if bad.size:
         k = int(bad[np.argmin(lines[bad])])
         where = f"cost of {variables[columns[k]]!r}" if is_cost[k] else f"coefficient in row {names[rows[k]]!r}"
-        raise LineError(int(lines[k]), f"the {where} is {values[k]}.")
+        raise LineError(int(lines[k]), f"the {where} is {values[k]}. It must be a finite number.")
     _refuse_duplicates(columns[is_cost], lines[is_cost], lambda j: f"the cost of {variables[j]!r} is given twice.")
     is_entry = rows >= 0
     rows, places, lines, entries = rows[is_entry], columns[is_entry], lines[is_entry], values[is_entry]
@@ -218,7 +219,7 @@ def _quadratic_part(model: MpsModel, n: int, variables: Sequence[str]) -> Sparse
         return None
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        raise LineError(lines[int(bad[0])], f"the coefficient is {values[bad[0]]}.")
+        raise LineError(lines[int(bad[0])], f"the coefficient is {values[bad[0]]}. It must be a finite number.")
     section = model.quadratic_section
     if section == "QMATRIX":
         _refuse_duplicates(rows + columns * n, lines, lambda _: f"the entry of {section} is given twice.")

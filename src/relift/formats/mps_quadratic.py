@@ -37,7 +37,7 @@ class CurvedRow:
         seen: dict[tuple[int, int], float] = {}
         for i, j, value, line in zip(self.first, self.second, self.values, self.lines, strict=True):
             if not np.isfinite(value):
-                return line, f"the coefficient is {value}."
+                return line, f"the coefficient is {value}. It must be a finite number."
             if (i, j) in seen:
                 return line, f"the entry of {SECTION} is given twice."
             seen[i, j] = value

@@ -20,6 +20,7 @@ SUFFIXES = (".mps", ".qps", ".lp", ".npz", ".mps.gz", ".qps.gz", ".lp.gz")
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZIP_MAGIC = b"PK"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_program(path: str | Path, relax_integers: bool = False, max_bytes: int | None = None) -> Program:
@@ -228,6 +229,8 @@ def _suffix(path: Path) -> str:
 def _text(data: bytes, source: str) -> str:
     if data.startswith(_GZIP_MAGIC):
         raise FileFormatError(f"{source} is compressed by gzip.", "Add .gz to its name.")
+    if data.startswith(_UTF_16):
+        raise FileFormatError(f"{source} is written in UTF-16.", "Save it as UTF-8 or as plain text.")
     if b"\0" in data or data.startswith(_ZIP_MAGIC):
         raise FileFormatError(f"{source} is not a text file.", "Is this the right file?")
     try:

@@ -63,8 +63,12 @@ class RoundingHint:
     def __str__(self) -> str:
         return (
             f"numbers that differ only by rounding keep variables apart: digits={self.digits} (--digits {self.digits}) "
-            f"would leave {self.variables:,} variables and {self.rows:,} rows."
+            f"would leave {_counted(self.variables, 'variable')} and {_counted(self.rows, 'row')}."
         )
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def has_nearly_equal_numbers(program: Program) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import Vector
+from relift.arrays import Labels, SparseMatrix, Vector
 from relift.lifting.lifting import Lifting, lift
 from relift.program.program import Program
 from relift.report.families import Families, row_families, variable_families
@@ -31,6 +31,8 @@ DIGITS = (9, 6, 5, 4, 3, 2)
 """How many digits are tried."""
 SMALLER = 0.95
 """A program of this share of the variables or rows is smaller."""
+NEAR = 0.1
+"""Numbers that differ by more, relatively, are not meant to be equal."""
 SECONDS = 10.0
 """How long is looked, unless more is asked for."""
 
@@ -106,11 +108,16 @@ class Miss:
         return " and ".join(str(group) for group in self.groups)
 
     @property
+    def is_near(self) -> bool:
+        """Whether the numbers differ so little that an option can merge them."""
+        return self.digits is not None or self.spread <= NEAR
+
+    @property
     def advice(self) -> str:
         """What to do about it."""
         if self.digits is not None:
             return f"They agree to {self.digits} digits: digits={self.digits} (--digits {self.digits}) merges them."
-        if not math.isnan(self.spread) and self.spread <= 0.1:
+        if self.is_near:
             return f"They differ by up to {self.spread:.2g}: approximate=1e-3 (--approximate 1e-3) can merge them."
         return "They differ by much: merge them only if they are meant to be equal."
 
@@ -127,7 +134,7 @@ class Nearest:
     n_variables
         How many variables the program has.
     misses
-        What would make it smaller, the largest gain first.
+        What would make it smaller: first what an option can merge, then the rest, each with the largest gain first.
     rounded
         The size of the small program for numbers of digits, where it is smaller.
     structure
@@ -225,7 +232,8 @@ class _Search:
                 together = self._smallest_set(structure)
                 if len(together) > 1:
                     misses.append(self._miss(tuple(together), self._equalised(together)))
-        misses.sort(key=lambda miss: (miss.variables + miss.rows, len(miss.groups)))
+        # What an option can merge comes first: demands that differ from hour to hour are meant to.
+        misses.sort(key=lambda miss: (not miss.is_near, miss.variables + miss.rows, len(miss.groups)))
         rounded = self._rounded()
         n = self.program.n_variables
         return Nearest(*self.size, n, tuple(misses), rounded, whole, len(self.groups), n_tried)
@@ -276,16 +284,21 @@ class _Search:
         spread, example = 0.0, ""
         for group in groups:
             apart, found = self._spread(group, merged)
-            if apart > spread:
+            if apart > spread or math.isnan(apart):
                 spread, example = apart, found
-        digits = math.floor(-math.log10(spread)) if 0 < spread <= 1e-2 else None
-        if digits is not None:
-            digits = self._enough(digits, merged)
+            if math.isnan(apart):
+                break
+        digits = None
+        if math.isnan(spread):
+            digits = self._enough(DIGITS, merged)
+        elif 0 < spread <= 1e-2:
+            most = math.floor(-math.log10(spread))
+            digits = self._enough(range(most, max(1, most - 3), -1), merged)
         return Miss(groups, *_size(merged), spread if spread > 0 else math.nan, example, digits)
 
-    def _enough(self, digits: int, merged: Lifting) -> int | None:
-        """The digits with which rounding alone gets that far, two fewer at the least."""
-        for tried in range(digits, max(1, digits - 3), -1):
+    def _enough(self, digits: Iterable[int], merged: Lifting) -> int | None:
+        """The first of some numbers of digits with which rounding alone gets that far."""
+        for tried in digits:
             if self._is_late():
                 return None
             settings = replace(self.settings, digits=tried)
@@ -305,15 +318,20 @@ class _Search:
             values, classes = sides[group.places], merged.class_of_row[group.places]
             names = lambda k: self.original.name_of_row(int(group.places[k]))  # noqa: E731
         elif group.kind == "A":
-            A = program.A.tocoo()
-            i, j = A.coords[0][group.places], A.coords[1][group.places]
-            values = A.data[group.places]
-            pairs = np.stack([merged.class_of_variable[j], merged.class_of_row[i], np.sign(values).astype(np.int64)])
-            classes = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
-            names = lambda k: f"{self.original.name_of_variable(int(j[k]))} in {self.original.name_of_row(int(i[k]))}"  # noqa: E731
+            row, column, values = _listed(program.A, group.places)
+            classes = _kinds(merged.class_of_variable[column], merged.class_of_row[row], np.sign(values))
+            names = lambda k: self._pair(column[k], "in", self.original.name_of_row(int(row[k])))  # noqa: E731
+        elif group.kind == "P" and program.P is not None:
+            row, column, values = _listed(program.P, group.places)
+            of_row, of_column = merged.class_of_variable[row], merged.class_of_variable[column]
+            classes = _kinds(of_row, of_column, np.sign(values), row == column)
+            names = lambda k: self._pair(column[k], "with", self.original.name_of_variable(int(row[k])))  # noqa: E731
         else:
             return math.nan, ""
         return _largest_spread(values, classes, names)
+
+    def _pair(self, variable: int, word: str, other: str) -> str:
+        return f"{self.original.name_of_variable(int(variable))} {word} {other}"
 
     def _rounded(self) -> dict[int, tuple[int, int]]:
         found: dict[int, tuple[int, int]] = {}
@@ -326,6 +344,18 @@ class _Search:
             if size[0] < SMALLER * last[0] or size[1] < SMALLER * last[1]:
                 found[digits] = last = size
         return found
+
+
+def _listed(matrix: SparseMatrix, places: Labels) -> tuple[Labels, Labels, Vector]:
+    """Rows, columns and values of some entries."""
+    listed = matrix.tocoo()
+    row, column = (where[places].astype(np.int64) for where in listed.coords)
+    return row, column, listed.data[places]
+
+
+def _kinds(*words: NDArray[np.generic]) -> Labels:
+    """Labels that are equal where all words are."""
+    return np.unique(np.stack([word.astype(np.int64) for word in words]), axis=1, return_inverse=True)[1].ravel()
 
 
 def _size(lifting: Lifting) -> tuple[int, int]:

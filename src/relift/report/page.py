@@ -7,6 +7,7 @@ reader, and fits a phone.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 
 from relift.atomic import write_atomically
 from relift.lifting.lifting import Lifting
+from relift.program.program import Program
 from relift.program.solution import Status
 from relift.report.families import Families, row_families, variable_families
 from relift.report.nearest_misses import Nearest, nearest_misses
@@ -42,6 +44,7 @@ p.lead{font-size:1.1rem}.soft{color:var(--soft)}.good{color:var(--good)}.warn{co
 .wide{overflow-x:auto}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td{overflow-wrap:anywhere}td.n{overflow-wrap:normal}th{font-weight:600;color:var(--soft)}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td code{white-space:nowrap}
 code,pre{font:.9em ui-monospace,SFMono-Regular,Menlo,monospace}pre{overflow-x:auto;padding:.7rem;background:var(--rail)}
 svg{width:100%;height:auto}
 .bars{display:grid;grid-template-columns:max-content 1fr max-content;gap:.35rem .8rem;align-items:center}
@@ -99,8 +102,7 @@ def report_page(found: Result | Lifting, *, title: str = "", command: str = "", 
     name = escape(title or f"{program.kind} of {program.n_variables:,} variables")
     parts = [
         f"<h1>{name}</h1>",
-        f'<p class="lead">{program.n_variables:,} variables became {small.n_variables:,}; '
-        f"{program.n_rows:,} rows became {small.n_rows:,}.</p>",
+        f'<p class="lead">{_what_became(program, small)}</p>',
         *([] if result is None else _answer(result)),
         *_sizes(lifting),
         *_nearest(nearest),
@@ -116,6 +118,16 @@ def report_page(found: Result | Lifting, *, title: str = "", command: str = "", 
     )
 
 
+def _what_became(program: Program, small: Program) -> str:
+    """What became of variables and rows, in a sentence."""
+    if (program.n_variables, program.n_rows) == (small.n_variables, small.n_rows):
+        return f"Nothing is merged: there are {program.n_variables:,} variables and {program.n_rows:,} rows."
+    return (
+        f"{program.n_variables:,} variables became {small.n_variables:,}; "
+        f"{program.n_rows:,} rows became {small.n_rows:,}."
+    )
+
+
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]], numbers: int, *, is_stacked: bool = False) -> str:
     """A table whose last columns are numbers; on a phone, the lines of a stacked one become paragraphs."""
     kinds = [' class="n"' if k >= len(head) - numbers else "" for k in range(len(head))]
@@ -123,11 +135,22 @@ def _table(head: Sequence[str], lines: Iterable[Sequence[str]], numbers: int, *,
     top = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, head, strict=True))
     body = "".join(
         "<tr>"
-        + "".join(f"<td{k}{h}>{escape(text)}</td>" for k, h, text in zip(kinds, heads, line, strict=True))
+        + "".join(f"<td{k}{h}>{_unbroken(escape(text))}</td>" for k, h, text in zip(kinds, heads, line, strict=True))
         + "</tr>"
         for line in lines
     )
     return f'<div class="wide"><table{" class=stack" if is_stacked else ""}><tr>{top}</tr>{body}</table></div>'
+
+
+def _unbroken(text: str) -> str:
+    """Options to type, in one line each.
+
+    Examples
+    --------
+    >>> _unbroken("digits=3 (--digits 3) merges them.")
+    '<code>digits=3</code> (<code>--digits 3</code>) merges them.'
+    """
+    return re.sub(r"--(?:digits|approximate) [0-9e-]+|\b(?:digits|approximate)=[0-9e-]+", r"<code>\g<0></code>", text)
 
 
 def _answer(result: Result) -> list[str]:

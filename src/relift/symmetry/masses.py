@@ -11,9 +11,10 @@ variables  the least that a row admits, v / \|a\|        the largest term in its
 rows       the largest term, \|a\| w                     the least that a variable pays, p / \|a\|
 =========  ==========================================  ==========================================
 
-All of it is independent of the order, of factors of rows and of units of variables; the products of size and price are
-the masses. They are made equal inside the classes that were found with equal masses, so that classes can only grow.
-Where no size or no price is to be had, the mass is 1.
+What rows admit is compared whether they have a size of their own or one by their largest term, that of a variable with
+bounds. All of it is independent of the order, of factors of rows and of units of variables; the products of size and
+price are the masses. They are made equal inside the classes that were found with equal masses, so that classes can only
+grow. Where no size or no price is to be had, the mass is 1.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
+from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
@@ -79,6 +80,11 @@ class _Entries:
         floats = np.abs(listed.data[used])
         row, column = (where[used].astype(np.int64) for where in listed.coords)
         return cls(row, column, floats, field.images(floats, reading))
+
+    def without(self, rows: Flags) -> _Entries:
+        """Those of other rows."""
+        keeps = ~rows[self.row]
+        return _Entries(self.row[keeps], self.column[keeps], self.floats[keeps], self.images[keeps])
 
 
 def masses_of(
@@ -144,6 +150,7 @@ def masses_slowly(
     """The same as :func:`masses_of`, where all may be equal, in NumPy: the twin of the compiled kernel."""
     entries = _Entries.of(program.A, reading)
     sizes, row_sizes = _Known.of_bounds(bounds), _Known.of_bounds(rows)
+    _hand_on_from_bounds(entries, sizes, row_sizes)
     _hand_on(entries, sizes, row_sizes)
     prices = _Known(np.abs(program.q), np.where(program.q < 0, field.negate(q_image), q_image))
     prices.floats[q_image == 0] = 0.0
@@ -153,6 +160,26 @@ def masses_slowly(
     # A price is to the dual program what the inverse of a size is to the primal one: least and largest change places.
     _hand_on(entries, prices, row_prices, is_price=True)
     return Masses(*_products(sizes, prices, variables), *_products(row_sizes, row_prices, row_classes))
+
+
+def _hand_on_from_bounds(entries: _Entries, sizes: _Known, row_sizes: _Known) -> None:
+    """Give variables without bounds the least that a row admits, whether its own numbers tell that or other variables.
+
+    Output p <= P below a capacity P <= 7 is at most 7, and at most the demand of 900 that it helps to meet; were rows
+    with numbers of their own asked first, the output of each plant would have the size of the demand.
+    """
+    if np.all(sizes.floats > 0) or np.all(row_sizes.floats > 0):
+        return
+    within = entries.without(row_sizes.floats > 0)
+    near, near_rows = _Known(sizes.floats.copy(), sizes.images.copy()), _Known.none(row_sizes.floats.size)
+    _hand_on(within, near, near_rows)
+    far = _Known.none(sizes.floats.size)
+    far.learn(*_offers(entries, entries.column, entries.row, sizes, row_sizes, divides=True))
+    takes_far = (far.floats > 0) & ((near.floats == 0) | (far.floats < near.floats))
+    near.floats[takes_far], near.images[takes_far] = far.floats[takes_far], far.images[takes_far]
+    every = np.arange(sizes.floats.size)
+    sizes.learn(every, near.floats, near.images)
+    row_sizes.learn(np.arange(row_sizes.floats.size), near_rows.floats, near_rows.images)
 
 
 def _hand_on(entries: _Entries, of_variables: _Known, of_rows: _Known, *, is_price: bool = False) -> None:

@@ -80,7 +80,7 @@ class Intervals:
 
     def largest(self) -> tuple[Vector, FieldElements, Flags]:
         """The size of the longer side, exactly too, and whether there is a finite one that is not 0."""
-        low_counts, high_counts = _are_sizes(self.low, self.low_image), _are_sizes(self.high, self.high_image)
+        low_counts, high_counts = are_sizes(self.low, self.low_image), are_sizes(self.high, self.high_image)
         takes_low = low_counts & (~high_counts | (np.abs(self.low) > np.abs(self.high)))
         bound = np.where(takes_low, self.low, self.high)
         image = np.where(takes_low, self.low_image, self.high_image)
@@ -91,8 +91,8 @@ class Intervals:
     def sizes(self, some: Integers) -> Vector:
         """Sizes of the longer sides of some, as :meth:`largest` has them; 0 where there is none."""
         low, high = np.abs(self.low[some]), np.abs(self.high[some])
-        low = np.where(_are_sizes(low, self.low_image[some]), low, 0.0)
-        return np.maximum(low, np.where(_are_sizes(high, self.high_image[some]), high, 0.0))
+        low = np.where(are_sizes(low, self.low_image[some]), low, 0.0)
+        return np.maximum(low, np.where(are_sizes(high, self.high_image[some]), high, 0.0))
 
     def divided(self, floats: Vector, images: FieldElements) -> tuple[FieldElements, FieldElements]:
         """Images of the bounds divided by scales; a negative scale exchanges the two, and the infinities."""
@@ -157,7 +157,7 @@ def scales_of_variables(
     size, size_image, known = np.ones(n), np.ones(n, np.uint64), np.ones(n, bool)
     if sizes:
         size, size_image, known = bounds.largest()
-        by_cost = ~known & _are_sizes(q, q_image)
+        by_cost = ~known & are_sizes(q, q_image)
         size[by_cost] = 1.0 / np.abs(q[by_cost])
         size_image[by_cost] = field.inverse(_absolute(q_image[by_cost], q[by_cost]))
         if masses is not None:
@@ -236,7 +236,7 @@ def _states(rests: Flags, open_size: Flags, open_sign: Flags) -> NDArray[np.uint
     return np.where(rests, bits, 0).astype(np.uint8)
 
 
-def _are_sizes(floats: Vector, images: FieldElements) -> Flags:
+def are_sizes(floats: Vector, images: FieldElements) -> Flags:
     """Which numbers tell a size. Differences that presolve or centring took may be 0 in floats though not exactly."""
     return np.asarray((images < field.MODULUS) & (images != 0) & (np.abs(floats) > 1e-300))
 

@@ -24,14 +24,22 @@ from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program import passes
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
+from relift.symmetry.exact_ratios import (
+    DIFFERENT,
+    LARGEST,
+    ROUNDING,
+    SharedRatios,
+    exact_ratios,
+    nearly_equal,
+    quotients,
+    simple_fractions,
+)
 from relift.symmetry.own_scales import OPEN_SIZE, Intervals, Masses, OwnScales
 from relift.symmetry.proportional_bounds import (
     DIGITS_TYPED,
-    LARGEST,
-    ROUNDING,
     SAMPLE,
     are_computed,
-    simple_fractions,
+    some_entries,
 )
 
 MOST_RATIOS = 0.5
@@ -65,32 +73,32 @@ def proportional_costs(program: Program, q_image: FieldElements) -> FieldElement
     if n_entries == 0 or not passes.has_longer(q[:: max(1, q.size // SAMPLE)], DIGITS_TYPED):
         return None
     step = max(1, n_entries // SAMPLE)
-    if -(-n_entries // step) > SAMPLE // 2 and simple_costs(program, 5 * step)[1] == 0:
+    if -(-n_entries // step) > SAMPLE // 2 and simple_costs(program, 5 * step)[1:] == (0, 0):
         return None  # a fifth of them would show some
-    n_told, n_simple = simple_costs(program, step)
-    if n_simple <= FEWEST_LINKS * n_told:
+    n_told, n_simple, n_shared = simple_costs(program, step)
+    if max(n_simple, n_shared) <= FEWEST_LINKS * n_told:
         return None
     listed = A.tocoo()
     row, column = (where.astype(np.int64) for where in listed.coords)
-    used = (are_computed(q) & (q_image != 0))[column] & _tell_sizes(listed.data)
+    used = (q_image != 0)[column] & _tell_sizes(listed.data)
+    used &= are_computed(q)[column] | are_computed(listed.data)  # products with computed numbers may have few digits
     row, column, entry = row[used], column[used], np.abs(listed.data[used])
-    fractions = simple_fractions(_ratios(q[column], entry))
-    simple = np.flatnonzero(fractions.exist)
-    # Of several entries that in the longest row: rows that many variables share are where it matters.
+    ratios = exact_ratios(np.abs(q[column]), entry)
+    known = np.flatnonzero(ratios.exist)
+    # Of several entries a simple fraction, then that in the longest row: rows that many variables share matter.
     lengths = np.bincount(listed.coords[0], minlength=program.n_rows)
-    order = simple[np.lexsort((entry[simple], lengths[row[simple]], column[simple]))]
+    order = known[np.lexsort((entry[known], lengths[row[known]], ratios.is_simple[known], column[known]))]
     chosen = order[np.diff(column[order], append=-1) != 0]
-    ratios = fractions.numerators[chosen] + 1j * fractions.denominators[chosen]
-    if np.unique(ratios).size > MOST_RATIOS * chosen.size:
+    if np.unique(ratios.images[chosen]).size > MOST_RATIOS * chosen.size:
         return None
-    image = field.multiply(fractions.images()[chosen], field.images(entry[chosen]))
+    image = field.multiply(ratios.images[chosen], field.images(entry[chosen]))
     new = q_image.copy()
     new[column[chosen]] = np.where(q[column[chosen]] < 0, field.negate(image), image)
     return None if np.array_equal(new, q_image) else new
 
 
-def simple_costs(program: Program, step: int) -> tuple[int, int]:
-    """How many of some entries tell a size and have a computed cost, and how many of these costs are simple fractions.
+def simple_costs(program: Program, step: int) -> tuple[int, int, int]:
+    """How many of some entries tell a size and have a computed cost; how many costs are simple, or shared, multiples.
 
     Parameters
     ----------
@@ -103,28 +111,27 @@ def simple_costs(program: Program, step: int) -> tuple[int, int]:
     --------
     >>> program = Program(q=[0.6 * 37.13, np.sqrt(2), 1], A=[[37.13, 1.5, 2]], l=[1])
     >>> simple_costs(program, 1)
-    (2, 1)
+    (2, 1, 0)
     """
     A = program.A
     core = passes.core_for(A)
     if core is None:
         return simple_costs_slowly(program, step)
     is_by_rows, m, q = A.format == "csr", program.n_rows, np.ascontiguousarray(program.q)
-    counts: tuple[int, int] = core.count_simple_costs(
-        passes.parts_of(A), is_by_rows, m, q, step, DIGITS_TYPED, LARGEST, ROUNDING
+    counts: tuple[int, int, int] = core.count_simple_costs(
+        passes.parts_of(A), is_by_rows, m, q, step, DIGITS_TYPED, DIFFERENT, LARGEST, ROUNDING
     )
     return counts
 
 
-def simple_costs_slowly(program: Program, step: int) -> tuple[int, int]:
+def simple_costs_slowly(program: Program, step: int) -> tuple[int, int, int]:
     """The same as :func:`simple_costs` in NumPy: the twin of the compiled look."""
-    q, A = program.q, program.A
-    place = np.arange(0, A.data.size, step)
-    column = A.indices[place] if A.format == "csr" else np.searchsorted(A.indptr, place, side="right") - 1
-    entry = np.abs(A.data[place])
+    q, (_, column, entry) = program.q, some_entries(program, step)
     tells = _tell_sizes(entry) & are_computed(q[column])
-    exist = simple_fractions(_ratios(q[column[tells]], entry[tells])).exist
-    return int(exist.size), int(np.count_nonzero(exist))
+    cost, entry = np.abs(q[column[tells]]), entry[tells]
+    is_simple, seen = simple_fractions(quotients(cost, entry)).exist, SharedRatios()
+    n_shared = sum(seen.is_shared(0, cost[k], entry[k]) for k in np.flatnonzero(~is_simple))
+    return int(is_simple.size), int(np.count_nonzero(is_simple)), n_shared
 
 
 def _tell_sizes(entries: Vector) -> Flags:
@@ -253,35 +260,6 @@ class Curvatures:
         q, q_image = q.copy(), q_image.copy()
         q[variables], q_image[variables] = price, field.images(price)
         return q, q_image
-
-
-def _ratios(costs: Vector, entries: Vector) -> Vector:
-    """Absolute values of quotients; 0 where floats do not hold them."""
-    with np.errstate(over="ignore", under="ignore"):
-        ratio = np.abs(costs) / np.abs(entries)
-    return np.where(np.isfinite(ratio), ratio, 0.0)
-
-
-def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
-    """Labels of numbers that are equal but for rounding, in increasing order, and the place of a member of each.
-
-    Parameters
-    ----------
-    values
-        Finite numbers.
-
-    Examples
-    --------
-    >>> nearly_equal(np.array([0.3, 7.0, 0.1 + 0.2]))
-    (array([0, 1, 0]), array([0, 1]))
-    """
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    with np.errstate(over="ignore"):
-        starts = np.diff(ordered) > ROUNDING * np.abs(ordered[1:])
-    labels = np.empty(values.size, np.int64)
-    labels[order] = np.concatenate([[0], np.cumsum(starts)])[: values.size]
-    return labels, order[np.concatenate([[True], starts])[: values.size]]
 
 
 def _sizes_by_rows(program: Program, variables: Indices) -> Vector:

@@ -3,11 +3,13 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "../own_scales.hpp"
 #include "digits.hpp"
 #include "fractions.hpp"
 #include "kinds.hpp"
+#include "shared_ratios.hpp"
 
 namespace relift {
 namespace passes {
@@ -79,14 +81,13 @@ public:
         for (u64 k = 0; k < size; ++k) count_ += counts(low[k]) || counts(high[k]);
     }
     u64 number(u64 most) const { return (count_ + stride(most) - 1) / stride(most); }
-    // Calls visit(size) for the longer sides of about `most` of them, evenly spread, until it returns false.
+    // Calls visit(low, high) for about `most` of them, evenly spread, until it returns false; 0 is a side without a size.
     template <class Visit> void for_some(u64 most, Visit&& visit) const {
         const u64 step = stride(most);
         for (u64 k = 0, seen = 0; k < size_; ++k) {
             const bool low_counts = counts(low_[k]), high_counts = counts(high_[k]);
             if (!(low_counts || high_counts) || seen++ % step) continue;
-            const double low = std::fabs(low_[k]), high = std::fabs(high_[k]);
-            if (!visit(high_counts && !(low_counts && low > high) ? high : low)) return;
+            if (!visit(low_counts ? low_[k] : 0.0, high_counts ? high_[k] : 0.0)) return;
         }
     }
 
@@ -98,17 +99,20 @@ private:
     double smallest_;
 };
 
-// Whether a share of the bounds has more digits than anyone types; not if no variable has a size.
+// Whether a share of the intervals has a bound of more digits than anyone types; not if no variable has a size.
 inline bool look_computed(const Sizes& of_variables, const Sizes& of_rows, u64 most, int digits, double share) {
     const u64 number = of_variables.number(most) + of_rows.number(most);
     if (of_variables.number(most) == 0 || number < 2) return false;
     const double enough = share * double(number);
     u64 n_long = 0;
-    double before = 0;
+    double low_before = 0, high_before = 0;
     bool is_long = false;
     for (const Sizes* sizes : {&of_variables, &of_rows})
-        sizes->for_some(most, [&](double size) {
-            if (size != before) is_long = is_longer(size, digits), before = size;
+        sizes->for_some(most, [&](double low, double high) {
+            if (low != low_before || high != high_before) {
+                is_long = is_longer(low, digits) || (high != low && is_longer(high, digits));
+                low_before = low, high_before = high;
+            }
             n_long += is_long;
             return double(n_long) < enough;
         });
@@ -138,15 +142,16 @@ u64 count_links(const SparseView<Index>& A, bool is_by_rows, const OwnNumbers& v
 }
 
 // Of the entries of A, one of `step`: how many costs of more digits have an entry that tells a size in their column, and
-// how many of them are simple fractions of it. The twin of simple_costs_slowly in relift/symmetry/proportional_costs.py.
+// how many of them are simple fractions of it, or in a ratio to it that others have too. The twin of simple_costs_slowly in relift/symmetry/proportional_costs.py.
 struct CostCounts {
-    u64 told = 0, simple = 0;
+    u64 told = 0, simple = 0, shared = 0;
 };
 
 template <class Index>
 CostCounts count_simple_costs(const SparseView<Index>& A, bool is_by_rows, const double* q, u64 step, int digits,
-                              double largest, double rounding) {
+                              double different, double largest, double rounding) {
     CostCounts counts;
+    std::optional<SharedRatios> seen;  // few programs have computed costs
     for (u64 e = 0, major = 0, n_entries = A.n_entries(); e < n_entries; e += step) {
         const double entry = std::fabs(A.values[e]);
         if (!is_by_rows)
@@ -155,7 +160,11 @@ CostCounts count_simple_costs(const SparseView<Index>& A, bool is_by_rows, const
         if (entry == 0 || entry == 1 || !is_longer(cost, digits)) continue;
         ++counts.told;
         const double ratio = std::fabs(cost) / entry;
-        counts.simple += std::isfinite(ratio) && simple_fraction(ratio, largest, rounding).numerator > 0;
+        const bool is_simple = std::isfinite(ratio) && simple_fraction(ratio, largest, rounding).numerator > 0;
+        counts.simple += is_simple;
+        if (is_simple) continue;
+        if (!seen) seen.emplace(n_entries / step + 1, different, largest, rounding);
+        counts.shared += seen->is_shared(0, std::fabs(cost), entry);
     }
     return counts;
 }

@@ -115,7 +115,7 @@ def _shape(target: n.Node, has_domain: bool) -> tuple[str, int, tuple[n.LogicNam
             hint = "Logic variables begin with an upper-case letter."
             raise MisreadError(f"a logic variable was expected{shown}", argument.span, hint)
     if target.arguments and not has_domain:
-        hint = f"Say for which tuples it exists: var {target.name}(..) in query;"
+        hint = f"Say for which tuples it exists: var {target.name}(..) in query; join conditions with &, not a comma."
         raise MisreadError(f"{target.name} has no query behind its arguments", target.span, hint)
     if has_domain and not target.arguments:
         raise MisreadError(f"{target.name} has a query, but no arguments", target.span, "Write: var x(I) in p(I);")
