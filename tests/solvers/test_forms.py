@@ -55,6 +55,23 @@ def test_the_dual_value_of_a_quadratic_constraint_is_the_sum_of_the_first_two_of
     assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -3.0, 0, 0])).tolist() == [1.5, 0.0]
 
 
+def test_cones_of_quadratic_constraints_hold_factors_of_their_matrices() -> None:
+    random = np.random.default_rng(5)
+    root = random.normal(size=(2, 4))
+    matrices = [np.diag([4.0, 0.0, 9.0, 0.0]), root.T @ root, np.zeros((4, 4))]
+    linear = random.normal(size=(3, 4))
+    program = Program(q=np.ones(4), quadratic=[(P, q, 1.5) for P, q in zip(matrices, linear, strict=True)])
+    cones = SecondOrderCones.from_program(program)
+    assert cones.sizes == (4, 4, 2)
+    K, starts = cones.K.toarray(), np.cumsum([0, *cones.sizes])
+    for P, q, start, end in zip(matrices, linear, starts[:-1], starts[1:], strict=True):
+        F = K[start + 2 : end]
+        assert pytest.approx(P) == F.T @ F
+        assert K[start] == pytest.approx(q)
+        assert K[start + 1] == pytest.approx(q)
+        assert cones.b[start:end].tolist() == [2.0, 1.0, *[0.0] * (end - start - 2)]
+
+
 @pytest.mark.parametrize(
     ("cost", "is_proof"), [(-1.0, True), (-1e-3, True), (-1e-6, False), (0.0, False), (1.0, False)]
 )

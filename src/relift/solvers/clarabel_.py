@@ -254,7 +254,7 @@ def _following(program: Program, curved: SecondOrderCones) -> SparseMatrix | Non
         return None
     if not curved.sizes:
         return by_columns(program.conic.A)
-    rows: SparseMatrix = sparse.vstack([curved.K, program.conic.A], format="csc")
+    rows = curved.K if not len(program.conic) else sparse.vstack([curved.K, program.conic.A], format="csc")
     return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 
