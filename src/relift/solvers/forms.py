@@ -24,7 +24,7 @@ from scipy import sparse
 from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
-from relift.program.magnitudes import largest_of_columns, largest_of_rows
+from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
 from relift.program.passes import conic_form, triangle
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
@@ -277,7 +277,7 @@ def _on_bounds(ray: Vector, lower: Vector, upper: Vector) -> Vector:
 def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float, ray_v: Vector | None = None) -> bool:
     """Whether a ray of largest entry 1 proves infeasibility: ``A'y + w + C'v = 0`` and a negative Farkas value."""
     v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
-    remainder = np.abs(program.A.T @ ray_y + ray_w + program.conic.A.T @ v)
+    remainder = np.abs(_slope(program, ray_y, v) + ray_w)
     sizes = np.maximum(largest_of_columns(program.A), largest_of_columns(program.conic.A))
     if not np.all(remainder <= tolerance * sizes) or _distance(program, v, dual=True) > tolerance:
         return False
@@ -359,16 +359,24 @@ def infeasible(
             ray_y = ray_w = ray_v = None
         else:
             ray_y, ray_v = _on_bounds(ray_y / size, program.l, program.u), _without_small_cones(program, v / size)
-            ray_w = ray_w / size if len(program.quadratic) else -(program.A.T @ ray_y + program.conic.A.T @ ray_v)
+            ray_w = ray_w / size if len(program.quadratic) else -_slope(program, ray_y, ray_v)
             ray_w = _on_bounds(ray_w, program.lb, program.ub)
     return Solution(
         Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, ray_v=ray_v, backend=backend, **facts
     )
 
 
+def _slope(program: Program, y: Vector, v: Vector) -> Vector:
+    """A'y + C'v."""
+    of_rows = transposed_product(program.A, y)
+    return of_rows + transposed_product(program.conic.A, v) if len(program.conic) else of_rows
+
+
 def _without_small_cones(program: Program, ray_v: Vector) -> Vector:
     """A ray of largest entry 1, cleared of the dust that interior-point methods leave on cones that prove nothing."""
     rows = program.conic
+    if not len(rows):
+        return ray_v
     return np.where(largest_of_cones(rows, np.abs(ray_v))[rows.cone_of_row] <= 1e-9, 0.0, ray_v)
 
 
