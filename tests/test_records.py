@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relift.records import record
+from relift.records import quick, record
 
 
 @record
@@ -114,3 +114,34 @@ def test_a_record_that_holds_itself_is_shown() -> None:
     point = Fast(many)
     many.append(point)
     assert repr(point) == "Fast(x=[...], y=1, many=[])"
+
+
+@quick
+@dataclass(frozen=True)
+class Quick:
+    """The same with a quick constructor."""
+
+    x: Any
+    y: Any = 1
+    hidden: int = field(default=0, compare=False, repr=False)
+    many: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        vars(self)["seen"] = self.x
+
+
+def test_a_quick_constructor_does_what_that_of_the_dataclass_did() -> None:
+    one, other = Quick(3), Quick(x=3, hidden=5, many=[])
+    assert one == other
+    assert hash(Quick(3, many=())) == hash(Quick(3, many=()))  # type: ignore[arg-type]
+    assert (one.y, one.hidden, one.many, vars(one)["seen"]) == (1, 0, [], 3)
+    assert one.many is not Quick(3).many
+    assert repr(replace(one, y=2)) == "Quick(x=3, y=2, many=[])"
+    assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
+    with pytest.raises(FrozenInstanceError):
+        one.x = 4  # type: ignore[misc]
+    with pytest.raises(TypeError, match="x"):
+        Quick()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="other"):
+        Quick(1, other=2)  # type: ignore[call-arg]
+    assert list(Quick.__init__.__annotations__) == ["x", "y", "hidden", "many", "return"]

@@ -611,6 +611,30 @@ PyObject* masses(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* equalise_masses_of_cones(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *labels_given, *owner_given, *given[4];
+        Py_ssize_t n_classes;
+        if (!PyArg_ParseTuple(arguments, "OOnOOOO", &labels_given, &owner_given, &n_classes, &given[0], &given[1],
+                              &given[2], &given[3]))
+            return nullptr;
+        const Buffer labels(labels_given), owner(owner_given);
+        const Buffer floats(given[0], true), images(given[1], true), row_floats(given[2], true), row_images(given[3], true);
+        const u64 n_cones = labels.size(), n_rows = owner.size();
+        const i64* label = labels.elements<i64>('i', "labels", n_cones);
+        const i64* cone_of_row = owner.elements<i64>('i', "cone_of_row", n_rows);
+        for (u64 k = 0; k < n_cones; ++k)
+            if (label[k] < 0 || label[k] >= i64(n_classes)) throw std::invalid_argument("a label is no class");
+        for (u64 i = 0; i < n_rows; ++i)
+            if (cone_of_row[i] < 0 || u64(cone_of_row[i]) >= n_cones) throw std::invalid_argument("a row has no cone");
+        equalise_masses({floats.elements<double>('f', "floats", n_cones), images.elements<u64>('u', "images", n_cones)},
+                        {row_floats.elements<double>('f', "row_floats", n_rows),
+                         row_images.elements<u64>('u', "row_images", n_rows)},
+                        label, n_cones, cone_of_row, n_rows, u64(n_classes));
+        return none();
+    });
+}
+
 PyObject* predicted_fill(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *offsets_given, *indices_given;
@@ -647,6 +671,9 @@ PyMethodDef methods[] = {
      "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
     {"kept_weights", kept_weights, METH_NOARGS,
      "kept_weights(): a place where refinements of the same matrices keep the values that they have read."},
+    {"equalise_masses", equalise_masses_of_cones, METH_VARARGS,
+     "equalise_masses(labels, cone_of_row, n_classes, floats, images, row_floats, row_images): masses of cones and of their "
+     "rows, the least of each class; changes the last four."},
     {"conic_scales", conic_scales, METH_VARARGS,
      "conic_scales(b, image, has_open_sign, sizes, floats, images, states, word): fills the last four."},
     {"own_scales", own_scales, METH_VARARGS,

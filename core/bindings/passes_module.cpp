@@ -7,9 +7,12 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "relift/passes/cones.hpp"
 #include "relift/passes/conic_form.hpp"
@@ -854,6 +857,59 @@ PyObject* py_push_heads(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_terms_of_second_order(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[5];
+        double scale;
+        if (!PyArg_ParseTuple(arguments, "OOOOOd", &given[0], &given[1], &given[2], &given[3], &given[4], &scale))
+            return nullptr;
+        const Buffer heads(given[0]), lengths(given[1]), slack(given[2]), rooms(given[3]), v(given[4]);
+        const size_t n_cones = heads.size(), k = slack.size();
+        const long long *first = heads.integers<long long>("heads", n_cones),
+                        *length = lengths.integers<long long>("lengths", n_cones);
+        size_t longest = 0;
+        for (size_t c = 0; c < n_cones; ++c) {
+            if (first[c] < 0 || length[c] < 1 || size_t(first[c]) >= k || size_t(length[c]) > k - size_t(first[c]))
+                throw std::invalid_argument("a cone lies outside the vector");
+            longest = std::max(longest, size_t(length[c]));
+        }
+        std::vector<double> room(longest), moved(longest);
+        const ConeTerms terms = terms_of_second_order(first, length, n_cones, slack.doubles("slack", k),
+                                                      rooms.doubles("rooms", k), v.doubles("v", k), scale, room.data(),
+                                                      moved.data());
+        return Py_BuildValue("ddd", terms.push, terms.dual_push, terms.gap);
+    });
+}
+
+PyObject* py_are_finite(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        for (Py_ssize_t k = 0; k < PyTuple_Size(arguments); ++k) {
+            const Buffer vector(PyTuple_GetItem(arguments, k));
+            const size_t size = vector.size();
+            const double* values = vector.doubles("vector", size);
+            for (size_t i = 0; i < size; ++i)
+                if (!std::isfinite(values[i])) Py_RETURN_FALSE;
+        }
+        Py_RETURN_TRUE;
+    });
+}
+
+PyObject* py_expand_duals(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[3];
+        Py_ssize_t n_first;
+        if (!PyArg_ParseTuple(arguments, "OOnO", &given[0], &given[1], &n_first, &given[2])) return nullptr;
+        const Buffer values(given[0]), owner(given[1]), full(given[2], true);
+        const size_t n = values.size(), size = full.size();
+        const int32_t* owners = owner.integers<int32_t>("owner", n);
+        for (size_t k = 0; k < n; ++k)
+            if (owners[k] < 0 || size_t(owners[k]) >= size) throw std::invalid_argument("a row has no owner");
+        if (n_first < 0 || size_t(n_first) > n) throw std::invalid_argument("there are fewer rows");
+        expand_duals(values.doubles("values", n), owners, n, size_t(n_first), full.doubles("full", size));
+        Py_RETURN_NONE;
+    });
+}
+
 PyMethodDef methods[] = {
     {"count_simple_costs", py_count_simple_costs, METH_VARARGS,
      "count_simple_costs(A, is_by_rows, m, q, step, digits, different, largest, rounding): of some entries, how many have a cost of "
@@ -884,6 +940,11 @@ PyMethodDef methods[] = {
      "another."},
     {"submatrix", py_submatrix, METH_VARARGS,
      "submatrix(matrix, n_minor, majors, place, threads): returns offsets, indices and values."},
+    {"terms_of_second_order", py_terms_of_second_order, METH_VARARGS,
+     "terms_of_second_order(heads, lengths, slack, rooms, v, scale): pushes of slack and of dual values, and the gap."},
+    {"are_finite", py_are_finite, METH_VARARGS, "are_finite(*vectors): whether all entries are finite numbers."},
+    {"expand_duals", py_expand_duals, METH_VARARGS,
+     "expand_duals(values, owner, n_first, full): dual values of the rows of a conic form, back to their owners in the last."},
     {"conic_form", py_conic_form, METH_VARARGS,
      "conic_form(A, (l, u, lb, ub), more, n_more, threads): returns the numbers of equal, upper and lower sides, the owner and "
      "right-hand side of each row, and K."},

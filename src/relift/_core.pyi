@@ -112,6 +112,16 @@ def own_scales(
     cost_word: _Words | None,
     /,
 ) -> None: ...
+def equalise_masses(
+    labels: NDArray[np.int64],
+    cone_of_row: NDArray[np.int64],
+    n_classes: int,
+    floats: _Floats,
+    images: _Words,
+    row_floats: _Floats,
+    row_images: _Words,
+    /,
+) -> None: ...
 def conic_scales(
     b: _Floats,
     image: _Words,

@@ -30,6 +30,7 @@ from relift.lifting.quotient import IsometricForm
 from relift.program.held import free_fall
 from relift.program.solution import Solution, Status
 from relift.program.step import Step, expand_through, restrict_through
+from relift.records import quick
 from relift.settings import ProgressCallback, SolverSettings
 from relift.solvers.answers import ask, words_of
 from relift.solvers.backend import Backend
@@ -53,6 +54,7 @@ _NO_ANSWER, _NO_CERTIFICATE = Solution(Status.FAILURE), Certificate(0.0)
 
 
 @final
+@quick
 @dataclass(frozen=True)
 class Attempt:
     """One call of a backend.

@@ -50,26 +50,66 @@ def record(cls: type[T]) -> type[T]:
     return cast("type[T]", made)
 
 
+def quick(cls: type[T]) -> type[T]:
+    """Give a frozen dataclass a constructor that sets all fields at once, in half the time.
+
+    A solve of ten variables makes fifty such objects; the standard library sets their fields one by one, each through
+    ``object.__setattr__``.
+
+    Parameters
+    ----------
+    cls
+        A dataclass without slots, of which every field is an argument of the constructor.
+
+    Examples
+    --------
+    >>> @quick
+    ... @dataclass(frozen=True)
+    ... class Point:
+    ...     x: float
+    ...     y: float = 0.0
+    >>> Point(1.0), Point(y=2.0, x=1.0) == Point(1.0, 2.0)
+    (Point(x=1.0, y=0.0), True)
+    """
+    made: Any = cls
+    words, arguments, values = _arguments(fields(made))
+    lines = [f" self.__dict__.update({', '.join(f'{name}={value}' for name, value in values.items())})"]
+    before = made.__init__
+    made.__init__ = _compiled(made, words, arguments, lines)
+    made.__init__.__annotations__ = before.__annotations__
+    return cls
+
+
 def _init(made: type, parts: tuple[Field[object], ...]) -> Callable[..., None]:
     """Compile the constructor: the slots are set directly, since the class refuses to set attributes."""
+    words, arguments, values = _arguments(parts)
+    words |= {f"_set_{name}": getattr(made, name).__set__ for name in values}
+    lines = [f" _set_{name}(self, {value})" for name, value in values.items()]
+    return _compiled(made, words, arguments, lines)
+
+
+def _arguments(parts: tuple[Field[object], ...]) -> tuple[dict[str, object], list[str], dict[str, str]]:
+    """What a constructor refers to, how its arguments are written, and the value of each field."""
     words: dict[str, object] = {"_missing": MISSING}
-    arguments, lines = list[str](), list[str]()
+    arguments, values = list[str](), dict[str, str]()
     for part in parts:
         name = part.name
-        words[f"_set_{name}"] = getattr(made, name).__set__
-        value = name
+        values[name] = name
         if part.default_factory is not MISSING:
             words[f"_make_{name}"] = part.default_factory
             arguments.append(f"{name}=_missing")
-            value = f"_make_{name}() if {name} is _missing else {name}"
+            values[name] = f"_make_{name}() if {name} is _missing else {name}"
         elif part.default is not MISSING:
             words[f"_default_{name}"] = part.default
             arguments.append(f"{name}=_default_{name}")
         else:
             arguments.append(name)
-        lines.append(f" _set_{name}(self, {value})")
+    return words, arguments, values
+
+
+def _compiled(made: type, words: dict[str, object], arguments: list[str], lines: list[str]) -> Callable[..., None]:
     if hasattr(made, "__post_init__"):
-        lines.append(" self.__post_init__()")
+        lines = [*lines, " self.__post_init__()"]
     exec(f"def __init__({', '.join(['self', *arguments])}):\n" + ("\n".join(lines) or " pass"), words)
     init = cast("FunctionType", words["__init__"])
     init.__qualname__ = f"{made.__qualname__}.__init__"

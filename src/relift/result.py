@@ -15,10 +15,12 @@ from relift.lifting.lifting import Lifting
 from relift.lifting.second_look import RoundingHint
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.records import quick
 from relift.versions import versions_for
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Result:
     """The answer for the original program, with its certificate and how it was reached.

@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import Literal, ParamSpec, TypeVar, final, get_args
 
 from relift.errors import OptionError, UnknownOptionError
+from relift.records import quick
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
@@ -20,6 +21,8 @@ LiftMethod = Literal["equitable", "counting", "orbits", "none"]
 
 Reading = Literal["decimal", "bits"]
 """What a float stands for: the shortest decimal that prints it, or its exact binary value."""
+
+_LIFT_METHODS, _READINGS = get_args(LiftMethod), get_args(Reading)
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -158,6 +161,7 @@ def _is_number(value: object) -> bool:
 
 
 @final
+@quick
 @dataclass(frozen=True)
 class LiftSettings:
     """How symmetry is looked for.
@@ -192,8 +196,8 @@ class LiftSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_choice("lift", self.lift, get_args(LiftMethod))
-        check_choice("values", self.values, get_args(Reading))
+        check_choice("lift", self.lift, _LIFT_METHODS)
+        check_choice("values", self.values, _READINGS)
         if self.digits is not None and not (_is_whole(self.digits) and 1 <= self.digits <= 15):
             raise OptionError(f"digits={self.digits!r} is out of range.", "Give a whole number from 1 to 15.")
 
@@ -204,6 +208,7 @@ class LiftSettings:
 
 
 @final
+@quick
 @dataclass(frozen=True)
 class SolverSettings:
     """What every backend is told, the same options for all.

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from relift.arrays import SparseMatrix, Vector
+from relift.lifting.cone_residuals import ScaledPoint
 from relift.program import conic_passes, conic_passes_reference
 from relift.program.cones import Cone, Exponential, SecondOrder
-from relift.program.conic_rows import ConicRows
+from relift.program.conic_rows import KEPT_ROWS, ConeLayout, ConicRows
 from relift.program.passes import core
+from relift.program.program import Program
 
 pytestmark = pytest.mark.skipif(core is None, reason="there is no compiled core to compare with")
 
@@ -134,3 +136,37 @@ def test_cones_that_lie_outside_are_refused() -> None:
         core.stack(matrix, matrix, 1, np.array([1]), 1)
     with pytest.raises(ValueError, match="the cones do not fit the rows"):
         core.slack_and_rooms(matrix, (np.ones(1), np.ones(1), np.ones(1), np.array([1])), 1.0, (np.ones(1), np.ones(1)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6))
+def test_terms_of_second_order_cones_are_those_of_whole_arrays(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    cones = [SecondOrder(int(random.integers(1, 5))) for _ in range(random.integers(1, 6))]
+    k, n = sum(cone.n_rows for cone in cones), int(random.integers(1, 4))
+    rows = ConicRows.trusted(some_matrix(random, k, n, "csr"), random.choice([0.0, 1.0, -3.0], k), tuple(cones))
+    program = Program(q=np.ones(n), conic=rows)
+    x, sizes = random.normal(size=n), random.lognormal(size=n)
+    at = ScaledPoint(program, x, sizes, float(random.lognormal()), 1.0)
+    v = random.choice([0.0, 1.0, -4.0, 1e-9], k)
+    found = at.terms_of_cones(v)
+    expected = (at.push_of_slack(), *at.dual_residual_and_gap_of_cones(v))
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    assert at.terms_of_cones(None) == (at.push_of_slack(), 0.0, 0.0)
+
+
+def test_a_slack_that_is_no_number_is_infinitely_far_from_its_cone() -> None:
+    rows = ConicRows([[1.0], [0.0]], [0.0, 1.0], [SecondOrder(2)])
+    at = ScaledPoint(Program(q=[1.0], conic=rows), np.array([np.nan]), np.ones(1), 1.0, 1.0)
+    assert at.terms_of_cones(np.ones(2))[0] == np.inf
+    assert at.push_of_slack() == np.inf
+
+
+@pytest.mark.parametrize("n_rows", [KEPT_ROWS, KEPT_ROWS + 1])
+def test_layouts_of_small_cones_are_kept_for_other_rows(n_rows: int) -> None:
+    cones = (Exponential(), SecondOrder(n_rows - 3))
+    one, other = (ConicRows.trusted(sparse.csr_array((n_rows, 2)), np.zeros(n_rows), cones) for _ in range(2))
+    assert (one.layout is other.layout) == (n_rows <= KEPT_ROWS)
+    for name, array in vars(ConeLayout.of(one)).items():
+        np.testing.assert_array_equal(getattr(one.layout, name), array)
+        assert getattr(one.layout, name).flags.writeable == (n_rows > KEPT_ROWS)

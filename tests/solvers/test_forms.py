@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import relift
+from relift.program import passes
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.solvers.forms import Conic, Stacked, is_recession_direction, with_point
@@ -55,6 +56,23 @@ def test_the_dual_value_of_a_quadratic_constraint_is_the_sum_of_the_first_two_of
     assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -3.0, 0, 0])).tolist() == [1.5, 0.0]
 
 
+def test_cones_of_quadratic_constraints_hold_factors_of_their_matrices() -> None:
+    random = np.random.default_rng(5)
+    root = random.normal(size=(2, 4))
+    matrices = [np.diag([4.0, 0.0, 9.0, 0.0]), root.T @ root, np.zeros((4, 4))]
+    linear = random.normal(size=(3, 4))
+    program = Program(q=np.ones(4), quadratic=[(P, q, 1.5) for P, q in zip(matrices, linear, strict=True)])
+    cones = SecondOrderCones.from_program(program)
+    assert cones.sizes == (4, 4, 2)
+    K, starts = cones.K.toarray(), np.cumsum([0, *cones.sizes])
+    for P, q, start, end in zip(matrices, linear, starts[:-1], starts[1:], strict=True):
+        F = K[start + 2 : end]
+        assert pytest.approx(P) == F.T @ F
+        assert K[start] == pytest.approx(q)
+        assert K[start + 1] == pytest.approx(q)
+        assert cones.b[start:end].tolist() == [2.0, 1.0, *[0.0] * (end - start - 2)]
+
+
 @pytest.mark.parametrize(
     ("cost", "is_proof"), [(-1.0, True), (-1e-3, True), (-1e-6, False), (0.0, False), (1.0, False)]
 )
@@ -80,3 +98,19 @@ def test_a_point_far_away_without_dual_values_that_hold_it_is_unbounded() -> Non
     steeper = Program(q=[-2.0, 1.0], A=[[1.0, -1.0]], u=[1.0], lb=0)
     assert with_point(steeper, "it", Status.OPTIMAL, far, np.ones(1), np.zeros(2)).status == "unbounded"
     assert with_point(program, "it", Status.OPTIMAL, far, np.ones(1), np.zeros(2)).status == "optimal"
+
+
+def test_dual_values_expand_alike_with_and_without_the_compiled_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(2)
+    owner = np.concatenate([random.permutation(9)[:4], random.permutation(9)[:5]]).astype(np.int32)
+    values = random.normal(size=9)
+    found = passes.expand_duals(values, owner, 4, 9)
+    monkeypatch.setattr(passes, "core", None)
+    np.testing.assert_array_equal(found, passes.expand_duals(values, owner, 4, 9))
+
+
+def test_owners_beyond_the_vector_are_refused() -> None:
+    if passes.core is not None:
+        for owner, n_first in (([0, 3], 1), ([-1, 0], 1), ([0, 1], 3), ([0, 1], -1)):
+            with pytest.raises(ValueError, match=r"owner|fewer"):
+                passes.core.expand_duals(np.ones(2), np.array(owner, np.int32), n_first, np.zeros(3))

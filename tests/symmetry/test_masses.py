@@ -10,11 +10,16 @@ from tests.symmetry.test_looks import random_program
 
 import relift
 from relift.arrays import FieldElements, Vector
+from relift.program.cones import SecondOrder
+from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
+from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
+from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.masses import masses_of, masses_slowly
-from relift.symmetry.own_scales import Intervals
+from relift.symmetry.own_scales import Intervals, Masses
 from relift.symmetry.partition import Partition
+from relift.symmetry.scaled_cones import ScaledCones
 
 
 def intervals(low: Vector, high: Vector) -> Intervals:
@@ -90,3 +95,26 @@ def test_the_least_that_a_row_admits_counts_whoever_tells_it() -> None:
     program = program.replace(l=[-np.inf, 9], u=[0, 9])
     found = masses_slowly(*parts(program), Partition.discrete(3), Partition.discrete(2))
     assert found.variables.tolist() == pytest.approx([7, 7, 9])
+@pytest.mark.skipif(not field.CORE_IS_COMPILED, reason="the core is not compiled: both are the slow ones")
+@settings(max_examples=100, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_cones_of_a_class_and_their_rows_have_the_least_of_their_masses(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    cones = [SecondOrder(int(random.integers(1, 4))) for _ in range(random.integers(1, 6))]
+    k, n, m = sum(cone.n_rows for cone in cones), int(random.integers(1, 4)), int(random.integers(0, 3))
+    program = Program(
+        q=np.ones(n),
+        A=random.normal(size=(m, n)),
+        l=0.0,
+        conic=ConicRows(random.normal(size=(k, n)), np.ones(k), cones),
+    )
+    scaled = ScaledCones.of(program, VectorImages.of(program, "decimal"), LiftSettings())
+    floats, row_floats = (random.integers(1, 5, size).astype(float) for size in (n + len(cones), m + k))
+    masses = Masses(floats, field.images(floats), row_floats, field.images(row_floats))
+    columns = Partition.from_labels(random.integers(0, 4, n + len(cones)))
+    found = scaled.equalised(masses, columns)
+    expected = scaled.equalised_slowly(masses, Partition.from_labels(columns.labels[n:]))
+    for name in ("variables", "variable_images", "rows", "row_images"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    np.testing.assert_array_equal(masses.rows, row_floats)  # as they were
+    np.testing.assert_array_equal(masses.variables, floats)

@@ -170,4 +170,27 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
     multiply_within_classes(row_sizes, row_prices, row_labels, n_row_classes, row_out);
 }
 
+// One mass for each cone and all its rows: the least among the rows of its class, the first of equal ones. Arrays begin at
+// the first cone and at the first conic row. The twin of ScaledCones.equalised_slowly in relift/symmetry/scaled_cones.py.
+inline void equalise_masses(MassArrays cones, MassArrays rows, const i64* labels, u64 n_cones, const i64* cone_of_row,
+                            u64 n_rows, u64 n_classes) {
+    Array<u64> least(n_classes, n_rows);
+    for (u64 i = 0; i < n_rows; ++i) {
+        u64& best = least[u64(labels[cone_of_row[i]])];
+        if (best == n_rows || rows.floats[i] < rows.floats[best]) best = i;
+    }
+    Array<double> floats(n_classes, 1.0);
+    Array<u64> images(n_classes, 1);
+    for (u64 c = 0; c < n_classes; ++c) {
+        if (least[c] == n_rows) continue;
+        floats[c] = rows.floats[least[c]];
+        images[c] = rows.images[least[c]];
+    }
+    for (u64 k = 0; k < n_cones; ++k) cones.floats[k] = floats[labels[k]], cones.images[k] = images[labels[k]];
+    for (u64 i = 0; i < n_rows; ++i) {
+        const u64 c = u64(labels[cone_of_row[i]]);
+        rows.floats[i] = floats[c], rows.images[i] = images[c];
+    }
+}
+
 }  // namespace relift

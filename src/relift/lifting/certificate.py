@@ -41,9 +41,11 @@ from relift.lifting.ray_residuals import infeasibility_residual, unboundedness_r
 from relift.program.arrays import as_floats
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.records import quick
 
 
 @final
+@quick
 @dataclass(frozen=True)
 class Certificate:
     """Residuals of an answer on the original program.

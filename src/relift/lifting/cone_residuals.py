@@ -10,12 +10,15 @@ import numpy as np
 
 from relift.arrays import Vector
 from relift.program.cone_distance import pushed_into
-from relift.program.conic_passes import slack_and_rooms
+from relift.program.conic_passes import slack_and_rooms, terms_of_second_order
 from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows, transposed_product
+from relift.program.passes import are_finite
 from relift.program.program import Program
+from relift.records import quick
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Duals:
     """Dual values of rows, bounds, quadratic constraints and conic rows."""
@@ -28,10 +31,11 @@ class Duals:
     @property
     def are_finite(self) -> bool:
         """Whether all of them are."""
-        return all(bool(np.isfinite(part).all()) for part in (self.y, self.w, self.z, self.v))
+        return are_finite(self.y, self.w, self.z, self.v)
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class ScaledPoint:
     """A point of a minimisation, with what its residuals are relative to.
@@ -70,6 +74,19 @@ class ScaledPoint:
         sizes = self.or_common(np.maximum(largest_of_rows(rows.q, self.sizes), curved))
         excess = np.maximum(rows.values_at(self.x) - rows.r, 0.0)
         return worst(excess / np.maximum(sizes, np.abs(rows.r)))
+
+    def terms_of_cones(self, v: Vector | None) -> tuple[float, float, float]:
+        """How far slack and dual values must be pushed, and what cones add to the gap; without v the first alone."""
+        rows = self.program.conic
+        if not len(rows):
+            return 0.0, 0.0, 0.0
+        layout = rows.layout
+        if v is not None and layout.second_order.size == len(rows):
+            found = terms_of_second_order(layout.heads, rows.sizes, self.slack, self.rooms_of_slack, v, self.scale)
+            if found is not None:
+                pushed, off_cones, gap = found
+                return _or_infinite(pushed), _or_infinite(off_cones), gap
+        return (self.push_of_slack(), *((0.0, 0.0) if v is None else self.dual_residual_and_gap_of_cones(v)))
 
     def push_of_slack(self) -> float:
         """How far the slack must be pushed into the cones."""
@@ -133,11 +150,13 @@ def gradient_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -
 
 def worst(residuals: Vector) -> float:
     """The largest; infinite if one is not a number."""
-    largest = float(residuals.max(initial=0.0))  # NaN if one is
-    return largest if largest == largest else float("inf")
+    return _or_infinite(float(residuals.max(initial=0.0)))  # NaN if one is
+
+
+def _or_infinite(number: float) -> float:
+    return number if number == number else float("inf")
 
 
 def total(terms: Vector) -> float:
     """The sum; infinite if one is not a number."""
-    added = float(terms.sum())  # NaN if one is
-    return added if added == added else float("inf")
+    return _or_infinite(float(terms.sum()))  # NaN if one is

@@ -19,12 +19,14 @@ from relift.program.held import held_by_constraints
 from relift.program.passes import core_for, parts_of
 from relift.program.program import Program
 from relift.program.units import natural_of_constraints
+from relift.records import quick
 from relift.threads import threads_for
 
 __all__ = ["Duals", "PointResiduals", "point_residuals"]
 
 
 @final
+@quick
 @dataclass(frozen=True)
 class PointResiduals:
     """All relative; the last two NaN where there are no dual values."""
@@ -78,16 +80,19 @@ def point_residuals(program: Program, x: Vector, duals: Duals | None = None) -> 
     if not is_finite:
         return PointResiduals(np.inf) if duals is None else PointResiduals(np.inf, np.inf, np.inf)
     at = ScaledPoint(program, x, sizes, scale, common)
+    usable = duals if duals is not None and duals_are_finite and (not has_more or duals.are_finite) else None
     if has_more:
-        primal = max(primal, at.excess_of_quadratic_rows(), at.push_of_slack())
+        pushed, off_cones, of_cones = at.terms_of_cones(None if usable is None else usable.v)
+        primal = max(primal, at.excess_of_quadratic_rows(), pushed)
+        if usable is not None:
+            dual, gap = max(dual, off_cones), gap + of_cones + at.gap_of_quadratic_rows(z)
     if duals is None:
         return PointResiduals(primal)
-    if not duals_are_finite or (has_more and not duals.are_finite):
-        return PointResiduals(primal, np.inf, np.inf)
-    if has_more:
-        off_cones, of_cones = at.dual_residual_and_gap_of_cones(duals.v)
-        dual, gap = max(dual, off_cones), gap + of_cones + at.gap_of_quadratic_rows(z)
-    return PointResiduals(primal, dual, (gap + may_fall) / scale)
+    return (
+        PointResiduals(primal, np.inf, np.inf)
+        if usable is None
+        else PointResiduals(primal, dual, (gap + may_fall) / scale)
+    )
 
 
 More: TypeAlias = tuple[Vector | None, Vector | None, Vector | None, Vector | None, Vector | None]

@@ -10,11 +10,13 @@ import numpy as np
 from relift.arrays import Indices, SparseMatrix
 from relift.program.passes import scan_rows
 from relift.program.program import Program
+from relift.records import quick
 from relift.settings import Reading
 from relift.symmetry.exact_vectors import VectorImages
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Scan:
     """What presolve reads of a program first: exact vectors, entries of each row, rows that may be multiples."""

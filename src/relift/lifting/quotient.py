@@ -36,6 +36,7 @@ from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
 from relift.program.sparse_structure import MOST_NARROW, unchecked
+from relift.records import quick
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
 
@@ -47,6 +48,7 @@ CANCELLED_WITH_SCALES = 1e-12
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Quotient:
     """The small program with the expansion to the program it came from.

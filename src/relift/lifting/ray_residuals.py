@@ -25,7 +25,7 @@ from relift.arrays import Vector
 from relift.program import formulas
 from relift.program.cone_distance import largest_of_cones, pushed_into
 from relift.program.formulas import ARRAYS
-from relift.program.magnitudes import largest_of_columns, largest_of_rows
+from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
 from relift.program.program import Program
 
 DUST_OF_RAYS = 1e-8
@@ -81,14 +81,15 @@ def _row_sizes_of_cones(program: Program) -> Vector:
 
 def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector) -> float:
     y = formulas.admissible(ARRAYS, ray_y, program.l, program.u)
-    of_cones = _row_sizes_of_cones(program)
-    _, v = pushed_into(program.conic, v, 1.0 / of_cones, dual=True)
-    slope, bend, right = program.A.T @ y + program.conic.A.T @ v, 0.0, 0.0
+    slope, bend, right = transposed_product(program.A, y), 0.0, 0.0
     sizes = _or_one(largest_of_rows(program.A))
-    products = np.maximum(
-        largest_of_columns(program.A, 1.0 / sizes) * _largest(y * sizes),
-        largest_of_columns(program.conic.A, 1.0 / of_cones) * _largest(v * of_cones),
-    )
+    products = largest_of_columns(program.A, 1.0 / sizes) * _largest(y * sizes)
+    if len(program.conic):
+        of_cones = _row_sizes_of_cones(program)
+        _, v = pushed_into(program.conic, v, 1.0 / of_cones, dual=True)
+        slope = slope + transposed_product(program.conic.A, v)
+        of_cones = largest_of_columns(program.conic.A, 1.0 / of_cones) * _largest(v * of_cones)
+        products = np.maximum(products, of_cones)
     if np.any(z > 0):
         from scipy.sparse import linalg as sparse_linalg
 
@@ -129,8 +130,9 @@ def _residual_of_direction(program: Program, ray_x: Vector) -> float:
     parts = [
         (formulas.outwards(ARRAYS, program.A @ ray_x, program.l, program.u), largest_of_rows(program.A, lengths)),
         (formulas.outwards(ARRAYS, ray_x, program.lb, program.ub), lengths),
-        (np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q, lengths)),
     ]
+    if len(rows):
+        parts.append((np.maximum(rows.q @ ray_x, 0.0), largest_of_rows(rows.q, lengths)))
     if len(program.conic):
         along = -(program.conic.A @ ray_x)
         push, _ = pushed_into(program.conic, along, np.ones(along.size))

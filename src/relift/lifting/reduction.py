@@ -19,6 +19,7 @@ from relift.program.index_sets import all_of, constant
 from relift.program.magnitudes import transposed_product
 from relift.program.program import Program
 from relift.program.solution import Solution, SolutionParts
+from relift.records import quick
 from relift.symmetry.exact_vectors import VectorImages
 
 NO_ROW = -1
@@ -36,6 +37,7 @@ class FixedVariables:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Reduction:
     """A smaller program, its exact vectors, with the expansion to the original program.

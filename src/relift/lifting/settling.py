@@ -23,12 +23,14 @@ from relift.program.index_sets import all_of, constant, where
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.solution import Solution
+from relift.records import quick
 from relift.settings import Reading
 from relift.symmetry.centres import Centres, centred_program
 from relift.symmetry.exact_vectors import VectorImages
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Settled:
     """A program without what is at rest, and with the rest measured from their centres.
@@ -93,6 +95,7 @@ class Settled:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class AtRest:
     """Which variables, rows, conic rows and cones are at rest, and from where variables are measured.

@@ -36,6 +36,9 @@ STEPS = 200
 PRECISION = 1e-6
 """How exactly the push is found, relatively; it is never too small."""
 
+NEWTON_STEPS = 8
+"""At most, for a guess of the push into exponential cones; a guess that is wrong is not taken."""
+
 
 def pushed_into(rows: ConicRows, s: Vector, room: Vector, *, dual: bool = False) -> tuple[Vector, Vector]:
     """By how much each cone's part of a vector must be pushed to lie in the cone, and the vector after that.
@@ -125,7 +128,7 @@ def _push_exponential(rows: ConicRows, s: Vector, room: Vector, push: Vector, mo
 
     # At this push z >= y and x <= 0, so that y e^(x/y) <= z.
     enough = np.maximum(np.maximum(x / room_x, (y - z) / room_z), 0.0)
-    delta = _smallest(is_inside, enough)
+    delta = _smallest(is_inside, enough, _guess_exponential(x, y, z, room_x, room_z))
     push[rows.layout.exponential] = np.maximum(first, delta)
     if dual:
         moved[at[:, 0]] = np.minimum(parts[:, 0], 0.0)
@@ -134,6 +137,24 @@ def _push_exponential(rows: ConicRows, s: Vector, room: Vector, push: Vector, mo
         moved[at[:, 0]] -= delta * room_x
         moved[at[:, 1]] = y
     moved[at[:, 2]] += delta * room_z
+
+
+def _guess_exponential(x: Vector, y: Vector, z: Vector, room_x: Vector, room_z: Vector) -> Vector:
+    """About the smallest push, and hardly above it, where y and z are positive; NaN elsewhere.
+
+    y log(z / y) - x is concave in the push and grows, so that Newton's steps from 0 come from below.
+    """
+    guess = np.zeros_like(x)
+    with np.errstate(all="ignore"):
+        log_y = np.log(y)
+        for _ in range(NEWTON_STEPS):
+            pushed = z + guess * room_z
+            lacks = x - guess * room_x - y * (np.log(pushed) - log_y)
+            step = lacks / (room_x + y * room_z / pushed)
+            guess += step
+            if not (step > 0.1 * PRECISION * guess).any():
+                break
+        return np.where(z > 0, guess, np.nan) * (1.0 + 0.5 * PRECISION)
 
 
 def _push_power(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: Vector, dual: bool) -> None:
@@ -166,11 +187,28 @@ def _push_power(rows: ConicRows, s: Vector, room: Vector, push: Vector, moved: V
     moved[layout.arguments] += delta[owner] * room[layout.arguments]
 
 
-def _smallest(is_inside: Callable[[Vector, Indices], NDArray[np.bool_]], enough: Vector) -> Vector:
-    """The smallest push from 0 to enough for which the test holds, which is monotone; by bisection."""
+def _smallest(
+    is_inside: Callable[[Vector, Indices], NDArray[np.bool_]], enough: Vector, guess: Vector | None = None
+) -> Vector:
+    """The smallest push from 0 to enough for which the test holds, which is monotone; by bisection.
+
+    Parameters
+    ----------
+    is_inside
+        The test of some pushes, for the cones of these numbers.
+    enough
+        Pushes that are large enough.
+    guess
+        Pushes that are believed to be just large enough: they are taken if they are, and a little less is not.
+    """
     everyone = np.arange(enough.size)
     delta = np.zeros_like(enough)
     outside = everyone[~is_inside(delta, everyone)]
+    if guess is not None and outside.size:
+        tried = guess[outside]
+        hits = is_inside(tried, outside) & ~is_inside(tried * (1.0 - PRECISION), outside)
+        delta[outside[hits]] = tried[hits]
+        outside = outside[~hits]
     low, high = np.zeros(outside.size), enough[outside].copy()
     for _ in range(STEPS):
         if np.all(high - low <= PRECISION * high):

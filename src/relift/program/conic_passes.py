@@ -16,6 +16,7 @@ from relift.program import conic_passes_reference
 from relift.program.conic_rows import ConicRows
 from relift.program.passes import MOST_ENTRIES, core, core_for, parts_of
 from relift.program.sparse_structure import unchecked
+from relift.records import quick
 
 
 def by_columns(matrix: SparseMatrix) -> SparseMatrix:
@@ -76,6 +77,7 @@ def stacked(A: SparseMatrix, rows: ConicRows) -> SparseMatrix:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class ColumnSums:
     """What conic rows b - Cx say about each variable.
@@ -177,3 +179,32 @@ def push_heads(heads: Indices, lengths: Indices, room: Vector, s: Vector) -> Vec
     push = np.empty(heads.size)
     core.push_heads(np.ascontiguousarray(heads), np.ascontiguousarray(lengths), np.ascontiguousarray(room), s, push)
     return push
+
+
+def terms_of_second_order(
+    heads: Indices, lengths: Indices, slack: Vector, rooms: Vector, v: Vector, scale: float
+) -> tuple[float, float, float] | None:
+    """How far slack and dual values are from second-order cones, and their gap; None without the compiled core.
+
+    Parameters
+    ----------
+    heads, lengths
+        The first row of each cone, and how many it has; every row is in one.
+    slack, rooms
+        The slack, and what each entry is measured by.
+    v
+        The dual values, measured by themselves or by the scale over the rooms.
+    scale
+        That of the objective.
+
+    Examples
+    --------
+    >>> slack, v = np.array([4.0, 3.0, 4.0]), np.array([1.0, 0.0, -1.0])
+    >>> terms_of_second_order(np.array([0]), np.array([3]), slack, np.full(3, 2.0), v, 1.0)
+    (0.5, 0.0, 1.0)
+    """
+    if core is None or slack.size >= MOST_ENTRIES:
+        return None
+    given = (heads, lengths, slack, rooms, v)
+    terms: tuple[float, float, float] = core.terms_of_second_order(*map(np.ascontiguousarray, given), scale)
+    return terms

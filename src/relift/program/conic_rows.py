@@ -22,6 +22,9 @@ from relift.errors import ConeError, ShapeError
 from relift.program.arrays import as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 
+KEPT_ROWS = 256
+"""Up to so many rows, what cones alone decide is kept for other programs with the same cones."""
+
 
 @final
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -163,7 +166,7 @@ class ConicRows:
     @cached_property
     def layout(self) -> ConeLayout:
         """Where which cones stand, kind by kind."""
-        return ConeLayout.of(self)
+        return _kept_layout(self.cones) if self.n_rows <= KEPT_ROWS else ConeLayout.of(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ConicRows) or self.A.shape != other.A.shape or self.cones != other.cones:
@@ -237,6 +240,20 @@ class ConeLayout:
             power, arguments, argument_owner, exponents / totals[argument_owner], starts[power] + sizes[power] - 1,
             semidefinite,
         )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _kept_layout(cones: tuple[Cone, ...]) -> ConeLayout:
+    layout = ConeLayout.of(rows_of_cones(cones))
+    for array in vars(layout).values():
+        array.flags.writeable = False
+    return layout
+
+
+def rows_of_cones(cones: tuple[Cone, ...]) -> ConicRows:
+    """Rows without variables, for what depends on the cones alone."""
+    n_rows = sum(cone.n_rows for cone in cones)
+    return ConicRows.trusted(sparse.csr_array((n_rows, 0)), np.zeros(n_rows), cones)
 
 
 def exponents_of(cone: Cone) -> tuple[float, ...]:

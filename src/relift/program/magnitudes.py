@@ -41,27 +41,38 @@ def largest_of_rows(matrix: SparseMatrix, sizes: Vector | None = None) -> Vector
     >>> largest_of_rows(sparse.csc_array([[1.0, -3.0], [0.0, 0.0]]), np.array([9.0, 2.0])).tolist()
     [9.0, 0.0]
     """
-    rows = matrix.tocsr()
-    products = np.abs(rows.data)
-    if sizes is not None:
-        with np.errstate(over="ignore"):
-            products = products * sizes[rows.indices]
-    return largest_of_segments(rows.indptr, products)
+    if matrix.format == "csc" and matrix.nnz <= FEW_ENTRIES:
+        return _largest_across(matrix, sizes, matrix.shape[0])
+    return _largest_along(matrix.tocsr(), sizes)
 
 
 def largest_of_columns(matrix: SparseMatrix, sizes: Vector | None = None) -> Vector:
     """The largest absolute entry of each column, times the size of its row where sizes are given; 0 without any."""
     if matrix.format != "csr":
-        return largest_of_rows(matrix.T, sizes)
+        return _largest_along(matrix.tocsc(), sizes)
+    return _largest_across(matrix, sizes, matrix.shape[1])
+
+
+def _largest_along(matrix: SparseMatrix, sizes: Vector | None) -> Vector:
+    """For each row of a CSR matrix, or column of a CSC one."""
+    products = np.abs(matrix.data)
+    if sizes is not None:
+        with np.errstate(over="ignore"):
+            products = products * sizes[matrix.indices]
+    return largest_of_segments(matrix.indptr, products)
+
+
+def _largest_across(matrix: SparseMatrix, sizes: Vector | None, n_groups: int) -> Vector:
+    """For each column of a CSR matrix, or row of a CSC one."""
     products = np.abs(matrix.data)
     if sizes is not None:
         with np.errstate(over="ignore"):
             products = products * np.repeat(sizes, np.diff(matrix.indptr))
-    return largest_by_group(matrix.indices, products, matrix.shape[1])
+    return largest_by_group(matrix.indices, products, n_groups)
 
 
 FEW_ENTRIES = 10_000
-"""Up to so many, making the transpose of a matrix takes longer than the product with it."""
+"""Up to so many, making the transpose or the other format of a matrix takes longer than what is done with it."""
 
 
 def transposed_product(matrix: SparseMatrix, vector: Vector) -> Vector:
@@ -73,7 +84,11 @@ def transposed_product(matrix: SparseMatrix, vector: Vector) -> Vector:
     >>> transposed_product(sparse.csr_array([[1.0, -3.0], [0.0, 2.0]]), np.array([1.0, 10.0])).tolist()
     [1.0, 17.0]
     """
-    if matrix.format != "csr" or matrix.nnz > FEW_ENTRIES:
+    if matrix.format not in {"csr", "csc"} or matrix.nnz > FEW_ENTRIES:
         return np.asarray(matrix.T @ vector, np.float64)
-    products = matrix.data * vector.repeat(matrix.indptr[1:] - matrix.indptr[:-1])
+    lengths = matrix.indptr[1:] - matrix.indptr[:-1]
+    if matrix.format == "csc":
+        owner = np.arange(lengths.size).repeat(lengths)
+        return np.asarray(np.bincount(owner, matrix.data * vector[matrix.indices], matrix.shape[1]), np.float64)
+    products = matrix.data * vector.repeat(lengths)
     return np.asarray(np.bincount(matrix.indices, products, matrix.shape[1]), np.float64)

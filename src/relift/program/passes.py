@@ -17,6 +17,7 @@ from relift.arrays import FieldElements, Indices, Integers, SparseMatrix, Vector
 from relift.program import passes_reference
 from relift.program.index_sets import all_of
 from relift.program.sparse_structure import unchecked
+from relift.records import quick
 from relift.threads import threads_for
 
 if TYPE_CHECKING:
@@ -367,6 +368,7 @@ def triangle(P: SparseMatrix, *, upper: bool) -> Parts:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class ConicForm:
     """K, by columns, and b of ``Kx + s = b``: see :class:`relift.solvers.forms.Conic`.
@@ -390,6 +392,47 @@ class ConicForm:
     offsets: NDArray[np.int32]
     indices: NDArray[np.int32]
     values: Vector
+
+
+def are_finite(*vectors: NDArray[np.generic]) -> bool:
+    """Whether all entries of some vectors are finite numbers.
+
+    Examples
+    --------
+    >>> are_finite(np.array([1.0, 1e300]), np.zeros(0)), are_finite(np.zeros(2), np.array([np.nan]))
+    (True, False)
+    """
+    if core is not None and all(each.dtype == np.float64 and each.flags.c_contiguous for each in vectors):
+        return bool(core.are_finite(*vectors))
+    return all(bool(np.isfinite(each).all()) for each in vectors)
+
+
+def expand_duals(values: Vector, owner: NDArray[np.int32], n_first: int, size: int) -> Vector:
+    """Dual values of the rows of a conic form, in a vector of what they belong to.
+
+    Parameters
+    ----------
+    values
+        One for each row.
+    owner
+        The place of each in the result.
+    n_first
+        How many rows are equalities and upper bounds; the values of lower bounds are subtracted.
+    size
+        The size of the result.
+
+    Examples
+    --------
+    >>> expand_duals(np.array([1.0, 2.0, 0.5]), np.array([0, 2, 2], np.int32), 2, 3).tolist()
+    [1.0, 0.0, 1.5]
+    """
+    full = np.zeros(size)
+    if core is not None:
+        core.expand_duals(values, owner, n_first, full)
+        return full
+    full[owner[:n_first]] = values[:n_first]
+    full[owner[n_first:]] -= values[n_first:]
+    return full
 
 
 def conic_form(

@@ -21,6 +21,7 @@ from relift.arrays import Double, Indices, MatrixLike, SparseLike, SparseMatrix,
 from relift.errors import AsymmetricError, NonConvexError, NotANumberError, ShapeError
 from relift.program.arrays import as_floats, as_matrix, as_vector, kept
 from relift.program.convexity import direction_of_negative_curvature
+from relift.program.magnitudes import transposed_product
 from relift.program.sparse_structure import checked_sparse
 
 QuadraticConstraint: TypeAlias = tuple[MatrixLike | None, ArrayLike | SparseLike | None, float]
@@ -197,7 +198,7 @@ class QuadraticRows:
         """The sum over k of z_k (P_k x + q_k)."""
         terms = z[self.owner] * self.values * x[self.second]
         size = int(self.q.shape[1])
-        return np.asarray(np.bincount(self.first, terms, size) + self.q.T @ z, dtype=np.float64)
+        return np.asarray(np.bincount(self.first, terms, size) + transposed_product(self.q, z), dtype=np.float64)
 
     def bend(self, d: Vector) -> float:
         """The largest entry of any P_k d: zero for a direction along which no constraint curves."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from relift.arrays import Vector
 from relift.program.arrays import kept
+from relift.records import quick
 
 
 @final
@@ -57,6 +58,7 @@ class SolutionParts(TypedDict, total=False):
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A point with its dual values, or a ray that proves that there is none; arrays are copied, and read-only.

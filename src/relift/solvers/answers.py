@@ -10,6 +10,7 @@ import numpy as np
 
 from relift.errors import MissingPackageError, OptionError
 from relift.kept_solvers import KeptSolvers
+from relift.program.passes import are_finite
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -98,7 +99,9 @@ def _what_is_wrong(program: Program, answer: Solution) -> str:
                 return f"{name} has {shape or 'no'} entries, and {size} are needed"
     if answer.status.has_point and answer.x is None:
         return "gave no point"
+    if are_finite(*(vector for _, vector in given)):
+        return ""
     for name, vector in given:
-        if not np.isfinite(vector).all():
+        if not are_finite(vector):
             return f"{name} has an entry that is not a finite number"
     return ""

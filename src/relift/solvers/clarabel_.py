@@ -34,6 +34,7 @@ from relift.program.cones import Cone, Exponential, Power, SecondOrder, Semidefi
 from relift.program.conic_passes import by_columns
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.records import quick
 from relift.settings import SolverSettings
 from relift.solvers.backend import Backend
 from relift.solvers.forms import (
@@ -132,6 +133,7 @@ class ClarabelBackend(Backend):
 
 
 @final
+@quick
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Form:
     """A program as Clarabel takes it."""
@@ -254,7 +256,7 @@ def _following(program: Program, curved: SecondOrderCones) -> SparseMatrix | Non
         return None
     if not curved.sizes:
         return by_columns(program.conic.A)
-    rows: SparseMatrix = sparse.vstack([curved.K, program.conic.A], format="csc")
+    rows = curved.K if not len(program.conic) else sparse.vstack([curved.K, program.conic.A], format="csc")
     return rows if rows.has_sorted_indices else rows.sorted_indices()
 
 

@@ -24,11 +24,12 @@ from scipy import sparse
 from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
 from relift.errors import BackendError, MissingPackageError, OptionError, UnknownOptionError
 from relift.program.cone_distance import largest_of_cones, pushed_into
-from relift.program.magnitudes import largest_of_columns, largest_of_rows
-from relift.program.passes import conic_form, triangle
+from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
+from relift.program.passes import are_finite, conic_form, expand_duals, triangle
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.program.sparse_structure import unchecked
+from relift.records import quick
 from relift.settings import OWN_OPTIONS, near_own_option
 
 MOST_LISTED = 30
@@ -134,6 +135,7 @@ class Stacked:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Conic:
     """``Kx + s = b``, s zero in the first ``n_equalities`` rows and nonnegative in the rest.
@@ -188,12 +190,13 @@ class Conic:
 
     def expand(self, duals: ArrayLike, n: int) -> tuple[Vector, Vector]:
         """Carry dual values of the conic rows, nonnegative for inequalities, back to the program: (y, w)."""
-        values = np.asarray(duals, dtype=np.float64).ravel()
-        second = self.n_equalities + self.n_upper
-        full = np.zeros(self.n_rows + n)
-        full[self.owner[:second]] = values[:second]
-        full[self.owner[second:]] -= values[second:]
+        full = expand_duals(np.asarray(duals, dtype=np.float64).ravel(), self.owner, self._n_first, self.n_rows + n)
         return full[: self.n_rows], full[self.n_rows :]
+
+    @property
+    def _n_first(self) -> int:
+        """How many rows come before those of lower bounds."""
+        return self.n_equalities + self.n_upper
 
     def restrict(self, y: Vector | None, w: Vector | None) -> Vector | None:
         """Carry dual values (y, w) of the program forward to the conic rows; None if either is missing."""
@@ -277,7 +280,7 @@ def _on_bounds(ray: Vector, lower: Vector, upper: Vector) -> Vector:
 def is_proof(program: Program, ray_y: Vector, ray_w: Vector, tolerance: float, ray_v: Vector | None = None) -> bool:
     """Whether a ray of largest entry 1 proves infeasibility: ``A'y + w + C'v = 0`` and a negative Farkas value."""
     v = np.zeros(program.conic.n_rows) if ray_v is None else ray_v
-    remainder = np.abs(program.A.T @ ray_y + ray_w + program.conic.A.T @ v)
+    remainder = np.abs(_slope(program, ray_y, v) + ray_w)
     sizes = np.maximum(largest_of_columns(program.A), largest_of_columns(program.conic.A))
     if not np.all(remainder <= tolerance * sizes) or _distance(program, v, dual=True) > tolerance:
         return False
@@ -359,16 +362,24 @@ def infeasible(
             ray_y = ray_w = ray_v = None
         else:
             ray_y, ray_v = _on_bounds(ray_y / size, program.l, program.u), _without_small_cones(program, v / size)
-            ray_w = ray_w / size if len(program.quadratic) else -(program.A.T @ ray_y + program.conic.A.T @ ray_v)
+            ray_w = ray_w / size if len(program.quadratic) else -_slope(program, ray_y, ray_v)
             ray_w = _on_bounds(ray_w, program.lb, program.ub)
     return Solution(
         Status.INFEASIBLE, objective=float("inf"), ray_y=ray_y, ray_w=ray_w, ray_v=ray_v, backend=backend, **facts
     )
 
 
+def _slope(program: Program, y: Vector, v: Vector) -> Vector:
+    """A'y + C'v."""
+    of_rows = transposed_product(program.A, y)
+    return of_rows + transposed_product(program.conic.A, v) if len(program.conic) else of_rows
+
+
 def _without_small_cones(program: Program, ray_v: Vector) -> Vector:
     """A ray of largest entry 1, cleared of the dust that interior-point methods leave on cones that prove nothing."""
     rows = program.conic
+    if not len(rows):
+        return ray_v
     return np.where(largest_of_cones(rows, np.abs(ray_v))[rows.cone_of_row] <= 1e-9, 0.0, ray_v)
 
 
@@ -411,12 +422,12 @@ def with_point(
 ) -> Solution:
     """Answer with a point; NaN, infinity and running off to infinity are not called optimal."""
     point = np.asarray(x, dtype=np.float64).ravel()
-    if not np.isfinite(point).all():
+    if not are_finite(point):
         return Solution(Status.FAILURE if status.has_point else status, backend=backend, **facts)
     direction = direction_of_divergence(program, point) if status.has_point else None
     if direction is not None and not _is_held_by(program, y, w):
         return unbounded(backend, direction, **facts)
-    if y is not None and w is not None and not (np.isfinite(y).all() and np.isfinite(w).all()):
+    if y is not None and w is not None and not are_finite(y, w):
         y = w = None
     return Solution(status, point, y, w, objective=program.objective(point), backend=backend, **facts)
 

@@ -34,6 +34,7 @@ from scipy import sparse
 
 from relift.arrays import Vector
 from relift.errors import BackendError
+from relift.program.magnitudes import transposed_product
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -248,7 +249,7 @@ def _unless_far_from_stationary(program: Program, answer: Solution, tolerance: f
     if answer.status is not Status.OPTIMAL or answer.x is None or answer.y is None or answer.w is None:
         return answer
     curvature = np.zeros_like(answer.x) if program.P is None else program.P @ answer.x
-    parts = (curvature, program.q, program.A.T @ answer.y, answer.w)
+    parts = (curvature, program.q, transposed_product(program.A, answer.y), answer.w)
     residual = np.max(np.abs(sum(parts))) / (1.0 + max(float(np.max(np.abs(part))) for part in parts))
     if residual <= tolerance:
         return answer
@@ -465,7 +466,7 @@ def _dual_ray(highs: Highs, program: Program) -> tuple[Vector, Vector] | None:
     if not exists or len(ray) != program.n_rows:
         return _ray_of_empty_row(program)
     ray_y = -np.asarray(ray, dtype=np.float64)
-    ray_w = -(program.A.T @ ray_y)
+    ray_w = -transposed_product(program.A, ray_y)
     size = max(np.max(np.abs(ray_y), initial=0.0), np.max(np.abs(ray_w), initial=0.0))
     # Cancellation in A'y leaves dust on columns without a bound; a proof cannot use those.
     missing = ((ray_w > 0) & ~np.isfinite(program.ub)) | ((ray_w < 0) & ~np.isfinite(program.lb))

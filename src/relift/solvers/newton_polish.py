@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from relift.arrays import SparseMatrix, Vector
+from relift.arrays import Indices, Matrix, SparseMatrix, Vector
 from relift.program.cone_distance import pushed_into
+from relift.program.magnitudes import transposed_product
 from relift.program.program import Program
 from relift.program.solution import Solution
 from relift.solvers.smooth_cones import ActiveCones, duals_of_functions, function_values
@@ -33,6 +35,10 @@ STEPS = 5
 
 SHIFT = 1e-13
 """On the diagonal of the system, for constraints that are active but not independent."""
+
+SMALL = 250
+"""Up to so many variables and active constraints together the system is a dense one: a sparse solve of one of 20 takes
+milliseconds, nearly all of them to make matrices."""
 
 
 class _Point(NamedTuple):
@@ -89,13 +95,28 @@ class _Conditions:
         self.bounds = _active(at.w, at.x, program.lb, program.ub)
         self.curved = np.flatnonzero(at.z > program.quadratic.r - program.quadratic.values_at(at.x))
         self.cones = ActiveCones.at(program.conic, program.conic.slack(at.x), at.v)
-        self.normals_of_rows = sparse.vstack(
+        n_active = sum(each.size for each in (self.rows, self.bounds, self.curved, self.cones.tips, self.cones.curved))
+        self.is_small = at.x.size + n_active <= SMALL
+        self.dense_normals = self._dense_normals() if self.is_small else None
+
+    @cached_property
+    def normals_of_rows(self) -> SparseMatrix:
+        program = self.program
+        normals: SparseMatrix = sparse.vstack(
             [
                 program.A.tocsr()[self.rows],
-                sparse.eye_array(at.x.size, format="csr")[self.bounds],
+                sparse.eye_array(program.n_variables, format="csr")[self.bounds],
                 program.conic.A[self.cones.tips],
             ]
         ).tocsr()
+        return normals
+
+    def _dense_normals(self) -> Matrix:
+        program, n = self.program, self.program.n_variables
+        unit = np.zeros((self.bounds.size, n))
+        unit[np.arange(self.bounds.size), self.bounds] = 1.0
+        parts = [_dense_rows(program.A, self.rows), unit]
+        return np.vstack([*parts, _dense_rows(program.conic.A, self.cones.tips)] if len(program.conic) else parts)
 
     def gaps(self, at: _Point) -> list[Vector]:
         """How far each active condition is from being met: rows, bounds, tips, quadratic constraints, cones."""
@@ -115,16 +136,15 @@ class _Conditions:
         only[self.curved] = at.z[self.curved]
         prices = duals_of_functions(program.conic, at.v)[cones.curved]
         kept = cones.duals(slack, prices, np.zeros(cones.tips.size), at.v)
-        H = quadratic.hessian(only) + cones.bend(slack, prices)
-        gradient = program.q + quadratic.gradient(at.x, only) + program.conic.A.T @ kept
+        gradient = program.q + quadratic.gradient(at.x, only)
+        if len(program.conic):
+            gradient = gradient + transposed_product(program.conic.A, kept)
         if program.P is not None:
-            H, gradient = H + program.P, gradient + program.P @ at.x
-        normals = sparse.vstack(
-            [self.normals_of_rows, _gradients(program, at.x, self.curved), cones.normals(slack)]
-        ).tocsr()
+            gradient = gradient + program.P @ at.x
         gaps = self.gaps(at)
         # Unknowns: the step in x, the new dual values of linear conditions, the changes of those of curved ones.
-        step = _solved(H, normals, np.concatenate([-gradient, *gaps]))
+        right = np.concatenate([-gradient, *gaps])
+        step = (self._dense_step if self.is_small else self._sparse_step)(at, only, prices, slack, right)
         if step is None:
             return None
         of_rows, of_bounds, of_tips, of_curved, of_cones = np.split(
@@ -139,18 +159,67 @@ class _Conditions:
         v = cones.duals(program.conic.slack(x), prices + of_cones, of_tips, at.v)
         return _Point(x, y, w, z, v) if np.isfinite(v).all() else None
 
+    def _sparse_step(self, at: _Point, z: Vector, prices: Vector, slack: Vector, right: Vector) -> Vector | None:
+        program, cones = self.program, self.cones
+        H = program.quadratic.hessian(z) + cones.bend(slack, prices)
+        if program.P is not None:
+            H = H + program.P
+        parts = [self.normals_of_rows, _gradients(program, at.x, self.curved), cones.normals(slack)]
+        return _solved(H, sparse.vstack(parts).tocsr(), right)
+
+    def _dense_step(self, at: _Point, z: Vector, prices: Vector, slack: Vector, right: Vector) -> Vector | None:
+        """The same as :meth:`_sparse_step`, for few variables."""
+        program, cones, rows, n = self.program, self.cones, self.program.quadratic, at.x.size
+        H = _summed(rows.first * n + rows.second, z[rows.owner] * rows.values, (n, n))
+        steep = _summed(rows.owner * n + rows.first, rows.values * at.x[rows.second], (len(rows), n))
+        assert self.dense_normals is not None, "the system is not small"
+        parts = [self.dense_normals, (steep + rows.q.toarray())[self.curved]]
+        if program.P is not None:
+            H = H + program.P.toarray()
+        if cones.curved.size:
+            H = H + cones.bend(slack, prices).toarray()
+            parts.append(cones.normals(slack).toarray())
+        return _solved_densely(H, np.vstack(parts), right)
+
     def error(self, at: _Point) -> float:
         """The largest violation of the conditions."""
         program = self.program
-        slack = program.conic.slack(at.x)
-        gradient = program.q + program.A.T @ at.y + at.w + program.quadratic.gradient(at.x, at.z)
-        gradient = gradient + program.conic.A.T @ at.v
+        gradient = program.q + at.w + program.quadratic.gradient(at.x, at.z)
+        if program.n_rows:
+            gradient = gradient + transposed_product(program.A, at.y)
         if program.P is not None:
             gradient = gradient + program.P @ at.x
         excess = np.maximum(program.quadratic.values_at(at.x) - program.quadratic.r, 0.0)
-        ones = np.ones(slack.size)
-        pushes = [pushed_into(program.conic, slack, ones)[0], pushed_into(program.conic, at.v, ones, dual=True)[0]]
+        pushes: list[Vector] = []
+        if len(program.conic):
+            gradient = gradient + transposed_product(program.conic.A, at.v)
+            slack = program.conic.slack(at.x)
+            ones = np.ones(slack.size)
+            pushes = [pushed_into(program.conic, slack, ones)[0], pushed_into(program.conic, at.v, ones, dual=True)[0]]
         return max(float(np.abs(part).max(initial=0.0)) for part in (gradient, excess, *self.gaps(at), *pushes))
+
+
+def _summed(places: Indices, values: Vector, shape: tuple[int, int]) -> Matrix:
+    """A dense matrix of entries at places, counted row by row; those at one place are added."""
+    return np.asarray(np.bincount(places, values, shape[0] * shape[1]), np.float64).reshape(shape)
+
+
+def _dense_rows(matrix: SparseMatrix, chosen: Indices) -> Matrix:
+    """Some rows of a matrix with few columns."""
+    rows: Matrix = matrix.toarray()[chosen] if chosen.size else np.zeros((0, matrix.shape[1]))
+    return rows
+
+
+def _solved_densely(H: Matrix, normals: Matrix, right: Vector) -> Vector | None:
+    n, k = H.shape[0], normals.shape[0]
+    system = np.zeros((n + k, n + k))
+    system[:n, :n], system[n:, :n], system[:n, n:] = H, normals, normals.T
+    system.flat[:: n + k + 1] += np.repeat((SHIFT, -SHIFT), (n, k))
+    try:
+        step: Vector = np.asarray(np.linalg.solve(system, right), np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    return step if np.isfinite(step).all() else None
 
 
 def _solved(H: SparseMatrix, normals: SparseMatrix, right: Vector) -> Vector | None:

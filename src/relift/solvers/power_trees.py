@@ -29,9 +29,11 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
+from relift.records import quick
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class PowerTrees:
     """A program whose power cones have two arguments, with the expansion of answers.

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import SparseMatrix, Vector
+from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.program import Program
 
 
@@ -46,14 +46,28 @@ class SecondOrderCones:
         rows = program.quadratic
         if not len(rows):
             return _none(program.n_variables)
-        blocks, right, sizes = [], [], []
+        sizes, n_before = list[int](), 0
+        row, column, values, right = list[Indices](), list[Indices](), list[Vector](), list[Vector]()
+        used = np.flatnonzero(rows.values)
+        used = used[rows.owner[used].argsort(kind="stable")]
+        starts = rows.owner[used].searchsorted(np.arange(len(rows) + 1))
         for k in range(len(rows)):
-            F = _factor(rows.matrix(k))
-            linear = rows.q[[k]]
-            blocks += [linear, linear, -F]
-            right.append(np.concatenate([[rows.r[k] + 0.5, rows.r[k] - 0.5], np.zeros(F.shape[0])]))
-            sizes.append(2 + F.shape[0])
-        return cls(sparse.vstack(blocks).tocsc(), np.concatenate(right), tuple(sizes))
+            mine, entries = slice(rows.q.indptr[k], rows.q.indptr[k + 1]), used[starts[k] : starts[k + 1]]
+            linear = rows.q.indices[mine].astype(np.int64)
+            factor = _factor(rows.first[entries], rows.second[entries], rows.values[entries])
+            for head in (n_before, n_before + 1):
+                row.append(np.full(linear.size, head))
+                column.append(linear)
+                values.append(rows.q.data[mine])
+            row.append(n_before + 2 + factor.row)
+            column.append(factor.column)
+            values.append(-factor.values)
+            right.append(np.concatenate([[rows.r[k] + 0.5, rows.r[k] - 0.5], np.zeros(factor.n_rows)]))
+            sizes.append(2 + factor.n_rows)
+            n_before += sizes[-1]
+        places = (np.concatenate(row), np.concatenate(column))
+        K = sparse.csc_array((np.concatenate(values), places), shape=(n_before, program.n_variables))
+        return cls(K, np.concatenate(right), tuple(sizes))
 
     def expand(self, zeta: Vector) -> Vector:
         """Carry dual values of the cones' rows back to the quadratic constraints."""
@@ -69,20 +83,28 @@ def _none(n_variables: int) -> SecondOrderCones:
     return SecondOrderCones(sparse.csc_array((0, n_variables)), np.zeros(0), ())
 
 
-def _factor(P: SparseMatrix) -> SparseMatrix:
+class _Factor(NamedTuple):
+    """The entries of a matrix F."""
+
+    row: Indices
+    column: Indices
+    values: Vector
+    n_rows: int
+
+
+def _factor(first: Indices, second: Indices, values: Vector) -> _Factor:
     """F with F'F = P, on the variables that P touches."""
-    touched = np.unique(P.tocoo().coords[0])
-    diagonal = P.diagonal()
-    n = P.shape[0]
-    if np.count_nonzero(diagonal) == P.nnz:
-        entries = np.sqrt(diagonal[touched])
-        F: SparseMatrix = sparse.csr_array((entries, (np.arange(touched.size), touched)), shape=(touched.size, n))
-        return F
+    touched, i = np.unique(first, return_inverse=True)
+    if bool((first == second).all()):
+        diagonal = np.bincount(i, values, touched.size)
+        return _Factor(np.arange(touched.size), touched, np.sqrt(diagonal), touched.size)
     from scipy import linalg
 
-    values, vectors = linalg.eigh(P[touched][:, touched].toarray())
-    kept = values > 1e-13 * max(float(values.max(initial=0.0)), 0.0)
-    dense = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    i, j = np.indices(dense.shape)
-    factor: SparseMatrix = sparse.csr_array((dense.ravel(), (i.ravel(), touched[j.ravel()])), shape=(dense.shape[0], n))
-    return factor
+    size = touched.size
+    # P is symmetric, so that both indices run over the same variables.
+    P = np.bincount(i * size + np.searchsorted(touched, second), values, size * size).reshape(size, size)
+    curvatures, vectors = linalg.eigh(P)
+    kept = curvatures > 1e-13 * max(float(curvatures.max(initial=0.0)), 0.0)
+    dense = np.sqrt(curvatures[kept])[:, None] * vectors[:, kept].T
+    n_rows = int(dense.shape[0])
+    return _Factor(np.repeat(np.arange(n_rows), size), np.tile(touched, n_rows), dense.ravel(), n_rows)

@@ -47,6 +47,7 @@ from relift.arrays import (
 from relift.errors import NotANumberError, OptionError, ShapeError, SlowReferenceWarning
 from relift.program.index_sets import constant, constant_words, is_constant
 from relift.program.sparse_structure import checked_sparse
+from relift.records import quick
 from relift.settings import Reading, check_choice
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
@@ -68,6 +69,7 @@ MANY = 4096
 
 
 @final
+@quick
 @dataclass(frozen=True)
 class RefinementStatistics:
     """What a refinement cost.
@@ -99,6 +101,7 @@ class RefinementStatistics:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Refinement:
     """Classes of variables and of rows, and what each row was divided by before it was compared.

@@ -23,19 +23,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from functools import lru_cache
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from relift.arrays import FieldElements, SparseMatrix
-from relift.program.cones import Exponential, Power, PowerND, SecondOrder, Semidefinite
+from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_passes import by_columns
 from relift.program.conic_passes import stacked as stacked_rows
-from relift.program.conic_rows import ConicRows
+from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
 from relift.program.program import Program
 from relift.program.sparse_structure import unchecked
+from relift.records import quick
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 
@@ -47,6 +49,7 @@ PRODUCT = 5
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class StackedCones:
     """A program with a column for each cone and a row for each conic row, and the words that part them.
@@ -83,13 +86,10 @@ class StackedCones:
             np.concatenate([program.l, rows.b]), np.concatenate([program.u, rows.b]),
             np.concatenate([program.lb, -free]), np.concatenate([program.ub, free]),
         )  # fmt: skip
-        kind, position = positions(rows, reading)
-        of_cone = np.array([KINDS[type(cone)] for cone in rows.cones], np.uint64)
-        zeros = np.zeros(m, np.uint64)
-        return cls(
-            stacked, n, m, np.concatenate([np.zeros(n, np.uint64), of_cone]),
-            np.concatenate([zeros, kind]), np.concatenate([zeros, position]),
-        )  # fmt: skip
+        kinds = (
+            _kept_kinds(rows.cones, reading, n, m) if n + m + rows.n_rows <= KEPT_ROWS else _kinds(rows, reading, n, m)
+        )
+        return cls(stacked, n, m, *kinds)
 
     def words_of_columns(
         self, of_variables: Sequence[FieldElements], of_cones: Sequence[FieldElements] = ()
@@ -113,6 +113,29 @@ class StackedCones:
             self.position_of_row,
             *(np.concatenate([np.zeros(self.n_rows, np.uint64), words]) for words in of_conic_rows),
         ]
+
+
+Kinds: TypeAlias = tuple[FieldElements, FieldElements, FieldElements]
+"""The kinds of columns and of rows, and the positions of rows, of a program with stacked cones."""
+
+
+def _kinds(rows: ConicRows, reading: Reading, n: int, m: int) -> Kinds:
+    kind, position = positions(rows, reading)
+    of_cone = np.array([KINDS[type(cone)] for cone in rows.cones], np.uint64)
+    of_rows = np.zeros(m, np.uint64)
+    return (
+        np.concatenate([np.zeros(n, np.uint64), of_cone]),
+        np.concatenate([of_rows, kind]),
+        np.concatenate([of_rows, position]),
+    )
+
+
+@lru_cache(maxsize=64)
+def _kept_kinds(cones: tuple[Cone, ...], reading: Reading, n: int, m: int) -> Kinds:
+    kinds = _kinds(rows_of_cones(cones), reading, n, m)
+    for array in kinds:
+        array.flags.writeable = False
+    return kinds
 
 
 def positions(rows: ConicRows, reading: Reading) -> tuple[FieldElements, FieldElements]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import final
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from relift.arrays import FieldElements, Vector
 from relift.program.index_sets import constant_words, is_constant
 from relift.program.program import Program
+from relift.records import quick
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 
@@ -18,6 +20,7 @@ SMALL = 4096
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class VectorImages:
     """Images of q, l, u, lb, ub and of b of the conic rows (:mod:`relift.symmetry.finite_field`).
@@ -59,8 +62,8 @@ class VectorImages:
             sizes = [vector.size for vector in vectors]
             if sum(sizes) > SMALL:
                 return cls(*(_read(vector, reading) for vector in vectors))
-            words, ends = field.images(np.concatenate(vectors), reading), np.cumsum(sizes).tolist()
-            return cls(*(words[end - size : end] for end, size in zip(ends, sizes, strict=True)))
+            words = field.images(np.concatenate(vectors), reading)
+            return cls(*(words[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)))
         old, images = known
         read = (images.q, images.l, images.u, images.lb, images.ub, images.b)
         return cls(

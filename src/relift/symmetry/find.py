@@ -14,6 +14,7 @@ from relift.errors import OptionError
 from relift.program import formulas
 from relift.program.index_sets import constant
 from relift.program.program import Program
+from relift.records import quick
 from relift.settings import LiftSettings, Progress, ProgressCallback
 from relift.symmetry import finite_field as field_
 from relift.symmetry.colour_refinement import Progress as Teller
@@ -26,6 +27,7 @@ from relift.symmetry.quadratic_refinement import refine_with_quadratic_rows
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Symmetry:
     """Classes of variables and of rows, and how they were found.
@@ -173,6 +175,7 @@ def no_symmetry(program: Program) -> Symmetry:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Images:
     """Exact words of what parts things from the start.

@@ -121,8 +121,11 @@ def masses_of(
         found = _by_the_core(program, bounds, rows, q_image, variables, row_classes, reading)
     else:
         found = masses_slowly(program, bounds, rows, q_image, variables, row_classes, reading)
-    is_uniform = np.all(found.variable_images == found.variable_images[:1])
-    return None if is_uniform and np.all(found.row_images == found.row_images[:1]) else found
+    return None if _is_uniform(found.variable_images) and _is_uniform(found.row_images) else found
+
+
+def _is_uniform(images: FieldElements) -> bool:
+    return images.size == 0 or bool((images == images[0]).all())
 
 
 def _by_the_core(

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Flags, Integers, ScalarT, Vector
+from relift.records import quick
 from relift.symmetry import finite_field as field
 
 if field.CORE_IS_COMPILED:
@@ -33,6 +34,7 @@ RESTS, OPEN_SIZE, OPEN_SIGN = 1, 2, 4
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class OwnScales:
     """Scales of variables, or of rows, as far as their own numbers decide them.
@@ -54,6 +56,7 @@ class OwnScales:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Intervals:
     """Bounds of variables or of rows: floats, and exact images of what they stand for."""
@@ -110,6 +113,7 @@ class Intervals:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Masses:
     """How much each member of a class counts: positive numbers of variables and of rows, floats and exact."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from relift.arrays import Flags, Indices, Labels, ScalarT, Vector
 from relift.program.index_sets import constant, constant_words
 from relift.program.program import Program
+from relift.records import quick
 from relift.settings import LiftMethod
 from relift.symmetry.centres import Centres
 from relift.symmetry.colour_refinement import Refinement
@@ -29,6 +30,7 @@ _ONES.flags.writeable = _ONE_IMAGES.flags.writeable = False
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Found:
     """Classes, and what is at rest beside them.
@@ -55,6 +57,7 @@ class Found:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """What one search found.

@@ -13,25 +13,28 @@ open are *links*: they count once the row is awake, with its sign. All rows of a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import final
 
 import numpy as np
 
 from relift.arrays import FieldElements, Flags, Indices, Vector
 from relift.program.program import Program
+from relift.records import quick
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
 from relift.symmetry.cone_refinement import StackedCones
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.masses import best_places
 from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS, Intervals, Masses, OwnScales
-from relift.symmetry.partition import Partition
+from relift.symmetry.partition import KEPT_SIZE, Partition
 
 if field.CORE_IS_COMPILED:
     from relift import _core
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class ScaledCones:
     """The columns and rows that cones add to a program, with what is known of their scales.
@@ -62,15 +65,10 @@ class ScaledCones:
         if settings.signs:
             has_open_sign[conic.layout.tails] = has_open_sign[conic.layout.products] = True
         rows = scales_of_conic_rows(conic.b, vectors.b, has_open_sign, sizes=settings.sizes)
-        n_cones = len(conic)
-        state = RESTS + (OPEN_SIZE if settings.sizes else 0)
-        nothing = np.zeros(n_cones, np.uint64)
-        cones = OwnScales(
-            np.ones(n_cones), np.ones(n_cones, np.uint64), np.full(n_cones, state, np.uint8), (nothing,) * 3
-        )
-        links = np.full(stacked.program.n_rows, -1, np.int64)
-        last = stacked.program.A.indptr[1:].astype(np.int64) - 1  # columns of cones come last
-        links[program.n_rows :] = np.where(has_open_sign, last[program.n_rows :], -1)
+        m, n_cones = program.n_rows, len(conic)
+        cones = (_kept_scales if n_cones <= KEPT_SIZE else _scales_of_cones)(n_cones, settings.sizes)
+        links = np.full(m + conic.n_rows, -1, np.int64)
+        np.subtract(stacked.program.A.indptr[m + 1 :], 1, out=links[m:], where=has_open_sign)  # cones come last
         return cls(stacked, cones, rows, links, conic.cone_of_row)
 
     def vectors(self, vectors: VectorImages) -> VectorImages:
@@ -95,16 +93,29 @@ class ScaledCones:
         """Scales of rows, then of conic rows."""
         return _joined(of_rows, self.rows)
 
-    def equalised(self, masses: Masses, cones: Partition) -> Masses:
+    def equalised(self, masses: Masses, variables: Partition) -> Masses:
         """One mass for each cone and all its rows: the least of its class.
 
         Parameters
         ----------
         masses
             Of the stacked program.
-        cones
-            Classes inside which cones must have equal masses.
+        variables
+            Classes of its columns, inside which cones must have equal masses.
         """
+        first_row, first_cone = self.stacked.n_rows, self.stacked.n_variables
+        if not field.CORE_IS_COMPILED:
+            return self.equalised_slowly(masses, Partition.from_labels(variables.labels[first_cone:]))
+        floats, images = masses.variables.copy(), masses.variable_images.copy()
+        row_floats, row_images = masses.rows.copy(), masses.row_images.copy()
+        _core.equalise_masses(
+            variables.labels[first_cone:], self.cone_of_row, variables.n_classes, floats[first_cone:],
+            images[first_cone:], row_floats[first_row:], row_images[first_row:],
+        )  # fmt: skip
+        return Masses(floats, images, row_floats, row_images)
+
+    def equalised_slowly(self, masses: Masses, cones: Partition) -> Masses:
+        """The same as :meth:`equalised` in NumPy, from classes of cones: the twin of the compiled kernel."""
         first_row, first_cone = self.stacked.n_rows, self.stacked.n_variables
         label = cones.labels[self.cone_of_row]
         # Every cone has rows.
@@ -116,6 +127,17 @@ class ScaledCones:
             np.concatenate([masses.rows[:first_row], floats[label]]),
             np.concatenate([masses.row_images[:first_row], images[label]]),
         )
+
+
+def _scales_of_cones(n_cones: int, sizes: bool) -> OwnScales:
+    """Of columns without bounds and costs: they rest, and rows tell their sizes."""
+    state, nothing = RESTS + (OPEN_SIZE if sizes else 0), np.zeros(n_cones, np.uint64)
+    return OwnScales(
+        np.ones(n_cones), np.ones(n_cones, np.uint64), np.full(n_cones, state, np.uint8), (nothing,) * 3
+    )  # fmt: skip
+
+
+_kept_scales = lru_cache(maxsize=KEPT_SIZE)(_scales_of_cones)
 
 
 def scales_of_conic_rows(b: Vector, image: FieldElements, has_open_sign: Flags, *, sizes: bool) -> OwnScales:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.program.index_sets import constant
+from relift.records import quick
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import (
@@ -48,6 +49,7 @@ if field.CORE_IS_COMPILED:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class ClassScales:
     """Classes with a scale for each member: 1 for the representative of its class, 0 for what rests.
@@ -66,6 +68,7 @@ class ClassScales:
 
 
 @final
+@quick
 @dataclass(frozen=True, eq=False)
 class ScaledRefinement:
     """Classes of variables and of rows up to scale, and what they cost."""

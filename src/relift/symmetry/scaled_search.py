@@ -468,8 +468,7 @@ class _Search:
             return self.small.times_sizes(masses)
         if self.cones is None:
             return masses
-        cones = Partition.from_labels(variables.labels[self.program.n_variables :])
-        return self.cones.equalised(masses, cones)
+        return self.cones.equalised(masses, variables)
 
     def program_of_all(self) -> Program:
         if self.small is not None:

@@ -1,5 +1,6 @@
 // What conic rows b - Cx add to the residuals of a point, C by rows: one pass before those of the other rows, one after.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "../sparse_view.hpp"
@@ -72,6 +73,38 @@ inline void push_heads(const long long* heads, const long long* lengths, size_t 
         push[k] = excess / most_room;
         s[first] += excess;
     }
+}
+
+struct ConeTerms {
+    double push, dual_push, gap;
+};
+
+// What second-order cones, of which every row is in one, add to the residuals of a point: how far slack and dual values
+// must be pushed, and the gap, |v's| of each cone and the price of both pushes. NaN where a number is none.
+inline ConeTerms terms_of_second_order(const long long* heads, const long long* lengths, size_t n_cones,
+                                       const double* slack, const double* rooms, const double* v, double scale,
+                                       double* room, double* moved) {
+    ConeTerms terms{0, 0, 0};
+    for (size_t k = 0; k < n_cones; ++k) {
+        const size_t first = size_t(heads[k]), last = first + size_t(lengths[k]);
+        const long long from_first = 0;
+        double push = 0, dual_push = 0, product = 0;
+        std::copy(slack + first, slack + last, moved);
+        push_heads(&from_first, lengths + k, 1, rooms + first, moved, &push);
+        const double kept = moved[0];
+        for (size_t i = first; i < last; ++i) {
+            room[i - first] = larger_or_nan(scale / rooms[i], std::fabs(v[i]));
+            product += v[i] * slack[i];
+        }
+        std::copy(v + first, v + last, moved);
+        push_heads(&from_first, lengths + k, 1, room, moved, &dual_push);
+        terms.push = larger_or_nan(push, terms.push);
+        terms.dual_push = larger_or_nan(dual_push, terms.dual_push);
+        // Heads alone are moved.
+        terms.gap += std::fabs(product) + std::fabs(v[first]) * std::fabs(kept - slack[first]) +
+                     std::fabs(slack[first]) * std::fabs(moved[0] - v[first]);
+    }
+    return terms;
 }
 
 }  // namespace relift::passes

@@ -117,4 +117,10 @@ void fill_triangle(const SparseView<Index>& P, bool is_upper, int32_t* indices, 
                 indices[to] = int32_t(P.indices[e]), values[to++] = P.values[e];
 }
 
+// Dual values of conic rows, not negative for inequalities, back to rows and bounds: upper sides push up, lower ones down.
+inline void expand_duals(const double* values, const int32_t* owner, size_t n, size_t n_first, double* full) {
+    for (size_t k = 0; k < n_first; ++k) full[owner[k]] = values[k];
+    for (size_t k = n_first; k < n; ++k) full[owner[k]] -= values[k];
+}
+
 }  // namespace relift::passes

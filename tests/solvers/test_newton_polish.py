@@ -1,0 +1,75 @@
+"""The last digits of quadratic constraints: the dense and the sparse system give the same steps."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from relift import Program
+from relift.program.cones import SecondOrder
+from relift.program.conic_rows import ConicRows
+from relift.program.solution import Solution
+from relift.settings import SolverSettings
+from relift.solvers import newton_polish
+from relift.solvers.registry import get_backend
+
+
+def curved_program(seed: int, *, has_cone: bool) -> Program:
+    """A linear or quadratic objective over rows, bounds, two balls, and perhaps a cone."""
+    random = np.random.default_rng(seed)
+    n = 6
+    root, other = random.normal(size=(n, n)), random.normal(size=(2, n))
+    cone = np.vstack([np.zeros((1, n)), -random.normal(size=(3, n))]), np.array([2.0, 0.1, 0.2, 0.3]), [SecondOrder(4)]
+    return Program(
+        np.diag(random.uniform(0, 1, n)) if seed % 2 else None, random.normal(size=n), random.normal(size=(3, n)),
+        l=-1.0, lb=-2.0, ub=3.0,
+        quadratic=[(root @ root.T + np.eye(n), random.normal(size=n), 2.0), (other.T @ other, None, 1.0)],
+        conic=ConicRows(*cone) if has_cone else None,
+    )  # fmt: skip
+
+
+def roughened(program: Program, seed: int) -> Solution:
+    """An optimal answer without its last digits."""
+    found = get_backend("clarabel").solve(program, SolverSettings())
+    noise = np.random.default_rng(seed).normal(size=program.n_variables)
+    assert found.x is not None
+    return dataclasses.replace(found, x=found.x + 1e-6 * noise)
+
+
+@pytest.mark.parametrize("has_cone", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_dense_and_sparse_systems_lead_to_the_same_point(
+    seed: int, has_cone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = curved_program(seed, has_cone=has_cone)
+    rough = roughened(program, seed)
+    dense = newton_polish.polished(program, rough)
+    monkeypatch.setattr(newton_polish, "SMALL", 0)
+    sparse = newton_polish.polished(program, rough)
+    assert dense is not rough
+    for name in ("x", "y", "w", "z", "v"):
+        one, other = getattr(dense, name), getattr(sparse, name)
+        assert (one is None) == (other is None)
+        assert one is None or one == pytest.approx(other, abs=1e-9), name
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_the_system_is_dense_up_to_its_limit_only(is_small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = curved_program(0, has_cone=False)
+    rough = roughened(program, 0)
+    asked = []
+    monkeypatch.setattr(newton_polish, "_solved", lambda *_: asked.append("sparse"))
+    monkeypatch.setattr(newton_polish, "_solved_densely", lambda *_: asked.append("dense"))
+    at = newton_polish._Point(rough.x, rough.y, rough.w, rough.z, np.zeros(0))
+    conditions = newton_polish._Conditions(program, at)
+    size = sum(each.size for each in (at.x, conditions.rows, conditions.bounds, conditions.curved))
+    monkeypatch.setattr(newton_polish, "SMALL", size if is_small else size - 1)
+    newton_polish.polished(program, rough)
+    assert asked == ["dense" if is_small else "sparse"]
+
+
+def test_a_singular_system_has_no_step() -> None:
+    H, normals = np.zeros((2, 2)), np.zeros((1, 2))
+    assert newton_polish._solved_densely(H - newton_polish.SHIFT * np.eye(2), normals, np.ones(3)) is None
