@@ -82,7 +82,8 @@ def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | Non
     member = member[same]
     if member.size == 0:
         return None
-    ratio = part.data[first[member]] / part.data[first[leader[member]]]
+    with np.errstate(over="ignore"):  # then it is not near
+        ratio = part.data[first[member]] / part.data[first[leader[member]]]
     near = _rows_near(part, member, leader[member], ratio)
     member, ratio = member[near], ratio[near]
     if member.size == 0:
