@@ -715,6 +715,33 @@ void test_signs_of_entries() {
     CHECK(!have_one_sign(matrix));
 }
 
+// Classes and counts do not depend on the number of threads: few and many distinct words, runs of equal ones, zeros.
+void test_words_are_grouped_and_counted_alike_by_threads() {
+    std::mt19937_64 random(14);
+    for (const u32 size : {0u, 1u, 5u, 3000u, 70000u})
+        for (const u64 n_kinds : {u64(1), u64(3), u64(4096), u64(4097), u64(8750), u64(8751), u64(60000), ~u64(0)}) {
+            std::vector<u64> words(size);
+            for (u32 i = 0; i < size; ++i)
+                words[i] = i && random() % 4 == 0 ? words[i - 1] : n_kinds == ~u64(0) ? random() : mix(random() % n_kinds);
+            if (size > 4) words[2] = words[4] = 0;
+            std::vector<i64> labels(size), others(size);
+            const Grouping expected = group(words.data(), size, size / 8, labels.data());
+            DistinctCounter counter;
+            const DistinctCount count = counter.count_by_parts(words.data(), size, false, 1);
+            CHECK(!count.is_exact || count.number == expected.n_classes());
+            const u64 estimated = counter.count_by_parts(words.data(), size, true, 1).number;
+            for (const u32 n_parts : {1u, 2u, 3u, 7u})
+                for (const u64 guess : {u64(0), u64(size)}) {
+                    const Grouping found = group_by_hash(words.data(), size, guess, others.data(), n_parts);
+                    CHECK(others == labels && found.sizes == expected.sizes);
+                    CHECK(found.representatives == expected.representatives);
+                    const DistinctCount by_parts = counter.count_by_parts(words.data(), size, false, n_parts);
+                    CHECK(by_parts.is_exact == count.is_exact && by_parts.number == count.number);
+                    CHECK(counter.count_by_parts(words.data(), size, true, n_parts).number == estimated);
+                }
+        }
+}
+
 // Many values that were mostly seen before, then many that were not, then again.
 void test_many_values_are_read_as_one_by_one() {
     std::mt19937_64 random(12);
@@ -753,6 +780,7 @@ int main() {
     test_rows_apart<std::int64_t>();
     test_values_that_are_not_finite();
     test_signs_of_entries();
+    test_words_are_grouped_and_counted_alike_by_threads();
     test_many_values_are_read_as_one_by_one();
     test_sparse_graphs();
     test_waiting_cells_fall_apart();

@@ -484,7 +484,7 @@ private:
             if (rows_get_distinct(rounds))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
-                group(rounds.rows().data(), m, m, output_.row_labels);
+                group(rounds.rows().data(), m, m, output_.row_labels, options_.n_threads);
             statistics_.passes += rounds.n_passes();
             return true;
         }
