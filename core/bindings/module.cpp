@@ -228,7 +228,7 @@ struct RefineArguments {
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
     PyObject* kept = Py_None;
-    int needs_scales = 0;
+    int needs_scales = 0, rows_are_apart = 0;
 };
 
 // What one program keeps between its refinements; the matrices are known by where their values stand.
@@ -357,7 +357,8 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         output.row_scale_images = of_rows[3].elements<u64>('u', "row_scale_images", m);
     }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
-                          given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0};
+                          given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0,
+                          given.rows_are_apart != 0};
 
     Statistics statistics;
     LentWeights kept(given.kept, {{}, problem.P.values, problem.A.values, P ? P->values.size() : 0, A.values.size(),
@@ -377,8 +378,13 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
     }
     PyEval_RestoreThread(thread);
     kept.give_back();
-    return Py_BuildValue("KKKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
-                         (unsigned long long)statistics.peak_bytes, (unsigned long long)statistics.rows_without_total);
+    if (given.multipliers)
+        return Py_BuildValue("KKKK", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
+                             (unsigned long long)statistics.peak_bytes,
+                             (unsigned long long)statistics.rows_without_total);
+    return Py_BuildValue("KKKKO", (unsigned long long)statistics.passes, (unsigned long long)statistics.splitters,
+                         (unsigned long long)statistics.peak_bytes, (unsigned long long)statistics.rows_without_total,
+                         statistics.all_are_apart ? Py_True : Py_False);
 }
 
 PyObject* refine_any(const RefineArguments& given) {
@@ -392,12 +398,12 @@ PyObject* refine_any(const RefineArguments& given) {
 PyObject* refine_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOOpppKIOOOOO|Opp", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.row_bounds, &given.counting, &given.decimal, &given.scale_rows, &given.seed,
                               &given.n_threads,
                               &given.progress, &given.variable_labels, &given.row_labels, &given.row_scales,
-                              &given.row_scale_images, &given.kept, &given.needs_scales))
+                              &given.row_scale_images, &given.kept, &given.needs_scales, &given.rows_are_apart))
             return nullptr;
         return refine_any(given);
     });

@@ -325,6 +325,39 @@ PyObject* py_submatrix(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_entries_of_minors(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *M_given, *minors_given;
+        Py_ssize_t n_minor;
+        unsigned n_threads;
+        if (!PyArg_ParseTuple(arguments, "OnOI", &M_given, &n_minor, &minors_given, &n_threads)) return nullptr;
+        if (n_minor < 0) throw std::invalid_argument("the number of minors is negative");
+        const MatrixBuffers buffers(M_given, size_t(n_minor));
+        const Buffer minors_buffer(minors_given);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const auto M = buffers.view<Index>(n_threads);
+            const size_t n_wanted = minors_buffer.size();
+            const long long* minors = minors_buffer.integers<long long>("minors", n_wanted);
+            for (size_t k = 0; k < n_wanted; ++k)
+                if (minors[k] < 0 || size_t(minors[k]) >= M.n_minor || (k && minors[k] <= minors[k - 1]))
+                    throw std::invalid_argument("the wanted rows or columns lie outside the matrix, or do not ascend");
+            Array<ListedEntry> listed;
+            {
+                const WithoutLock unlocked;
+                listed = entries_of_minors(M, minors, n_wanted);
+            }
+            Room majors(listed.size(), 8), places(listed.size(), 8), values(listed.size(), sizeof(double));
+            for (size_t k = 0; k < listed.size(); ++k) {
+                majors.as<long long>()[k] = listed[k].major;
+                places.as<long long>()[k] = listed[k].place;
+                values.as<double>()[k] = listed[k].value;
+            }
+            return Py_BuildValue("NNN", majors.handed_over(), places.handed_over(), values.handed_over());
+        });
+    });
+}
+
 PyObject* py_conic_form(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *vectors[4], *more_given;
@@ -945,6 +978,9 @@ PyMethodDef methods[] = {
     {"are_finite", py_are_finite, METH_VARARGS, "are_finite(*vectors): whether all entries are finite numbers."},
     {"expand_duals", py_expand_duals, METH_VARARGS,
      "expand_duals(values, owner, n_first, full): dual values of the rows of a conic form, back to their owners in the last."},
+    {"entries_of_minors", py_entries_of_minors, METH_VARARGS,
+     "entries_of_minors(matrix, n_minor, minors, threads): returns majors, places among the minors, and values of their "
+     "entries."},
     {"conic_form", py_conic_form, METH_VARARGS,
      "conic_form(A, (l, u, lb, ub), more, n_more, threads): returns the numbers of equal, upper and lower sides, the owner and "
      "right-hand side of each row, and K."},

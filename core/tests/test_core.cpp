@@ -89,6 +89,10 @@ Classes classes_of(const RandomProgram<Index>& program, const Options& options) 
     Quiet monitor;
     classes.statistics = refine(program.problem(), options,
                                 {classes.variables.data(), classes.rows.data(), scales.data(), images.data()}, monitor);
+    if (classes.statistics.all_are_apart) {  // nothing was written
+        std::iota(classes.variables.begin(), classes.variables.end(), 0);
+        std::iota(classes.rows.begin(), classes.rows.end(), 0);
+    }
     return classes;
 }
 
@@ -658,7 +662,7 @@ void test_rows_apart() {
         bool some_are = false;
         for (u32 i = 0; i < m; ++i)
             for (u32 k = 0; k < i; ++k) some_are |= are_multiples(rows[i], rows[k]);
-        const bool apart = rows_are_apart(problem, 1);
+        const bool apart = rows_are_apart(problem, false, 1);
         n_apart += apart;
         CHECK(!(apart && some_are));
         // Sums of sizes do not tell signs, so that some are not said to be apart that are.
@@ -680,9 +684,9 @@ void test_rows_apart() {
     problem.n_variables = problem.n_rows = 2;
     problem.A_is_by_rows = true;
     problem.A = {2, 2, offsets, twice, values};
-    CHECK(!rows_are_apart(problem, 1));
+    CHECK(!rows_are_apart(problem, false, 1) && !rows_are_apart(problem, true, 1));
     problem.A.indices = turned;
-    CHECK(!rows_are_apart(problem, 1));
+    CHECK(!rows_are_apart(problem, false, 1) && !rows_are_apart(problem, true, 1));
 }
 
 void test_values_that_are_not_finite() {
@@ -711,14 +715,47 @@ void test_signs_of_entries() {
     CHECK(!have_one_sign(matrix));
 }
 
+// Classes and counts do not depend on the number of threads: few and many distinct words, runs of equal ones, zeros.
+void test_words_are_grouped_and_counted_alike_by_threads() {
+    std::mt19937_64 random(14);
+    for (const u32 size : {0u, 1u, 5u, 3000u, 70000u})
+        for (const u64 n_kinds : {u64(1), u64(3), u64(4096), u64(4097), u64(8750), u64(8751), u64(60000), ~u64(0)}) {
+            std::vector<u64> words(size);
+            for (u32 i = 0; i < size; ++i)
+                words[i] = i && random() % 4 == 0 ? words[i - 1] : n_kinds == ~u64(0) ? random() : mix(random() % n_kinds);
+            if (size > 4) words[2] = words[4] = 0;
+            std::vector<i64> labels(size), others(size);
+            const Grouping expected = group(words.data(), size, size / 8, labels.data());
+            DistinctCounter counter;
+            const DistinctCount count = counter.count_by_parts(words.data(), size, false, 1);
+            CHECK(!count.is_exact || count.number == expected.n_classes());
+            const u64 estimated = counter.count_by_parts(words.data(), size, true, 1).number;
+            for (const u32 n_parts : {1u, 2u, 3u, 7u})
+                for (const u64 guess : {u64(0), u64(size)}) {
+                    const Grouping found = group_by_hash(words.data(), size, guess, others.data(), n_parts);
+                    CHECK(others == labels && found.sizes == expected.sizes);
+                    CHECK(found.representatives == expected.representatives);
+                    const DistinctCount by_parts = counter.count_by_parts(words.data(), size, false, n_parts);
+                    CHECK(by_parts.is_exact == count.is_exact && by_parts.number == count.number);
+                    CHECK(counter.count_by_parts(words.data(), size, true, n_parts).number == estimated);
+                }
+        }
+}
+
 // Many values that were mostly seen before, then many that were not, then again.
 void test_many_values_are_read_as_one_by_one() {
     std::mt19937_64 random(12);
     std::vector<double> values;
-    for (u32 k = 0; k < 30000; ++k)
-        values.push_back(k / 9000 % 2 ? double(random() >> 11) * 0x1p-53 : double(random() % 50) / 8 - 3);
+    for (u32 k = 0; k < 60000; ++k) {
+        const double many_digits = double(i64(random())) * 0x1p-63;
+        values.push_back(k / 9000 % 3 == 1 ? many_digits
+                         : k / 9000 % 3    ? std::round(many_digits * 1e7) / 1e2
+                                           : double(random() % 50) / 8 - 3);
+    }
     values[123] = HUGE_VAL;
-    values[9500] = -0.0;
+    // Among those of many digits: what integers do not read.
+    const double others[] = {-0.0, 0.0, HUGE_VAL, -HUGE_VAL, 0.25, -1e300, 5e-324, -7.0, 0.1, 1e22, 4503599627370497.5};
+    std::copy(std::begin(others), std::end(others), values.begin() + 12000);
     for (const Reading reading : {Reading::decimal, Reading::bits}) {
         std::vector<u64> images(values.size());
         ValueReader(reading, values.size()).read(values.data(), values.size(), images.data());
@@ -743,6 +780,7 @@ int main() {
     test_rows_apart<std::int64_t>();
     test_values_that_are_not_finite();
     test_signs_of_entries();
+    test_words_are_grouped_and_counted_alike_by_threads();
     test_many_values_are_read_as_one_by_one();
     test_sparse_graphs();
     test_waiting_cells_fall_apart();

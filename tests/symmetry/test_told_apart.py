@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from relift.lifting.presolve import reduce
 from relift.program.index_sets import constant_words
+from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_is_compiled, refine
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
@@ -120,3 +124,49 @@ def test_one_word_for_all_is_as_good_as_one_for_each(mode: Mode, scale_rows: boo
     assert found.rows == other.rows
     assert np.array_equal(found.row_scales, other.row_scales)
     assert np.array_equal(found.row_scale_images, other.row_scale_images)
+
+
+def are_multiples(one: list[Fraction], other: list[Fraction]) -> bool:
+    """Whether one row is a factor, not 0, times the other."""
+    if [value == 0 for value in one] != [value == 0 for value in other]:
+        return False
+    return all(a * d == b * c for (a, b), (c, d) in combinations(list(zip(one, other, strict=True)), 2))
+
+
+@given(case=rows_with_multiples(), by_rows=st.booleans(), data=st.data())
+@settings(deadline=None, max_examples=150)
+def test_presolve_says_that_rows_are_apart_only_where_none_is_a_multiple(
+    case: tuple[np.ndarray, np.ndarray], by_rows: bool, data: st.DataObject
+) -> None:
+    rows, sides = case
+    n = rows.shape[1]
+    upper = np.array([data.draw(st.sampled_from([1.0, 2.0, 0.0])) for _ in range(n)])  # fixed ones shorten rows
+    A = (sparse.csr_array if by_rows else sparse.csc_array)(rows)
+    program = Program(q=np.arange(n) + 0.5, A=A, l=sides, lb=0, ub=upper)
+    reduction = reduce(program)
+    left = reduction.program.A.toarray()
+    exact = [[Fraction(repr(float(value))) for value in row] for row in left]
+    pairs = ((one, other) for k, one in enumerate(exact) for other in exact[:k])
+    multiples = [pair for pair in pairs if are_multiples(*pair)]
+    assert not (reduction.rows_are_apart and multiples)
+    of_left = reduction.images
+    given_words = [of_left.q, of_left.lb, of_left.ub]
+    left_program = reduction.program
+    rest = (of_left.l, of_left.u, left_program.l, left_program.u)
+    known = refine(None, left_program.A, given_words, *rest, rows_are_apart=reduction.rows_are_apart)
+    unknown = refine(None, left_program.A, given_words, *rest)
+    assert known.variables == unknown.variables
+    assert known.rows == unknown.rows
+
+
+def test_rows_of_a_large_program_are_known_to_be_apart() -> None:
+    n = 5000
+    A = sparse.csc_array(sparse.eye_array(n - 1, n) - sparse.eye_array(n - 1, n, k=1))
+    program = Program(q=np.arange(n) + 0.25, A=A, l=0.0, u=0.0, lb=0, ub=3)
+    reduction = reduce(program)
+    assert reduction.rows_are_apart
+    assert reduction.images.l is reduction.images.u  # equations are read once
+    fixed = reduce(program.replace(ub=np.where(np.arange(n) == 7, 0.0, 3.0)))
+    assert fixed.rows_are_apart
+    twice = reduce(program.replace(A=sparse.csc_array(sparse.vstack([A, 2.0 * A[:1]])), l=np.zeros(n), u=np.zeros(n)))
+    assert not twice.rows_are_apart

@@ -17,6 +17,9 @@ inline u32 power_of_two_above(u64 n) {
 inline u64 spread(u64 word) { return word * 0x9E3779B97F4A7C15u; }
 
 // A number of distinct words: exact up to some thousands of them or an eighth of all, beyond that estimated.
+// Which of some parts of hash space a hash belongs to.
+inline u32 part_of_hash(u64 hash, u32 n_parts) { return u32((hash >> 32) * n_parts >> 32); }
+
 struct DistinctCount {
     u64 number;
     bool is_exact;
@@ -27,25 +30,84 @@ public:
     static constexpr u32 least_exact = 4096, most_exact = 65536;
 
     // Counts never fall from round to round: once estimated, always estimated (skip_exact).
-    DistinctCount count(const u64* words, u32 size, bool skip_exact = false) {
+    DistinctCount count(const u64* words, u32 size, bool skip_exact = false, u32 n_threads = 1) {
+        return count_by_parts(words, size, skip_exact, threads_for(size, n_threads));
+    }
+
+    // The same by so many threads; what is counted does not depend on them.
+    DistinctCount count_by_parts(const u64* words, u32 size, bool skip_exact, u32 n_parts) {
         u64 number = 0;
-        if (!skip_exact && count_exactly(words, size, number)) return {number, true};
-        return {estimate(words, size), false};
+        if (!skip_exact) {
+            const bool is_exact = n_parts > 1 ? count_exactly_by_parts(words, size, number, n_parts)
+                                              : count_exactly(words, size, number);
+            if (is_exact) return {number, true};
+        }
+        return {n_parts > 1 ? estimate_by_parts(words, size, n_parts) : estimate(words, size), false};
     }
 
 private:
+    static u32 most_counted(u32 size) { return std::min(std::max(least_exact, size / 8), most_exact); }
+
+    // Each thread counts some of the words; what they have found is then counted together. All end as soon as one of them
+    // has found too many.
+    static bool count_exactly_by_parts(const u64* words, u32 size, u64& number, u32 n_parts) {
+        const u32 limit = most_counted(size);
+        std::vector<DistinctCounter> counters(n_parts);
+        std::vector<u64> numbers(n_parts, 0);
+        std::atomic<bool> are_few{true};
+        in_parallel(n_parts, [&](u32 k) {
+            constexpr u64 block = 1 << 16;
+            const u64 first = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts);
+            counters[k].clear(size);
+            for (u64 at = first; at < last && are_few; at += block)
+                if (!counters[k].add_distinct(words + at, std::min(block, last - at), limit)) are_few = false;
+        });
+        if (!are_few) return false;
+        for (u32 k = 1; k < n_parts; ++k)
+            if (!counters[0].add_distinct_of(counters[k], limit)) return false;
+        number = counters[0].number_;
+        return true;
+    }
+
+    // Each thread looks at some of the words; what they have seen is then counted together.
+    u64 estimate_by_parts(const u64* words, u32 size, u32 n_parts) {
+        const Slice slice(size);
+        release(table_);
+        std::vector<Array<u64>> seen(n_parts);
+        in_parallel(n_parts, [&](u32 k) {
+            Array<u64> slots(slice.capacity, 0);
+            const u64 first = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts);
+            slice.count(words + first, last - first, slots);
+            seen[k].swap(slots);
+        });
+        u64 number = 0;
+        Array<u64> slots(slice.capacity, 0);
+        for (const Array<u64>& hashes : seen)
+            for (u64 hash : hashes)
+                if (hash && number <= slice.most()) number += slice.add(hash, slots);
+        return slice.scaled(number);
+    }
     bool count_exactly(const u64* words, u32 size, u64& number) {
-        const u32 limit = std::min(std::max(least_exact, size / 8), most_exact);
-        u32 capacity = power_of_two_above(2 * std::min<u64>(size, least_exact));
-        int shift = 64 - trailing_zeros(capacity);
-        table_.assign(capacity, 0);
-        bool zero_seen = false;
+        clear(size);
+        const bool are_few = add_distinct(words, size, most_counted(size));
+        number = number_;
+        return are_few;
+    }
+    void clear(u32 size) {
+        table_.assign(power_of_two_above(2 * std::min<u64>(size, least_exact)), 0);
+        number_ = 0;
+        zero_seen_ = false;
+    }
+    // Adds words to those seen so far; returns false when these are more than the limit.
+    bool add_distinct(const u64* words, u64 size, u64 limit) {
+        u64 number = number_, capacity = table_.size();
+        int shift = 64 - trailing_zeros(u32(capacity));
         u64 last = size ? ~words[0] : 0;
-        for (u32 i = 0; i < size; ++i) {
+        for (u64 i = 0; i < size; ++i) {
             const u64 word = words[i];
             if (word == last) continue;
             last = word;
-            if (word == 0) { number += !zero_seen; zero_seen = true; continue; }
+            if (word == 0) { number += !zero_seen_; zero_seen_ = true; continue; }
             u64 at = spread(word) >> shift;
             while (table_[at] && table_[at] != word) at = (at + 1) & (capacity - 1);
             if (table_[at]) continue;
@@ -53,9 +115,17 @@ private:
             if (++number > limit) return false;
             if (2 * number <= capacity) continue;
             enlarge_table();
-            capacity = u32(table_.size());
-            shift = 64 - trailing_zeros(capacity);
+            capacity = table_.size();
+            shift = 64 - trailing_zeros(u32(capacity));
         }
+        number_ = number;
+        return number <= limit;
+    }
+    bool add_distinct_of(const DistinctCounter& other, u64 limit) {
+        const u64 zero = 0;
+        if (other.zero_seen_ && !add_distinct(&zero, 1, limit)) return false;
+        for (const u64 word : other.table_)
+            if (word && !add_distinct(&word, 1, limit)) return false;
         return true;
     }
     void enlarge_table() {
@@ -69,26 +139,46 @@ private:
         }
         table_.swap(larger);
     }
-    // Counts the words in a slice of hash space that holds about 2048 of them if all are distinct.
-    u64 estimate(const u64* words, u32 size) {
+    // A slice of hash space that holds about 2048 of the words if all are distinct, and the table in which they are
+    // counted, up to three quarters of it.
+    struct Slice {
+        u32 size, capacity;
         int halvings = 0;
-        while (size >> halvings > 2048) ++halvings;
-        const u64 outside = halvings ? ~u64(0) << (64 - halvings) : 0;
-        const u32 capacity = power_of_two_above(3 * u64(size >> halvings));
-        Array<u64>().swap(table_);  // the exact count has ended: its table goes before this one comes
-        Array<u64> slots(capacity, 0);
-        u64 number = 0;
-        for (u32 i = 0; i < size; ++i) {
-            const u64 hash = spread(words[i]);
-            if (hash & outside) continue;
-            if (number > 3 * u64(capacity) / 4) break;
+        u64 outside;
+        explicit Slice(u32 n_words) : size(n_words) {
+            while (size >> halvings > 2048) ++halvings;
+            outside = halvings ? ~u64(0) << (64 - halvings) : 0;
+            capacity = power_of_two_above(3 * u64(size >> halvings));
+        }
+        u64 most() const { return 3 * u64(capacity) / 4; }
+        u64 scaled(u64 number) const { return std::min<u64>(number << halvings, size); }
+        // Whether the hash is new; its last bit does not count.
+        bool add(u64 hash, Array<u64>& slots) const {
             u64 at = hash >> 8 & (capacity - 1);
             while (slots[at] && slots[at] != (hash | 1)) at = (at + 1) & (capacity - 1);
-            if (!slots[at]) { slots[at] = hash | 1; ++number; }
+            const bool is_new = !slots[at];
+            slots[at] = hash | 1;
+            return is_new;
         }
-        return std::min<u64>(number << halvings, size);
+        u64 count(const u64* words, u64 n_words, Array<u64>& slots) const {
+            u64 number = 0;
+            for (u64 i = 0; i < n_words && number <= most(); ++i) {
+                const u64 hash = spread(words[i]);
+                if (!(hash & outside)) number += add(hash, slots);
+            }
+            return number;
+        }
+    };
+
+    u64 estimate(const u64* words, u32 size) {
+        const Slice slice(size);
+        release(table_);  // the exact count has ended: its table goes before this one comes
+        Array<u64> slots(slice.capacity, 0);
+        return slice.scaled(slice.count(words, size, slots));
     }
     Array<u64> table_;
+    u64 number_ = 0;
+    bool zero_seen_ = false;
 };
 
 // How many of some words that look random are distinct; the table is for use again. Words that differ in their last bit
@@ -234,11 +324,84 @@ inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels) {
     }
 }
 
-// The same by several threads, if the classes are few: each groups a part, then classes of the parts are joined, part
-// by part, so that their numbers are again those of smallest members.
+// The same by several threads, each of which groups the words of a part of hash space, so that no class has words in two
+// parts. The first member of a class stands in `labels` until they are numbered, block by block: that of the first member
+// itself as its complement, until all others have read it.
+inline Grouping group_by_hash(const u64* words, u32 size, u64 expected, i64* labels, u32 n_parts) {
+    struct Slot { u32 mark, first, n_members; };
+    constexpr u32 ahead = 12, block = 512;
+    std::vector<Array<Slot>> tables(n_parts);
+    in_parallel(n_parts, [&](u32 k) {
+        for (u64 capacity = power_of_two_above(2 * expected / n_parts + 16);; capacity *= 4) {
+            Array<Slot> table(capacity, Slot{0, 0, 0});
+            const u64 mask = capacity - 1;
+            u64 n_classes = 0;
+            bool has_room = true;
+            for (u32 from = 0; from < size && has_room; from += block) {
+                // That a word belongs to this part is as good as random: nothing branches on it.
+                u32 own[block], n_own = 0;
+                for (u32 i = from, end = u32(std::min<u64>(size, u64(from) + block)); i < end; ++i) {
+                    const u64 hash = spread(words[i]);
+                    own[n_own] = i;
+                    const bool is_own = part_of_hash(hash, n_parts) == k;
+                    n_own += is_own;
+                }
+                for (u32 j = 0; j < n_own && has_room; ++j) {
+                    if (j + ahead < n_own) RELIFT_PREFETCH_TO_WRITE(&table[spread(words[own[j + ahead]]) >> 16 & mask]);
+                    const u32 i = own[j], mark = u32(words[i] ^ words[i] >> 32);
+                    u64 at = spread(words[i]) >> 16 & mask;
+                    while (table[at].n_members && (table[at].mark != mark || words[table[at].first] != words[i]))
+                        at = (at + 1) & mask;
+                    if (!table[at].n_members) {
+                        table[at] = {mark, i, 0};
+                        has_room = ++n_classes * 4 <= capacity * 3;
+                    }
+                    ++table[at].n_members;
+                    labels[i] = table[at].first;
+                }
+            }
+            if (!has_room) continue;
+            tables[k].swap(table);
+            return;
+        }
+    });
+    Array<u32> n_before(n_parts + 1, 0);
+    in_parallel(n_parts, [&](u32 k) {
+        u32 n_firsts = 0;
+        for (u64 i = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts); i < last; ++i)
+            n_firsts += labels[i] == i64(i);
+        n_before[k + 1] = n_firsts;
+    });
+    for (u32 k = 0; k < n_parts; ++k) n_before[k + 1] += n_before[k];
+    Grouping grouping;
+    grouping.sizes.resize(n_before[n_parts]);
+    grouping.representatives.resize(n_before[n_parts]);
+    in_parallel(n_parts, [&](u32 k) {
+        u32 label = n_before[k];
+        for (u64 i = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts); i < last; ++i) {
+            if (labels[i] != i64(i)) continue;
+            grouping.representatives[label] = u32(i);
+            labels[i] = ~i64(label++);
+        }
+    });
+    in_parallel(n_parts, [&](u32 k) {
+        for (const Slot& slot : tables[k])
+            if (slot.n_members) grouping.sizes[u64(~labels[slot.first])] = slot.n_members;
+        for (u64 i = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts); i < last; ++i)
+            if (labels[i] >= 0) labels[i] = ~labels[labels[i]];
+    });
+    over_range(grouping.n_classes(), n_parts, [&](u64 first, u64 last) {
+        for (u64 label = first; label < last; ++label) labels[grouping.representatives[label]] = i64(label);
+    });
+    return grouping;
+}
+
+// The same by several threads: by hash, or, if the classes are few, each thread groups a part of the words, then classes
+// of the parts are joined, part by part, so that their numbers are again those of smallest members.
 inline Grouping group(const u64* words, u32 size, u64 expected, i64* labels, u32 n_threads) {
     const u32 n_parts = threads_for(size, n_threads);
-    if (n_parts == 1 || expected > size / 16) return group(words, size, expected, labels);
+    if (n_parts == 1) return group(words, size, expected, labels);
+    if (expected > size / 16) return group_by_hash(words, size, expected, labels, n_parts);
     std::vector<Grouping> parts(n_parts);
     in_parallel(n_parts, [&](u32 k) {
         const u64 first = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts);

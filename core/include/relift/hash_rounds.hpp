@@ -247,8 +247,8 @@ public:
 
     Verdict run(double growth_to_go_on) {
         if (has_distinct_variables_) return Verdict::discrete;
-        n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables);
-        n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows);
+        n_variable_classes_ = counted(variables_);
+        n_row_classes_ = counted(rows_);
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows, n_entries = problem_.A.n_entries();
         if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
         RoundsToGo rounds_to_go(n_vertices, n_variable_classes_, n_row_classes_, growth_to_go_on);
@@ -258,13 +258,13 @@ public:
             has_woken_ = false;
             n_woken_ = n_woken_entries_ = 0;
             if (!(is_first && skips_first_rows_)) colour_rows();
-            n_row_classes_ = counter_.count(rows_.data(), problem_.n_rows, !rows_before.is_exact);
+            n_row_classes_ = counted(rows_, !rows_before.is_exact);
             // The variables are stable under the rows as they were, unless they woke: if those have not changed, all is
             // done.
             if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_) && !has_woken_ && !had_woken)
                 return Verdict::stable;
             colour_variables();
-            n_variable_classes_ = counter_.count(variables_.data(), problem_.n_variables, !variables_before.is_exact);
+            n_variable_classes_ = counted(variables_, !variables_before.is_exact);
             monitor_.did(u64(1) << 17, "rounds", (n_passes_ + 1) / 2, n_classes());
             // The rows are stable under the variables as they were.
             if (stayed(variables_before, n_variable_classes_) && !has_woken_) return Verdict::stable;
@@ -279,7 +279,7 @@ public:
         }
     }
 
-    bool rows_are_distinct() { return are_distinct(rows_, counter_.count(rows_.data(), problem_.n_rows)); }
+    bool rows_are_distinct() { return are_distinct(rows_, counted(rows_)); }
 
     void colour_rows() {
         if (problem_.n_rows == 0) return;
@@ -318,6 +318,10 @@ public:
     }
 
 private:
+    DistinctCount counted(const Array<u64>& colours, bool skip_exact = false) {
+        return counter_.count(colours.data(), u32(colours.size()), skip_exact, n_threads_);
+    }
+
     // Calls work(v) for the vertices of one side, which it must not connect.
     template <class Work>
     void over_vertices(u64 size, Work&& work) const {

@@ -40,6 +40,7 @@ struct Options {
     u64 seed = 0;
     u32 n_threads = 1;  // the most that may be used; nothing depends on it but the time
     bool needs_scales = false;  // give up, with everything alone, where some row is not divided by its weighted sum
+    bool rows_are_apart = false;  // no row is a multiple of another: it is known, and not looked at
 };
 
 struct Output {
@@ -52,6 +53,7 @@ struct Statistics {
     u64 passes = 0, splitters = 0, peak_bytes = 0;  // a pass goes over all entries once; two make a round
     u64 rows_without_total = 0;                     // rows that were not divided by their weighted sum, or
                                                     // vertices whose scale was lost in cancellation
+    bool all_are_apart = false;                     // every vertex is alone, before sums: the output is not written
 };
 
 // Calls work(row, column, entry) for every stored entry of A.

@@ -137,8 +137,10 @@ public:
         if (problem_.has_P() && options_.counting) take_diagonal();
         variables_are_distinct_ = variables_start_distinct();
         const u32 n_threads = options_.n_threads;
-        if (variables_are_distinct_ && are_finite(problem_.A, n_threads) && rows_are_apart(problem_, n_threads)) {
-            tell_all_apart();
+        if (variables_are_distinct_ && are_finite(problem_.A, n_threads) &&
+            rows_are_apart(problem_, options_.rows_are_apart, n_threads)) {  // nothing is left to compare
+            statistics_.all_are_apart = true;
+            statistics_.peak_bytes = memory_count().peak;
             return statistics_;
         }
         encode_matrices();
@@ -229,15 +231,6 @@ private:
         return words.size() < 2 || all_distinct_by_marks(words.data(), u32(words.size()));
     }
 
-    // Nothing is left to compare: rows are not divided by anything.
-    void tell_all_apart() {
-        std::fill_n(output_.row_scales, problem_.n_rows, 1.0);
-        std::fill_n(output_.row_scale_images, problem_.n_rows, 1);
-        for (u32 j = 0; j < problem_.n_variables; ++j) output_.variable_labels[j] = j;
-        for (u32 i = 0; i < problem_.n_rows; ++i) output_.row_labels[i] = i;
-        statistics_.peak_bytes = memory_count().peak;
-    }
-
     // Counting compares diagonals as colours: their entries count as absent.
     void take_diagonal() {
         const auto& P = problem_.P;
@@ -252,8 +245,12 @@ private:
 
     static u64 finite_image(ValueReader& image, double value) {
         const u64 word = image(value);
-        if (word >= modulus) throw std::invalid_argument("an entry of a matrix is infinite");
+        require_finite(word);
         return word;
+    }
+
+    static void require_finite(u64 word) {
+        if (word >= modulus) throw std::invalid_argument("an entry of a matrix is infinite");
     }
 
     u64 value_word(u64 key) const { return key ? mix(key ^ mix(options_.seed + 1)) | 1 : 0; }
@@ -287,12 +284,19 @@ private:
         const u32 n_threads = threads_for(n_entries, options_.n_threads);
         if (n_entries && values[0] != 0 && word_of(bits_of(values[0])) && are_all_equal(values, n_entries, n_threads))
             return Weights();
-        if (n_threads > 1)
-            return encode_by_blocks(values, n_entries, [&] { return word_of; }, n_threads);
+        const auto write_words = [&](u64 first, u64 last, u64* words) {
+            ValueReader image(options_.reading, n_entries);
+            image.read(values + first, last - first, words);
+            for (u64 e = 0; e < last - first; ++e) {
+                require_finite(words[e]);
+                if (options_.counting) words[e] = value_word(words[e]);
+            }
+        };
+        if (n_threads > 1) return encode_by_blocks(values, n_entries, word_of, write_words, n_threads);
         return encode(n_entries, [&](auto&& visit) {
             for (u64 e = 0; e < n_entries; ++e)
                 if (!visit(bits_of(values[e]))) return;
-        }, word_of);
+        }, word_of, [&](u64* words) { write_words(0, n_entries, words); });
     }
 
     // One word for each entry, so that single ones can be changed.
@@ -480,7 +484,7 @@ private:
             if (rows_get_distinct(rounds))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
-                group(rounds.rows().data(), m, m, output_.row_labels);
+                group(rounds.rows().data(), m, m, output_.row_labels, options_.n_threads);
             statistics_.passes += rounds.n_passes();
             return true;
         }

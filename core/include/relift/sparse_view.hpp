@@ -42,9 +42,11 @@ template <class Index>
 void check_offsets(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values) {
     if (n_offsets != u64(matrix.n_major) + 1) throw std::invalid_argument("indptr has a wrong length");
     if (matrix.offsets[0] != 0) throw std::invalid_argument("indptr does not start at 0");
-    bool ascending = true;
-    for (u32 j = 0; j < matrix.n_major; ++j) ascending &= matrix.offsets[j] <= matrix.offsets[j + 1];
-    if (!ascending) throw std::invalid_argument("indptr decreases");
+    using Unsigned = std::make_unsigned_t<Index>;
+    Unsigned signs = 0;  // the sign bit is set where an offset, or its distance from the one before, is negative
+    for (u64 j = 0; j < matrix.n_major; ++j)
+        signs |= Unsigned(matrix.offsets[j + 1]) | (Unsigned(matrix.offsets[j + 1]) - Unsigned(matrix.offsets[j]));
+    if (signs >> (8 * sizeof(Index) - 1)) throw std::invalid_argument("indptr decreases");
     const u64 n_entries = u64(matrix.offsets[matrix.n_major]);
     if (n_entries > n_indices || n_entries > n_values)
         throw std::invalid_argument("indptr ends behind the indices or the values");

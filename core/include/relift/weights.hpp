@@ -98,9 +98,9 @@ inline void take_as_integers(Weights& weights) {
 }
 
 // Encodes entries 0 .. n_entries-1 in the order in which for_each_key(visit) gives their keys; word_of(key) is
-// the word of a key. visit returns whether to go on.
-template <class ForEachKey, class WordOf>
-Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
+// the word of a key. visit returns whether to go on. write_words(words) writes the words of all entries.
+template <class ForEachKey, class WordOf, class WriteWords>
+Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of, WriteWords&& write_words) {
     Weights weights;
     if (n_entries == 0) return weights;
     weights.ids.resize(n_entries);
@@ -128,23 +128,30 @@ Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
     release(weights.ids);
     weights.kind = WeightKind::words;
     weights.words.resize(n_entries);
-    entry = 0;
-    for_each_key([&](u64 key) {
-        weights.words[entry++] = word_of(key);
-        return true;
-    });
+    write_words(weights.words.data());
     return weights;
 }
 
-// The values of a matrix by several threads: make_word_of() returns a function from bits to words for each of them.
+template <class ForEachKey, class WordOf>
+Weights encode(u64 n_entries, ForEachKey&& for_each_key, WordOf&& word_of) {
+    return encode(n_entries, for_each_key, word_of, [&](u64* words) {
+        for_each_key([&](u64 key) {
+            *words++ = word_of(key);
+            return true;
+        });
+    });
+}
+
+// The values of a matrix by several threads: word_of(key) is the word of the bits of a value, and
+// write_words(first, last, words) writes those of some entries, for several threads at a time.
 // Values are numbered by the first entries and, where a block meets another one, when all blocks have come to rest.
-template <class MakeWordOf>
-Weights encode_by_blocks(const double* values, u64 n_entries, MakeWordOf&& make_word_of, u32 n_threads) {
+template <class WordOf, class WriteWords>
+Weights encode_by_blocks(const double* values, u64 n_entries, WordOf&& word_of, WriteWords&& write_words,
+                         u32 n_threads) {
     constexpr u64 n_first = 1 << 14;
     Weights weights;
     weights.table.assign(256, 0);
     KeyNumbers numbers;
-    auto word_of = make_word_of();
     const auto is_numbered = [&](u64 entry) {
         const u64 key = bits_of(values[entry]);
         const u32 n_known = numbers.size(), number = numbers.number(key);
@@ -183,10 +190,8 @@ Weights encode_by_blocks(const double* values, u64 n_entries, MakeWordOf&& make_
     release(weights.ids);
     weights.kind = WeightKind::words;
     weights.words.resize(n_entries);
-    over_range(n_entries, n_threads, [&](u64 first, u64 last) {
-        auto own_word_of = make_word_of();
-        for (u64 entry = first; entry < last; ++entry) weights.words[entry] = own_word_of(bits_of(values[entry]));
-    });
+    over_range(n_entries, n_threads,
+               [&](u64 first, u64 last) { write_words(first, last, weights.words.data() + first); });
     return weights;
 }
 

@@ -13,6 +13,7 @@ from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.passes import scan_rows, submatrix
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
+from relift.symmetry.partition import Partition
 
 ROUNDING = 1e-12
 """Floats that stand for one exact number differ by no more than this, relative to the terms that were added."""
@@ -68,13 +69,12 @@ def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | Non
     first = part.indptr[:-1]
     words = exact.images(part.data, reading)
     row_of = np.repeat(np.arange(candidates.size), np.diff(part.indptr))
-    words = exact.multiply(words, exact.inverse(words[first])[row_of])
+    leading = words[first]
+    words = exact.multiply(words, exact.inverse(leading)[row_of])
     scaled = sparse.csr_array((words, part.indices, part.indptr), shape=part.shape)
     keys = scaled @ np.random.default_rng(0x5EED).integers(1, 1 << 63, A.shape[1], dtype=np.uint64)
-    order = np.argsort(keys, kind="stable")
-    starts = np.flatnonzero(np.r_[True, keys[order][1:] != keys[order][:-1]])
-    leader = np.empty(candidates.size, np.int64)
-    leader[order] = np.repeat(order[starts], np.diff(np.r_[starts, candidates.size]))
+    groups = Partition.from_labels(keys)  # a key is as good as a label
+    leader = groups.representatives[groups.labels]
     member = np.flatnonzero(leader != np.arange(candidates.size))
     if member.size == 0:
         return None
@@ -82,14 +82,14 @@ def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | Non
     member = member[same]
     if member.size == 0:
         return None
-    ratio = part.data[first[member]] / part.data[first[leader[member]]]
+    with np.errstate(over="ignore"):  # then it is not near
+        ratio = part.data[first[member]] / part.data[first[leader[member]]]
     near = _rows_near(part, member, leader[member], ratio)
     member, ratio = member[near], ratio[near]
     if member.size == 0:
         return None
     lead = leader[member]
-    original = exact.images(part.data[first], reading)
-    ratio_image = exact.multiply(original[member], exact.inverse(original[lead]))
+    ratio_image = exact.multiply(leading[member], exact.inverse(leading[lead]))
     return Duplicates(candidates[member], candidates[lead], ratio, ratio_image)
 
 

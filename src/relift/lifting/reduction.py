@@ -72,6 +72,8 @@ class Reduction:
         Whether substituted values have changed the costs of other variables.
     curvature
         The quadratic part of the objective at the substituted values.
+    rows_are_apart
+        Whether no row of ``program`` can be a multiple of another, and at most one is 0.
     """
 
     ground: Program
@@ -91,6 +93,7 @@ class Reduction:
     cuts: Cuts | None = None
     has_own_costs: bool = False
     curvature: float = 0.0
+    rows_are_apart: bool = False
 
     @property
     def is_trivial(self) -> bool:
@@ -165,16 +168,21 @@ def trivial_reduction(
     scan: Scan | None = None,
     cuts: Cuts | None = None,
     earlier: Reduction | None = None,
+    *,
+    rows_are_apart: bool = False,
 ) -> Reduction:
     """A reduction that changes nothing: all variables and rows are kept, and bounds are their own."""
     n, m = program.n_variables, program.n_rows
     if earlier is not None and earlier.is_trivial and (earlier.variables.size, earlier.rows.size) == (n, m):
-        return replace(earlier, ground=program, program=program, images=images, scan=scan, cuts=cuts)
+        return replace(
+            earlier, ground=program, program=program, images=images, scan=scan, cuts=cuts, rows_are_apart=rows_are_apart
+        )
     own = constant(NO_ROW, n)
     nothing = constant(0.0, n), constant(0.0, m)
     return Reduction(
-        program, program, images, all_of(n), all_of(m), nothing[0], own, own, nothing[1], scan=scan, cuts=cuts
-    )
+        program, program, images, all_of(n), all_of(m), nothing[0], own, own, nothing[1], scan=scan, cuts=cuts,
+        rows_are_apart=rows_are_apart,
+    )  # fmt: skip
 
 
 def _gradient(program: Program, x: Vector | None) -> Vector:

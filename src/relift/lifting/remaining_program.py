@@ -9,8 +9,8 @@ from relift.lifting.duplicate_rows import Duplicates, find_duplicates
 from relift.lifting.reduction import Reduction, trivial_reduction
 from relift.lifting.substitution import Substitution, places
 from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
-from relift.program.index_sets import constant, distinct, where
-from relift.program.passes import submatrix
+from relift.program.index_sets import constant, distinct, taken, where
+from relift.program.passes import scan_rows, submatrix
 from relift.program.program import Program
 from relift.symmetry import finite_field as exact
 from relift.symmetry.exact_vectors import VectorImages
@@ -23,16 +23,16 @@ def finish(work: Substitution) -> Reduction:
     # Those of the earlier program if they are equal: then all that is made of them is found without comparing.
     variables = work.cuts.made("variables", A, None, variables, lambda: variables)
     rows = work.cuts.made("rows", A, rows, None, lambda: rows)
-    duplicates, cut = _duplicates(work, rows, variables)
+    (duplicates, are_apart), cut = _duplicates(work, rows, variables)
     if not work.has_changed and duplicates is None:
         work.cuts.close()
-        return trivial_reduction(program, work.images, work.scan, work.cuts)
+        return trivial_reduction(program, work.images, work.scan, work.cuts, rows_are_apart=are_apart)
     work.change()
     factor = constant(1.0, program.n_rows)
     lower_row = upper_row = rows
     if duplicates is not None:
-        factor, cut = np.ones(program.n_rows), None
-        rows, lower_row, upper_row = _merge(work, rows, duplicates, factor)
+        cut = None
+        rows, lower_row, upper_row, factor = _merge(work, rows, duplicates)
     if rows.size < program.n_rows or variables.size < program.n_variables:
         made = cut
         A = work.cuts.made(
@@ -61,6 +61,7 @@ def finish(work: Substitution) -> Reduction:
     return Reduction(
         program, reduced, images, variables, rows, values, lower, upper, work.source_entry,
         tuple(work.fixed), lower_row, upper_row, factor, work.scan, work.cuts, work.q is not program.q, quadratic,
+        are_apart,
     )  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vect
     vector, image = getattr(work, name), getattr(work, f"{name}_image")
     if kept.size == size:
         return vector, image
-    make = lambda: (vector.take(kept), image.take(kept))  # noqa: E731
+    make = lambda: (vector.take(kept), taken(image, kept))  # noqa: E731
     # Images are taken over from the earlier program where the floats are equal, and only there.
     return work.cuts.made(f"part of {name}", work.program.A, None, kept, make, objects=(image,))
 
@@ -110,30 +111,38 @@ def _some(work: Substitution, rows: Indices, variables: Indices) -> tuple[Indice
     )
 
 
-def _duplicates(work: Substitution, rows: Indices, variables: Indices) -> tuple[Duplicates | None, SparseMatrix | None]:
-    """Multiples among the rows that are left, by their places there, and the matrix that is left if it was made."""
+def _duplicates(
+    work: Substitution, rows: Indices, variables: Indices
+) -> tuple[tuple[Duplicates | None, bool], SparseMatrix | None]:
+    """Multiples among the rows that are left, by their places there, and the matrix that is left if it was made.
+
+    With the multiples comes whether there can be none, by the scan, and at most one row is 0.
+    """
     A, cut = work.program.A, None
     # Where variables were substituted, or rows of one entry stay, others than those of the scan may be multiples.
     is_scanned = variables.size == work.program.n_variables and not np.any(work.row_alive & (work.counts == 1))
 
-    def look() -> Duplicates | None:
+    def look() -> tuple[Duplicates | None, bool]:
         nonlocal cut
         if is_scanned:
-            found = find_duplicates(A, work.reading, work.alike[work.row_alive[work.alike]])
-            return found if found is None or rows.size == A.shape[0] else found.among(work.row_alive)
-        cut = submatrix(A, rows, variables)
-        return find_duplicates(cut, work.reading)
+            counts, alike = work.counts[rows], work.alike[work.row_alive[work.alike]]
+            found = find_duplicates(A, work.reading, alike)
+            found = found if found is None or rows.size == A.shape[0] else found.among(work.row_alive)
+        else:
+            cut = submatrix(A, rows, variables)
+            counts, alike = scan_rows(cut)
+            found = find_duplicates(cut, work.reading, alike)
+        return found, alike.size == 0 and np.count_nonzero(counts == 0) < 2
 
     name = f"duplicates, {work.reading}, {'of the scan' if is_scanned else 'of the rest'}"
     return work.cuts.made(name, A, *_some(work, rows, variables), look), cut
 
 
-def _merge(
-    work: Substitution, rows: Indices, duplicates: Duplicates, factor: Vector
-) -> tuple[Indices, Indices, Indices]:
+def _merge(work: Substitution, rows: Indices, duplicates: Duplicates) -> tuple[Indices, Indices, Indices, Vector]:
     """Give the first of each group of multiples the tightest bounds of the group.
 
-    Returns the rows that stay, and those that their lower and their upper bounds came from.
+    Returns the rows that stay, those that their lower and their upper bounds came from, and of which multiple of the
+    row that stands for it each row is.
     """
     member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
     i = rows[member]
@@ -169,5 +178,8 @@ def _merge(
             led = heads[together[won]]
             sources[side] = stays.copy()
             sources[side][led - np.searchsorted(gone, led)] = i[tight.winner[together[won]]]
-    factor[i[merged]] = ratio[merged]
-    return stays, sources[0], sources[1]
+    factor = constant(1.0, work.program.n_rows)
+    if np.any(ratio[merged] != 1.0):
+        factor = np.ones(factor.size)
+        factor[i[merged]] = ratio[merged]
+    return stays, sources[0], sources[1], factor

@@ -338,14 +338,15 @@ def _n_classes(symmetry: Symmetry) -> int:
 def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Images:
     """What tells things apart from the start: the vectors, and the classes of an earlier lifting."""
     if kept is None:
-        return Images(reduction.images)
+        return Images(reduction.images, rows_are_apart=reduction.rows_are_apart)
     settled, old = kept
     variables = _labels_with_rest(old.variables, settled.variables, reduction.program.n_variables)
     rows = _labels_with_rest(old.rows, settled.rows, reduction.program.n_rows)
     conic = reduction.program.conic
     conic_rows = _labels_with_rest(old.conic_rows, settled.conic_rows, conic.n_rows)
     cones = _labels_with_rest(old.cones, settled.cones, len(conic))
-    return Images(reduction.images, (variables,), (rows,), (conic_rows,), (cones,))
+    words = (variables,), (rows,), (conic_rows,), (cones,)
+    return Images(reduction.images, *words, rows_are_apart=reduction.rows_are_apart)
 
 
 def _labels_with_rest(classes: Partition, kept: Indices, size: int) -> FieldElements:

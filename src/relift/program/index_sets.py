@@ -100,6 +100,19 @@ def constant_words(word: int, size: int) -> FieldElements:
     return np.broadcast_to(np.uint64(word), (size,))
 
 
+def taken(words: FieldElements, places: Indices) -> FieldElements:
+    """Some of many words; of one word that stands for all, as many.
+
+    Examples
+    --------
+    >>> taken(constant_words(7, 5), np.array([1, 3])).strides, taken(np.arange(5, dtype=np.uint64), np.array([1, 3]))
+    ((0,), array([1, 3], dtype=uint64))
+    """
+    if words.strides == (0,) and words.size:
+        return constant_words(int(words[0]), places.size)
+    return words.take(places)
+
+
 def is_constant(vector: Vector) -> bool:
     """Whether all numbers are equal; most vectors show that they are not by their first ones.
 

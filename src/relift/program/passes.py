@@ -341,15 +341,22 @@ def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | No
     >>> some.row.tolist(), some.column.tolist(), some.value.tolist()
     ([0, 0], [1, 2], [3.0, 4.0])
     """
-    if core_for(matrix) is None:
+    compiled = core_for(matrix)
+    if compiled is None:
         listed = passes_reference.submatrix(matrix, rows, columns).tocoo()
         return Entries(listed.coords[0].astype(np.int64), listed.coords[1].astype(np.int64), listed.data)
+    is_by_rows = matrix.format == "csr"
+    majors, minors = (rows, columns) if is_by_rows else (columns, rows)
+    if majors is None and minors is not None:
+        n_minor, wanted = matrix.shape[is_by_rows], np.ascontiguousarray(minors, np.int64)
+        found = compiled.entries_of_minors(parts_of(matrix), n_minor, wanted, threads_for(matrix.nnz))
+        major, minor, value = np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.int64), found[2]
+        return Entries(*((major, minor) if is_by_rows else (minor, major)), np.frombuffer(value))
     offsets, indices, values = _parts_of_some(matrix, rows, columns)
     counts = np.diff(offsets)
     present = np.flatnonzero(counts)  # of few rows most columns have no entry
-    major = np.repeat(present, counts[present])
-    minor = indices.astype(np.int64)
-    return Entries(major, minor, values) if matrix.format == "csr" else Entries(minor, major, values)
+    major, minor = np.repeat(present, counts[present]), indices.astype(np.int64)
+    return Entries(major, minor, values) if is_by_rows else Entries(minor, major, values)
 
 
 def triangle(P: SparseMatrix, *, upper: bool) -> Parts:

@@ -204,6 +204,7 @@ def refine(
     progress: Progress | None = None,
     kept: KeptValues | None = None,
     needs_scales: bool = False,
+    rows_are_apart: bool = False,
 ) -> Refinement:
     r"""Find the coarsest partition of variables and rows that no sum (or multiset) of entries tells apart.
 
@@ -242,6 +243,9 @@ def refine(
     needs_scales
         The classes are of no use where some row has no :math:`T_i`: the compiled core then compares nothing, and
         leaves everything alone; ``statistics`` tells how many such rows there are.
+    rows_are_apart
+        It is known that no row is a multiple of another, and that at most one is 0: the core does not look for such
+        rows where all variables differ from the start.
 
     Raises
     ------
@@ -288,16 +292,20 @@ def refine(
         variables, rows = np.empty(n_variables, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
         scales, scale_images = np.empty(n_rows), np.empty(n_rows, dtype=np.uint64)
         index_type, n_entries = index_type_of(A, P), A.nnz + (0 if P is None else P.nnz)
-        n_passes, n_splitters, extra_bytes, n_unscaled = _core.refine(
+        n_passes, n_splitters, extra_bytes, n_unscaled, all_are_apart = _core.refine(
             None if P is None else core_arrays(P, index_type), core_arrays(A, index_type),
             A.format == "csr", n_variables, n_rows,
             tuple(colours), (lower, upper, *extra), (l, u),
             mode == "counting", reading == "decimal", scale_rows, seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries),
             progress, variables, rows, scales, scale_images, capsule_of(kept, P, A), needs_scales,
+            rows_are_apart,
         )  # fmt: skip
         statistics = RefinementStatistics(
             "compiled", n_passes / (2 if n_rows else 1), n_splitters, extra_bytes, perf_counter() - start, n_unscaled
         )
+        if all_are_apart:  # nothing was written
+            alone = Partition.discrete(n_variables), Partition.discrete(n_rows)
+            return Refinement(*alone, constant(1.0, n_rows), constant_words(1, n_rows), statistics)
     scales, scale_images = _scales(scales, scale_images)
     return Refinement(Partition.trusted(variables), Partition.trusted(rows), scales, scale_images, statistics)
 

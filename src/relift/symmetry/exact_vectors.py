@@ -61,7 +61,10 @@ class VectorImages:
             vectors = _vectors(program)
             sizes = [vector.size for vector in vectors]
             if sum(sizes) > SMALL:
-                return cls(*(_read(vector, reading) for vector in vectors))
+                q, l, u, lb, ub, b = vectors
+                low, lowest = _read(l, reading), _read(lb, reading)
+                high = low if np.array_equal(l, u) else _read(u, reading)  # many programs have equations alone
+                return cls(_read(q, reading), low, high, lowest, _read(ub, reading), _read(b, reading))
             words = field.images(np.concatenate(vectors), reading)
             return cls(*(words[end - size : end] for end, size in zip(accumulate(sizes), sizes, strict=True)))
         old, images = known

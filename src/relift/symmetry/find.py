@@ -186,6 +186,8 @@ class Images:
         Images of the vectors.
     variables, rows, conic_rows, cones
         Further words of each.
+    rows_are_apart
+        Whether it is known that no row is a multiple of another, and at most one is 0.
     """
 
     vectors: VectorImages
@@ -193,6 +195,7 @@ class Images:
     rows: Sequence[FieldElements] = ()
     conic_rows: Sequence[FieldElements] = ()
     cones: Sequence[FieldElements] = ()
+    rows_are_apart: bool = False
 
 
 def find_symmetry(
@@ -237,6 +240,7 @@ def find_symmetry(
             whole.P, whole.A, [*variable_words, *extra], l, u, whole.l, whole.u,
             mode="equitable" if settings.lift == "equitable" else "counting",
             reading=settings.values, scale_rows=settings.scale_rows, row_extra=row_words, seed=seed, progress=tell,
+            rows_are_apart=stacked is None and images.rows_are_apart,
         )  # fmt: skip
 
     quadratic = Partition.discrete(0)

@@ -356,7 +356,7 @@ class _Search:
             found = refine(
                 program.P, program.A, (vectors.q, vectors.lb, vectors.ub, *images.variables), vectors.l, vectors.u,
                 program.l, program.u, reading=self.settings.values, row_extra=list(images.rows), seed=self.seed,
-                progress=self.tell, kept=self.kept, needs_scales=needs_scales,
+                progress=self.tell, kept=self.kept, needs_scales=needs_scales, rows_are_apart=images.rows_are_apart,
             )  # fmt: skip
             if not needs_scales or not found.statistics.rows_without_scale:
                 self.plain = found

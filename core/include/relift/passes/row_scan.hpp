@@ -6,7 +6,8 @@
 // afterwards. Entries that are 0 count as absent.
 //
 // The words of all rows are found first, then the sums of those rows alone whose word some other row has: in most
-// programs few.
+// programs few. Of a matrix by rows the first and the last entry are compared before that, so that long rows of the same
+// columns are not added up.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -143,6 +144,18 @@ void add_sums(const SparseView<Index>& A, bool is_by_rows, std::vector<RowPrint>
     }
 }
 
+// The sums of the first and the last entry of each row over the first, for a matrix by rows: the same for multiples too.
+template <class Index>
+void add_ends(const SparseView<Index>& A, std::vector<RowPrint>& prints) {
+    for (RowPrint& print : prints) {
+        size_t e = size_t(A.offsets[print.row]), last = size_t(A.offsets[print.row + 1]) - 1;
+        while (A.values[e] == 0) ++e;  // rows of a group have entries
+        while (A.values[last] == 0) --last;
+        print.first = std::fabs(A.values[e]);
+        print.sum = print.first + (last > e ? std::fabs(A.values[last]) : 0);
+    }
+}
+
 // Prints of the rows whose word some other row has, by row; groups are numbered by their first rows.
 inline std::vector<RowPrint> prints_of_repeated(const Array<u64>& words, u32& n_groups) {
     const std::vector<u32> some = maybe_repeated(words), first = first_of_repeated(words, some);
@@ -171,6 +184,21 @@ inline std::vector<RowPrint> sorted_by_group(const std::vector<RowPrint>& prints
     return sorted;
 }
 
+// The prints that are close to another one of their group, by group, with sums that are divided by the first entries.
+inline std::vector<RowPrint> close_to_another(std::vector<RowPrint> prints, u32 n_groups) {
+    for (RowPrint& print : prints) print.sum /= print.first;
+    prints = sorted_by_group(prints, n_groups);
+    const auto are_close = [](const RowPrint& a, const RowPrint& b) {
+        return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
+    };
+    std::vector<RowPrint> found;
+    for (size_t k = 0; k < prints.size(); ++k) {
+        const bool is_near_last = k > 0 && are_close(prints[k - 1], prints[k]);
+        if (is_near_last || (k + 1 < prints.size() && are_close(prints[k], prints[k + 1]))) found.push_back(prints[k]);
+    }
+    return found;
+}
+
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
 // another one, ascending.
 template <class Index, class Count>
@@ -184,24 +212,25 @@ std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, u6
             if (u64(counts[i]) < least) words[i] = 0;
         prints = prints_of_repeated(words, n_groups);
     }
-    if (prints.empty()) return {};
-    add_sums(A, is_by_rows, prints, n_threads);
-    for (RowPrint& print : prints) print.sum /= print.first;
-    prints = sorted_by_group(prints, n_groups);
-    const auto are_close = [](const RowPrint& a, const RowPrint& b) {
-        return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
-    };
-    std::vector<bool> is_found(is_by_rows ? A.n_major : A.n_minor, false);
-    size_t n_found = 0;
-    for (size_t k = 0; k < prints.size(); ++k) {
-        const bool is_near_last = k > 0 && are_close(prints[k - 1], prints[k]);
-        if (!is_near_last && !(k + 1 < prints.size() && are_close(prints[k], prints[k + 1]))) continue;
-        is_found[prints[k].row] = true;
-        ++n_found;
+    if (is_by_rows && !prints.empty()) {
+        add_ends(A, prints);
+        prints = close_to_another(std::move(prints), n_groups);
+        const auto is_told_by_ends = [&](const RowPrint& print) { return counts[print.row] <= 2; };
+        if (!std::all_of(prints.begin(), prints.end(), is_told_by_ends)) {
+            for (RowPrint& print : prints) print.first = print.sum = 0;
+            add_sums(A, is_by_rows, prints, n_threads);
+            prints = close_to_another(std::move(prints), n_groups);
+        }
+    } else if (!prints.empty()) {
+        add_sums(A, is_by_rows, prints, n_threads);
+        prints = close_to_another(std::move(prints), n_groups);
     }
+    if (prints.empty()) return {};
+    std::vector<bool> is_found(is_by_rows ? A.n_major : A.n_minor, false);
+    for (const RowPrint& print : prints) is_found[print.row] = true;
     std::vector<long long> found;
-    found.reserve(n_found);
-    for (size_t i = 0; i < is_found.size() && found.size() < n_found; ++i)
+    found.reserve(prints.size());
+    for (size_t i = 0; i < is_found.size() && found.size() < prints.size(); ++i)
         if (is_found[i]) found.push_back((long long)i);
     return found;
 }

@@ -1,4 +1,5 @@
-// Some rows and columns of a compressed matrix, in one pass that counts and one that copies.
+// Some rows and columns of a compressed matrix, in one pass that counts and one that copies; or the entries of a few
+// minors, in one pass that collects them.
 #pragma once
 #include <algorithm>
 
@@ -44,6 +45,29 @@ void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_
             }
         }
     });
+}
+
+// One entry: its major, which of the wanted minors it has, and its value.
+struct ListedEntry {
+    long long major, place;
+    double value;
+};
+
+// The entries of some minors, which ascend, in the order of the majors. Whether a minor is wanted is one bit, so that
+// these stay near the processor.
+template <class Index>
+Array<ListedEntry> entries_of_minors(const SparseView<Index>& M, const long long* minors, size_t n_minors) {
+    Array<u64> wanted(size_t(M.n_minor) / 64 + 1, 0);
+    for (size_t k = 0; k < n_minors; ++k) wanted[size_t(minors[k]) / 64] |= u64(1) << (minors[k] % 64);
+    Array<ListedEntry> listed;
+    for (size_t major = 0; major < M.n_major; ++major)
+        for (size_t e = size_t(M.offsets[major]), end = size_t(M.offsets[major + 1]); e < end; ++e) {
+            const size_t minor = size_t(M.indices[e]);
+            if (!(wanted[minor / 64] >> (minor % 64) & 1)) continue;
+            const auto place = std::lower_bound(minors, minors + n_minors, (long long)minor) - minors;
+            listed.push_back({(long long)major, (long long)place, M.values[e]});
+        }
+    return listed;
 }
 
 }  // namespace relift::passes
