@@ -230,3 +230,25 @@ def test_cvxpy_shows_the_hint_in_its_statistics() -> None:
     problem = cp.Problem(cp.Minimize(program.q @ x), [sums[0] == 1, sums[1] >= 0.1, sums[1] <= 1])
     problem.solve(solver=Lifted())
     assert problem.solver_stats.extra_stats["hint"]["digits"] == 11
+
+
+@pytest.mark.parametrize(("written", "digits"), [("%.17g", None), ("%.12g", 10)])
+def test_a_file_of_twelve_digits_has_a_hint_although_ratios_agree_to_fewer(written: str, digits: int | None) -> None:
+    # Numbers just above 1 are rounded by up to 5e-12, and ratios by twice as much: digits=11 is not enough.
+    size = 1.0 + 0.02 * np.random.default_rng(4).random(60)
+    rounded = np.vectorize(lambda value: float(written % value))
+    needs, feeder = np.kron(np.eye(60), np.ones((1, 4))), np.kron(np.ones((1, 60)), np.eye(4))
+    program = Program(
+        q=np.tile([3.0, 1.0, 2.0, 4.0], 60), A=np.vstack([needs, feeder]), lb=0, ub=np.repeat(rounded(size), 4),
+        l=np.append(rounded(size * 1.0234982347), np.full(4, -np.inf)),
+        u=np.append(np.full(60, np.inf), np.full(4, 33.0)),
+    )  # fmt: skip
+    lifting = relift.lift(program)
+    if digits is None:
+        assert (lifting.small.n_variables, lifting.hint) == (4, None)
+        return
+    assert lifting.hint is not None
+    assert (lifting.hint.digits, lifting.hint.variables) == (digits, 4)
+    result = relift.solve(program, digits=digits)
+    assert result.lifting.small.n_variables == 4
+    assert result.certificate.is_optimal

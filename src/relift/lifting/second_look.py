@@ -24,6 +24,9 @@ from relift.program.program import Program
 DIGITS = 11
 """Numbers closer than 10^-DIGITS, relatively, are made equal for the second look."""
 
+DIGITS_WRITTEN = 12
+"""Many tools write so many digits into a file: ratios of two such numbers agree to two digits less."""
+
 MUCH_SMALLER = 0.8
 """A small program is told of if it has at most this part of the variables and rows."""
 
@@ -103,9 +106,21 @@ def may_be_rounded(program: Program) -> bool:
     >>> may_be_rounded(Program(q=[0.3, 1.25], lb=0)), may_be_rounded(Program(q=[0.3 / 0.7, 1.25], lb=0))
     (False, True)
     """
+    return has_more_digits(program, FEW_DIGITS)
+
+
+def has_more_digits(program: Program, digits: int) -> bool:
+    """Whether some number, outside cones and quadratic constraints, has more than so many significant digits.
+
+    Examples
+    --------
+    >>> program = Program(q=[1.23456789012], lb=0)
+    >>> has_more_digits(program, 11), has_more_digits(program, 12)
+    (True, False)
+    """
     matrices = [matrix.data for matrix in (program.A, program.P) if matrix is not None]
     vectors = (program.q, program.l, program.u, program.lb, program.ub)
-    return any(has_longer(values, FEW_DIGITS) for values in (*vectors, *matrices))
+    return any(has_longer(values, digits) for values in (*vectors, *matrices))
 
 
 def _has_near_misses(*parts: Vector) -> bool:

@@ -27,9 +27,11 @@ from relift.lifting.quotient import Quotient, quotient
 from relift.lifting.reduction import Reduction
 from relift.lifting.second_look import (
     DIGITS,
+    DIGITS_WRITTEN,
     LITTLE,
     MUCH_SMALLER,
     RoundingHint,
+    has_more_digits,
     has_nearly_equal_numbers,
     may_be_rounded,
 )
@@ -260,21 +262,23 @@ def look_again(work: LiftWork) -> None:
     """See whether numbers that differ by rounding alone keep many variables apart, and say so."""
     size = sum(_small_size(work))
     most = MUCH_SMALLER * size
-    found = _classes_up_to_rounding(work, size, most)
-    if found is None:
-        return
-    variables, rows, conic = found.variables.n_classes, found.rows.n_classes, found.conic_rows.n_classes
-    if variables + rows + conic <= most:
-        work.hint = RoundingHint(DIGITS, variables, rows)
+    for digits in (DIGITS,) if has_more_digits(work.program, DIGITS_WRITTEN) else (DIGITS, DIGITS_WRITTEN - 2):
+        found = _classes_up_to_rounding(work, size, most, digits)
+        if found is None:
+            continue
+        variables, rows, conic = found.variables.n_classes, found.rows.n_classes, found.conic_rows.n_classes
+        if variables + rows + conic <= most:
+            work.hint = RoundingHint(digits, variables, rows)
+            return
 
 
-def _classes_up_to_rounding(work: LiftWork, size: int, most: float) -> Symmetry | None:
+def _classes_up_to_rounding(work: LiftWork, size: int, most: float, digits: int) -> Symmetry | None:
     """What ``digits`` would find; None if that is too much to be of use."""
-    snapped = snap_numbers(work.program.minimisation(), DIGITS)
+    snapped = snap_numbers(work.program.minimisation(), digits)
     if not _is_nearly_in_proportion(work):  # equal numbers are enough: to compare sums up to rounding takes longer
         other = LiftWork(snapped.program, work.settings)
     else:
-        settings = replace(work.settings, digits=DIGITS)
+        settings = replace(work.settings, digits=digits)
         # The program as it is has been searched exactly. All that rests is at most two classes, which do not count.
         if snapped.report.n_values_merged == 0 and most + 2 < size:
             reduction = work.reduction
