@@ -19,7 +19,7 @@ from rich.table import Table
 import relift
 from benchmarks.data import real_programs
 from benchmarks.families import FAMILIES
-from benchmarks.measure import Measurement, measure
+from benchmarks.measure import INTERIOR, SIMPLEX, Measurement, measure
 from relift.solvers.registry import backend_names, get_backend
 
 
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for one solve")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--real", action="store_true", help="also the real programs of RELIFT_DATA that have symmetry")
-    parser.add_argument("--out", type=Path, help="folder for benchmarks.json")
+    parser.add_argument("--out", type=Path, help="folder for benchmarks.json; what is not measured again stays")
     arguments = parser.parse_args()
 
     console = Console(width=None if Console().is_terminal else 140)
@@ -74,8 +74,24 @@ def main() -> None:
         }
         about = {f.name: {"area": f.area, "kind": f.kind, "is_symmetric": f.is_symmetric} for f in FAMILIES}
         lines = [m.as_dict() | about.get(m.program.rsplit(" ", 1)[0], {}) for m in measurements]
+        path, order = arguments.out / "benchmarks.json", [name for name, _ in programs]
+        lines = with_earlier(lines, path, order)
         text = json.dumps({"facts": facts, "measurements": lines}, indent=1)
-        (arguments.out / "benchmarks.json").write_text(text + "\n", encoding="utf-8")
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+def with_earlier(lines: list[dict[str, object]], path: Path, order: list[str]) -> list[dict[str, object]]:
+    """The measurements, and those of other programs and backends that an earlier run left in the file."""
+    if path.exists():
+        measured = {(line["program"], line["backend"]) for line in lines}
+        earlier = json.loads(path.read_text(encoding="utf-8"))["measurements"]
+        lines = lines + [line for line in earlier if (line["program"], line["backend"]) not in measured]
+    known = {name: position for position, name in enumerate(order)}
+    solvers = list(backend_names())
+    return sorted(
+        (line for line in lines if line["program"] in known),
+        key=lambda line: (known[str(line["program"])], solvers.index(str(line["backend"]))),
+    )
 
 
 def table(measurements: list[Measurement]) -> Table:
@@ -85,6 +101,8 @@ def table(measurements: list[Measurement]) -> Table:
         "backend",
         "variables",
         "rows",
+        "simplex s",
+        "interior s",
         "ground s",
         "lifted s",
         "of it lifting",
@@ -94,6 +112,7 @@ def table(measurements: list[Measurement]) -> Table:
     for m in measurements:
         result.add_row(
             m.program, m.backend, f"{m.n_variables:,} → {m.small_variables:,}", f"{m.n_rows:,} → {m.small_rows:,}",
+            *(_seconds(m.ways[way], "–") if way in m.ways else "" for way in (SIMPLEX, INTERIOR)),
             _seconds(m.ground_seconds, m.ground_status), _seconds(m.lifted_seconds, m.lifted_status),
             f"{m.lift_seconds:.4f}",
             "–" if m.speed_up is None else f"{m.speed_up:.2f}x",

@@ -71,12 +71,11 @@ def quick(cls: type[T]) -> type[T]:
     >>> Point(1.0), Point(y=2.0, x=1.0) == Point(1.0, 2.0)
     (Point(x=1.0, y=0.0), True)
     """
-    made: Any = cls
-    words, arguments, values = _arguments(fields(made))
+    words, arguments, values = _arguments(fields(cls))  # type: ignore[arg-type]
     lines = [f" self.__dict__.update({', '.join(f'{name}={value}' for name, value in values.items())})"]
-    before = made.__init__
-    made.__init__ = _compiled(made, words, arguments, lines)
-    made.__init__.__annotations__ = before.__annotations__
+    init = _compiled(cls, words, arguments, lines)
+    init.__annotations__ = vars(cls)["__init__"].__annotations__
+    type.__setattr__(cls, "__init__", init)
     return cls
 
 
