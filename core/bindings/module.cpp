@@ -667,9 +667,11 @@ PyMethodDef methods[] = {
     {"inverse", inverse, METH_VARARGS, "inverse(values, out): reciprocals in the field; 0 gives 0."},
     {"refine", refine_program, METH_VARARGS,
      "refine(P, A, A_is_csr, n_variables, n_rows, variable_images, row_images, row_bounds, counting, decimal, "
-     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept, needs_scales): colour "
-     "refinement; kept is None, or what kept_weights() returned for these matrices; with needs_scales nothing is compared "
-     "where some row has no weighted sum; returns (passes, splitters, extra bytes, rows without a weighted sum)."},
+     "scale_rows, seed, threads, progress, variable_labels, row_labels, row_scales, row_scale_images, kept, needs_scales, "
+     "rows_are_apart): colour refinement; kept is None, or what kept_weights() returned for these matrices; with "
+     "needs_scales nothing is compared where some row has no weighted sum; with rows_are_apart no row is a multiple of "
+     "another; returns (passes, splitters, extra bytes, rows without a weighted sum, whether everything is alone from "
+     "the start, so that labels and scales are not written)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept): "

@@ -33,8 +33,9 @@ def refine(
     row_scale_images: _Words,
     kept: object = None,
     needs_scales: bool = False,
+    rows_are_apart: bool = False,
     /,
-) -> tuple[int, int, int, int]: ...
+) -> tuple[int, int, int, int, bool]: ...
 def refine_up_to_multipliers(
     P: _Compressed | None,
     A: _Compressed,

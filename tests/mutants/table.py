@@ -322,7 +322,7 @@ CORE = _of(
         "test_core",
     ),
     ("exact_values.hpp", "tens + 10 * is_next", "tens", "test_core"),
-    ("exact_values.hpp", "floor + (rest > one / 2)", "floor", "test_core"),
+    ("exact_values.hpp", "floor + (rest >> 63)", "floor", "test_core"),
     ("weights.hpp", "if (word > largest_small_integer) word -= modulus;", ";", "test_core"),
     (
         "field.hpp",

@@ -132,7 +132,7 @@ def _duplicates(
             cut = submatrix(A, rows, variables)
             counts, alike = scan_rows(cut)
             found = find_duplicates(cut, work.reading, alike)
-        return found, alike.size == 0 and np.count_nonzero(counts == 0) < 2
+        return found, bool(alike.size == 0 and np.count_nonzero(counts == 0) < 2)
 
     name = f"duplicates, {work.reading}, {'of the scan' if is_scanned else 'of the rest'}"
     return work.cuts.made(name, A, *_some(work, rows, variables), look), cut
