@@ -93,3 +93,10 @@ def test_numbers_at_the_end_of_the_range_of_floats_end_without_a_warning(recwarn
     result = relift.solve(Program(q=[1e300, 1], A=[[1e-300, 1]], l=[1], lb=0))
     assert not result.certificate.is_optimal or result.objective == pytest.approx(1.0)
     assert not recwarn.list
+
+
+def test_the_program_is_not_listed_among_the_options() -> None:
+    with pytest.raises(OptionError) as caught:
+        relift.solve(relift.Program(q=[1.0], lb=0), foo=1)  # type: ignore[call-arg]
+    assert "unknown option 'foo'. Expected one of: approximate, backend" in str(caught.value)
+    assert "program" not in str(caught.value)

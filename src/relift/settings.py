@@ -132,7 +132,7 @@ def suggests_options(function: Callable[Given, Returned]) -> Callable[Given, Ret
                     f"Make one first: relift.{function.__name__}(relift.Program({name}=..., ...)).",
                 )
             if name not in known:
-                raise unknown_option(name, known)
+                raise unknown_option(name, known[takes_program:])
         return function(*args, **options)
 
     return call

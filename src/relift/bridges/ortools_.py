@@ -14,6 +14,7 @@ from scipy import sparse
 
 from relift.bridges.apart import ApartAnswer, solve_apart
 from relift.errors import NotAProgramError, UnsupportedError
+from relift.program.other_models import with_article
 from relift.program.program import Program
 from relift.program.solution import Status
 from relift.settings import check_choice
@@ -59,7 +60,7 @@ def solve(model: Any, *, integers: Integers = "refuse", **options: Any) -> Any:
     if kind.__module__.startswith("ortools.linear_solver") and hasattr(model, "ExportModelToProto"):
         return _solve_pywraplp(model, integers, options)
     raise NotAProgramError(
-        f"relift.ortools.solve takes a mathopt.Model or a pywraplp.Solver; got a {kind.__name__}.",
+        f"relift.ortools.solve takes a mathopt.Model or a pywraplp.Solver; got {with_article(kind.__name__)}.",
         "Other models of OR-Tools can be written as MPS and read: relift.read_program('model.mps').",
     )
 
@@ -246,8 +247,8 @@ def _solve_pywraplp(solver: Any, integers: Integers, options: dict[str, Any]) ->
 
 def _refuse_integers(names: list[str], integers: Integers) -> None:
     if integers == "refuse":
+        first = f", the first is {names[0]!r}" if names[0] else ""
         raise UnsupportedError(
-            f"the model has {len(names)} integer variables, the first is {names[0]!r}; "
-            "relift solves continuous programs.",
+            f"the model has {len(names)} integer variables{first}; relift solves continuous programs.",
             'integers="pass" passes the whole model to OR-Tools, without lifting.',
         )

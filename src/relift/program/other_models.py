@@ -65,5 +65,15 @@ def _what_to_write(call: str, given: object) -> str:
 def _full_name(kind: type) -> str:
     """The name of a type after its article."""
     package = kind.__module__.partition(".")[0]
-    name = kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
-    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
+    return with_article(kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}")
+
+
+def with_article(name: str) -> str:
+    """Write the name of a type after its article.
+
+    Examples
+    --------
+    >>> with_article("int"), with_article("Model")
+    ('an int', 'a Model')
+    """
+    return f"{'an' if name[0] in 'AEIOaeio' else 'a'} {name}"

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import NotAProgramError
+from relift.program.other_models import with_article
 from relift.program.program import Program
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def check_is_highs(highs: Highs) -> None:
 
     if not isinstance(highs, highspy.Highs):
         raise NotAProgramError(
-            f"relift.highs.solve takes a highspy.Highs; got a {type(highs).__name__}.",
+            f"relift.highs.solve takes a highspy.Highs; got {with_article(type(highs).__name__)}.",
             "A relift.Program is solved by relift.solve; a model file is read by relift.read_program.",
         )
 
