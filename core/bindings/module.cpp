@@ -228,7 +228,7 @@ struct RefineArguments {
     PyObject *progress, *variable_labels, *row_labels, *row_scales, *row_scale_images;
     PyObject *multipliers, *multiplier_images, *states, *masses, *mass_images, *links;  // null: as they are
     PyObject* kept = Py_None;
-    int needs_scales = 0;
+    int needs_scales = 0, rows_are_apart = 0;
 };
 
 // What one program keeps between its refinements; the matrices are known by where their values stand.
@@ -357,7 +357,8 @@ PyObject* refine_with(const RefineArguments& given, const MatrixBuffers* P, cons
         output.row_scale_images = of_rows[3].elements<u64>('u', "row_scale_images", m);
     }
     const Options options{given.counting != 0, given.decimal ? Reading::decimal : Reading::bits,
-                          given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0};
+                          given.scale_rows != 0, given.seed, given.n_threads, given.needs_scales != 0,
+                          given.rows_are_apart != 0};
 
     Statistics statistics;
     LentWeights kept(given.kept, {{}, problem.P.values, problem.A.values, P ? P->values.size() : 0, A.values.size(),
@@ -406,12 +407,12 @@ PyObject* refine_program(PyObject*, PyObject* arguments) {
 PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.decimal, &given.seed, &given.n_threads, &given.progress,
                               &given.variable_labels, &given.row_labels,
                               &given.multipliers, &given.multiplier_images, &given.states, &given.masses,
-                              &given.mass_images, &given.links, &given.kept))
+                              &given.mass_images, &given.links, &given.kept, &given.rows_are_apart))
             return nullptr;
         return refine_any(given);
     });
@@ -642,9 +643,9 @@ PyMethodDef methods[] = {
      "where some row has no weighted sum; returns (passes, splitters, extra bytes, rows without a weighted sum)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
-     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept): "
-     "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
-     "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
+     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept, "
+     "rows_are_apart): colour refinement up to multipliers of variables and rows, which are read and written; masses and "
+     "links may be None; rows_are_apart says that no row is empty or a multiple of another; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
     {"kept_weights", kept_weights, METH_NOARGS,
      "kept_weights(): a place where refinements of the same matrices keep the values that they have read."},
     {"conic_scales", conic_scales, METH_VARARGS,

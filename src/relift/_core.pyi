@@ -56,6 +56,7 @@ def refine_up_to_multipliers(
     mass_images: _Words | None,
     links: NDArray[np.int64] | None,
     kept: object = None,
+    rows_are_apart: bool = False,
     /,
 ) -> tuple[int, int, int, int]: ...
 def kept_weights() -> object: ...

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "hash_rounds.hpp"
+#include "proportions.hpp"
 #include "row_scales.hpp"
-#include "rows_apart.hpp"
 #include "worklist.hpp"
 
 namespace relift {
@@ -102,6 +102,7 @@ private:
 struct KeptWeights {
     Weights P, A;
     bool has_P = false, has_A = false;
+    KnownProportions proportions;
 };
 
 template <class Index>
@@ -110,12 +111,15 @@ public:
     Refiner(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor,
             KeptWeights* kept)
         : problem_(problem), options_(options), output_(output), monitor_(monitor),
+          proportions_(problem, options.n_threads, kept ? &kept->proportions : nullptr),
           kept_(options.counting ? nullptr : kept) {}
 
     // Multipliers of variables and rows are given, or found on the way; rows are not scaled besides.
     Statistics run_with(const MultiplierArrays& arrays) {
         check_size();
         multipliers_ = std::make_unique<Multipliers<Index>>(problem_, arrays);
+        columns_are_compared_ = !arrays.links;
+        if (options_.rows_are_apart) proportions_.know_rows_apart();
         encode_matrices();
         if (arrays.links) {
             if (!problem_.A_is_by_rows) throw std::invalid_argument("links are given, and A is not by rows");
@@ -380,11 +384,11 @@ private:
     }
 
     // ------------------------------------------------------------------------------------ colours
-    static u64 absorb(u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u ^ mix(word)); }
+    static u64 absorb(u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u + word); }
 
     template <class Algebra>
     void colour_variables(Array<u64>& variables) const {
-        if (problem_.variable_images.empty() && diagonal_.empty())
+        if (problem_.variable_images.empty() && diagonal_.empty() && !multipliers_)
             std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable()));
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
             for (u64 j = first; j < last; ++j) variables[j] = Algebra::colour(variable_colour(j));
@@ -394,6 +398,7 @@ private:
     u64 variable_colour(u64 j) const {
         u64 colour = first_variable();
         for (const Words& words : problem_.variable_images) colour = absorb(colour, words[j]);
+        if (multipliers_) colour = absorb(colour, multipliers_->state_of(u32(j)));
         return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);
     }
 
@@ -414,6 +419,7 @@ private:
                 }
                 u64 colour = colour_before;
                 for (const Words& words : problem_.row_extra) colour = absorb(colour, words[i]);
+                if (multipliers_) colour = absorb(colour, multipliers_->state_of(problem_.n_variables + u32(i)));
                 rows[i] = Algebra::colour(colour);
             }
         });
@@ -432,7 +438,8 @@ private:
     void refine() {
         using Rounds = HashRounds<Index, Algebra>;
         const auto new_rounds = [&] {
-            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, factors(), multipliers_.get(), monitor_,
+            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, factors(), multipliers_.get(),
+                                            columns_are_compared_ ? &proportions_ : nullptr, monitor_,
                                             options_.n_threads);
         };
         std::unique_ptr<Rounds> rounds = new_rounds();
@@ -475,9 +482,11 @@ private:
     template <class Rounds>
     bool is_settled(Rounds& rounds, typename Rounds::Verdict verdict, Cells& cells) {
         const u32 n = problem_.n_variables, m = problem_.n_rows;
-        if (verdict == Rounds::Verdict::discrete) {
+        if (verdict == Rounds::Verdict::discrete || verdict == Rounds::Verdict::apart) {
             for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
-            if (rows_get_distinct(rounds))
+            const bool is_apart = verdict == Rounds::Verdict::apart || rows_must_be_apart(rounds);
+            if (is_apart && multipliers_) multipliers_->wake_all();
+            if (is_apart || rows_get_distinct(rounds))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
                 group(rounds.rows().data(), m, m, output_.row_labels);
@@ -498,6 +507,16 @@ private:
         cells.sizes = std::move(variables.sizes);
         cells.sizes.insert(cells.sizes.end(), rows.sizes.begin(), rows.sizes.end());
         return cells.splitters.empty();
+    }
+
+    // Whether rows are told apart by variables that all are, since none is a multiple of another; what stays at rest is
+    // a row of zeros. Where rows need not be woken they are compared by a pass, which costs no more than to find out.
+    template <class Rounds>
+    bool rows_must_be_apart(Rounds& rounds) {
+        if (!columns_are_compared_) return false;
+        if (proportions_.know_rows()) return proportions_.rows_are_apart();
+        if (multipliers_->n_resting_rows() == 0 && rounds.rows_are_distinct()) return true;
+        return proportions_.rows_are_apart();
     }
 
     // Whether all rows have different colours, once they have been compared by all variables, each with its own.
@@ -576,7 +595,9 @@ private:
     Array<u64> diagonal_;        // counting: images of diag(P); empty if all are zero
     Array<u64> inverse_scales_;  // empty if rows are not scaled
     bool entries_are_scaled_ = false, scales_are_totals_ = false, variables_are_distinct_ = false;
+    bool columns_are_compared_ = false;  // where multiples of a column are one class
     std::unique_ptr<Multipliers<Index>> multipliers_;
+    Proportions<Index> proportions_;
     KeptWeights* const kept_;
 };
 

@@ -320,7 +320,7 @@ def _find(work: LiftWork, how: LiftSettings, attempt: int) -> None:
 def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Images:
     """What tells things apart from the start: the vectors, and the classes of an earlier lifting."""
     if kept is None:
-        return Images(reduction.images)
+        return Images(reduction.images, rows_are_apart=_rows_are_apart(reduction))
     settled, old = kept
     variables = _labels_with_rest(old.variables, settled.variables, reduction.program.n_variables)
     rows = _labels_with_rest(old.rows, settled.rows, reduction.program.n_rows)
@@ -328,6 +328,12 @@ def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Imag
     conic_rows = _labels_with_rest(old.conic_rows, settled.conic_rows, conic.n_rows)
     cones = _labels_with_rest(old.cones, settled.cones, len(conic))
     return Images(reduction.images, (variables,), (rows,), (conic_rows,), (cones,))
+
+
+def _rows_are_apart(reduction: Reduction) -> bool:
+    """Whether presolve has found no row to be empty or a multiple of another, and has left them all as they are."""
+    scan = reduction.scan
+    return scan is not None and reduction.is_trivial and (scan.counts.size == 0 or int(scan.counts.min()) > 1)
 
 
 def _labels_with_rest(classes: Partition, kept: Indices, size: int) -> FieldElements:

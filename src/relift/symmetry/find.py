@@ -183,6 +183,8 @@ class Images:
         Images of the vectors.
     variables, rows, conic_rows, cones
         Further words of each.
+    rows_are_apart
+        Whether it is known that no row is empty or a multiple of another.
     """
 
     vectors: VectorImages
@@ -190,6 +192,7 @@ class Images:
     rows: Sequence[FieldElements] = ()
     conic_rows: Sequence[FieldElements] = ()
     cones: Sequence[FieldElements] = ()
+    rows_are_apart: bool = False
 
 
 def find_symmetry(

@@ -171,6 +171,11 @@ inline std::vector<RowPrint> sorted_by_group(const std::vector<RowPrint>& prints
     return sorted;
 }
 
+// Of two prints that follow each other by their sums.
+inline bool are_close(const RowPrint& a, const RowPrint& b) {
+    return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
+}
+
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
 // another one, ascending.
 template <class Index, class Count>
@@ -188,9 +193,6 @@ std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, u6
     add_sums(A, is_by_rows, prints, n_threads);
     for (RowPrint& print : prints) print.sum /= print.first;
     prints = sorted_by_group(prints, n_groups);
-    const auto are_close = [](const RowPrint& a, const RowPrint& b) {
-        return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
-    };
     std::vector<bool> is_found(is_by_rows ? A.n_major : A.n_minor, false);
     size_t n_found = 0;
     for (size_t k = 0; k < prints.size(); ++k) {
