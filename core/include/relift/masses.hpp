@@ -47,21 +47,41 @@ inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, con
     return true;
 }
 
+// Offers of majors that are known to minors that are not, and the other way round. What majors get is divided by entries,
+// and the least of it is best, or it is multiplied, and the largest is; for minors the opposite.
+template <class Index>
+void offer(const SparseView<Index>& matrix, const Known& majors, const Known& minors, bool minors_are_open,
+           bool to_majors_divides, Array<Offer>& to_majors, Array<Offer>& to_minors) {
+    for (u32 major = 0; major < matrix.n_major; ++major) {
+        const double here = majors.floats[major];
+        if (here != 0 && !minors_are_open) continue;
+        const u64 end = u64(matrix.offsets[major + 1]);
+        Offer best;
+        for (u64 e = u64(matrix.offsets[major]); e < end; ++e) {
+            const u32 minor = u32(matrix.indices[e]);
+            const double size = std::fabs(matrix.values[e]), there = minors.floats[minor];
+            if (size == 0 || (here == 0) == (there == 0)) continue;
+            if (here == 0) best.take(to_majors_divides ? there / size : there * size, minor, e, to_majors_divides);
+            else to_minors[minor].take(to_majors_divides ? here * size : here / size, major, e, !to_majors_divides);
+        }
+        to_majors[major] = best;
+    }
+}
+
 // Lets sizes, or prices, spread over the matrix until nothing new is learnt.
 template <class Index>
 void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, Known& variables, Known& rows) {
     const auto is_open = [](const Known& known) {
         return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
     };
-    for (u32 step = 0; step < most_steps_of_masses && (is_open(variables) || is_open(rows)); ++step) {
+    for (u32 step = 0; step < most_steps_of_masses; ++step) {
+        const bool variables_are_open = is_open(variables), rows_are_open = is_open(rows);
+        if (!variables_are_open && !rows_are_open) return;
         Array<Offer> to_variables(problem.n_variables, Offer()), to_rows(problem.n_rows, Offer());
-        for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
-            const double size = std::fabs(problem.A.values[entry]), here = variables.floats[column];
-            const double there = rows.floats[row];
-            if (size == 0 || (here == 0) == (there == 0)) return;
-            if (there == 0) to_rows[row].take(is_price ? here / size : here * size, column, entry, is_price);
-            else to_variables[column].take(is_price ? there * size : there / size, row, entry, !is_price);
-        });
+        if (problem.A_is_by_rows)
+            offer(problem.A, rows, variables, variables_are_open, is_price, to_rows, to_variables);
+        else
+            offer(problem.A, variables, rows, rows_are_open, !is_price, to_variables, to_rows);
         const bool rows_learn = learn(to_rows, variables, is_price, problem.A.values, image, rows);
         if (!learn(to_variables, rows, !is_price, problem.A.values, image, variables) && !rows_learn) return;
     }

@@ -189,8 +189,12 @@ class Curvatures:
         variables, values = self.variables[::step], np.abs(self.values[::step])
         if not passes.has_longer(values, DIGITS_TYPED):
             return False
-        size, image = np.zeros(values.size), np.ones(values.size, np.uint64)
         own, own_image, known = bounds.of(variables).largest()
+        by_rows = np.where(known, 0, variables).view(np.uint64)  # sizes that their rows tell may differ
+        floats = (each.view(np.uint64) for each in (values, own, program.q[variables]))
+        some = _one_of_each(*floats, own_image, q_image[variables], by_rows)
+        variables, values, own, own_image, known = (each[some] for each in (variables, values, own, own_image, known))
+        size, image = np.zeros(values.size), np.ones(values.size, np.uint64)
         size[known], image[known] = own[known], own_image[known]
         if not known.all():
             size[~known] = _sizes_by_rows(program, variables[~known])
@@ -253,6 +257,15 @@ class Curvatures:
         q, q_image = q.copy(), q_image.copy()
         q[variables], q_image[variables] = price, field.images(price)
         return q, q_image
+
+
+def _one_of_each(*words: FieldElements) -> Indices:
+    """The first place of each tuple of words, by hashes of 64 bits."""
+    key = np.zeros(words[0].size, np.uint64)
+    for each in words:
+        key = field.mixed(key ^ each)
+    numbers, _ = passes.numbered(key.view(np.int64))
+    return np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
 
 
 def _ratios(costs: Vector, entries: Vector) -> Vector:
