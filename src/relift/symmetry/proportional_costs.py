@@ -189,22 +189,20 @@ class Curvatures:
         variables, values = self.variables[::step], np.abs(self.values[::step])
         if not passes.has_longer(values, DIGITS_TYPED):
             return False
-        own, own_image, known = bounds.of(variables).largest()
-        by_rows = np.where(known, 0, variables).view(np.uint64)  # sizes that their rows tell may differ
-        floats = (each.view(np.uint64) for each in (values, own, program.q[variables]))
-        some = _one_of_each(*floats, own_image, q_image[variables], by_rows)
-        variables, values, own, own_image, known = (each[some] for each in (variables, values, own, own_image, known))
         size, image = np.zeros(values.size), np.ones(values.size, np.uint64)
+        own, own_image, known = bounds.of(variables).largest()
         size[known], image[known] = own[known], own_image[known]
         if not known.all():
             size[~known] = _sizes_by_rows(program, variables[~known])
         price = np.abs(program.q[variables])
         with np.errstate(over="ignore", under="ignore"):
             relative = values * size / np.where(price > 0, price, 1.0)  # as with masses of size and price
+        tells = (size > 0) & np.isfinite(relative) & (relative > 0)
+        if not np.any(_are_nearly_equal(np.sort(relative[tells]))):
+            return False
         exact = field.multiply(field.images(values), image)
         cost = np.where(q_image[variables] == 0, np.uint64(1), q_image[variables])
         exact = field.multiply(exact, field.inverse(np.where(program.q[variables] < 0, field.negate(cost), cost)))
-        tells = (size > 0) & np.isfinite(relative) & (relative > 0)
         return bool(np.unique(exact[tells]).size > nearly_equal(relative[tells])[1].size)
 
     def parted(
@@ -259,20 +257,17 @@ class Curvatures:
         return q, q_image
 
 
-def _one_of_each(*words: FieldElements) -> Indices:
-    """The first place of each tuple of words, by hashes of 64 bits."""
-    key = np.zeros(words[0].size, np.uint64)
-    for each in words:
-        key = field.mixed(key ^ each)
-    numbers, _ = passes.numbered(key.view(np.int64))
-    return np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1))
-
-
 def _ratios(costs: Vector, entries: Vector) -> Vector:
     """Absolute values of quotients; 0 where floats do not hold them."""
     with np.errstate(over="ignore", under="ignore"):
         ratio = np.abs(costs) / np.abs(entries)
     return np.where(np.isfinite(ratio), ratio, 0.0)
+
+
+def _are_nearly_equal(ordered: Vector) -> Flags:
+    """Whether each number but the first is equal to the one before it, but for rounding."""
+    with np.errstate(over="ignore"):
+        return np.asarray(~(np.diff(ordered) > ROUNDING * np.abs(ordered[1:])))
 
 
 def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
@@ -289,9 +284,7 @@ def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
     (array([0, 1, 0]), array([0, 1]))
     """
     order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    with np.errstate(over="ignore"):
-        starts = np.diff(ordered) > ROUNDING * np.abs(ordered[1:])
+    starts = ~_are_nearly_equal(values[order])
     labels = np.empty(values.size, np.int64)
     labels[order] = np.concatenate([[0], np.cumsum(starts)])[: values.size]
     return labels, order[np.concatenate([[True], starts])[: values.size]]

@@ -203,6 +203,24 @@ struct ReflectionVectors {
     }
 };
 
+// The k-th of `n_some` places of `size`, evenly spread.
+inline u64 spread_place(u64 k, u64 n_some, u64 size) {
+    if (n_some == size) return k;
+    return k + 1 == n_some ? size - 1 : u64(double(k) * (double(size - 1) / double(n_some - 1)));
+}
+
+// Whether all rows that are looked at have the same bounds, of which one is infinite: wherever they are moved they have
+// at least two shapes, their own and its mirror image.
+inline bool rows_are_half_lines(const ReflectionVectors& of, u64 most) {
+    if (of.m == 0 || std::isinf(of.l[0]) == std::isinf(of.u[0])) return false;
+    const u64 n_some = std::min(of.m, most);
+    for (u64 k = 0; k < n_some; ++k) {
+        const u64 i = spread_place(k, n_some, of.m);
+        if (of.l[i] != of.l[0] || of.u[i] != of.u[0]) return false;
+    }
+    return true;
+}
+
 // Whether costs, or right-hand sides, that differ now would be equal up to sign if variables were measured from the
 // middle of their bounds; `most` variables and rows are looked at, evenly spread. P is symmetric.
 template <class Index>
@@ -223,8 +241,7 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
     // Counts only grow: once there are as many as before, there is nothing to be had.
     const auto would_be_fewer = [&](u64 size, auto&& add_given, auto&& add_moved) {
         const u64 n_some = std::min(size, most);
-        const double step = n_some > 1 ? double(size - 1) / double(n_some - 1) : 0.0;
-        const auto place = [&](u64 k) { return n_some == size ? k : k + 1 == n_some ? size - 1 : u64(double(k) * step); };
+        const auto place = [&](u64 k) { return spread_place(k, n_some, size); };
         ShapeCounter given(n_some), moved(n_some);
         for (u64 k = 0; k < n_some; ++k) add_given(given, place(k));
         if (given.count() <= 1) return false;
@@ -238,6 +255,7 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
             to.add(of.lb[j] - centre, of.ub[j] - centre, of.q[j] + slope);
         });
     if (of_variables) return true;
+    if (rows_are_half_lines(of, most)) return false;
     Array<double> shift;
     if (!is_by_rows) shift.assign(of.m, 0.0);
     bool has_shift = is_by_rows;
