@@ -92,6 +92,7 @@ def masses(
     images: _Words,
     row_floats: _Floats,
     row_images: _Words,
+    kept: object = None,
     /,
 ) -> None: ...
 def own_scales(

@@ -28,14 +28,33 @@ struct Offer {
     }
 };
 
-// Takes offers over; returns whether there were any. values holds those of the entries.
-inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, const double* values, ValueReader& image,
-                  Known& to) {
+// Absolute values of the entries of a matrix, exactly: as a refinement has read them, or read here.
+class EntrySizes {
+public:
+    EntrySizes(const double* values, Reading reading, const Weights* read)
+        : values_(values), image_(reading), read_(read && read->kind != WeightKind::unit ? read : nullptr) {}
+    u64 operator()(u64 entry) {
+        const double value = values_[entry];
+        if (!read_) return image_(std::fabs(value));
+        const u64 word = read_->kind == WeightKind::words ? read_->words[entry] : read_->table[read_->ids[entry]];
+        return value < 0 ? field_negate(word) : word;
+    }
+
+private:
+    const double* values_;
+    ValueReader image_;
+    const Weights* read_;
+};
+
+// Takes offers over; returns whether there were any.
+inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
     Array<u64> places, sizes;
+    places.reserve(offers.size());
+    sizes.reserve(offers.size());
     for (u64 k = 0; k < offers.size(); ++k)
         if (offers[k].entry != Offer::none && offers[k].value > 0 && std::isfinite(offers[k].value)) {
             places.push_back(k);
-            sizes.push_back(image(std::fabs(values[offers[k].entry])));
+            sizes.push_back(size_of(offers[k].entry));
         }
     if (places.empty()) return false;
     const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : sizes;
@@ -70,7 +89,7 @@ void offer(const SparseView<Index>& matrix, const Known& majors, const Known& mi
 
 // Lets sizes, or prices, spread over the matrix until nothing new is learnt.
 template <class Index>
-void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, Known& variables, Known& rows) {
+void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows) {
     const auto is_open = [](const Known& known) {
         return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
     };
@@ -82,8 +101,8 @@ void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, K
             offer(problem.A, rows, variables, variables_are_open, is_price, to_rows, to_variables);
         else
             offer(problem.A, variables, rows, rows_are_open, !is_price, to_variables, to_rows);
-        const bool rows_learn = learn(to_rows, variables, is_price, problem.A.values, image, rows);
-        if (!learn(to_variables, rows, !is_price, problem.A.values, image, variables) && !rows_learn) return;
+        const bool rows_learn = learn(to_rows, variables, is_price, size_of, rows);
+        if (!learn(to_variables, rows, !is_price, size_of, variables) && !rows_learn) return;
     }
 }
 
@@ -129,11 +148,12 @@ inline void size_of_interval(double low, double high, u64 low_image, u64 high_im
 }
 
 // Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.
+// A_read is null, or the values of A as they were read before.
 template <class Index>
 void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
                  const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes, const MassArrays& out,
-                 const MassArrays& row_out) {
-    ValueReader image(reading);
+                 const MassArrays& row_out, const Weights* A_read = nullptr) {
+    EntrySizes size_in_A(problem.A.values, reading, A_read);
     Known sizes(problem.n_variables), row_sizes(problem.n_rows);
     Known prices(problem.n_variables), row_prices(problem.n_rows);
     for (u32 j = 0; j < problem.n_variables; ++j) {
@@ -146,7 +166,7 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
     for (u32 i = 0; i < problem.n_rows; ++i)
         size_of_interval(rows.low[i], rows.high[i], rows.low_image[i], rows.high_image[i], row_sizes.floats[i],
                          row_sizes.images[i]);
-    hand_on(problem, false, image, sizes, row_sizes);
+    hand_on(problem, false, size_in_A, sizes, row_sizes);
     if (problem.has_P()) {
         Array<Offer> offers(problem.n_variables, Offer());
         for (u32 j = 0; j < problem.n_variables; ++j)
@@ -155,9 +175,10 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
                 if (prices.floats[k] != 0 || sizes.floats[j] == 0 || problem.P.values[e] == 0) continue;
                 offers[k].take(std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
             }
-        learn(offers, sizes, false, problem.P.values, image, prices);
+        EntrySizes size_in_P(problem.P.values, reading, nullptr);
+        learn(offers, sizes, false, size_in_P, prices);
     }
-    hand_on(problem, true, image, prices, row_prices);
+    hand_on(problem, true, size_in_A, prices, row_prices);
     multiply_within_classes(sizes, prices, labels, n_classes, out);
     multiply_within_classes(row_sizes, row_prices, row_labels, n_row_classes, row_out);
 }

@@ -462,7 +462,7 @@ class _Search:
         if self.reads_curvatures and program.P is not None:
             q, costs = Curvatures.of(program.P).as_costs(bounds, program.q, costs)
             program = program.replace(q=q)
-        masses = masses_of(program, bounds, rows, costs, variables, row_classes, self.settings.values)
+        masses = masses_of(program, bounds, rows, costs, variables, row_classes, self.settings.values, self.kept)
         if masses is None:
             return None
         if self.small is not None:
