@@ -214,7 +214,8 @@ public:
     HashRounds(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, Factors factors,
                Multipliers<Index>* multipliers, Proportions<Index>* proportions, Monitor& monitor, u32 n_threads)
         : problem_(problem), P_weights_(P_weights), A_weights_(A_weights), factors_(factors),
-          multipliers_(multipliers), proportions_(proportions), monitor_(monitor), n_threads_(n_threads), variables_(problem.n_variables),
+          multipliers_(multipliers), proportions_(proportions), monitor_(monitor), n_threads_(n_threads),
+          variables_(problem.n_variables),
           spare_variables_(problem.n_variables), rows_(problem.n_rows), spare_rows_(problem.n_rows),
           products_(multipliers && problem.has_P() ? problem.n_variables : 0),
           parts_(u64(scattering_threads(problem.A, n_threads) - 1) * problem.A.n_minor) {}
