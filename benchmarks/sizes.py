@@ -3,13 +3,15 @@
 For each program: the small program without and with scales, what the presolve of HiGHS leaves, and CPU seconds of one
 thread for HiGHS (dual simplex; interior point without crossover) on the program itself and for relift, everything
 counted. Quadratic programs are solved by Clarabel. ``--energy`` takes the energy models of RELIFT_DATA instead (LP
-relaxations), ``--cost`` measures what the search costs on all other families.
+relaxations), ``--cost`` measures what the search costs on all other families, ``--nothing-merges`` on programs, small
+and large, in which no two kinds of variables merge: there the aim is 2 % of lifting.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from statistics import median
 from time import process_time
 from typing import Any
 
@@ -20,11 +22,14 @@ from rich.table import Table
 import relift
 from benchmarks.data import data_folder
 from benchmarks.families import FAMILIES as OTHER_FAMILIES
+from benchmarks.families import nothing_merges
 from benchmarks.families.up_to_scale import FAMILIES
 from relift.formats.program_files import read_program
 from relift.program.program import Program
 from relift.settings import SolverSettings
 from relift.solvers.highs_ import load
+from relift.symmetry.likeness import Colours
+from relift.symmetry.own_scales import Intervals
 
 WITHOUT: dict[str, Any] = {"sizes": False, "signs": False}
 
@@ -33,6 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sizes", description=__doc__.splitlines()[0])
     parser.add_argument("--energy", action="store_true", help="the energy models of RELIFT_DATA")
     parser.add_argument("--cost", action="store_true", help="only lifting, with and without, on the other families")
+    parser.add_argument("--nothing-merges", action="store_true", help="the same where no two kinds of variables merge")
     parser.add_argument("--size", type=int, help="build the families with this size instead of their own")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=120.0, help="seconds for one solve")
@@ -40,6 +46,9 @@ def main() -> None:
     console = Console(width=None if Console().is_terminal else 170)
     if arguments.cost:
         console.print(costs(arguments.repeats, arguments.size))
+        return
+    if arguments.nothing_merges:
+        console.print(costs_of_nothing(arguments.repeats))
         return
     programs = energy_models() if arguments.energy else families(arguments.size)
     table = Table(title="CPU seconds of one thread; sizes are variables x rows")
@@ -133,6 +142,39 @@ def costs(repeats: int, size: int | None) -> Table:
             f"{lifted.small.n_variables:,}",
         )  # fmt: skip
     return table
+
+
+def costs_of_nothing(repeats: int) -> Table:
+    """Lifting with scales against lifting without, in turns, where no two kinds of variables merge up to size."""
+    table = Table(title="CPU milliseconds of lifting where no kinds of variables merge")
+    for name in ("program", "nonzeros", "kinds", "without scales", "up to scale", "ratio"):
+        table.add_column(name, justify="left" if name == "program" else "right")
+    ratios = []
+    for family in nothing_merges.FAMILIES:
+        for size in family.sizes:
+            program = family.build(size)
+            kinds = kinds_of(program)
+            if kinds.may_merge or kinds.may_merge_with_masses:
+                raise SystemExit(f"kinds of {family.name} {size} merge: {kinds}.")
+            plain_seconds = seconds = np.inf
+            for _ in range(repeats):
+                plain_seconds = min(plain_seconds, best(lambda p=program: relift.lift(p, **WITHOUT), 1)[0])
+                seconds = min(seconds, best(lambda p=program: relift.lift(p), 1)[0])
+            ratios.append(seconds / plain_seconds)
+            table.add_row(
+                f"{family.name} {size}", f"{program.n_nonzeros:,}", f"{kinds.given}", f"{1e3 * plain_seconds:.2f}",
+                f"{1e3 * seconds:.2f}", f"{ratios[-1]:.3f}",
+            )  # fmt: skip
+    table.caption = f"median {median(ratios):.3f}, worst {max(ratios):.3f}"
+    return table
+
+
+def kinds_of(program: Program) -> Colours:
+    """What kinds of variables there are, after presolve."""
+    reduction = relift.lift(program).reduction
+    reduced, images = reduction.program, reduction.images
+    bounds = Intervals(reduced.lb, reduced.ub, images.lb, images.ub)
+    return Colours.of(bounds, reduced.q, images.q, sizes=True, signs=True)
 
 
 def _size(program: Program) -> str:

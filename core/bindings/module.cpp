@@ -276,6 +276,16 @@ private:
     KeptProgram* home_ = nullptr;
 };
 
+// The values of A as a refinement has left them; null if it has not, or has read others.
+template <class Index>
+const Weights* values_read(PyObject* capsule, const SparseView<Index>& A, int decimal) {
+    if (capsule == Py_None) return nullptr;
+    const auto* home = static_cast<KeptProgram*>(PyCapsule_GetPointer(capsule, name_of_kept));
+    if (!home) throw PythonError();
+    const bool is_same = home->A_values == A.values && home->A_size == A.n_entries() && home->decimal == decimal;
+    return is_same && home->weights.has_A ? &home->weights.A : nullptr;
+}
+
 // The arrays of multipliers, kept while they are used.
 class MultiplierBuffers {
 public:
@@ -412,12 +422,12 @@ PyObject* refine_program(PyObject*, PyObject* arguments) {
 PyObject* refine_up_to_multipliers_of_program(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         RefineArguments given{};
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpKIOOOOOOOOO|Op", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &given.variable_images, &given.row_images,
                               &given.decimal, &given.seed, &given.n_threads, &given.progress,
                               &given.variable_labels, &given.row_labels,
                               &given.multipliers, &given.multiplier_images, &given.states, &given.masses,
-                              &given.mass_images, &given.links, &given.kept))
+                              &given.mass_images, &given.links, &given.kept, &given.rows_are_apart))
             return nullptr;
         return refine_any(given);
     });
@@ -587,11 +597,12 @@ PyObject* masses(PyObject*, PyObject* arguments) {
         LookArguments given{};
         PyObject *labels_given, *row_labels_given, *floats_given, *images_given, *row_floats_given, *row_images_given;
         Py_ssize_t n_classes, n_row_classes;
+        PyObject* kept = Py_None;
         int decimal;
-        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO", &given.P, &given.A, &given.A_is_by_rows,
+        if (!PyArg_ParseTuple(arguments, "OOpnnpOOOOnnOOOO|O", &given.P, &given.A, &given.A_is_by_rows,
                               &given.n_variables, &given.n_rows, &decimal, &given.variables, &given.rows, &labels_given,
                               &row_labels_given, &n_classes, &n_row_classes, &floats_given, &images_given,
-                              &row_floats_given, &row_images_given))
+                              &row_floats_given, &row_images_given, &kept))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const u64 n = problem.n_variables, m = problem.n_rows;
@@ -611,7 +622,8 @@ PyObject* masses(PyObject*, PyObject* arguments) {
             find_masses(problem, decimal ? Reading::decimal : Reading::bits, variables.numbers, rows.numbers, label,
                         row_label, u64(n_classes), u64(n_row_classes),
                         {floats.elements<double>('f', "floats", n), images.elements<u64>('u', "images", n)},
-                        {row_floats.elements<double>('f', "row_floats", m), row_images.elements<u64>('u', "row_images", m)});
+                        {row_floats.elements<double>('f', "row_floats", m), row_images.elements<u64>('u', "row_images", m)},
+                        values_read(kept, problem.A, decimal));
             return none();
         });
     });
@@ -674,9 +686,9 @@ PyMethodDef methods[] = {
      "the start, so that labels and scales are not written)."},
     {"refine_up_to_multipliers", refine_up_to_multipliers_of_program, METH_VARARGS,
      "refine_up_to_multipliers(P, A, A_is_csr, n_variables, n_rows, variable_words, row_words, decimal, seed, threads, "
-     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept): "
-     "colour refinement up to multipliers of variables and rows, which are read and written; masses and links may be "
-     "None; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
+     "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept, "
+     "rows_are_apart): colour refinement up to multipliers of variables and rows, which are read and written; masses and "
+     "links may be None; rows_are_apart says that no row is empty or a multiple of another; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
     {"kept_weights", kept_weights, METH_NOARGS,
      "kept_weights(): a place where refinements of the same matrices keep the values that they have read."},
     {"equalise_masses", equalise_masses_of_cones, METH_VARARGS,
@@ -696,7 +708,8 @@ PyMethodDef methods[] = {
      "proportion do, to ten digits."},
     {"masses", masses, METH_VARARGS,
      "masses(P, A, A_is_csr, n_variables, n_rows, decimal, variables, rows, labels, row_labels, n_classes, "
-     "n_row_classes, floats, images, row_floats, row_images): masses from sizes and prices, equal within classes."},
+     "n_row_classes, floats, images, row_floats, row_images, kept): masses from sizes and prices, equal within classes; "
+     "kept is None, or what kept_weights() returned for A."},
     {"predicted_fill", predicted_fill, METH_VARARGS,
      "predicted_fill(offsets, indices, most): entries and operations of the factor of a symmetric matrix, whose graph is "
      "given by both ends of each edge, and whether these are all; it gives up after looking at `most` entries of lists."},

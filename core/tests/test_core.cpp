@@ -675,6 +675,11 @@ void test_rows_apart() {
         for (u32 i = 0; i < m; ++i)
             for (u32 k = 0; k < i; ++k) some_may_be |= sizes_are_multiples(rows[i], rows[k]);
         CHECK(apart == !some_may_be);
+        const auto is_empty = [](const std::vector<int>& row) {
+            return std::all_of(row.begin(), row.end(), [](int value) { return value == 0; });
+        };
+        const bool none_is_empty = std::none_of(rows.begin(), rows.end(), is_empty);
+        CHECK(none_are_multiples(problem.A, by_rows, 1) == (none_is_empty && !some_may_be));
     }
     CHECK(n_apart > 50);
     // An entry in two parts, and indices that do not ascend.
@@ -687,6 +692,15 @@ void test_rows_apart() {
     CHECK(!rows_are_apart(problem, false, 1) && !rows_are_apart(problem, true, 1));
     problem.A.indices = turned;
     CHECK(!rows_are_apart(problem, false, 1) && !rows_are_apart(problem, true, 1));
+    CHECK(!none_are_multiples(problem.A, true, 1));
+    problem.A.indices = twice;
+    CHECK(!none_are_multiples(problem.A, true, 1));
+    // A multiple of which few bits are left by rounding.
+    const Index twos[] = {0, 2, 4}, pairs[] = {0, 1, 0, 1};
+    const double tiny[] = {1e-323, 3e-323, 1, 3.1};
+    problem.A = {2, 2, twos, pairs, tiny};
+    CHECK(!none_are_multiples(problem.A, true, 1) || !look_like_multiples(problem.A, 0, 1));
+    CHECK(passes::are_close({0, HUGE_VAL, 0, 0}, {0, HUGE_VAL, 1, 0}));
 }
 
 void test_values_that_are_not_finite() {

@@ -57,6 +57,7 @@ def refine_up_to_multipliers(
     mass_images: _Words | None,
     links: NDArray[np.int64] | None,
     kept: object = None,
+    rows_are_apart: bool = False,
     /,
 ) -> tuple[int, int, int, int]: ...
 def kept_weights() -> object: ...
@@ -92,6 +93,7 @@ def masses(
     images: _Words,
     row_floats: _Floats,
     row_images: _Words,
+    kept: object = None,
     /,
 ) -> None: ...
 def own_scales(

@@ -295,6 +295,8 @@ CORE = _of(
     ("refine.hpp", "return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);", "return colour;", "test_core"),
     ("rows_apart.hpp", "ascend &= matrix.indices[e - 1] < matrix.indices[e];", "", "test_core"),
     ("rows_apart.hpp", "counts.end(), 0u) < 2;", "counts.end(), 0u) < 3;", "test_core"),
+    ("proportions.hpp", "if (matrix.offsets[major] == matrix.offsets[major + 1]) return false;", "", "test_core"),
+    ("proportions.hpp", "if (!some_are_close) return true;", "return true;", "test_core"),
     ("row_scales.hpp", "return !(n_above && n_below);", "return true;", "test_core"),
     (
         "exact_values.hpp",

@@ -15,11 +15,13 @@ from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.settings import LiftSettings
 from relift.symmetry import finite_field as field
+from relift.symmetry.colour_refinement import KeptValues
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.masses import masses_of, masses_slowly
-from relift.symmetry.own_scales import Intervals, Masses
+from relift.symmetry.own_scales import Intervals, Masses, scales_of_rows, scales_of_variables
 from relift.symmetry.partition import Partition
 from relift.symmetry.scaled_cones import ScaledCones
+from relift.symmetry.scaled_refinement import refine_up_to_scale
 
 
 def intervals(low: Vector, high: Vector) -> Intervals:
@@ -39,7 +41,12 @@ def test_masses_are_those_of_the_slow_twin(seed: int, n_classes: int) -> None:
     variables = Partition.from_labels(random.integers(0, n_classes, program.n_variables))
     rows = Partition.from_labels(random.integers(0, n_classes, program.n_rows))
     slow = masses_slowly(*parts(program), variables, rows)
-    found = masses_of(*parts(program), variables, rows)
+    kept = KeptValues(program.P, program.A) if seed % 2 else None
+    if kept is not None:  # the values are taken from a refinement
+        _, bounds, sides, costs = parts(program)
+        own = scales_of_variables(bounds, program.q, costs)
+        refine_up_to_scale(program.P, program.A, own, scales_of_rows(sides), kept=kept)
+    found = masses_of(*parts(program), variables, rows, kept=kept)
     if found is None:  # all are equal
         assert np.unique(slow.variable_images).size == 1
         assert np.unique(slow.row_images).size <= 1
@@ -95,6 +102,8 @@ def test_the_least_that_a_row_admits_counts_whoever_tells_it() -> None:
     program = program.replace(l=[-np.inf, 9], u=[0, 9])
     found = masses_slowly(*parts(program), Partition.discrete(3), Partition.discrete(2))
     assert found.variables.tolist() == pytest.approx([7, 7, 9])
+
+
 @pytest.mark.skipif(not field.CORE_IS_COMPILED, reason="the core is not compiled: both are the slow ones")
 @settings(max_examples=100, deadline=None)
 @given(seed=st.integers(0, 2**31))

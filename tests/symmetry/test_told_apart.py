@@ -1,4 +1,4 @@
-"""Where costs and bounds tell all variables apart, rows are compared without their values being read."""
+"""Where costs and bounds tell all variables apart, rows are compared without their values being read, or not at all."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ from relift.lifting.presolve import reduce
 from relift.program.index_sets import constant_words
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
-from relift.symmetry.colour_refinement import core_is_compiled, refine
+from relift.symmetry.colour_refinement import KeptValues, core_is_compiled, refine
 from relift.symmetry.colour_refinement_reference import Mode, refine_slowly
+from relift.symmetry.exact_vectors import VectorImages
+from relift.symmetry.own_scales import scales_of_rows, scales_of_variables
+from relift.symmetry.scaled_cones import intervals_of
+from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
 
 needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
 VALUES = [0.0, 0.0, 0.0, 1.0, -1.0, 2.0, 0.1, 0.3, 1e300, 5e-324]
@@ -170,3 +174,48 @@ def test_rows_of_a_large_program_are_known_to_be_apart() -> None:
     assert fixed.rows_are_apart
     twice = reduce(program.replace(A=sparse.csc_array(sparse.vstack([A, 2.0 * A[:1]])), l=np.zeros(n), u=np.zeros(n)))
     assert not twice.rows_are_apart
+
+
+def told_apart(rows: np.ndarray, *, by_rows: bool, are_variables: bool) -> Program:
+    """A program whose variables, or whose rows, are told apart by their own numbers, up to scale too."""
+    m, n = rows.shape
+    A = (sparse.csr_array if by_rows else sparse.csc_array)(rows)
+    if are_variables:
+        return Program(q=np.arange(1.0, n + 1), A=A, l=0, lb=0, ub=1)
+    return Program(q=np.zeros(n), A=A, l=np.arange(1.0, m + 1) / (m + 1), u=1)
+
+
+def refined(program: Program, kept: KeptValues | None = None) -> ScaledRefinement:
+    images = VectorImages.of(program, "decimal")
+    bounds, rows = intervals_of(program, images)
+    own = scales_of_variables(bounds, program.q, images.q)
+    return refine_up_to_scale(program.P, program.A, own, scales_of_rows(rows), kept=kept)
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+@pytest.mark.parametrize("are_variables", [False, True])
+@given(case=rows_with_multiples())
+@settings(deadline=None, max_examples=80)
+def test_what_is_told_apart_up_to_scale_parts_the_rest_as_by_the_reference(
+    by_rows: bool, are_variables: bool, case: tuple[np.ndarray, np.ndarray]
+) -> None:
+    rows = np.where(np.abs(case[0]) == 5e-324, 3.0, case[0])
+    program = told_apart(rows if are_variables else rows.T, by_rows=by_rows, are_variables=are_variables)
+    kept = KeptValues(program.P, program.A)
+    found, again = refined(program, kept), refined(program, kept)  # what the first has found out is kept
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(field, "CORE_IS_COMPILED", False)
+        slow = refined(program)
+    for each in (found, again):
+        for ours, theirs in ((each.variables, slow.variables), (each.rows, slow.rows)):
+            assert ours.classes == theirs.classes
+            np.testing.assert_array_equal(ours.images, theirs.images)
+
+
+@needs_core
+def test_rows_that_are_known_to_be_apart_are_not_compared() -> None:
+    program = told_apart(np.array([[1.0, 2], [1, 3], [2, 5]]), by_rows=False, are_variables=True)
+    known = KeptValues(program.P, program.A, rows_are_apart=True)
+    found, other = refined(program, known), refined(program)
+    assert found.rows.classes == other.rows.classes
+    assert found.statistics.rounds < 1

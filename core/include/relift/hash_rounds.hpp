@@ -11,6 +11,7 @@
 // rounds go on while they split much, or are about to end (RoundsToGo below), or wake many vertices. They end when
 //   stable    the (exactly counted) number of classes stays: nothing splits any more;
 //   discrete  all variables have distinct colours: only rows are left to be told apart;
+//   apart     all rows have, and no column is a multiple of another: nothing is left;
 //   slow      the number of classes grows too slowly: a worklist does the rest.
 #pragma once
 #include <cmath>
@@ -22,6 +23,7 @@
 #include "multipliers.hpp"
 #include "portable.hpp"
 #include "problem.hpp"
+#include "proportions.hpp"
 #include "threads.hpp"
 #include "weights.hpp"
 
@@ -205,13 +207,15 @@ private:
 template <class Index, class Algebra>
 class HashRounds {
 public:
-    enum class Verdict { stable, discrete, slow };
+    enum class Verdict { stable, discrete, apart, slow };
 
-    // multipliers is null where nothing rests; factors are then those of the rows alone, or none.
+    // multipliers is null where nothing rests; factors are then those of the rows alone, or none. Columns are compared
+    // if proportions are given.
     HashRounds(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, Factors factors,
-               Multipliers<Index>* multipliers, Monitor& monitor, u32 n_threads)
+               Multipliers<Index>* multipliers, Proportions<Index>* proportions, Monitor& monitor, u32 n_threads)
         : problem_(problem), P_weights_(P_weights), A_weights_(A_weights), factors_(factors),
-          multipliers_(multipliers), monitor_(monitor), n_threads_(n_threads), variables_(problem.n_variables),
+          multipliers_(multipliers), proportions_(proportions), monitor_(monitor), n_threads_(n_threads),
+          variables_(problem.n_variables),
           spare_variables_(problem.n_variables), rows_(problem.n_rows), spare_rows_(problem.n_rows),
           products_(multipliers && problem.has_P() ? problem.n_variables : 0),
           parts_(u64(scattering_threads(problem.A, n_threads) - 1) * problem.A.n_minor) {}
@@ -251,6 +255,7 @@ public:
         n_row_classes_ = counted(rows_);
         const u64 n_vertices = u64(problem_.n_variables) + problem_.n_rows, n_entries = problem_.A.n_entries();
         if (!some_variable_rests() && are_distinct(variables_, n_variable_classes_)) return Verdict::discrete;
+        if (all_are_apart()) return Verdict::apart;
         RoundsToGo rounds_to_go(n_vertices, n_variable_classes_, n_row_classes_, growth_to_go_on);
         for (bool is_first = true;; is_first = false) {
             const DistinctCount variables_before = n_variable_classes_, rows_before = n_row_classes_;
@@ -259,6 +264,7 @@ public:
             n_woken_ = n_woken_entries_ = 0;
             if (!(is_first && skips_first_rows_)) colour_rows();
             n_row_classes_ = counted(rows_, !rows_before.is_exact);
+            if (all_are_apart()) return Verdict::apart;
             // The variables are stable under the rows as they were, unless they woke: if those have not changed, all is
             // done.
             if (!is_first && !problem_.has_P() && stayed(rows_before, n_row_classes_) && !has_woken_ && !had_woken)
@@ -343,6 +349,13 @@ private:
         return double(count.number) > 0.95 * double(size) && all_distinct(colours.data(), u32(size), n_threads_);
     }
 
+    // Under rows that are all told apart, and awake, the columns of a class are multiples of each other, and what stays
+    // at rest has a column of zeros.
+    bool all_are_apart() const {
+        return proportions_ && problem_.n_rows && !some_row_rests() && are_distinct(rows_, n_row_classes_) &&
+               proportions_->columns_are_apart();
+    }
+
     Source multiplied(const Array<u64>& colours, const u64* factors, Array<u64>& products) const {
         over_vertices(colours.size(), [&](u64 k) { products[k] = Algebra::multiply(colours[k], factors[k]); });
         return {products.data(), false};
@@ -352,7 +365,8 @@ private:
     void multiply_sums(u32 first, u32 size, const u64* factors, u64* sums) {
         woken_.clear();
         if (!factors) return;
-        if (multipliers_)
+        const bool some_rest = first ? some_row_rests() : some_variable_rests();
+        if (some_rest)
             for (u32 k = 0; k < size; ++k)
                 if (sums[k] && multipliers_->rests_at(first + k)) woken_.push_back(first + k);
         if (woken_.empty()) {
@@ -370,18 +384,20 @@ private:
             for (u32 v : woken_)
                 n_woken_entries_ += u64(problem_.A.offsets[v - first + 1]) - u64(problem_.A.offsets[v - first]);
         multipliers_->wake(woken_, [&](u32 v) -> u64& { return sums[v - first]; },
-                           [&](u32 v) { return number_of(v < n ? variables_[v] : rows_[v - n]); });
+                           [&](u32 v) { return number_of(v < n ? variables_[v] : rows_[v - n]); }, true);
     }
 
     // A colour as a number in [1, 2).
     static double number_of(u64 colour) { return 1.0 + double(mix(colour) >> 12) * 0x1p-52; }
 
     bool some_variable_rests() const { return multipliers_ && multipliers_->n_resting_variables(); }
+    bool some_row_rests() const { return multipliers_ && multipliers_->n_resting_rows(); }
 
     const Problem<Index>& problem_;
     const Weights &P_weights_, &A_weights_;
     const Factors factors_;
     Multipliers<Index>* const multipliers_;
+    Proportions<Index>* const proportions_;
     Monitor& monitor_;
     const u32 n_threads_;
     DistinctCounter counter_;

@@ -61,13 +61,18 @@ SampledRows sampled_rows(const Problem<Index>& problem) {
     }
     constexpr u32 none = ~u32(0);
     Array<u32> place(m, none);
-    for (u32 k = 0; k < n_chosen; ++k) place[sample.rows[k]] = k;
+    Array<u64> is_chosen(m / 64 + 1, 0);  // one bit a row, so that it stays near the processor
+    for (u32 k = 0; k < n_chosen; ++k) {
+        place[sample.rows[k]] = k;
+        is_chosen[sample.rows[k] / 64] |= u64(1) << sample.rows[k] % 64;
+    }
     Array<SampledEntry> by_columns;
     Array<u64> start(n_chosen + 1, 0);
     for (u32 j = 0; j < A.n_major; ++j)
         for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e) {
-            const u32 k = place[A.indices[e]];
-            if (k == none || A.values[e] == 0) continue;
+            const u32 row = u32(A.indices[e]);
+            if (!(is_chosen[row / 64] >> row % 64 & 1) || A.values[e] == 0) continue;
+            const u32 k = place[row];
             by_columns.push_back({k, j, A.values[e]});
             ++start[k + 1];
         }

@@ -28,14 +28,33 @@ struct Offer {
     }
 };
 
-// Takes offers over; returns whether there were any. values holds those of the entries.
-inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, const double* values, ValueReader& image,
-                  Known& to) {
+// Absolute values of the entries of a matrix, exactly: as a refinement has read them, or read here.
+class EntrySizes {
+public:
+    EntrySizes(const double* values, Reading reading, const Weights* read)
+        : values_(values), image_(reading), read_(read && read->kind != WeightKind::unit ? read : nullptr) {}
+    u64 operator()(u64 entry) {
+        const double value = values_[entry];
+        if (!read_) return image_(std::fabs(value));
+        const u64 word = read_->kind == WeightKind::words ? read_->words[entry] : read_->table[read_->ids[entry]];
+        return value < 0 ? field_negate(word) : word;
+    }
+
+private:
+    const double* values_;
+    ValueReader image_;
+    const Weights* read_;
+};
+
+// Takes offers over; returns whether there were any.
+inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
     Array<u64> places, sizes;
+    places.reserve(offers.size());
+    sizes.reserve(offers.size());
     for (u64 k = 0; k < offers.size(); ++k)
         if (offers[k].entry != Offer::none && offers[k].value > 0 && std::isfinite(offers[k].value)) {
             places.push_back(k);
-            sizes.push_back(image(std::fabs(values[offers[k].entry])));
+            sizes.push_back(size_of(offers[k].entry));
         }
     if (places.empty()) return false;
     const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : sizes;
@@ -47,43 +66,67 @@ inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, con
     return true;
 }
 
+// Offers of majors that are known to minors that are not, and the other way round. What majors get is divided by entries,
+// and the least of it is best, or it is multiplied, and the largest is; for minors the opposite. What is left out, which
+// may be null, neither offers nor is offered anything.
+template <class Index>
+void offer(const SparseView<Index>& matrix, const Known& majors, const Known& minors, bool minors_are_open,
+           bool to_majors_divides, const Known* left_out_majors, const Known* left_out_minors, Array<Offer>& to_majors,
+           Array<Offer>& to_minors) {
+    for (u32 major = 0; major < matrix.n_major; ++major) {
+        const double here = majors.floats[major];
+        if (here != 0 && !minors_are_open) continue;
+        if (left_out_majors && left_out_majors->floats[major] != 0) continue;
+        const u64 end = u64(matrix.offsets[major + 1]);
+        Offer best;
+        for (u64 e = u64(matrix.offsets[major]); e < end; ++e) {
+            const u32 minor = u32(matrix.indices[e]);
+            const double size = std::fabs(matrix.values[e]), there = minors.floats[minor];
+            if (size == 0 || (here == 0) == (there == 0)) continue;
+            if (left_out_minors && left_out_minors->floats[minor] != 0) continue;
+            if (here == 0) best.take(to_majors_divides ? there / size : there * size, minor, e, to_majors_divides);
+            else to_minors[minor].take(to_majors_divides ? here * size : here / size, major, e, !to_majors_divides);
+        }
+        to_majors[major] = best;
+    }
+}
+
 // Lets sizes, or prices, spread over the matrix until nothing new is learnt; not over rows that are known in `without`.
 template <class Index>
-void hand_on(const Problem<Index>& problem, bool is_price, ValueReader& image, Known& variables, Known& rows,
+void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows,
              const Known* without = nullptr) {
     const auto is_open = [](const Known& known) {
         return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
     };
-    for (u32 step = 0; step < most_steps_of_masses && (is_open(variables) || is_open(rows)); ++step) {
+    for (u32 step = 0; step < most_steps_of_masses; ++step) {
+        const bool variables_are_open = is_open(variables), rows_are_open = is_open(rows);
+        if (!variables_are_open && !rows_are_open) return;
         Array<Offer> to_variables(problem.n_variables, Offer()), to_rows(problem.n_rows, Offer());
-        for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
-            const double size = std::fabs(problem.A.values[entry]), here = variables.floats[column];
-            const double there = rows.floats[row];
-            if (size == 0 || (here == 0) == (there == 0) || (without && without->floats[row] != 0)) return;
-            if (there == 0) to_rows[row].take(is_price ? here / size : here * size, column, entry, is_price);
-            else to_variables[column].take(is_price ? there * size : there / size, row, entry, !is_price);
-        });
-        const bool rows_learn = learn(to_rows, variables, is_price, problem.A.values, image, rows);
-        if (!learn(to_variables, rows, !is_price, problem.A.values, image, variables) && !rows_learn) return;
+        if (problem.A_is_by_rows)
+            offer(problem.A, rows, variables, variables_are_open, is_price, without, nullptr, to_rows, to_variables);
+        else
+            offer(problem.A, variables, rows, rows_are_open, !is_price, nullptr, without, to_variables, to_rows);
+        const bool rows_learn = learn(to_rows, variables, is_price, size_of, rows);
+        if (!learn(to_variables, rows, !is_price, size_of, variables) && !rows_learn) return;
     }
 }
 
 // Gives variables without bounds the least that a row admits, whether its own numbers tell that or other variables: the
 // latter over rows that have no numbers of their own.
 template <class Index>
-void hand_on_from_bounds(const Problem<Index>& problem, ValueReader& image, Known& sizes, Known& row_sizes) {
+void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Known& sizes, Known& row_sizes) {
     const auto are_known = [](const Known& known) {
         return std::all_of(known.floats.begin(), known.floats.end(), [](double value) { return value != 0; });
     };
     if (are_known(sizes) || are_known(row_sizes)) return;
     Known near(sizes), near_rows(problem.n_rows), far(problem.n_variables);
-    hand_on(problem, false, image, near, near_rows, &row_sizes);
+    hand_on(problem, false, size_of, near, near_rows, &row_sizes);
     Array<Offer> offers(problem.n_variables, Offer());
     for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
         const double size = std::fabs(problem.A.values[entry]), there = row_sizes.floats[row];
         if (size != 0 && there != 0 && sizes.floats[column] == 0) offers[column].take(there / size, row, entry, true);
     });
-    learn(offers, row_sizes, true, problem.A.values, image, far);
+    learn(offers, row_sizes, true, size_of, far);
     const auto take = [](Known& to, u64 k, const Known& from) { to.floats[k] = from.floats[k], to.images[k] = from.images[k]; };
     for (u64 j = 0; j < sizes.floats.size(); ++j) {
         if (sizes.floats[j] != 0) continue;
@@ -136,11 +179,12 @@ inline void size_of_interval(double low, double high, u64 low_image, u64 high_im
 }
 
 // Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.
+// A_read is null, or the values of A as they were read before.
 template <class Index>
 void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
                  const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes, const MassArrays& out,
-                 const MassArrays& row_out) {
-    ValueReader image(reading);
+                 const MassArrays& row_out, const Weights* A_read = nullptr) {
+    EntrySizes size_in_A(problem.A.values, reading, A_read);
     Known sizes(problem.n_variables), row_sizes(problem.n_rows);
     Known prices(problem.n_variables), row_prices(problem.n_rows);
     for (u32 j = 0; j < problem.n_variables; ++j) {
@@ -153,8 +197,8 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
     for (u32 i = 0; i < problem.n_rows; ++i)
         size_of_interval(rows.low[i], rows.high[i], rows.low_image[i], rows.high_image[i], row_sizes.floats[i],
                          row_sizes.images[i]);
-    hand_on_from_bounds(problem, image, sizes, row_sizes);
-    hand_on(problem, false, image, sizes, row_sizes);
+    hand_on_from_bounds(problem, size_in_A, sizes, row_sizes);
+    hand_on(problem, false, size_in_A, sizes, row_sizes);
     if (problem.has_P()) {
         Array<Offer> offers(problem.n_variables, Offer());
         for (u32 j = 0; j < problem.n_variables; ++j)
@@ -163,9 +207,10 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
                 if (prices.floats[k] != 0 || sizes.floats[j] == 0 || problem.P.values[e] == 0) continue;
                 offers[k].take(std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
             }
-        learn(offers, sizes, false, problem.P.values, image, prices);
+        EntrySizes size_in_P(problem.P.values, reading, nullptr);
+        learn(offers, sizes, false, size_in_P, prices);
     }
-    hand_on(problem, true, image, prices, row_prices);
+    hand_on(problem, true, size_in_A, prices, row_prices);
     multiply_within_classes(sizes, prices, labels, n_classes, out);
     multiply_within_classes(row_sizes, row_prices, row_labels, n_row_classes, row_out);
 }

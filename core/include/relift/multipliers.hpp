@@ -91,6 +91,7 @@ public:
         return {sources, targets, sources + n_variables_, targets + n_variables_};
     }
     bool rests_at(u32 vertex) const { return arrays_.states[vertex] & rests; }
+    u8 state_of(u32 vertex) const { return arrays_.states[vertex]; }
     u32 n_resting_variables() const { return n_resting_variables_; }
     u32 n_resting_rows() const { return n_resting_rows_; }
     u64 n_lost() const { return n_lost_; }  // how many were compared as they are given, since a sum was lost
@@ -109,25 +110,30 @@ public:
         by_columns_ = by_columns;
     }
 
+    // All are awake: nobody asks for their multipliers, since each is alone in its class.
+    void wake_all() {
+        std::fill_n(arrays_.states, n_vertices_, u8(0));
+        n_resting_variables_ = n_resting_rows_ = 0;
+    }
+
     // Wakes vertices, whose sums are not 0, and multiplies their sums. weight_of(neighbour) says how the sums count it,
-    // in floats; what rests counts nothing.
+    // in floats; what rests counts nothing. In a round all of them are variables, or all are rows.
     template <class SumOf, class WeightOf>
-    void wake(const Array<u32>& vertices, SumOf&& sum_of, WeightOf&& weight_of) {
+    void wake(const Array<u32>& vertices, SumOf&& sum_of, WeightOf&& weight_of, bool in_a_round = false) {
         to_invert_.clear();
-        log_of_sizes_ = 0;
-        for (u32 v : vertices) {
-            u8& state = arrays_.states[v];
-            if (state & (has_open_size | has_open_sign)) {
-                const FloatSum sum = float_sum(v, weight_of);
-                const double total = double(sum.total);
-                const bool is_sound = std::fabs(sum.total) >= smallest_share * sum.size && std::isnormal(total) &&
-                                      std::isnormal(1.0 / total);
-                if (is_sound) decide(v, sum_of(v), total);
-                else keep_as_given(v), ++n_lost_;
-            }
+        to_invert_.reserve(vertices.size());
+        log_of_sizes_ = LogOfProduct();
+        const auto weight = [&](u32 v) { return source_weight(v, weight_of); };
+        if (in_a_round && are_many(vertices)) {  // weights are read more often than there are vertices
+            source_weights_.resize(n_vertices_);
+            for (u32 v = 0; v < n_vertices_; ++v) source_weights_[v] = weight(v);
+            find_multipliers(vertices, sum_of, [&](u32 v) { return source_weights_[v]; }, true);
+        } else {
+            find_multipliers(vertices, sum_of, weight, in_a_round);
         }
         Array<u64> inverted = inverses(to_invert_.data(), u32(to_invert_.size()));
         const Shift shift = common_shift();
+        const double factor = std::ldexp(1.0, shift.exponent);
         u32 next = 0;
         for (u32 v : vertices) {
             u8& state = arrays_.states[v];
@@ -136,7 +142,7 @@ public:
                 arrays_.exact[v] = field_multiply(arrays_.exact[v], size);
                 if (v < n_variables_ && arrays_.masses)
                     arrays_.exact[v] = field_multiply(arrays_.exact[v], arrays_.masses[v]);
-                arrays_.floats[v] = std::ldexp(arrays_.floats[v], shift.exponent);
+                arrays_.floats[v] *= factor;
             }
             state = 0;
             --(v < n_variables_ ? n_resting_variables_ : n_resting_rows_);
@@ -148,13 +154,42 @@ public:
     }
 
 private:
-    struct FloatSum { long double total, size; };
+    // A sum of floats with what rounding has lost of it, and that of its absolute terms.
+    struct FloatSum {
+        double total = 0, lost = 0, size = 0;
+        void add(double term) {
+            const double sum = total + term, of_term = sum - total;
+            lost += (total - (sum - of_term)) + (term - of_term);
+            total = sum;
+            size += std::fabs(term);
+        }
+        double value() const { return total + lost; }
+    };
+
+    // The logarithm of a product of positive numbers.
+    class LogOfProduct {
+    public:
+        void multiply(double factor) {
+            int exponent = 0;
+            mantissa_ *= std::frexp(factor, &exponent);  // each at least 1/2
+            exponents_ += exponent;
+            if (++n_factors_ % 512) return;
+            mantissa_ = std::frexp(mantissa_, &exponent);
+            exponents_ += exponent;
+        }
+        double value() const { return std::log2(mantissa_) + double(exponents_); }
+
+    private:
+        double mantissa_ = 1;
+        i64 exponents_ = 0;
+        u64 n_factors_ = 0;
+    };
 
     // One power of two for all that wake together: otherwise sizes would drift away along a wave, until sums of large
     // and small ones are lost in cancellation. Members of a class wake together, so that their ratios stay.
     struct Shift { int exponent; u64 exact; };
     Shift common_shift() const {
-        const double mean = to_invert_.empty() ? 0.0 : log_of_sizes_ / double(to_invert_.size());
+        const double mean = to_invert_.empty() ? 0.0 : log_of_sizes_.value() / double(to_invert_.size());
         const int exponent = int(-std::lround(std::max(-1000.0, std::min(mean, 1000.0))));
         return {exponent, field_power_of_two(exponent)};
     }
@@ -202,7 +237,7 @@ private:
             return;
         }
         const double mass = v < n_variables_ && arrays_.masses ? arrays_.mass_floats[v] : 1.0;
-        log_of_sizes_ += std::log2(mass / std::fabs(total));
+        log_of_sizes_.multiply(mass / std::fabs(total));
         if (state & has_open_sign) {
             multiplier = mass / total;
             arrays_.exact[v] = 1;
@@ -213,37 +248,90 @@ private:
         }
     }
 
+    // Whether the vertices have many entries.
+    bool are_many(const Array<u32>& vertices) const {
+        const bool are_rows = vertices[0] >= n_variables_;
+        if (are_rows != problem_.A_is_by_rows) return vertices.size() > n_vertices_ / 16;
+        const u32 first = are_rows ? n_variables_ : 0;
+        u64 n_entries = 0;
+        for (u32 v : vertices) n_entries += u64(problem_.A.offsets[v - first + 1]) - u64(problem_.A.offsets[v - first]);
+        return n_entries > n_vertices_;
+    }
+    bool is_open(u32 v) const { return arrays_.states[v] & (has_open_size | has_open_sign); }
+
+    // What a neighbour is multiplied with in sums of floats; 0 while it rests.
     template <class WeightOf>
-    FloatSum float_sum(u32 v, WeightOf&& weight_of) {
-        FloatSum sum{0, 0};
-        const auto add = [&](u32 neighbour, double value, bool is_link = false) {
-            if (rests_at(neighbour)) return;
-            long double term = (long double)(value) * arrays_.floats[neighbour] * weight_of(neighbour);
-            if (neighbour >= n_variables_ && arrays_.masses) term *= arrays_.mass_floats[neighbour];
-            if (is_link) term = std::fabs(term);
-            sum.total += term;
-            sum.size += std::fabs(term);
-        };
+    double source_weight(u32 neighbour, WeightOf&& weight_of) const {
+        if (rests_at(neighbour)) return 0;
+        const double weight = arrays_.floats[neighbour] * weight_of(neighbour);
+        return neighbour >= n_variables_ && arrays_.masses ? weight * arrays_.mass_floats[neighbour] : weight;
+    }
+
+    // Decides what is open of the vertices; inverses of exact sums are still to be taken.
+    template <class SumOf, class Weight>
+    void find_multipliers(const Array<u32>& vertices, SumOf&& sum_of, Weight&& weight, bool in_a_round) {
+        const bool is_added_up = in_a_round && add_up_minors(vertices, weight);
+        for (u32 v : vertices) {
+            if (!is_open(v)) continue;
+            const FloatSum sum = is_added_up ? minor_sums_[v < n_variables_ ? v : v - n_variables_] : float_sum(v, weight);
+            const double total = sum.value();
+            const bool is_sound = std::fabs(total) >= smallest_share * sum.size && std::isnormal(total) &&
+                                  std::isnormal(1.0 / total);
+            if (is_sound) decide(v, sum_of(v), total);
+            else keep_as_given(v), ++n_lost_;
+        }
+    }
+
+    // Sums of all that rest among the minors of A, by one pass over all entries; false where single sums are cheaper: to
+    // see A from its minors costs as much as three such passes.
+    template <class Weight>
+    bool add_up_minors(const Array<u32>& vertices, Weight&& weight) {
+        const auto& A = problem_.A;
+        const bool are_rows = vertices[0] >= n_variables_;
+        if (are_rows == problem_.A_is_by_rows || arrays_.links || minors_ || n_passes_ == 3) return false;
+        if (std::none_of(vertices.begin(), vertices.end(), [&](u32 v) { return is_open(v); })) return false;
+        ++n_passes_;
+        minor_sums_.assign(A.n_minor, FloatSum());
+        const u32 first_major = are_rows ? 0 : n_variables_, first_minor = are_rows ? n_variables_ : 0;
+        for (u32 major = 0; major < A.n_major; ++major) {
+            if (rests_at(first_major + major)) continue;
+            const double of_major = weight(first_major + major);
+            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
+                if (rests_at(first_minor + u32(A.indices[e]))) minor_sums_[A.indices[e]].add(of_major * A.values[e]);
+        }
+        if (!are_rows && problem_.has_P())
+            for (u32 v : vertices)
+                if (is_open(v)) add_curvatures(v, weight, minor_sums_[v]);
+        return true;
+    }
+
+    template <class Weight>
+    void add_curvatures(u32 v, Weight&& weight, FloatSum& sum) const {
+        const auto& P = problem_.P;
+        for (u64 e = u64(P.offsets[v]), end = u64(P.offsets[v + 1]); e < end; ++e)
+            sum.add(weight(u32(P.indices[e])) * P.values[e]);
+    }
+
+    template <class Weight>
+    FloatSum float_sum(u32 v, Weight&& weight) {
+        FloatSum sum;
         const bool is_row = v >= n_variables_;
         const u32 place = is_row ? v - n_variables_ : v, first = is_row ? 0 : n_variables_;
         if (problem_.n_rows && is_row == problem_.A_is_by_rows) {
             const auto& A = problem_.A;
             for (u64 e = u64(A.offsets[place]), end = u64(A.offsets[place + 1]); e < end; ++e)
-                if (!is_linked(v) || i64(e) != arrays_.links[place]) add(first + u32(A.indices[e]), A.values[e]);
+                if (!is_linked(v) || i64(e) != arrays_.links[place]) sum.add(weight(first + u32(A.indices[e])) * A.values[e]);
         } else if (problem_.n_rows) {
             if (!minors_) minors_ = std::make_unique<MinorValues<Index>>(problem_.A);
             for (u32 e = minors_->offsets[place], end = minors_->offsets[place + 1]; e < end; ++e) {
                 const u32 neighbour = first + minors_->indices[e];
                 const bool is_link = is_linked(neighbour) &&
                                      u32(problem_.A.indices[arrays_.links[minors_->indices[e]]]) == place;
-                add(neighbour, minors_->values[e], is_link);
+                const double term = weight(neighbour) * minors_->values[e];
+                sum.add(is_link ? std::fabs(term) : term);
             }
         }
-        if (!is_row && problem_.has_P()) {
-            const auto& P = problem_.P;
-            for (u64 e = u64(P.offsets[v]), end = u64(P.offsets[v + 1]); e < end; ++e)
-                add(u32(P.indices[e]), P.values[e]);
-        }
+        if (!is_row && problem_.has_P()) add_curvatures(v, weight, sum);
         return sum;
     }
 
@@ -252,9 +340,12 @@ private:
     const u32 n_variables_, n_vertices_;
     u32 n_resting_variables_ = 0, n_resting_rows_ = 0;
     Array<u64> sources_, targets_, inverse_masses_, to_invert_;
-    double log_of_sizes_ = 0;
+    LogOfProduct log_of_sizes_;
+    Array<double> source_weights_;
     u64 n_lost_ = 0;
     std::unique_ptr<MinorValues<Index>> minors_;
+    Array<FloatSum> minor_sums_;
+    u32 n_passes_ = 0;  // over all entries, for these sums
     Weights *by_rows_ = nullptr, *by_columns_ = nullptr;
     const u32 *column_offsets_ = nullptr, *column_rows_ = nullptr;
 };

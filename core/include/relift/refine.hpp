@@ -7,101 +7,20 @@
 #include <atomic>
 #include <memory>
 
+#include "both_sides.hpp"
 #include "hash_rounds.hpp"
+#include "proportions.hpp"
 #include "row_scales.hpp"
-#include "rows_apart.hpp"
 #include "worklist.hpp"
 
 namespace relift {
-
-// The matrix as u32 arrays seen from its majors: the given arrays where they are of that width, else copies.
-template <class Index>
-struct MajorSide {
-    Array<u32> own_offsets, own_indices;
-    const u32 *offsets, *indices;
-
-    explicit MajorSide(const SparseView<Index>& matrix) {
-        if constexpr (sizeof(Index) == sizeof(u32)) {
-            offsets = reinterpret_cast<const u32*>(matrix.offsets);
-            indices = reinterpret_cast<const u32*>(matrix.indices);
-        } else {
-            own_offsets.assign(matrix.offsets, matrix.offsets + matrix.n_major + 1);
-            own_indices.assign(matrix.indices, matrix.indices + matrix.n_entries());
-            offsets = own_offsets.data();
-            indices = own_indices.data();
-        }
-    }
-};
-
-// The matrix seen from its minors, with weights in that order.
-template <class Index>
-struct MinorSide {
-    Array<u32> offsets, indices;
-    Weights weights;
-
-    MinorSide(const SparseView<Index>& matrix, const Weights& given) {
-        const u64 n_entries = matrix.n_entries();
-        offsets.assign(u64(matrix.n_minor) + 1, 0);
-        for (u64 e = 0; e < n_entries; ++e) ++offsets[matrix.indices[e]];
-        u32 start = 0;
-        for (u32& offset : offsets) start += std::exchange(offset, start);
-        indices.resize(n_entries);
-        weights.kind = given.kind;
-        weights.table = given.table;
-        if (given.kind == WeightKind::table) weights.ids.resize(n_entries);
-        if (given.kind == WeightKind::words) weights.words.resize(n_entries);
-        for (u32 major = 0; major < matrix.n_major; ++major)
-            for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
-                const u32 at = offsets[matrix.indices[e]]++;
-                indices[at] = major;
-                if (given.kind == WeightKind::table) weights.ids[at] = given.ids[e];
-                if (given.kind == WeightKind::words) weights.words[at] = given.words[e];
-            }
-        for (u32 minor = matrix.n_minor; minor > 0; --minor) offsets[minor] = offsets[minor - 1];  // ends to starts
-        offsets[0] = 0;
-    }
-};
-
-// Both matrices seen from all sides, as the worklist needs them.
-template <class Index>
-class BothSides {
-public:
-    BothSides(const Problem<Index>& problem, const Weights& P_weights, const Weights& A_weights, Factors factors)
-        : majors_(problem.A), minors_(problem.A, A_weights) {
-        if (problem.has_P()) {
-            P_ = std::make_unique<MajorSide<Index>>(problem.P);
-            within = {P_->offsets, P_->indices, &P_weights, 0, 0, factors.variable_source};
-        }
-        if (problem.n_rows == 0) return;
-        const Adjacency of_majors{majors_.offsets, majors_.indices, &A_weights, 0, 0, nullptr};
-        const Adjacency of_minors{minors_.offsets.data(), minors_.indices.data(), &minors_.weights, 0, 0, nullptr};
-        columns = problem.A_is_by_rows ? of_minors : of_majors;
-        rows = problem.A_is_by_rows ? of_majors : of_minors;
-        columns.first_target = rows.first_source = problem.n_variables;
-        columns.source_factors = factors.variable_source;
-        rows.source_factors = factors.row_source;
-    }
-    BothSides(const BothSides&) = delete;
-    BothSides& operator=(const BothSides&) = delete;
-
-    Adjacency within, columns, rows;  // P; from variables to rows; from rows to variables
-
-    // A is by rows where there are links.
-    void show_columns_to(Multipliers<Index>& multipliers) {
-        multipliers.write_links_to(minors_.offsets.data(), minors_.indices.data(), &minors_.weights);
-    }
-
-private:
-    MajorSide<Index> majors_;
-    MinorSide<Index> minors_;
-    std::unique_ptr<MajorSide<Index>> P_;
-};
 
 // The values of the matrices of one program as words that are added up, kept from one refinement to the next: to read
 // them costs as much as some passes. Counting has other words.
 struct KeptWeights {
     Weights P, A;
     bool has_P = false, has_A = false;
+    KnownProportions proportions;
 };
 
 template <class Index>
@@ -110,12 +29,15 @@ public:
     Refiner(const Problem<Index>& problem, const Options& options, const Output& output, Monitor& monitor,
             KeptWeights* kept)
         : problem_(problem), options_(options), output_(output), monitor_(monitor),
+          proportions_(problem, options.n_threads, kept ? &kept->proportions : nullptr),
           kept_(options.counting ? nullptr : kept) {}
 
     // Multipliers of variables and rows are given, or found on the way; rows are not scaled besides.
     Statistics run_with(const MultiplierArrays& arrays) {
         check_size();
         multipliers_ = std::make_unique<Multipliers<Index>>(problem_, arrays);
+        columns_are_compared_ = !arrays.links;
+        if (options_.rows_are_apart) proportions_.know_rows_apart();
         encode_matrices();
         if (arrays.links) {
             if (!problem_.A_is_by_rows) throw std::invalid_argument("links are given, and A is not by rows");
@@ -384,11 +306,11 @@ private:
     }
 
     // ------------------------------------------------------------------------------------ colours
-    static u64 absorb(u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u ^ mix(word)); }
+    static u64 absorb(u64 colour, u64 word) { return mix(colour * 0xD6E8FEB86659FD93u + word); }
 
     template <class Algebra>
     void colour_variables(Array<u64>& variables) const {
-        if (problem_.variable_images.empty() && diagonal_.empty())
+        if (problem_.variable_images.empty() && diagonal_.empty() && !multipliers_)
             std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable()));
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
             for (u64 j = first; j < last; ++j) variables[j] = Algebra::colour(variable_colour(j));
@@ -398,6 +320,7 @@ private:
     u64 variable_colour(u64 j) const {
         u64 colour = first_variable();
         for (const Words& words : problem_.variable_images) colour = absorb(colour, words[j]);
+        if (multipliers_) colour = absorb(colour, multipliers_->state_of(u32(j)));
         return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);
     }
 
@@ -418,6 +341,7 @@ private:
                 }
                 u64 colour = colour_before;
                 for (const Words& words : problem_.row_extra) colour = absorb(colour, words[i]);
+                if (multipliers_) colour = absorb(colour, multipliers_->state_of(problem_.n_variables + u32(i)));
                 rows[i] = Algebra::colour(colour);
             }
         });
@@ -436,7 +360,8 @@ private:
     void refine() {
         using Rounds = HashRounds<Index, Algebra>;
         const auto new_rounds = [&] {
-            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, factors(), multipliers_.get(), monitor_,
+            return std::make_unique<Rounds>(problem_, P_weights_, A_weights_, factors(), multipliers_.get(),
+                                            columns_are_compared_ ? &proportions_ : nullptr, monitor_,
                                             options_.n_threads);
         };
         std::unique_ptr<Rounds> rounds = new_rounds();
@@ -479,9 +404,11 @@ private:
     template <class Rounds>
     bool is_settled(Rounds& rounds, typename Rounds::Verdict verdict, Cells& cells) {
         const u32 n = problem_.n_variables, m = problem_.n_rows;
-        if (verdict == Rounds::Verdict::discrete) {
+        if (verdict == Rounds::Verdict::discrete || verdict == Rounds::Verdict::apart) {
             for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
-            if (rows_get_distinct(rounds))
+            const bool is_apart = verdict == Rounds::Verdict::apart || rows_must_be_apart(rounds);
+            if (is_apart && multipliers_) multipliers_->wake_all();
+            if (is_apart || rows_get_distinct(rounds))
                 for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
             else
                 group(rounds.rows().data(), m, m, output_.row_labels, options_.n_threads);
@@ -502,6 +429,16 @@ private:
         cells.sizes = std::move(variables.sizes);
         cells.sizes.insert(cells.sizes.end(), rows.sizes.begin(), rows.sizes.end());
         return cells.splitters.empty();
+    }
+
+    // Whether rows are told apart by variables that all are, since none is a multiple of another; what stays at rest is
+    // a row of zeros. Where rows need not be woken they are compared by a pass, which costs no more than to find out.
+    template <class Rounds>
+    bool rows_must_be_apart(Rounds& rounds) {
+        if (!columns_are_compared_) return false;
+        if (proportions_.know_rows()) return proportions_.rows_are_apart();
+        if (multipliers_->n_resting_rows() == 0 && rounds.rows_are_distinct()) return true;
+        return proportions_.rows_are_apart();
     }
 
     // Whether all rows have different colours, once they have been compared by all variables, each with its own.
@@ -580,7 +517,9 @@ private:
     Array<u64> diagonal_;        // counting: images of diag(P); empty if all are zero
     Array<u64> inverse_scales_;  // empty if rows are not scaled
     bool entries_are_scaled_ = false, scales_are_totals_ = false, variables_are_distinct_ = false;
+    bool columns_are_compared_ = false;  // where multiples of a column are one class
     std::unique_ptr<Multipliers<Index>> multipliers_;
+    Proportions<Index> proportions_;
     KeptWeights* const kept_;
 };
 

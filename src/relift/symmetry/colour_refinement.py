@@ -168,10 +168,13 @@ class KeptValues:
     ----------
     P, A
         The matrices: for others nothing is kept.
+    rows_are_apart
+        Whether it is known that no row of A is empty or a multiple of another.
     """
 
-    def __init__(self, P: SparseLike | None, A: SparseLike) -> None:
+    def __init__(self, P: SparseLike | None, A: SparseLike, *, rows_are_apart: bool = False) -> None:
         self.P, self.A = P, A  # held, so that no other matrices can come to stand in their place
+        self.rows_are_apart = rows_are_apart
         self.capsule = _core.kept_weights() if field.CORE_IS_COMPILED else None
 
 

@@ -116,6 +116,12 @@ def quotients(numerators: Vector, denominators: Vector) -> Vector:
     return np.where(np.isfinite(ratio), ratio, 0.0)
 
 
+def are_nearly_equal(ordered: Vector) -> Flags:
+    """Whether each number but the first is equal to the one before it, but for rounding."""
+    with np.errstate(over="ignore"):
+        return np.asarray(~(np.diff(ordered) > ROUNDING * np.abs(ordered[1:])))
+
+
 def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
     """Labels of numbers that are equal but for rounding, in increasing order, and the place of a member of each.
 
@@ -130,9 +136,7 @@ def nearly_equal(values: Vector) -> tuple[Indices, Indices]:
     (array([0, 1, 0]), array([0, 1]))
     """
     order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    with np.errstate(over="ignore"):
-        starts = np.diff(ordered) > ROUNDING * np.abs(ordered[1:])
+    starts = ~are_nearly_equal(values[order])
     labels = np.empty(values.size, np.int64)
     labels[order] = np.concatenate([[0], np.cumsum(starts)])[: values.size]
     return labels, order[np.concatenate([[True], starts])[: values.size]]

@@ -188,6 +188,8 @@ class Images:
         Further words of each.
     rows_are_apart
         Whether it is known that no row is a multiple of another, and at most one is 0.
+    rows_have_entries
+        Whether it is known that none is 0.
     """
 
     vectors: VectorImages
@@ -196,6 +198,7 @@ class Images:
     conic_rows: Sequence[FieldElements] = ()
     cones: Sequence[FieldElements] = ()
     rows_are_apart: bool = False
+    rows_have_entries: bool = False
 
 
 def find_symmetry(

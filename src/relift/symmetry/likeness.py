@@ -134,10 +134,12 @@ def looks_repeated(program: Program, colours: Colours) -> bool:
     n_before = 1
     for _ in range(MOST_ROUNDS):
         of_rows = A @ _hashed(of_variables) + of_rows
+        if _n_kinds(of_rows) > REPEATED * m:
+            return False
         curved = 0.0 if program.P is None else program.P @ _hashed(of_variables)
         of_variables = A.T @ _hashed(of_rows) + of_variables + curved
         n_kinds = _n_kinds(of_variables)
-        if n_kinds > REPEATED * n or _n_kinds(of_rows) > REPEATED * m:
+        if n_kinds > REPEATED * n:
             return False
         if n_kinds < max(FEW * n, GROWS * n_before):
             return True

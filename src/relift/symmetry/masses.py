@@ -28,7 +28,7 @@ from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program.program import Program
 from relift.settings import Reading
 from relift.symmetry import finite_field as field
-from relift.symmetry.colour_refinement import core_arrays, index_type_of
+from relift.symmetry.colour_refinement import KeptValues, capsule_of, core_arrays, index_type_of
 from relift.symmetry.own_scales import Intervals, Masses
 from relift.symmetry.partition import Partition
 
@@ -89,7 +89,7 @@ class _Entries:
 
 def masses_of(
     program: Program, bounds: Intervals, rows: Intervals, q_image: FieldElements, variables: Partition,
-    row_classes: Partition, reading: Reading = "decimal",
+    row_classes: Partition, reading: Reading = "decimal", kept: KeptValues | None = None,
 ) -> Masses | None:  # fmt: skip
     """Masses from sizes and prices; None if all are equal.
 
@@ -105,6 +105,8 @@ def masses_of(
         Classes inside which masses must be equal.
     reading
         How floats are read.
+    kept
+        Values of the matrices that a refinement has read; None if none has.
 
     Examples
     --------
@@ -118,7 +120,7 @@ def masses_of(
     [2.0, 6.0]
     """
     if field.CORE_IS_COMPILED:
-        found = _by_the_core(program, bounds, rows, q_image, variables, row_classes, reading)
+        found = _by_the_core(program, bounds, rows, q_image, variables, row_classes, reading, kept)
     else:
         found = masses_slowly(program, bounds, rows, q_image, variables, row_classes, reading)
     return None if _is_uniform(found.variable_images) and _is_uniform(found.row_images) else found
@@ -130,7 +132,7 @@ def _is_uniform(images: FieldElements) -> bool:
 
 def _by_the_core(
     program: Program, bounds: Intervals, rows: Intervals, q_image: FieldElements, variables: Partition,
-    row_classes: Partition, reading: Reading,
+    row_classes: Partition, reading: Reading, kept: KeptValues | None,
 ) -> Masses:  # fmt: skip
     n, m = program.n_variables, program.n_rows
     found = Masses(np.empty(n), np.empty(n, np.uint64), np.empty(m), np.empty(m, np.uint64))
@@ -141,7 +143,7 @@ def _by_the_core(
         (bounds.low, bounds.high, program.q, bounds.low_image, bounds.high_image, q_image),
         (rows.low, rows.high, None, rows.low_image, rows.high_image, None),
         variables.labels, row_classes.labels, variables.n_classes, row_classes.n_classes,
-        found.variables, found.variable_images, found.rows, found.row_images,
+        found.variables, found.variable_images, found.rows, found.row_images, capsule_of(kept, None, program.A),
     )  # fmt: skip
     return found
 

@@ -16,6 +16,7 @@ bounds admit 0, a row that 0 satisfies.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -53,6 +54,11 @@ class OwnScales:
     images: FieldElements
     states: NDArray[np.uint8]
     words: tuple[FieldElements, ...]
+
+    @cached_property
+    def inverse_images(self) -> FieldElements:
+        """The inverses of the scales, exactly."""
+        return field.inverse(self.images)
 
 
 @final

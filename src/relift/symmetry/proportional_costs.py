@@ -29,6 +29,7 @@ from relift.symmetry.exact_ratios import (
     LARGEST,
     ROUNDING,
     SharedRatios,
+    are_nearly_equal,
     exact_ratios,
     nearly_equal,
     quotients,
@@ -204,10 +205,12 @@ class Curvatures:
         price = np.abs(program.q[variables])
         with np.errstate(over="ignore", under="ignore"):
             relative = values * size / np.where(price > 0, price, 1.0)  # as with masses of size and price
+        tells = (size > 0) & np.isfinite(relative) & (relative > 0)
+        if not np.any(are_nearly_equal(np.sort(relative[tells]))):
+            return False
         exact = field.multiply(field.images(values), image)
         cost = np.where(q_image[variables] == 0, np.uint64(1), q_image[variables])
         exact = field.multiply(exact, field.inverse(np.where(program.q[variables] < 0, field.negate(cost), cost)))
-        tells = (size > 0) & np.isfinite(relative) & (relative > 0)
         return bool(np.unique(exact[tells]).size > nearly_equal(relative[tells])[1].size)
 
     def parted(

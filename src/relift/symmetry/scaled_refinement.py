@@ -139,11 +139,11 @@ def refine_up_to_scale(
     P = None if P is None or P.nnz == 0 else P
     start = perf_counter()
     # Rows are multiplied by 1/v where variables are by w.
-    images = np.concatenate([variables.images, field.inverse(rows.images)])
+    images = np.concatenate([variables.images, rows.inverse_images])
     floats = np.concatenate([variables.floats, 1.0 / rows.floats])
     states = np.concatenate([variables.states, rows.states])
-    of_variables = [np.ascontiguousarray(words) for words in (*variables.words, variables.states.astype(np.uint64))]
-    of_rows = [np.ascontiguousarray(words) for words in (*rows.words, rows.states.astype(np.uint64))]
+    of_variables = [np.ascontiguousarray(words) for words in variables.words]
+    of_rows = [np.ascontiguousarray(words) for words in rows.words]
     of_variables += [np.ascontiguousarray(words, np.uint64) for words in variable_extra]
     of_rows += [np.ascontiguousarray(words, np.uint64) for words in row_extra]
     mass_floats = mass_images = None
@@ -158,12 +158,14 @@ def refine_up_to_scale(
             A.format == "csr", n, m, tuple(of_variables), tuple(of_rows),
             reading == "decimal", seed & 0xFFFFFFFFFFFFFFFF, threads_for(n_entries), progress,
             variable_labels, row_labels, floats, images, states, mass_floats, mass_images, links,
-            capsule_of(kept, P, A),
+            capsule_of(kept, P, A), kept is not None and kept.rows_are_apart and kept.A is A,
         )  # fmt: skip
         cost = RefinementStatistics(
             "compiled", n_passes / (2 if m else 1), n_splitters, extra_bytes, perf_counter() - start, n_lost
         )
     else:
+        of_variables.append(variables.states.astype(np.uint64))
+        of_rows.append(rows.states.astype(np.uint64))
         slow = refine_up_to_scale_slowly(
             P, A, of_variables, of_rows, floats, images, states, mass_floats, mass_images, links,
             reading=reading, seed=seed, progress=progress,

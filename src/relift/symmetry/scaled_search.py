@@ -184,7 +184,8 @@ class _Search:
         self.look: Likeness | None = None  # at the program without any classes
         searched = program if self.cones is None else self.cones.stacked.program
         is_same = kept is not None and kept.P is searched.P and kept.A is searched.A
-        self.kept = kept if is_same else KeptValues(searched.P, searched.A)
+        rows_are_apart = images.rows_are_apart and images.rows_have_entries and self.cones is None
+        self.kept = kept if is_same else KeptValues(searched.P, searched.A, rows_are_apart=rows_are_apart)
         self.reads_curvatures = False  # as proportional
 
     @cached_property
@@ -461,7 +462,7 @@ class _Search:
         if self.reads_curvatures and program.P is not None:
             q, costs = Curvatures.of(program.P).as_costs(bounds, program.q, costs)
             program = program.replace(q=q)
-        masses = masses_of(program, bounds, rows, costs, variables, row_classes, self.settings.values)
+        masses = masses_of(program, bounds, rows, costs, variables, row_classes, self.settings.values, self.kept)
         if masses is None:
             return None
         if self.small is not None:

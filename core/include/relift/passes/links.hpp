@@ -36,7 +36,7 @@ public:
         : variables_(variables), rows_(rows), w_(variables), v_(rows), largest_(largest), rounding_(rounding) {}
 
     template <class Index>
-    bool changes_nothing(const SparseView<Index>& A, bool is_by_rows) const {
+    bool changes_nothing(const SparseView<Index>& A, bool is_by_rows) {
         const u64 n_entries = A.n_entries(), m = rows_.size;
         const auto for_each = [&](auto&& visit) {  // entries that are not 0, of variables with a size, until it is false
             for (u64 e = 0, major = 0; e < n_entries; ++e) {
@@ -76,17 +76,23 @@ public:
     }
 
 private:
-    Fraction fraction(double value) const { return simple_fraction(value, largest_, rounding_); }
+    // Ratios repeat themselves, over time say, and to find a fraction takes many times as long as to find it again.
+    Fraction fraction(double value) {
+        const u64 bits = bits_of(value);
+        Seen& seen = seen_[bits * 0x9E3779B97F4A7C15u >> (64 - 10)];
+        if (seen.bits != bits) seen = {bits, simple_fraction(value, largest_, rounding_)};
+        return seen.fraction;
+    }
 
     // Whether bounds that are simple multiples of the size are so as they are read.
-    bool stays(double value, u64 image, double size, u64 size_image) const {
+    bool stays(double value, u64 image, double size, u64 size_image) {
         if (!std::isfinite(value) || image == 0) return true;
         const Fraction ratio = fraction(std::fabs(value) / size);
         if (ratio.numerator == 0) return true;
         const u64 absolute = value < 0 ? field_negate(image) : image;
         return field_multiply(size_image, u64(ratio.numerator)) == field_multiply(absolute, u64(ratio.denominator));
     }
-    bool stay(const OwnNumbers& of, const SizesOf& sizes) const {
+    bool stay(const OwnNumbers& of, const SizesOf& sizes) {
         for (u64 k = 0; k < of.size; ++k)
             if (sizes.floats[k] > 0 && !(stays(of.low[k], of.low_image[k], sizes.floats[k], sizes.images[k]) &&
                                          stays(of.high[k], of.high_image[k], sizes.floats[k], sizes.images[k])))
@@ -97,6 +103,8 @@ private:
     const OwnNumbers variables_, rows_;
     const SizesOf w_, v_;
     const double largest_, rounding_;
+    struct Seen { u64 bits; Fraction fraction; };
+    Array<Seen> seen_ = Array<Seen>(1 << 10, Seen{~u64(0), Fraction()});  // by their bits, which are those of no number
 };
 
 }  // namespace relift::passes

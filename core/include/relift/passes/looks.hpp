@@ -78,21 +78,25 @@ class Sizes {
 public:
     Sizes(const double* low, const double* high, u64 size, double smallest)
         : low_(low), high_(high), size_(size), smallest_(smallest) {
-        for (u64 k = 0; k < size; ++k) count_ += counts(low[k]) || counts(high[k]);
+        for (u64 k = 0; k < size; ++k) count_ += u64(counts(low[k]) | counts(high[k]));
     }
     u64 number(u64 most) const { return (count_ + stride(most) - 1) / stride(most); }
     // Calls visit(low, high) for about `most` of them, evenly spread, until it returns false; 0 is a side without a size.
     template <class Visit> void for_some(u64 most, Visit&& visit) const {
-        const u64 step = stride(most);
-        for (u64 k = 0, seen = 0; k < size_; ++k) {
+        const u64 step = stride(most), gap = count_ == size_ ? step : 1;  // to the next place
+        for (u64 k = 0, to_go = 1; k < size_; k += gap) {
             const bool low_counts = counts(low_[k]), high_counts = counts(high_[k]);
-            if (!(low_counts || high_counts) || seen++ % step) continue;
+            if (gap == 1 && (!(low_counts | high_counts) || --to_go)) continue;
+            to_go = step;
             if (!visit(low_counts ? low_[k] : 0.0, high_counts ? high_[k] : 0.0)) return;
         }
     }
 
 private:
-    bool counts(double value) const { return std::fabs(value) > smallest_ && std::fabs(value) <= 1.7976931348623157e308; }
+    bool counts(double value) const {  // both are asked: loops without a branch take several values at once
+        const double size = std::fabs(value);
+        return (size > smallest_) & (size <= 1.7976931348623157e308);
+    }
     u64 stride(u64 most) const { return std::max<u64>(1, count_ / most); }
     const double *low_, *high_;
     u64 size_, count_ = 0;
@@ -208,6 +212,24 @@ struct ReflectionVectors {
     }
 };
 
+// The k-th of `n_some` places of `size`, evenly spread.
+inline u64 spread_place(u64 k, u64 n_some, u64 size) {
+    if (n_some == size) return k;
+    return k + 1 == n_some ? size - 1 : u64(double(k) * (double(size - 1) / double(n_some - 1)));
+}
+
+// Whether all rows that are looked at have the same bounds, of which one is infinite: wherever they are moved they have
+// at least two shapes, their own and its mirror image.
+inline bool rows_are_half_lines(const ReflectionVectors& of, u64 most) {
+    if (of.m == 0 || std::isinf(of.l[0]) == std::isinf(of.u[0])) return false;
+    const u64 n_some = std::min(of.m, most);
+    for (u64 k = 0; k < n_some; ++k) {
+        const u64 i = spread_place(k, n_some, of.m);
+        if (of.l[i] != of.l[0] || of.u[i] != of.u[0]) return false;
+    }
+    return true;
+}
+
 // Whether costs, or right-hand sides, that differ now would be equal up to sign if variables were measured from the
 // middle of their bounds; `most` variables and rows are looked at, evenly spread. P is symmetric.
 template <class Index>
@@ -215,23 +237,20 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
                       const ReflectionVectors& of, u64 most) {
     const u64 first = of.first_with_middle();
     if (first == of.n) return false;
-    Array<double> centre(of.n, 0.0);
-    for (u64 j = first; j < of.n; ++j) centre[j] = of.middle(j);
     const auto product = [&](const SparseView<Index>& matrix, u64 major) {
         double sum[4] = {0, 0, 0, 0};  // so that additions need not wait for each other
         u64 e = u64(matrix.offsets[major]);
         const u64 end = u64(matrix.offsets[major + 1]);
         require_inside(matrix, e, end);
         for (; e + 4 <= end; e += 4)
-            for (u32 k = 0; k < 4; ++k) sum[k] += matrix.values[e + k] * centre[matrix.indices[e + k]];
-        for (; e < end; ++e) sum[0] += matrix.values[e] * centre[matrix.indices[e]];
+            for (u32 k = 0; k < 4; ++k) sum[k] += matrix.values[e + k] * of.middle(u64(matrix.indices[e + k]));
+        for (; e < end; ++e) sum[0] += matrix.values[e] * of.middle(u64(matrix.indices[e]));
         return (sum[0] + sum[1]) + (sum[2] + sum[3]);
     };
     // Counts only grow: once there are as many as before, there is nothing to be had.
     const auto would_be_fewer = [&](u64 size, auto&& add_given, auto&& add_moved) {
         const u64 n_some = std::min(size, most);
-        const double step = n_some > 1 ? double(size - 1) / double(n_some - 1) : 0.0;
-        const auto place = [&](u64 k) { return n_some == size ? k : k + 1 == n_some ? size - 1 : u64(double(k) * step); };
+        const auto place = [&](u64 k) { return spread_place(k, n_some, size); };
         ShapeCounter given(n_some), moved(n_some);
         for (u64 k = 0; k < n_some; ++k) add_given(given, place(k));
         if (given.count() <= 1) return false;
@@ -241,10 +260,11 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
     const bool of_variables = would_be_fewer(
         of.n, [&](ShapeCounter& to, u64 j) { to.add(of.lb[j], of.ub[j], of.q[j]); },
         [&](ShapeCounter& to, u64 j) {
-            const double slope = P ? product(*P, j) : 0.0;
-            to.add(of.lb[j] - centre[j], of.ub[j] - centre[j], of.q[j] + slope);
+            const double slope = P ? product(*P, j) : 0.0, centre = of.middle(j);
+            to.add(of.lb[j] - centre, of.ub[j] - centre, of.q[j] + slope);
         });
     if (of_variables) return true;
+    if (rows_are_half_lines(of, most)) return false;
     Array<double> shift;
     if (!is_by_rows) shift.assign(of.m, 0.0);
     bool has_shift = is_by_rows;
@@ -253,9 +273,10 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
         [&](ShapeCounter& to, u64 i) {
             if (!has_shift)
                 for (u64 j = first; j < of.n; ++j) {
-                    const u64 begin = u64(A.offsets[j]), end = centre[j] != 0 ? u64(A.offsets[j + 1]) : begin;
+                    const double centre = of.middle(j);
+                    const u64 begin = u64(A.offsets[j]), end = centre != 0 ? u64(A.offsets[j + 1]) : begin;
                     require_inside(A, begin, end);
-                    for (u64 e = begin; e < end; ++e) shift[A.indices[e]] += A.values[e] * centre[j];
+                    for (u64 e = begin; e < end; ++e) shift[A.indices[e]] += A.values[e] * centre;
                 }
             has_shift = true;
             const double by = is_by_rows ? product(A, i) : shift[i];

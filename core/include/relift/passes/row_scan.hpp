@@ -184,13 +184,15 @@ inline std::vector<RowPrint> sorted_by_group(const std::vector<RowPrint>& prints
     return sorted;
 }
 
+// Of two prints that follow each other by their sums.
+inline bool are_close(const RowPrint& a, const RowPrint& b) {
+    return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
+}
+
 // The prints that are close to another one of their group, by group, with sums that are divided by the first entries.
 inline std::vector<RowPrint> close_to_another(std::vector<RowPrint> prints, u32 n_groups) {
     for (RowPrint& print : prints) print.sum /= print.first;
     prints = sorted_by_group(prints, n_groups);
-    const auto are_close = [](const RowPrint& a, const RowPrint& b) {
-        return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
-    };
     std::vector<RowPrint> found;
     for (size_t k = 0; k < prints.size(); ++k) {
         const bool is_near_last = k > 0 && are_close(prints[k - 1], prints[k]);
