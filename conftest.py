@@ -10,7 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent
 NEEDS = {
-    "cvxpy": ("src/relift/cvxpy.py", "src/relift/bridges/cvxpy/", "docs/cvxpy.md", "docs/coming_from_cvxpy.md"),
+    "cvxpy": (
+        "src/relift/cvxpy.py",
+        "src/relift/bridges/cvxpy/",
+        "docs/cvxpy.md",
+        "docs/coming_from_cvxpy.md",
+        "docs/semidefinite.md",
+    ),
     "linopy": ("src/relift/linopy.py", "src/relift/bridges/linopy_.py", "docs/pypsa_and_linopy.md"),
     "pulp": ("src/relift/pulp.py", "src/relift/bridges/pulp_.py", "docs/other_tools.md"),
     "pyomo": ("src/relift/pyomo.py", "src/relift/bridges/pyomo_.py", "docs/other_tools.md"),

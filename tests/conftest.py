@@ -2,8 +2,12 @@
 
 Two profiles of Hypothesis: ``same`` (used unless another is asked for) tries the same examples every time, so that two
 runs say the same; ``random`` tries others each time. No example has a deadline: a busy machine is no failure.
+
+Tests send signals to processes that they start. In the background of a script, or under ``nohup``, signals are ignored,
+and processes inherit that; a handler that does nothing is not inherited.
 """
 
+import signal
 import sys
 from pathlib import Path
 
@@ -16,3 +20,7 @@ from tests.postgres_server import mortal_server, postgres_server  # noqa: F401 -
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("random", derandomize=False, deadline=None, database=None, print_blob=True)
 settings.load_profile("same")
+
+for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
