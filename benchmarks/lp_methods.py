@@ -26,7 +26,7 @@ import highspy
 import relift
 from benchmarks.data import data_folder
 from benchmarks.families import FAMILIES
-from benchmarks.pairs import FAMILIES as LARGE
+from benchmarks.large_programs import FAMILIES as LARGE
 from relift.formats.program_files import read_program
 from relift.program.program import Program
 from relift.program.solution import Status

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import relift
-from benchmarks.pairs import FAMILIES
+from benchmarks.large_programs import FAMILIES
 from relift.lifting.certificate import certify
 from relift.lifting.stages import LIFTING, LiftWork
 from relift.program.program import Program

@@ -673,6 +673,16 @@ PyObject* predicted_fill(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* keep_memory(PyObject*, PyObject* argument) {
+    return guarded([&]() -> PyObject* {
+        const int is_open = PyObject_IsTrue(argument);
+        if (is_open < 0) return nullptr;
+        if (is_open) spare_memory().open();
+        else spare_memory().close();
+        Py_RETURN_NONE;
+    });
+}
+
 PyMethodDef methods[] = {
     {"images", images, METH_VARARGS, "images(values, decimal, out): field images of floats."},
     {"multiply", multiply, METH_VARARGS, "multiply(left, right, out): products in the field."},
@@ -689,6 +699,9 @@ PyMethodDef methods[] = {
      "progress, variable_labels, row_labels, multipliers, multiplier_images, states, masses, mass_images, links, kept, "
      "rows_are_apart): colour refinement up to multipliers of variables and rows, which are read and written; masses and "
      "links may be None; rows_are_apart says that no row is empty or a multiple of another; returns (passes, splitters, extra bytes, vertices whose scale was lost in cancellation)."},
+    {"keep_memory", keep_memory, METH_O,
+     "keep_memory(is_open): from now on this thread keeps the memory that refinements free for the next one, or not any "
+     "more; calls may stand in each other."},
     {"kept_weights", kept_weights, METH_NOARGS,
      "kept_weights(): a place where refinements of the same matrices keep the values that they have read."},
     {"equalise_masses", equalise_masses_of_cones, METH_VARARGS,

@@ -605,6 +605,54 @@ void test_interruption_frees_everything() {
     CHECK(memory_count().now == 0);
 }
 
+// While a search goes on, what is freed is taken again; never is more held than was in use before.
+void test_spare_memory() {
+    SpareMemory memory;
+    const std::size_t large = 5000001, small = 300000, tiny = 100;
+    void* const from_before = memory.take(large);
+    memory.give_back(memory.take(small), small);
+    CHECK(memory.n_kept_bytes() == 0);  // no search goes on
+    memory.open();
+    memory.give_back(from_before, large);
+    CHECK(memory.n_kept_bytes() == 0);  // more than was in use in this search
+    void* const first = memory.take(large);
+    std::memset(first, 1, large);
+    memory.give_back(first, large);
+    CHECK(memory.n_kept_bytes() >= large);
+    memory.open();
+    memory.close();
+    void* const again = memory.take(large - 1000);  // of the same size, rounded
+    CHECK(again == first && memory.n_kept_bytes() == 0);
+    void* const other = memory.take(small);
+    memory.give_back(again, large - 1000);
+    memory.give_back(memory.take(tiny), tiny);
+    CHECK(memory.n_kept_bytes() >= large);
+    void* const larger = memory.take(2 * large);  // what is kept goes first
+    CHECK(memory.n_kept_bytes() == 0);
+    memory.give_back(other, small);
+    memory.give_back(larger, 2 * large);
+    CHECK(memory.n_kept_bytes() > 2 * large);
+    memory.close();
+    CHECK(memory.n_kept_bytes() == 0);
+    memory.close();  // one too many does nothing
+    std::mt19937_64 random(13);
+    std::vector<std::pair<void*, std::size_t>> held;
+    for (u32 step = 0; step < 4000; ++step) {  // sanitizers see what is wrong here
+        if (random() % 50 == 0) memory.open();
+        if (random() % 40 == 0) memory.close();
+        if (held.size() > 20 || (!held.empty() && random() % 2)) {
+            std::swap(held[random() % held.size()], held.back());
+            memory.give_back(held.back().first, held.back().second);
+            held.pop_back();
+        } else {
+            const std::size_t bytes = 1 + random() % (std::size_t(1) << (random() % 24));
+            held.emplace_back(memory.take(bytes), bytes);
+            static_cast<char*>(held.back().first)[0] = static_cast<char*>(held.back().first)[bytes - 1] = 1;
+        }
+    }
+    for (const auto& [block, bytes] : held) memory.give_back(block, bytes);
+}
+
 void test_malformed_matrices() {
     const double values[] = {1, 1};
     const auto is_refused = [&](std::vector<std::int32_t> offsets, std::vector<std::int32_t> indices) {
@@ -803,6 +851,7 @@ int main() {
     test_long_path();
     test_rounds_come_back();
     test_interruption_frees_everything();
+    test_spare_memory();
     test_malformed_matrices();
     test_parallel_blocks();
     test_threads_change_nothing();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "field.hpp"
-#include "portable.hpp"
+#include "spare_memory.hpp"
 
 namespace relift {
 
@@ -38,14 +38,14 @@ struct CountingAllocator {
     CountingAllocator() = default;
     template <class U> CountingAllocator(const CountingAllocator<U>&) {}
     T* allocate(std::size_t n) {
-        T* memory = static_cast<T*>(::operator new(n * sizeof(T)));
-        ask_for_large_pages(memory, n * sizeof(T));
+        if (n > std::size_t(-1) / (2 * sizeof(T))) throw std::bad_alloc();
+        T* memory = static_cast<T*>(spare_memory().take(n * sizeof(T)));
         memory_count().add(n * sizeof(T));
         return memory;
     }
     void deallocate(T* memory, std::size_t n) {
         memory_count().remove(n * sizeof(T));
-        ::operator delete(memory);
+        spare_memory().give_back(memory, n * sizeof(T));
     }
     template <class U> void construct(U* at) { ::new (static_cast<void*>(at)) U; }
     template <class U, class... Args> void construct(U* at, Args&&... args) {

@@ -160,7 +160,8 @@ void scatter(const SparseView<Index>& matrix, const Weights& weights, Source sou
 }
 
 // Whether another round pays, by the numbers of classes so far. It does
-//   if the last one multiplied the classes by growth_to_go_on;
+//   if the last one multiplied the classes by growth_to_go_on, or those of one side, of which there are some by now: what
+//   bounds tell of the rows has then just reached the variables, say, and not yet come back;
 //   if all vertices would be alone in most_rounds_to_go more of such growth, by half or more;
 //   if it made many new classes: each of them has a member that the worklist would have to look around;
 //   if it made far fewer of the variables than the one before, and there are rows, for which the worklist would need
@@ -171,15 +172,18 @@ public:
     RoundsToGo(u64 n_vertices, DistinctCount variables, DistinctCount rows, double growth_to_go_on)
         : n_vertices_(double(n_vertices)), growth_to_go_on_(growth_to_go_on),
           most_(double(variables.number + rows.number)), most_variables_(double(variables.number)),
-          has_rows_(rows.number > 0) {}
+          most_rows_(double(rows.number)), has_rows_(rows.number > 0) {}
 
     bool pay_after(DistinctCount variables, DistinctCount rows) {
-        const double before = most_, variables_before = most_variables_, new_before = new_variables_;
+        const double before = most_, variables_before = most_variables_, rows_before = most_rows_;
+        const double new_before = new_variables_;
         most_ = std::max(most_, double(variables.number + rows.number));
         most_variables_ = std::max(most_variables_, double(variables.number));
+        most_rows_ = std::max(most_rows_, double(rows.number));
         new_variables_ = most_variables_ - variables_before;
         const bool is_first = !std::exchange(has_looked_, true);
         if (most_ >= growth_to_go_on_ * before || most_ - before >= share_that_is_many * n_vertices_) return true;
+        if (has_multiplied(variables_before, most_variables_) || has_multiplied(rows_before, most_rows_)) return true;
         const double growth = most_ / before;
         const double rounds_to_go = growth > 1 ? std::log(n_vertices_ / most_) / std::log(growth) : HUGE_VAL;
         if (growth >= least_growth && rounds_to_go <= most_rounds_to_go) return true;
@@ -189,6 +193,10 @@ public:
     }
 
 private:
+    bool has_multiplied(double before, double now) const {
+        return now >= some_classes && now >= growth_to_go_on_ * before;
+    }
+
     // After one round many large classes, told apart by costs or bounds, have mostly found their parts: a second one that
     // tells so costs less than to hand half of the variables to a worklist.
     bool split_large_classes(double variables_before) const {
@@ -196,10 +204,10 @@ private:
                64 * most_ <= n_vertices_;
     }
 
-    static constexpr double least_growth = 1.5, most_rounds_to_go = 8;
+    static constexpr double least_growth = 1.5, most_rounds_to_go = 8, some_classes = 64;
     static constexpr double share_that_is_many = 1.0 / 16, share_that_is_few = 1.0 / 3;
     const double n_vertices_, growth_to_go_on_;
-    double most_, most_variables_, new_variables_ = 0;
+    double most_, most_variables_, most_rows_, new_variables_ = 0;
     const bool has_rows_;
     bool was_ending_ = false, has_looked_ = false;
 };

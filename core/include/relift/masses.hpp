@@ -46,25 +46,34 @@ private:
     const Weights* read_;
 };
 
-// Takes offers over; returns whether there were any.
-inline bool learn(const Array<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
+// Takes offers over, and clears them; returns whether there were any.
+inline bool learn(Array<Offer>& offers, const Known& of, bool divides, EntrySizes& size_of, Known& to) {
     Array<u64> places, sizes;
-    places.reserve(offers.size());
-    sizes.reserve(offers.size());
-    for (u64 k = 0; k < offers.size(); ++k)
-        if (offers[k].entry != Offer::none && offers[k].value > 0 && std::isfinite(offers[k].value)) {
+    for (u64 k = 0; k < offers.size(); ++k) {
+        Offer& offer = offers[k];
+        if (offer.entry == Offer::none) continue;
+        if (offer.value > 0 && std::isfinite(offer.value)) {
             places.push_back(k);
-            sizes.push_back(size_of(offers[k].entry));
+            sizes.push_back(size_of(offer.entry));
         }
+        else offer.entry = Offer::none;
+    }
     if (places.empty()) return false;
-    const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : sizes;
+    const Array<u64> factors = divides ? inverses(sizes.data(), u32(sizes.size())) : std::move(sizes);
     for (u64 k = 0; k < places.size(); ++k) {
-        const Offer& offer = offers[places[k]];
+        Offer& offer = offers[places[k]];
         to.floats[places[k]] = offer.value;
         to.images[places[k]] = field_multiply(of.images[offer.neighbour], factors[k]);
+        offer.entry = Offer::none;
     }
     return true;
 }
+
+// What variables and rows are offered in one step; nothing between steps.
+struct Offers {
+    Array<Offer> to_variables, to_rows;
+    Offers(u64 n_variables, u64 n_rows) : to_variables(n_variables, Offer()), to_rows(n_rows, Offer()) {}
+};
 
 // Offers of majors that are known to minors that are not, and the other way round. What majors get is divided by entries,
 // and the least of it is best, or it is multiplied, and the largest is; for minors the opposite. What is left out, which
@@ -87,46 +96,48 @@ void offer(const SparseView<Index>& matrix, const Known& majors, const Known& mi
             if (here == 0) best.take(to_majors_divides ? there / size : there * size, minor, e, to_majors_divides);
             else to_minors[minor].take(to_majors_divides ? here * size : here / size, major, e, !to_majors_divides);
         }
-        to_majors[major] = best;
+        if (here == 0) to_majors[major] = best;
     }
 }
 
 // Lets sizes, or prices, spread over the matrix until nothing new is learnt; not over rows that are known in `without`.
 template <class Index>
 void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows,
-             const Known* without = nullptr) {
+             Offers& offers, const Known* without = nullptr) {
     const auto is_open = [](const Known& known) {
         return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
     };
     for (u32 step = 0; step < most_steps_of_masses; ++step) {
         const bool variables_are_open = is_open(variables), rows_are_open = is_open(rows);
         if (!variables_are_open && !rows_are_open) return;
-        Array<Offer> to_variables(problem.n_variables, Offer()), to_rows(problem.n_rows, Offer());
         if (problem.A_is_by_rows)
-            offer(problem.A, rows, variables, variables_are_open, is_price, without, nullptr, to_rows, to_variables);
+            offer(problem.A, rows, variables, variables_are_open, is_price, without, nullptr, offers.to_rows,
+                  offers.to_variables);
         else
-            offer(problem.A, variables, rows, rows_are_open, !is_price, nullptr, without, to_variables, to_rows);
-        const bool rows_learn = learn(to_rows, variables, is_price, size_of, rows);
-        if (!learn(to_variables, rows, !is_price, size_of, variables) && !rows_learn) return;
+            offer(problem.A, variables, rows, rows_are_open, !is_price, nullptr, without, offers.to_variables,
+                  offers.to_rows);
+        const bool rows_learn = learn(offers.to_rows, variables, is_price, size_of, rows);
+        if (!learn(offers.to_variables, rows, !is_price, size_of, variables) && !rows_learn) return;
     }
 }
 
 // Gives variables without bounds the least that a row admits, whether its own numbers tell that or other variables: the
 // latter over rows that have no numbers of their own.
 template <class Index>
-void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Known& sizes, Known& row_sizes) {
+void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Known& sizes, Known& row_sizes,
+                         Offers& offers) {
     const auto are_known = [](const Known& known) {
         return std::all_of(known.floats.begin(), known.floats.end(), [](double value) { return value != 0; });
     };
     if (are_known(sizes) || are_known(row_sizes)) return;
     Known near(sizes), near_rows(problem.n_rows), far(problem.n_variables);
-    hand_on(problem, false, size_of, near, near_rows, &row_sizes);
-    Array<Offer> offers(problem.n_variables, Offer());
+    hand_on(problem, false, size_of, near, near_rows, offers, &row_sizes);
     for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
         const double size = std::fabs(problem.A.values[entry]), there = row_sizes.floats[row];
-        if (size != 0 && there != 0 && sizes.floats[column] == 0) offers[column].take(there / size, row, entry, true);
+        if (size != 0 && there != 0 && sizes.floats[column] == 0)
+            offers.to_variables[column].take(there / size, row, entry, true);
     });
-    learn(offers, row_sizes, true, size_of, far);
+    learn(offers.to_variables, row_sizes, true, size_of, far);
     const auto take = [](Known& to, u64 k, const Known& from) { to.floats[k] = from.floats[k], to.images[k] = from.images[k]; };
     for (u64 j = 0; j < sizes.floats.size(); ++j) {
         if (sizes.floats[j] != 0) continue;
@@ -146,22 +157,26 @@ struct MassArrays {
 inline void multiply_within_classes(const Known& sizes, const Known& prices, const i64* labels, u64 n_classes,
                                     const MassArrays& out) {
     constexpr u64 nobody = ~u64(0);
-    Array<u64> least(n_classes, nobody);
-    for (u64 k = 0; k < sizes.floats.size(); ++k) {
+    const u64 size = sizes.floats.size();
+    const bool all_are_alone = n_classes == size;
+    Array<u64> least(all_are_alone ? 0 : n_classes, nobody);
+    for (u64 k = 0; k < size; ++k) {
         const double mass = sizes.floats[k] * prices.floats[k];
         const bool is_known = mass > 0 && std::isfinite(mass);
         out.floats[k] = is_known ? mass : 1.0;
         out.images[k] = is_known ? field_multiply(sizes.images[k], prices.images[k]) : 1;
+        if (all_are_alone) continue;
         u64& first = least[u64(labels[k])];
         if (first == nobody || out.floats[k] < out.floats[first]) first = k;
     }
+    if (all_are_alone) return;
     Array<double> floats(n_classes);
     Array<u64> images(n_classes);
     for (u64 c = 0; c < n_classes; ++c) {
         floats[c] = least[c] == nobody ? 1.0 : out.floats[least[c]];
         images[c] = least[c] == nobody ? 1 : out.images[least[c]];
     }
-    for (u64 k = 0; k < sizes.floats.size(); ++k) {
+    for (u64 k = 0; k < size; ++k) {
         out.floats[k] = floats[u64(labels[k])];
         out.images[k] = images[u64(labels[k])];
     }
@@ -197,20 +212,20 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
     for (u32 i = 0; i < problem.n_rows; ++i)
         size_of_interval(rows.low[i], rows.high[i], rows.low_image[i], rows.high_image[i], row_sizes.floats[i],
                          row_sizes.images[i]);
-    hand_on_from_bounds(problem, size_in_A, sizes, row_sizes);
-    hand_on(problem, false, size_in_A, sizes, row_sizes);
+    Offers offers(problem.n_variables, problem.n_rows);
+    hand_on_from_bounds(problem, size_in_A, sizes, row_sizes, offers);
+    hand_on(problem, false, size_in_A, sizes, row_sizes, offers);
     if (problem.has_P()) {
-        Array<Offer> offers(problem.n_variables, Offer());
         for (u32 j = 0; j < problem.n_variables; ++j)
             for (u64 e = u64(problem.P.offsets[j]), end = u64(problem.P.offsets[j + 1]); e < end; ++e) {
                 const u32 k = u32(problem.P.indices[e]);
                 if (prices.floats[k] != 0 || sizes.floats[j] == 0 || problem.P.values[e] == 0) continue;
-                offers[k].take(std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
+                offers.to_variables[k].take(std::fabs(problem.P.values[e]) * sizes.floats[j], j, e, false);
             }
         EntrySizes size_in_P(problem.P.values, reading, nullptr);
-        learn(offers, sizes, false, size_in_P, prices);
+        learn(offers.to_variables, sizes, false, size_in_P, prices);
     }
-    hand_on(problem, true, size_in_A, prices, row_prices);
+    hand_on(problem, true, size_in_A, prices, row_prices, offers);
     multiply_within_classes(sizes, prices, labels, n_classes, out);
     multiply_within_classes(row_sizes, row_prices, row_labels, n_row_classes, row_out);
 }

@@ -43,7 +43,7 @@ inline int trailing_zeros(std::uint32_t word) {
 inline void ask_for_large_pages(void* memory, std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     constexpr std::uintptr_t page = 4096;
-    if (bytes < (std::size_t(1) << 22)) return;
+    if (bytes < (std::size_t(1) << 21)) return;
     const auto first = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) & ~(page - 1);
     const auto last = (reinterpret_cast<std::uintptr_t>(memory) + bytes) & ~(page - 1);
     (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // a wish: it may be refused

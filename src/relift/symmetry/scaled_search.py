@@ -42,6 +42,7 @@ from relift.symmetry.rounded_refinement import MOST_ROUNDS, ROUNDS_OF_A_LOOK, re
 from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, rounded_scales
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
+from relift.symmetry.spare_memory import memory_kept
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
@@ -58,7 +59,7 @@ def _quietly(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
 
     @wraps(function)
     def call(*args: Given.args, **options: Given.kwargs) -> Returned:
-        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"), memory_kept():
             return function(*args, **options)
 
     return call
