@@ -69,18 +69,17 @@ private:
     static constexpr std::size_t least_kept = std::size_t(1) << 17, most_blocks = 64;
     static constexpr std::size_t large_page = std::size_t(1) << 21, least_aligned = 3 * large_page / 2;
 
-    // Few sizes, so that blocks fit again: at most an eighth more than is asked for, or whole large pages.
+    // Few sizes, so that blocks fit again: at most an eighth more than is asked for.
     static std::size_t size_of_block(std::size_t bytes) {
         std::size_t step = least_kept / 8;
         while (16 * step <= bytes) step *= 2;
-        if (bytes >= least_aligned && step < large_page) step = large_page;
         return (bytes + step - 1) / step * step;
     }
 
     static void* fresh(std::size_t size) {
         if (size < least_aligned) return ::operator new(size);
         void* memory = ::operator new(size, std::align_val_t(large_page));
-        ask_for_large_pages(memory, size);
+        ask_for_large_pages(memory, size / large_page * large_page);  // what is beyond may not all be used
         return memory;
     }
     static void release(void* memory, std::size_t size) {

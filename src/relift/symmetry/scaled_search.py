@@ -59,7 +59,7 @@ def _quietly(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
 
     @wraps(function)
     def call(*args: Given.args, **options: Given.kwargs) -> Returned:
-        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"), memory_kept():
+        with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             return function(*args, **options)
 
     return call
@@ -327,8 +327,11 @@ class _Search:
         candidate = None
         if self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
             candidate = self.equitable()
-        if candidate is None:
-            candidate = self.refine(None)
+        with memory_kept():
+            return self.with_masses(self.refine(None) if candidate is None else candidate)
+
+    def with_masses(self, candidate: Candidate) -> Candidate:
+        """The given classes, or those with masses of sizes and prices if they are fewer."""
         # Quadratic constraints are compared with equal masses only.
         may_merge = self.cones is not None or (self.is_linear and self.colours.may_merge_with_masses)
         by_rows = self.is_linear and self.colours.lacks_size  # sizes that rows tell show in rows alone
