@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from relift.arrays import Array, Double, ScalarT, SparseMatrix, Vector, is_sparse
 from relift.errors import NotANumberError, ShapeError
-from relift.program.sparse_structure import checked_sparse
+from relift.program.sparse_structure import checked_sparse, csc_from_dense
 
 _OWN = (list, tuple, int, float, np.generic)
 """NumPy makes a new array from these, so that none of ours is also someone else's."""
@@ -36,7 +35,7 @@ def as_matrix(name: str, given: object) -> SparseMatrix:
         dense = as_floats(name, given)
         if dense.ndim != 2:
             raise ShapeError(f"{name} has {dense.ndim} dimensions.", "A matrix has two.", name)
-        matrix = sparse.csc_array(dense)
+        matrix = csc_from_dense(dense)
     bad = np.flatnonzero(~np.isfinite(matrix.data))
     if bad.size:
         where = matrix.tocoo()
