@@ -120,14 +120,23 @@ def compressed(
     return unchecked(make, values, minor.astype(kind, copy=False), starts.astype(kind, copy=False), shape)
 
 
+LARGE_ARRAY = 100_000
+"""From so many numbers on SciPy's own conversion is quicker."""
+
+
 def csc_from_dense(dense: Double) -> SparseMatrix:
-    """The entries of an array of two dimensions that are not 0, by columns; as ``csc_array`` does, in a third of it.
+    """The entries of an array of two dimensions that are not 0, by columns.
+
+    ``csc_array`` makes the same, and is quicker where the array is large: it reads it in the order in which it lies.
 
     Examples
     --------
     >>> csc_from_dense(np.array([[0.0, 2.0], [1.0, 3.0]])).data.tolist()
     [1.0, 2.0, 3.0]
     """
+    if dense.size > LARGE_ARRAY:
+        made: SparseMatrix = sparse.csc_array(dense)
+        return made
     columns = dense.T
     column, row = columns.nonzero()
     shape = (int(dense.shape[0]), int(dense.shape[1]))

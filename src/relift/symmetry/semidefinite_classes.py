@@ -81,7 +81,7 @@ def find_with_entries(
     """
     rows = program.conic
     entries = _entries(rows)
-    if entries.size == 0 or len(program.quadratic):
+    if entries.size == 0 or len(program.quadratic) or _are_told_apart(rows, entries, images.vectors.q):
         return None
     halved, is_halved = _divided_by_root(rows)
     stacked = StackedCones.of(_with_conic(program, halved), settings.values)
@@ -160,6 +160,16 @@ def _entries(rows: ConicRows) -> Indices:
     """The rows of semidefinite cones of more than one row."""
     every = [where.ravel() for side, where in cones_by_side(rows) if side > 1]
     return np.concatenate(every) if every else np.zeros(0, np.int64)
+
+
+def _are_told_apart(rows: ConicRows, entries: Indices, costs: FieldElements) -> bool:
+    """Whether costs alone leave too many classes of entries: where all differ, so do rows that begin elsewhere."""
+    A = rows.A
+    if not A.has_sorted_indices or not A.data.all() or np.unique(costs).size < costs.size:
+        return False
+    starts = A.indptr[entries]
+    first = A.indices[starts[A.indptr[entries + 1] > starts]]
+    return bool(np.unique(first).size > WORTH * entries.size)
 
 
 def _positions(stacked: StackedCones, entries: Indices, is_off: Flags, is_halved: Flags) -> FieldElements:
