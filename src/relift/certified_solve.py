@@ -323,22 +323,26 @@ class CertifiedSolve:
         if left is not None and left <= 0:
             return answer
         settings = replace(settings, options={}, time_limit=_least(left, settings.time_limit))
-        point = None
+        is_infeasible, point = answer.status == Status.INFEASIBLE, None
         for found in self._points_or_proofs(settings):
             if found.status == Status.INFEASIBLE and certify(small, found, tolerance).is_proved:
                 return answer.but(
                     status=Status.INFEASIBLE, x=None, ray_x=None, ray_y=found.ray_y, ray_w=found.ray_w,
                     ray_z=found.ray_z, ray_v=found.ray_v,
                 )  # fmt: skip
-            if found.x is not None and certify(small, Solution(Status.FAILURE, x=found.x), tolerance).is_feasible:
-                point = found.x
+            if found.x is None:
+                continue
+            # The certificate of a direction measures the point as well.
+            claim = Solution(Status.FAILURE, x=found.x) if is_infeasible else answer.but(x=found.x)
+            if self.certified(small, claim, tolerance).is_feasible:
+                point = claim
                 break
-        if answer.status == Status.INFEASIBLE:
+        if is_infeasible:
             if point is None:
                 return answer
             said = f"{answer.message}: {answer.backend} called a program with a feasible point infeasible"
             return Solution(Status.FAILURE, iterations=answer.iterations, backend=answer.backend, message=said)
-        answer = answer.but(x=point)
+        answer = answer.but(x=None) if point is None else point
         if self.certified(small, answer, tolerance).is_proved:
             return answer
         answer = answer.but(ray_x=find_recession_direction(small, settings))

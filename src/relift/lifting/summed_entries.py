@@ -62,7 +62,7 @@ def _few(i: Integers, j: Integers, data: Vector, shape: tuple[int, int], cancell
     is_first = np.ones(i.size, bool)
     is_first[1:] = (j[1:] != j[:-1]) | (i[1:] != i[:-1])
     place, i, j = is_first.cumsum() - 1, i[is_first], j[is_first]
-    total = np.bincount(place, data, i.size)
+    total: Vector = np.asarray(np.bincount(place, data, i.size), np.float64)
     if data.min() < 0 < data.max():
         total[np.abs(total) <= cancelled * np.bincount(place, np.abs(data), i.size)] = 0.0
     kept = total != 0

@@ -36,8 +36,9 @@ def as_matrix(name: str, given: object) -> SparseMatrix:
         if dense.ndim != 2:
             raise ShapeError(f"{name} has {dense.ndim} dimensions.", "A matrix has two.", name)
         matrix = csc_from_dense(dense)
-    bad = np.flatnonzero(~np.isfinite(matrix.data))
-    if bad.size:
+    is_finite = np.isfinite(matrix.data)
+    if not is_finite.all():
+        bad = np.flatnonzero(~is_finite)
         where = matrix.tocoo()
         row, column = int(where.coords[0][bad[0]]), int(where.coords[1][bad[0]])
         raise NotANumberError(
@@ -46,7 +47,8 @@ def as_matrix(name: str, given: object) -> SparseMatrix:
             name,
             (row, column),
         )
-    others = [getattr(given, part, None) for part in ("data", "indices", "indptr", "row", "col", "offsets")]
+    parts = ("data", "indices", "indptr", "row", "col", "offsets")
+    others = [getattr(given, part, None) for part in parts] if is_sparse(given) else []  # of numbers, all are new
     for part in ("data", "indices", "indptr"):
         array: Array = getattr(matrix, part)
         is_ours = not any(isinstance(other, np.ndarray) and np.may_share_memory(array, other) for other in others)
