@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "relift/passes/cone_pushes.hpp"
 #include "relift/passes/cones.hpp"
 #include "relift/passes/conic_form.hpp"
 #include "relift/passes/digits.hpp"
@@ -890,6 +891,49 @@ PyObject* py_push_heads(PyObject*, PyObject* arguments) {
     });
 }
 
+// Rows of a vector of this size, every one inside it.
+const long long* rows_inside(const Buffer& rows, const char* name, size_t count, size_t size) {
+    const long long* found = rows.integers<long long>(name, count);
+    for (size_t k = 0; k < count; ++k)
+        if (found[k] < 0 || size_t(found[k]) >= size) throw std::invalid_argument("a cone lies outside the vector");
+    return found;
+}
+
+PyObject* py_push_exponential(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[5];
+        int dual;
+        if (!PyArg_ParseTuple(arguments, "OOOpOO", &given[0], &given[1], &given[2], &dual, &given[3], &given[4]))
+            return nullptr;
+        const Buffer at(given[0]), s(given[1]), room(given[2]), push(given[3], true), moved(given[4], true);
+        const size_t n_cones = push.size(), k = s.size();
+        push_exponential(rows_inside(at, "at", 3 * n_cones, k), n_cones, s.doubles("s", k), room.doubles("room", k), dual,
+                         push.doubles("push", n_cones), moved.doubles("moved", k));
+        Py_RETURN_NONE;
+    });
+}
+
+PyObject* py_push_power(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject* given[8];
+        int dual;
+        if (!PyArg_ParseTuple(arguments, "(OOOO)OOpOO", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                              &dual, &given[6], &given[7]))
+            return nullptr;
+        const Buffer rows(given[0]), lengths(given[1]), exponents(given[2]), products(given[3]);
+        const Buffer s(given[4]), room(given[5]), push(given[6], true), moved(given[7], true);
+        const size_t n_cones = push.size(), n = rows.size(), k = s.size();
+        const long long* counts = lengths.integers<long long>("lengths", n_cones);
+        size_t left = n;
+        for (size_t c = 0; c < n_cones; left -= size_t(counts[c++]))
+            if (counts[c] < 0 || size_t(counts[c]) > left) throw std::invalid_argument("there are fewer arguments");
+        push_power(rows_inside(rows, "arguments", n, k), counts, exponents.doubles("exponents", n),
+                   rows_inside(products, "products", n_cones, k), n_cones, s.doubles("s", k), room.doubles("room", k), dual,
+                   push.doubles("push", n_cones), moved.doubles("moved", k));
+        Py_RETURN_NONE;
+    });
+}
+
 PyObject* py_terms_of_second_order(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[5];
@@ -960,6 +1004,11 @@ PyMethodDef methods[] = {
      "slack_and_rooms(C, (b, x, sizes, starts), common, (slack, rooms)): fills the last two."},
     {"push_heads", py_push_heads, METH_VARARGS,
      "push_heads(heads, lengths, room, s, push): moves heads of second-order cones in s, and fills the last."},
+    {"push_exponential", py_push_exponential, METH_VARARGS,
+     "push_exponential(at, s, room, dual, push, moved): fills push, and moves what begins as s."},
+    {"push_power", py_push_power, METH_VARARGS,
+     "push_power((arguments, lengths, exponents, products), s, room, dual, push, moved): fills push, and moves what begins "
+     "as s."},
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
      "threads): fills the four arrays."},

@@ -121,3 +121,13 @@ def slack_and_rooms(
     C: _Parts, vectors: tuple[_Vector, _Vector, _Vector, _Places], common: float, out: tuple[_Vector, _Vector], /
 ) -> None: ...
 def push_heads(heads: _Places, lengths: _Places, room: _Vector, s: _Vector, push: _Vector, /) -> None: ...
+def push_exponential(at: _Places, s: _Vector, room: _Vector, dual: bool, push: _Vector, moved: _Vector, /) -> None: ...
+def push_power(
+    cones: tuple[_Places, _Places, _Vector, _Places],
+    s: _Vector,
+    room: _Vector,
+    dual: bool,
+    push: _Vector,
+    moved: _Vector,
+    /,
+) -> None: ...

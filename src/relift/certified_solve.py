@@ -28,6 +28,7 @@ from relift.lifting.certificate import Certificate, certify
 from relift.lifting.lifting import Lifting
 from relift.lifting.quotient import IsometricForm
 from relift.program.held import free_fall
+from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.program.step import Step, expand_through, restrict_through
 from relift.records import quick
@@ -159,7 +160,7 @@ def expand(work: AnswerWork) -> None:
 def certify_answer(work: AnswerWork) -> None:
     """Compute the residuals of the answer on the original program, and give it the status that they deserve."""
     program, tolerance = work.run.lifting.program, work.settings.tolerance
-    work.certificate = certify(program, work.answer, tolerance)
+    work.certificate = work.run.certified(program, work.answer, tolerance)
     objective = work.certificate.objective  # of the original program; NaN where there is no point
     if objective == objective and objective != work.answer.objective:
         work.answer = work.answer.but(objective=objective)
@@ -200,6 +201,7 @@ class CertifiedSolve:
         self.attempts: list[Attempt] = []
         self.clock = Clock(progress)
         self.certificate = Certificate(settings.tolerance)
+        self._last_check: tuple[Program, Solution, Certificate] | None = None
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -315,33 +317,48 @@ class CertifiedSolve:
     def with_proof(self, answer: Solution, settings: SolverSettings) -> Solution:
         """Complete a claim of infeasibility or unboundedness by the ray and the point that prove it."""
         small, tolerance = self.lifting.small, settings.tolerance
-        if answer.status == Status.INFEASIBLE and certify(small, answer, tolerance).is_proved:
+        if answer.status == Status.INFEASIBLE and self.certified(small, answer, tolerance).is_proved:
             return answer
         left = self._time_left()
         if left is not None and left <= 0:
             return answer
         settings = replace(settings, options={}, time_limit=_least(left, settings.time_limit))
-        point = None
+        is_infeasible, point = answer.status == Status.INFEASIBLE, None
         for found in self._points_or_proofs(settings):
             if found.status == Status.INFEASIBLE and certify(small, found, tolerance).is_proved:
-                rays = {name: getattr(found, name) for name in ("ray_y", "ray_w", "ray_z", "ray_v")}
-                return replace(answer, status=Status.INFEASIBLE, x=None, ray_x=None, **rays)
-            if found.x is not None and certify(small, Solution(Status.FAILURE, x=found.x), tolerance).is_feasible:
-                point = found.x
+                return answer.but(
+                    status=Status.INFEASIBLE, x=None, ray_x=None, ray_y=found.ray_y, ray_w=found.ray_w,
+                    ray_z=found.ray_z, ray_v=found.ray_v,
+                )  # fmt: skip
+            if found.x is None:
+                continue
+            # The certificate of a direction measures the point as well.
+            claim = Solution(Status.FAILURE, x=found.x) if is_infeasible else answer.but(x=found.x)
+            if self.certified(small, claim, tolerance).is_feasible:
+                point = claim
                 break
-        if answer.status == Status.INFEASIBLE:
+        if is_infeasible:
             if point is None:
                 return answer
             said = f"{answer.message}: {answer.backend} called a program with a feasible point infeasible"
             return Solution(Status.FAILURE, iterations=answer.iterations, backend=answer.backend, message=said)
-        answer = replace(answer, x=point)
-        if certify(small, answer, tolerance).is_proved:
+        answer = answer.but(x=None) if point is None else point
+        if self.certified(small, answer, tolerance).is_proved:
             return answer
-        answer = replace(answer, ray_x=find_recession_direction(small, settings))
-        if certify(small, answer, tolerance).is_proved or (units := rescaled(small)) is None:
+        answer = answer.but(ray_x=find_recession_direction(small, settings))
+        if self.certified(small, answer, tolerance).is_proved or (units := rescaled(small)) is None:
             return answer
         direction = find_recession_direction(units.program, settings)
-        return answer if direction is None else replace(answer, ray_x=direction * units.columns)
+        return answer if direction is None else answer.but(ray_x=direction * units.columns)
+
+    def certified(self, program: Program, answer: Solution, tolerance: float) -> Certificate:
+        """The certificate of an answer; where nothing was merged, a claim is proved on the original program itself."""
+        last = self._last_check
+        if last is not None and last[0] is program and last[1] is answer and last[2].tolerance == tolerance:
+            return last[2]
+        certificate = certify(program, answer, tolerance)
+        self._last_check = (program, answer, certificate)
+        return certificate
 
     def _points_or_proofs(self, settings: SolverSettings) -> Iterator[Solution]:
         """Points, or rays that say that there is none, that the small program may have: found in other units, too."""

@@ -157,7 +157,7 @@ def check_positive(name: str, value: int | None) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
 
 
 @final

@@ -165,8 +165,8 @@ LIFTING = _of(
     ("ray_residuals.py", "DUST_OF_RAYS = 1e-8", "DUST_OF_RAYS = 0.0", GUARDS),
     (
         "cuts.py",
-        "if not (_is_same(self.rows, other.rows) and _is_same(self.columns, other.columns)):",
-        "if not _is_same(self.columns, other.columns):",
+        "if not (_is_same(self.rows, rows) and _is_same(self.columns, columns)):",
+        "if not _is_same(self.columns, columns):",
         "tests/lifting/test_reduction.py",
     ),
     (

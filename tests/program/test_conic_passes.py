@@ -131,6 +131,16 @@ def test_cones_that_lie_outside_are_refused() -> None:
     for head, length in ((-1, 2), (2, 2), (0, 0), (3, 1)):
         with pytest.raises(ValueError, match="a cone lies outside the vector"):
             core.push_heads(np.array([head]), np.array([length]), np.ones(3), s, push)
+    for row in (-1, 3):
+        with pytest.raises(ValueError, match="a cone lies outside the vector"):
+            core.push_exponential(np.array([0, 1, row]), s, np.ones(3), False, push, s.copy())
+        cones = (np.array([0, 1]), np.array([2]), np.full(2, 0.5), np.array([row]))
+        with pytest.raises(ValueError, match="a cone lies outside the vector"):
+            core.push_power(cones, s, np.ones(3), False, push, s.copy())
+    for count in (-1, 3):
+        cones = (np.array([0, 1]), np.array([count]), np.full(2, 0.5), np.array([2]))
+        with pytest.raises(ValueError, match="there are fewer arguments"):
+            core.push_power(cones, s, np.ones(3), False, push, s.copy())
     matrix = (np.array([0, 1], np.int32), np.array([0], np.int32), np.ones(1))
     with pytest.raises(ValueError, match="a cone does not exist"):
         core.stack(matrix, matrix, 1, np.array([1]), 1)

@@ -19,7 +19,6 @@ original program: variables :math:`\sqrt{\sum_j w_j^2}\, z`, rows of :math:`\hat
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -27,15 +26,16 @@ from typing import final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, Integers, SparseMatrix, Vector
+from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
+from relift.lifting.summed_entries import FEW, summed, without_cancelled
 from relift.program.conic_rows import ConicRows
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
-from relift.program.sparse_structure import MOST_NARROW, unchecked
+from relift.program.sparse_structure import MOST_NARROW, csc_from_dense, unchecked
 from relift.records import quick
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
@@ -45,6 +45,9 @@ CANCELLED = 1e-14
 
 CANCELLED_WITH_SCALES = 1e-12
 """The same where terms were multiplied by scales, which are rounded themselves."""
+
+FEW_CLASSES = 64
+"""Up to so many the quotient of P is made symmetric as a dense matrix."""
 
 
 @final
@@ -223,7 +226,8 @@ def _quotient_of_quadratic_rows(rows: QuadraticRows, constraints: Partition, var
     real = np.abs(sums) > CANCELLED * terms
     distinct, sums = distinct[real], sums[real]
     q = rows.q[constraints.representatives].tocoo()
-    linear = _summed(q.coords[0], variables.labels[q.coords[1]], q.data, (constraints.n_classes, size)).tocsr()
+    shape = (constraints.n_classes, size)
+    linear = summed(q.coords[0], variables.labels[q.coords[1]], q.data, shape, CANCELLED).tocsr()
     return QuadraticRows(
         distinct // (size * size),
         distinct // size % size,
@@ -244,59 +248,43 @@ def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Ve
     shape = (rows.n_classes, variables.n_classes)
     narrow = np.int32 if max(*shape, part.nnz) < MOST_NARROW else np.int64
     labels: Integers = variables.labels.astype(narrow, copy=False)
+    lengths = np.diff(part.indptr)
     if A.format == "csr":
         data = part.data if w is None else part.data * w[part.indices]
         of_entries: Integers = labels[part.indices]
+        if data.size <= FEW:
+            return summed(np.repeat(np.arange(lengths.size), lengths), of_entries, data, shape, _cancelled(w))
         offsets: Integers = part.indptr.astype(narrow, copy=False)
-        return _without_cancelled(
+        return without_cancelled(
             lambda values: unchecked(sparse.csr_array, values, of_entries, offsets, shape), data, _cancelled(w)
         )
-    lengths = np.diff(part.indptr)
     data = part.data if w is None else part.data * np.repeat(w, lengths)
     owner: Integers = part.indices.astype(narrow, copy=False)
-    return _summed(owner, np.repeat(labels, lengths), data, shape, _cancelled(w))
+    return summed(owner, np.repeat(labels, lengths), data, shape, _cancelled(w))
 
 
 def _quotient_of_P(P: SparseMatrix, symmetry: Symmetry) -> SparseMatrix | None:
     """S'PS from the representatives' columns alone: the sum over a class is its mass times any member's column."""
     variables, w = symmetry.variables, symmetry.variable_scales
-    part = P[:, variables.representatives]
+    part = submatrix(P, None, variables.representatives)
     column = np.repeat(np.arange(variables.n_classes), np.diff(part.indptr))
     data = part.data * symmetry.class_masses[column]
     if w is not None:
         data = data * symmetry.w[part.indices]
     shape = (variables.n_classes, variables.n_classes)
-    summed = _summed(variables.labels[part.indices], column, data, shape, _cancelled(w))
-    if summed.nnz == 0:
+    total = summed(variables.labels[part.indices], column, data, shape, _cancelled(w))
+    if total.nnz == 0:
         return None
-    symmetric = ((summed + summed.T) * 0.5).tocsc()  # equal up to rounding already
+    if shape[0] <= FEW_CLASSES:
+        dense = total.toarray()
+        return csc_from_dense((dense + dense.T) * 0.5)
+    symmetric = ((total + total.T) * 0.5).tocsc()  # equal up to rounding already
     symmetric.sort_indices()
     return symmetric
 
 
 def _cancelled(w: Vector | None) -> float:
     return CANCELLED if w is None else CANCELLED_WITH_SCALES
-
-
-def _summed(
-    row: Integers, column: Integers, data: Vector, shape: tuple[int, int], cancelled: float = CANCELLED
-) -> SparseMatrix:
-    """CSC matrix of the sums of equal positions, without sums that cancelled to rounding."""
-    return _without_cancelled(lambda values: sparse.coo_array((values, (row, column)), shape=shape), data, cancelled)
-
-
-def _without_cancelled(
-    with_values: Callable[[Vector], SparseMatrix | CoordinateMatrix], data: Vector, cancelled: float
-) -> SparseMatrix:
-    """CSC matrix of the sums of entries that stand in one place, without sums that cancelled to rounding."""
-    total = with_values(data).tocsc()
-    total.sum_duplicates()
-    if data.size and data.min() < 0 < data.max():
-        terms = with_values(np.abs(data)).tocsc()
-        terms.sum_duplicates()
-        total.data[np.abs(total.data) <= cancelled * terms.data] = 0.0
-    total.eliminate_zeros()
-    return total
 
 
 @final

@@ -19,6 +19,8 @@ without its dust, too.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from relift.arrays import Vector
@@ -50,21 +52,51 @@ def infeasibility_residual(
     z = np.zeros(len(program.quadratic)) if ray_z is None else np.maximum(ray_z, 0.0)
     if not all(np.isfinite(part).all() for part in (ray_y, v, z)):
         return float("inf")
-    as_given = _residual_of_ray(program, ray_y, z, ray_w, v)
+    measures = _Measures.of(program)
+    as_given = _residual_of_ray(program, measures, ray_y, z, ray_w, v)
     if as_given == 0.0:
         return as_given
-    sizes = _sizes_of_duals(program, ray_y, z, v)
+    sizes = _sizes_of_duals(program, measures, ray_y, z, v)
     dust = DUST_OF_RAYS * max(_largest(part) for part in sizes)
     cleared = [np.where(size <= dust, 0.0, part) for part, size in zip((ray_y, z, v), sizes, strict=True)]
-    return min(as_given, _residual_of_ray(program, cleared[0], cleared[1], ray_w, cleared[2]))
+    if all(map(np.array_equal, cleared, (ray_y, z, v))):  # there is no dust
+        return as_given
+    return min(as_given, _residual_of_ray(program, measures, cleared[0], cleared[1], ray_w, cleared[2]))
 
 
-def _sizes_of_duals(program: Program, y: Vector, z: Vector, v: Vector) -> tuple[Vector, Vector, Vector]:
+class _Measures(NamedTuple):
+    """What dual values are measured by.
+
+    Parameters
+    ----------
+    rows, columns
+        The largest entry of each row of A, 1 where there is none; and of each column with rows divided by that.
+    conic_rows, conic_columns
+        The same of conic rows, by the largest entry of the cone.
+    """
+
+    rows: Vector
+    columns: Vector
+    conic_rows: Vector
+    conic_columns: Vector
+
+    @classmethod
+    def of(cls, program: Program) -> _Measures:
+        rows, conic_rows = _or_one(largest_of_rows(program.A)), _row_sizes_of_cones(program)
+        of_cones = largest_of_columns(program.conic.A, 1.0 / conic_rows) if len(program.conic) else conic_rows
+        return cls(rows, largest_of_columns(program.A, 1.0 / rows), conic_rows, of_cones)
+
+
+def _sizes_of_duals(
+    program: Program, measures: _Measures, y: Vector, z: Vector, v: Vector
+) -> tuple[Vector, Vector, Vector]:
     """Each dual value times the largest entry of its row, quadratic constraint or cone."""
-    rows = program.quadratic
-    of_curved = np.maximum(largest_of_rows(rows.q), _largest_of_matrices(program))
-    of_cone = largest_of_cones(program.conic, _row_sizes_of_cones(program) * np.abs(v))[program.conic.cone_of_row]
-    return np.abs(y) * _or_one(largest_of_rows(program.A)), z * _or_one(of_curved), of_cone
+    rows, conic = program.quadratic, program.conic
+    of_curved = z
+    if len(rows):
+        of_curved = z * _or_one(np.maximum(largest_of_rows(rows.q), _largest_of_matrices(program)))
+    of_cone = largest_of_cones(conic, measures.conic_rows * np.abs(v))[conic.cone_of_row] if len(conic) else v
+    return np.abs(y) * measures.rows, of_curved, of_cone
 
 
 def _largest_of_matrices(program: Program) -> Vector:
@@ -76,20 +108,22 @@ def _largest_of_matrices(program: Program) -> Vector:
 def _row_sizes_of_cones(program: Program) -> Vector:
     """The largest entry of the cone that each conic row belongs to; 1 where there is none."""
     rows = program.conic
+    if not len(rows):
+        return np.zeros(0)
     return _or_one(largest_of_cones(rows, largest_of_rows(rows.A))[rows.cone_of_row])
 
 
-def _residual_of_ray(program: Program, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector) -> float:
+def _residual_of_ray(
+    program: Program, measures: _Measures, ray_y: Vector, z: Vector, ray_w: Vector | None, v: Vector
+) -> float:
     y = formulas.admissible(ARRAYS, ray_y, program.l, program.u)
     slope, bend, right = transposed_product(program.A, y), 0.0, 0.0
-    sizes = _or_one(largest_of_rows(program.A))
-    products = largest_of_columns(program.A, 1.0 / sizes) * _largest(y * sizes)
+    products = measures.columns * _largest(y * measures.rows)
     if len(program.conic):
-        of_cones = _row_sizes_of_cones(program)
+        of_cones = measures.conic_rows
         _, v = pushed_into(program.conic, v, 1.0 / of_cones, dual=True)
         slope = slope + transposed_product(program.conic.A, v)
-        of_cones = largest_of_columns(program.conic.A, 1.0 / of_cones) * _largest(v * of_cones)
-        products = np.maximum(products, of_cones)
+        products = np.maximum(products, measures.conic_columns * _largest(v * of_cones))
     if np.any(z > 0):
         from scipy.sparse import linalg as sparse_linalg
 
@@ -118,6 +152,8 @@ def unboundedness_residual(program: Program, ray_x: Vector | None) -> float:
     if as_given == 0.0:
         return as_given
     cleared = np.where(np.abs(ray_x) <= DUST_OF_RAYS * _largest(ray_x), 0.0, ray_x)
+    if np.array_equal(cleared, ray_x):  # there is no dust
+        return as_given
     return min(as_given, _residual_of_direction(program, cleared))
 
 

@@ -16,7 +16,7 @@ from relift.arrays import Indices, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
 from relift.program.index_sets import all_of, constant
-from relift.program.magnitudes import transposed_product
+from relift.program.magnitudes import FEW_ENTRIES, transposed_product
 from relift.program.program import Program
 from relift.program.solution import Solution, SolutionParts
 from relift.records import quick
@@ -146,12 +146,18 @@ class Reduction:
         full_y[source] = y / self.duplicate_factor[source]
         full_w[self.variables] = w
         self._hand_to_rows(full_y, full_w, self.variables, self.lower_source, self.upper_source)
-        columns = self.ground.A.tocsc() if self.fixed else self.ground.A
         for step in reversed(self.fixed):
             j = step.indices
-            full_w[j] = -(gradient[j] + columns[:, j].T @ full_y)
+            full_w[j] = -(gradient[j] + self._of_rows(full_y, j))
             self._hand_to_rows(full_y, full_w, j, step.lower_source, step.upper_source)
         return full_y, full_w
+
+    def _of_rows(self, y: Vector, columns: Indices) -> Vector:
+        """What dual values of rows add to the gradient in some columns."""
+        A = self.ground.A
+        if A.format == "csr" or A.nnz <= FEW_ENTRIES:  # all columns together cost less than to pick some
+            return transposed_product(A, y)[columns]
+        return np.asarray(A[:, columns].T @ y, np.float64)
 
     def _hand_to_rows(self, y: Vector, w: Vector, j: Indices, lower_source: Indices, upper_source: Indices) -> None:
         """Give the dual value of each bound that a row implied to that row."""

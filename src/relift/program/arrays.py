@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from relift.arrays import Array, Double, ScalarT, SparseMatrix, Vector, is_sparse
 from relift.errors import NotANumberError, ShapeError
-from relift.program.sparse_structure import checked_sparse
+from relift.program.sparse_structure import checked_sparse, csc_from_dense
 
 _OWN = (list, tuple, int, float, np.generic)
 """NumPy makes a new array from these, so that none of ours is also someone else's."""
@@ -36,9 +35,10 @@ def as_matrix(name: str, given: object) -> SparseMatrix:
         dense = as_floats(name, given)
         if dense.ndim != 2:
             raise ShapeError(f"{name} has {dense.ndim} dimensions.", "A matrix has two.", name)
-        matrix = sparse.csc_array(dense)
-    bad = np.flatnonzero(~np.isfinite(matrix.data))
-    if bad.size:
+        matrix = csc_from_dense(dense)
+    is_finite = np.isfinite(matrix.data)
+    if not is_finite.all():
+        bad = np.flatnonzero(~is_finite)
         where = matrix.tocoo()
         row, column = int(where.coords[0][bad[0]]), int(where.coords[1][bad[0]])
         raise NotANumberError(
@@ -47,7 +47,8 @@ def as_matrix(name: str, given: object) -> SparseMatrix:
             name,
             (row, column),
         )
-    others = [getattr(given, part, None) for part in ("data", "indices", "indptr", "row", "col", "offsets")]
+    parts = ("data", "indices", "indptr", "row", "col", "offsets")
+    others = [getattr(given, part, None) for part in parts] if is_sparse(given) else []  # of numbers, all are new
     for part in ("data", "indices", "indptr"):
         array: Array = getattr(matrix, part)
         is_ours = not any(isinstance(other, np.ndarray) and np.may_share_memory(array, other) for other in others)

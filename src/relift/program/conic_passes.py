@@ -13,7 +13,7 @@ from scipy import sparse
 
 from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program import conic_passes_reference
-from relift.program.conic_rows import ConicRows
+from relift.program.conic_rows import ConeLayout, ConicRows
 from relift.program.passes import MOST_ENTRIES, core, core_for, parts_of
 from relift.program.sparse_structure import unchecked
 from relift.records import quick
@@ -178,6 +178,64 @@ def push_heads(heads: Indices, lengths: Indices, room: Vector, s: Vector) -> Vec
         return conic_passes_reference.push_heads(heads, lengths, room, s)
     push = np.empty(heads.size)
     core.push_heads(np.ascontiguousarray(heads), np.ascontiguousarray(lengths), np.ascontiguousarray(room), s, push)
+    return push
+
+
+def push_exponential(at: Indices, s: Vector, room: Vector, moved: Vector, *, dual: bool) -> Vector:
+    """How far exponential cones must be pushed, to six digits and never too little; their rows are moved.
+
+    Parameters
+    ----------
+    at
+        The rows of each cone, one line of three each.
+    s, room
+        The vector, and by how much each entry may move for a push of 1.
+    moved
+        The vector again; it is changed.
+    dual
+        Take the dual cones.
+
+    Examples
+    --------
+    >>> s = np.array([0.0, -1.0, 2.0])
+    >>> push_exponential(np.array([[0, 1, 2]]), s, np.ones(3), s.copy(), dual=False).tolist()
+    [1.0]
+    """
+    if core is None or s.size >= MOST_ENTRIES:
+        return conic_passes_reference.push_exponential(at, s, room, moved, dual=dual)
+    push = np.empty(at.shape[0])
+    rows = np.ascontiguousarray(at)
+    core.push_exponential(rows, np.ascontiguousarray(s), np.ascontiguousarray(room), dual, push, moved)
+    return push
+
+
+def push_power(layout: ConeLayout, s: Vector, room: Vector, moved: Vector, *, dual: bool) -> Vector:
+    """How far power cones must be pushed, to six digits and never too little; their arguments are moved.
+
+    Parameters
+    ----------
+    layout
+        Where the cones are.
+    s, room
+        The vector, and by how much each entry may move for a push of 1.
+    moved
+        The vector again; it is changed.
+    dual
+        Take the dual cones.
+
+    Examples
+    --------
+    >>> from relift.program.cones import Power
+    >>> s = np.array([1.0, 1.0, -2.0])
+    >>> layout = ConicRows(np.zeros((3, 1)), np.zeros(3), [Power(0.5)]).layout
+    >>> push_power(layout, s, np.ones(3), s.copy(), dual=False).round(5).tolist()
+    [1.0]
+    """
+    if core is None or s.size >= MOST_ENTRIES:
+        return conic_passes_reference.push_power(layout, s, room, moved, dual=dual)
+    push = np.empty(layout.power.size)
+    cones = (layout.arguments, layout.n_arguments, layout.exponents, layout.products)
+    core.push_power(cones, np.ascontiguousarray(s), np.ascontiguousarray(room), dual, push, moved)
     return push
 
 

@@ -203,6 +203,8 @@ class ConeLayout:
         The numbers of the power cones, both kinds.
     arguments, argument_owner, exponents
         Rows of their arguments, the position of the cone of each in ``power``, its exponent (they add up to 1).
+    n_arguments
+        How many each of them has.
     products
         For each of them the row that the product bounds.
     semidefinite
@@ -219,6 +221,7 @@ class ConeLayout:
     arguments: Indices
     argument_owner: Indices
     exponents: Vector
+    n_arguments: Indices
     products: Indices
     semidefinite: Indices
 
@@ -237,8 +240,8 @@ class ConeLayout:
         return cls(
             second_order, starts[second_order], tails, tail_owner,
             exponential, starts[exponential][:, None] + np.arange(3),
-            power, arguments, argument_owner, exponents / totals[argument_owner], starts[power] + sizes[power] - 1,
-            semidefinite,
+            power, arguments, argument_owner, exponents / totals[argument_owner],
+            sizes[power] - 1, starts[power] + sizes[power] - 1, semidefinite,
         )  # fmt: skip
 
 

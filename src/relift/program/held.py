@@ -45,8 +45,8 @@ def held_by_constraints(program: Program) -> tuple[NDArray[np.bool_], NDArray[np
     below, above = np.zeros(program.n_variables, bool), np.zeros(program.n_variables, bool)
     rows = program.quadratic
     if len(rows):
-        linear = rows.q.tocoo()
-        _hold(below, above, linear.coords, linear.data, np.zeros(len(rows), bool), np.ones(len(rows), bool))
+        owner = np.arange(len(rows)).repeat(np.diff(rows.q.indptr))
+        _hold(below, above, (owner, rows.q.indices), rows.q.data, np.zeros(len(rows), bool), np.ones(len(rows), bool))
         curved = rows.first[rows.values != 0]
         below[curved] = above[curved] = True
     in_cones = program.conic.A.indices  # by rows, so that these are variables

@@ -359,6 +359,26 @@ def entries_of(matrix: SparseMatrix, rows: Indices | None, columns: Indices | No
     return Entries(major, minor, values) if is_by_rows else Entries(minor, major, values)
 
 
+def is_symmetric(P: SparseMatrix) -> bool:
+    """Whether a square CSC array without duplicates, with sorted indices, equals its transpose, entry by entry stored.
+
+    Examples
+    --------
+    >>> [is_symmetric(sparse.csc_array([[1.0, 2.0], [other, 3.0]])) for other in (2.0, 0.0)]
+    [True, False]
+    """
+    compiled = core_for(P)
+    if compiled is None:
+        turned = P.T.tocsc()
+        others: Parts = (turned.indptr, turned.indices, turned.data)
+        return all(map(np.array_equal, (P.indptr, P.indices, P.data), others))
+    parts = parts_of(P)
+    offsets, indices, values = compiled.transpose(parts, P.shape[0])
+    kind = parts[0].dtype
+    others = (np.frombuffer(offsets, kind), np.frombuffer(indices, kind), np.frombuffer(values))
+    return all(map(np.array_equal, parts, others))
+
+
 def triangle(P: SparseMatrix, *, upper: bool) -> Parts:
     """Offsets, indices (32 bits) and values of one triangle, the diagonal included, of a symmetric CSC array.
 

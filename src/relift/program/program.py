@@ -21,7 +21,9 @@ from relift.errors import AsymmetricError, BoundsError, NotANumberError, ShapeEr
 from relift.program.arrays import as_floats, as_matrix, as_vector, freeze_matrix, frozen
 from relift.program.conic_rows import ConicRows
 from relift.program.convexity import check_convex
+from relift.program.passes import is_symmetric
 from relift.program.quadratic_rows import QuadraticConstraint, QuadraticRows
+from relift.program.sparse_structure import no_rows
 from relift.settings import check_choice, suggests_options
 
 Sense = Literal["min", "max"]
@@ -172,7 +174,7 @@ class Program:
         given = None if A is None else as_matrix("A", A)
         n = _number_of_variables(curvature, q, given, lb, ub, variable_names, conic)
         m = 0 if given is None else given.shape[0]
-        rows: SparseMatrix = sparse.csc_array((0, n)) if given is None else given
+        rows: SparseMatrix = no_rows(n) if given is None else given
         if given is None:
             for name, bound in (("l", l), ("u", u)):
                 if bound is not None and np.size(bound) != 0:
@@ -374,12 +376,15 @@ class Program:
             other.n_rows,
         ):
             return False
-        same_vectors = all(np.array_equal(getattr(self, k), getattr(other, k)) for k in ("q", "l", "u", "lb", "ub"))
-        same_rest = all(getattr(self, k) == getattr(other, k) for k in ("r", "sense"))
-        same_names = all(_names_equal(getattr(self, k), getattr(other, k)) for k in ("variable_names", "row_names"))
+        vectors = ((getattr(self, k), getattr(other, k)) for k in ("q", "l", "u", "lb", "ub"))
+        if not all(one is two or np.array_equal(one, two) for one, two in vectors):
+            return False
+        if self.r != other.r or self.sense != other.sense:
+            return False
+        if not all(_names_equal(getattr(self, k), getattr(other, k)) for k in ("variable_names", "row_names")):
+            return False
         same_matrices = _same(self.P, other.P) and _same(self.A, other.A) and self.quadratic == other.quadratic
-        same_matrices = same_matrices and self.conic == other.conic
-        return same_vectors and same_rest and same_names and same_matrices
+        return same_matrices and self.conic == other.conic
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -528,13 +533,8 @@ def _symmetric(P: SparseMatrix, triangle: Triangle | None) -> SparseMatrix:
     as_csc = sparse.csc_array((P.data, P.indices, P.indptr), shape=P.shape) if P.format == "csr" else P
     if _is_diagonal(as_csc):
         return as_csc
-    transposed = as_csc.T.tocsc()
-    same = (
-        np.array_equal(as_csc.indptr, transposed.indptr)
-        and np.array_equal(as_csc.indices, transposed.indices)
-        and np.array_equal(as_csc.data, transposed.data)
-    )
-    if not same:
+    if not is_symmetric(as_csc):
+        transposed = as_csc.T.tocsc()
         difference = abs(as_csc - transposed).tocoo()
         if difference.nnz and difference.data.max() > 0:
             worst = int(np.argmax(difference.data))

@@ -8,7 +8,7 @@ import numpy as np
 
 from relift.arrays import Flags, Indices, Matrix
 from relift.program.cones import Cone, Semidefinite
-from relift.program.conic_rows import ConicRows
+from relift.program.conic_rows import KEPT_ROWS, ConicRows, rows_of_cones
 
 ROOT = float(np.sqrt(2.0))
 """Entries off the diagonal stand times this in the rows of a cone."""
@@ -63,12 +63,23 @@ def cones_by_side(rows: ConicRows) -> list[tuple[int, Indices]]:
     >>> [(side, where.tolist()) for side, where in cones_by_side(rows)]
     [(1, [[3]]), (2, [[0, 1, 2], [4, 5, 6]])]
     """
+    return list((_kept_cones_by_side if rows.n_rows <= KEPT_ROWS else _cones_by_side)(rows.cones))
+
+
+def _cones_by_side(cones: tuple[Cone, ...]) -> tuple[tuple[int, Indices], ...]:
+    rows = rows_of_cones(cones)
     found = rows.layout.semidefinite
-    sides = np.array([side_of(rows.cones[k]) for k in found.tolist()], np.int64)
-    return [
+    sides = np.array([side_of(cones[k]) for k in found.tolist()], np.int64)
+    every = tuple(
         (side, rows.starts[found[sides == side]][:, None] + np.arange(side * (side + 1) // 2))
         for side in np.unique(sides).tolist()
-    ]
+    )
+    for _, where in every:
+        where.flags.writeable = False
+    return every
+
+
+_kept_cones_by_side = lru_cache(maxsize=64)(_cones_by_side)
 
 
 def side_of(cone: Cone) -> int:

@@ -14,9 +14,9 @@ as always.
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +41,9 @@ SMALL = 250
 milliseconds, nearly all of them to make matrices."""
 
 
+_NOTHING, _NO_PLACES = np.zeros(0), np.zeros(0, np.int64)
+
+
 class _Point(NamedTuple):
     """A point with all dual values."""
 
@@ -63,7 +66,7 @@ def polished(program: Program, solution: Solution) -> Solution:
     """
     x, y, w, z, v = solution.x, solution.y, solution.w, solution.z, solution.v
     if len(program.conic) == 0:
-        v = np.zeros(0)
+        v = _NOTHING
     if x is None or y is None or w is None or z is None or v is None:
         return solution
     given = _Point(x, y, w, z, v)
@@ -83,7 +86,18 @@ def polished(program: Program, solution: Solution) -> Solution:
     is_valid = _keeps_signs(best.y, y) and _keeps_signs(best.w, w)
     if best is given or not is_valid:
         return solution
-    return dataclasses.replace(solution, **best._asdict(), objective=program.objective(best.x))
+    x, y, w, z, v = best
+    return solution.but(x=x, y=y, w=w, z=z, v=v, objective=program.objective(x))
+
+
+class _Residues(NamedTuple):
+    """How far a point is from meeting each condition, active or not: rows, bounds, slack of cones, g of cones."""
+
+    rows: Vector
+    bounds: Vector
+    curved: Vector
+    slack: Vector
+    cones: Vector
 
 
 class _Conditions:
@@ -91,13 +105,16 @@ class _Conditions:
 
     def __init__(self, program: Program, at: _Point) -> None:
         self.program = program
+        self.has_cones = len(program.conic) > 0
+        self._looked_at: tuple[_Point, _Residues] | None = None
         self.rows = _active(at.y, program.A @ at.x, program.l, program.u)
         self.bounds = _active(at.w, at.x, program.lb, program.ub)
-        self.curved = np.flatnonzero(at.z > program.quadratic.r - program.quadratic.values_at(at.x))
-        self.cones = ActiveCones.at(program.conic, program.conic.slack(at.x), at.v)
+        residues = self.residues(at)
+        self.curved = np.flatnonzero(at.z > residues.curved)
+        self.cones = ActiveCones.at(program.conic, residues.slack, at.v) if self.has_cones else _no_cones(program)
         n_active = sum(each.size for each in (self.rows, self.bounds, self.curved, self.cones.tips, self.cones.curved))
         self.is_small = at.x.size + n_active <= SMALL
-        self.dense_normals = self._dense_normals() if self.is_small else None
+        self.dense = _DenseParts.of(self) if self.is_small else None
 
     @cached_property
     def normals_of_rows(self) -> SparseMatrix:
@@ -111,33 +128,42 @@ class _Conditions:
         ).tocsr()
         return normals
 
-    def _dense_normals(self) -> Matrix:
-        program, n = self.program, self.program.n_variables
-        unit = np.zeros((self.bounds.size, n))
-        unit[np.arange(self.bounds.size), self.bounds] = 1.0
-        parts = [_dense_rows(program.A, self.rows), unit]
-        return np.vstack([*parts, _dense_rows(program.conic.A, self.cones.tips)] if len(program.conic) else parts)
+    def residues(self, at: _Point) -> _Residues:
+        """Those of a point; the last ones are kept, since a step begins where the last error was measured."""
+        if self._looked_at is not None and self._looked_at[0] is at:
+            return self._looked_at[1]
+        program = self.program
+        slack = program.conic.slack(at.x) if self.has_cones else _NOTHING
+        found = _Residues(
+            _targets(at.y, program.l, program.u) - program.A @ at.x if program.n_rows else _NOTHING,
+            _targets(at.w, program.lb, program.ub) - at.x,
+            program.quadratic.r - program.quadratic.values_at(at.x),
+            slack,
+            function_values(program.conic, slack) if self.has_cones else _NOTHING,
+        )
+        self._looked_at = (at, found)
+        return found
 
     def gaps(self, at: _Point) -> list[Vector]:
         """How far each active condition is from being met: rows, bounds, tips, quadratic constraints, cones."""
-        program, slack = self.program, self.program.conic.slack(at.x)
+        found, cones = self.residues(at), self.cones
         return [
-            (_targets(at.y, program.l, program.u) - program.A @ at.x)[self.rows],
-            (_targets(at.w, program.lb, program.ub) - at.x)[self.bounds],
-            slack[self.cones.tips],
-            (program.quadratic.r - program.quadratic.values_at(at.x))[self.curved],
-            function_values(program.conic, slack)[self.cones.curved],
+            found.rows[self.rows],
+            found.bounds[self.bounds],
+            found.slack[cones.tips],
+            found.curved[self.curved],
+            found.cones[cones.curved],
         ]
 
     def after_a_step(self, at: _Point) -> _Point | None:
         program, cones, n = self.program, self.cones, at.x.size
-        quadratic, slack = program.quadratic, program.conic.slack(at.x)
+        slack, prices = self.residues(at).slack, _NOTHING
         only = np.zeros_like(at.z)
         only[self.curved] = at.z[self.curved]
-        prices = duals_of_functions(program.conic, at.v)[cones.curved]
-        kept = cones.duals(slack, prices, np.zeros(cones.tips.size), at.v)
-        gradient = program.q + quadratic.gradient(at.x, only)
-        if len(program.conic):
+        gradient = program.q + program.quadratic.gradient(at.x, only)
+        if self.has_cones:
+            prices = duals_of_functions(program.conic, at.v)[cones.curved]
+            kept = cones.duals(slack, prices, np.zeros(cones.tips.size), at.v)
             gradient = gradient + transposed_product(program.conic.A, kept)
         if program.P is not None:
             gradient = gradient + program.P @ at.x
@@ -147,15 +173,16 @@ class _Conditions:
         step = (self._dense_step if self.is_small else self._sparse_step)(at, only, prices, slack, right)
         if step is None:
             return None
-        of_rows, of_bounds, of_tips, of_curved, of_cones = np.split(
-            step[n:], np.cumsum([part.size for part in gaps])[:-1]
-        )
+        ends = list(accumulate((part.size for part in gaps), initial=n))
+        of_rows, of_bounds, of_tips, of_curved, of_cones = (step[i:j] for i, j in pairwise(ends))
         x = at.x + step[:n]
         y, w, z = np.zeros_like(at.y), np.zeros_like(at.w), np.zeros_like(at.z)
         y[self.rows], w[self.bounds] = of_rows, of_bounds
         # A constraint that wants a negative dual value is let go; if it must not be, the error says so.
         z[self.curved] = np.maximum(only[self.curved] + of_curved, 0.0)
         self.curved = self.curved[z[self.curved] > 0]
+        if not self.has_cones:
+            return _Point(x, y, w, z, _NOTHING)
         v = cones.duals(program.conic.slack(x), prices + of_cones, of_tips, at.v)
         return _Point(x, y, w, z, v) if np.isfinite(v).all() else None
 
@@ -169,13 +196,13 @@ class _Conditions:
 
     def _dense_step(self, at: _Point, z: Vector, prices: Vector, slack: Vector, right: Vector) -> Vector | None:
         """The same as :meth:`_sparse_step`, for few variables."""
-        program, cones, rows, n = self.program, self.cones, self.program.quadratic, at.x.size
-        H = _summed(rows.first * n + rows.second, z[rows.owner] * rows.values, (n, n))
-        steep = _summed(rows.owner * n + rows.first, rows.values * at.x[rows.second], (len(rows), n))
-        assert self.dense_normals is not None, "the system is not small"
-        parts = [self.dense_normals, (steep + rows.q.toarray())[self.curved]]
-        if program.P is not None:
-            H = H + program.P.toarray()
+        assert self.dense is not None, "the system is not small"
+        dense, cones, rows, n = self.dense, self.cones, self.program.quadratic, at.x.size
+        H = _summed(dense.places, z[rows.owner] * rows.values, (n, n))
+        steep = _summed(dense.steep_places, rows.values * at.x[rows.second], (len(rows), n))
+        parts = [dense.normals, (steep + dense.q)[self.curved]]
+        if dense.P is not None:
+            H = H + dense.P
         if cones.curved.size:
             H = H + cones.bend(slack, prices).toarray()
             parts.append(cones.normals(slack).toarray())
@@ -183,20 +210,48 @@ class _Conditions:
 
     def error(self, at: _Point) -> float:
         """The largest violation of the conditions."""
-        program = self.program
+        program, found = self.program, self.residues(at)
         gradient = program.q + at.w + program.quadratic.gradient(at.x, at.z)
         if program.n_rows:
             gradient = gradient + transposed_product(program.A, at.y)
         if program.P is not None:
             gradient = gradient + program.P @ at.x
-        excess = np.maximum(program.quadratic.values_at(at.x) - program.quadratic.r, 0.0)
         pushes: list[Vector] = []
-        if len(program.conic):
+        if self.has_cones:
             gradient = gradient + transposed_product(program.conic.A, at.v)
-            slack = program.conic.slack(at.x)
-            ones = np.ones(slack.size)
-            pushes = [pushed_into(program.conic, slack, ones)[0], pushed_into(program.conic, at.v, ones, dual=True)[0]]
-        return max(float(np.abs(part).max(initial=0.0)) for part in (gradient, excess, *self.gaps(at), *pushes))
+            ones = np.ones(found.slack.size)
+            pushes = [
+                pushed_into(program.conic, found.slack, ones)[0],
+                pushed_into(program.conic, at.v, ones, dual=True)[0],
+            ]
+        excess = np.maximum(-found.curved, 0.0)
+        every = np.concatenate([gradient, excess, *self.gaps(at), *pushes])
+        return float(np.abs(every).max(initial=0.0))
+
+
+class _DenseParts(NamedTuple):
+    """What the dense systems of all steps have in common: normals, places of curvatures and of slopes, q_k, and P."""
+
+    normals: Matrix
+    places: Indices
+    steep_places: Indices
+    q: Matrix
+    P: Matrix | None
+
+    @classmethod
+    def of(cls, conditions: _Conditions) -> _DenseParts:
+        program, bounds, n = conditions.program, conditions.bounds, conditions.program.n_variables
+        rows, unit = program.quadratic, np.zeros((bounds.size, n))
+        unit[np.arange(bounds.size), bounds] = 1.0
+        parts = [_dense_rows(program.A, conditions.rows), unit]
+        if conditions.has_cones:
+            parts.append(_dense_rows(program.conic.A, conditions.cones.tips))
+        P = None if program.P is None else program.P.toarray()
+        return cls(np.vstack(parts), rows.first * n + rows.second, rows.owner * n + rows.first, rows.q.toarray(), P)
+
+
+def _no_cones(program: Program) -> ActiveCones:
+    return ActiveCones(program.conic, _NO_PLACES, _NO_PLACES, np.zeros(0, bool))
 
 
 def _summed(places: Indices, values: Vector, shape: tuple[int, int]) -> Matrix:

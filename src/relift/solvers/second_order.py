@@ -21,6 +21,7 @@ from scipy import sparse
 
 from relift.arrays import Indices, SparseMatrix, Vector
 from relift.program.program import Program
+from relift.program.sparse_structure import unchecked
 
 
 @final
@@ -65,9 +66,8 @@ class SecondOrderCones:
             right.append(np.concatenate([[rows.r[k] + 0.5, rows.r[k] - 0.5], np.zeros(factor.n_rows)]))
             sizes.append(2 + factor.n_rows)
             n_before += sizes[-1]
-        places = (np.concatenate(row), np.concatenate(column))
-        K = sparse.csc_array((np.concatenate(values), places), shape=(n_before, program.n_variables))
-        return cls(K, np.concatenate(right), tuple(sizes))
+        parts = np.concatenate(row), np.concatenate(column), np.concatenate(values)
+        return cls(_by_columns(*parts, (n_before, program.n_variables)), np.concatenate(right), tuple(sizes))
 
     def expand(self, zeta: Vector) -> Vector:
         """Carry dual values of the cones' rows back to the quadratic constraints."""
@@ -75,6 +75,18 @@ class SecondOrderCones:
             return np.zeros(0)
         heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64)
         return np.maximum(zeta[heads] + zeta[heads + 1], 0.0)
+
+
+def _by_columns(row: Indices, column: Indices, values: Vector, shape: tuple[int, int]) -> SparseMatrix:
+    """A matrix of entries whose rows ascend in each column."""
+    order = column.argsort(kind="stable")
+    i, j = row[order], column[order]
+    if bool(((j[1:] == j[:-1]) & (i[1:] <= i[:-1])).any()):  # q has two entries in one place, to be added
+        summed: SparseMatrix = sparse.csc_array((values, (row, column)), shape=shape)
+        return summed
+    offsets = np.zeros(shape[1] + 1, np.int32)
+    np.cumsum(np.bincount(column, minlength=shape[1]), out=offsets[1:])
+    return unchecked(sparse.csc_array, values[order], i.astype(np.int32), offsets, shape)
 
 
 @lru_cache(maxsize=32)

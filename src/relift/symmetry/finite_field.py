@@ -132,7 +132,9 @@ def multiply(left: ArrayLike, right: ArrayLike) -> FieldElements:
     >>> bool(multiply(tenth, 3) == third)
     True
     """
-    a, b = np.broadcast_arrays(_words(left), _words(right))
+    a, b = _words(left), _words(right)
+    if a.shape != b.shape:
+        a, b = np.broadcast_arrays(a, b)
     if not CORE_IS_COMPILED:
         return _product_in_numpy(a, b)
     product = np.empty(a.size, dtype=np.uint64)

@@ -59,17 +59,18 @@ def refine_with_quadratic_rows(
     tuple of Refinement and Partition
         The classes of variables and rows, and those of the quadratic constraints.
     """
+    n = rows.q.shape[1]
+    constraints = Partition.from_labels(field.images(rows.r, reading))
+    found = refine_linear([])
+    variables = _first(found.variables, n)
+    if variables.is_discrete and constraints.is_discrete:  # nothing is left to part: no entry need be read
+        return found, constraints
     entries = _images(rows.values, reading, is_counting)
     linear = _images(rows.q.data, reading, is_counting)
     linear_owner = np.repeat(np.arange(len(rows)), np.diff(rows.q.indptr))
     linear_variable = rows.q.indices.astype(np.int64)
-    n = rows.q.shape[1]
     random = np.random.default_rng(seed)
-    constraints = Partition.from_labels(field.images(rows.r, reading))
-    extra: list[FieldElements] = []
     while True:
-        found = refine_linear(extra)
-        variables = Partition(found.variables.labels[:n])
         g, g_linear = (_random_words(random, variables) for _ in range(2))
         products = field.multiply(field.multiply(entries, g[rows.first]), g[rows.second])
         by_constraint = field.grouped_sums(rows.owner, products, len(rows))
@@ -87,7 +88,13 @@ def refine_with_quadratic_rows(
         if is_stable:
             return found, constraints
         rest = np.zeros(found.variables.size - n, np.uint64)
-        extra = [np.concatenate([parted.labels.astype(np.uint64), rest])]
+        found = refine_linear([np.concatenate([parted.labels.astype(np.uint64), rest])])
+        variables = _first(found.variables, n)
+
+
+def _first(classes: Partition, n: int) -> Partition:
+    """The classes of the first elements."""
+    return classes if classes.size == n else Partition(classes.labels[:n])
 
 
 def _images(values: NDArray[np.float64], reading: Reading, is_counting: bool) -> FieldElements:

@@ -81,7 +81,7 @@ def find_with_entries(
     """
     rows = program.conic
     entries = _entries(rows)
-    if entries.size == 0 or len(program.quadratic):
+    if entries.size == 0 or len(program.quadratic) or _are_told_apart(rows, entries, images.vectors.q):
         return None
     halved, is_halved = _divided_by_root(rows)
     stacked = StackedCones.of(_with_conic(program, halved), settings.values)
@@ -135,11 +135,12 @@ def closed_classes(rows: ConicRows, labels: Labels, seed: int, most: float = np.
     >>> closed_classes(rows, np.array([0, 1, 0, 2, 1, 0]), 0).tolist()
     [0, 2, 1, 3, 2, 0]
     """
-    entries, random = _entries(rows), np.random.default_rng(seed)
-    by_side = cones_by_side(rows)
-    largest = int(np.sqrt(2.0**52 / max(side for side, _ in by_side)))
-    labels, same = np.unique(labels, return_inverse=True)[1], 0
+    entries, by_side = _entries(rows), cones_by_side(rows)
     n_before = _n_classes(labels[entries])
+    if n_before > most:
+        return None
+    random, largest = np.random.default_rng(seed), int(np.sqrt(2.0**52 / max(side for side, _ in by_side)))
+    labels, same = np.unique(labels, return_inverse=True)[1], 0
     while same < SAME_ROUNDS:
         if n_before > most:
             return None
@@ -159,6 +160,16 @@ def _entries(rows: ConicRows) -> Indices:
     """The rows of semidefinite cones of more than one row."""
     every = [where.ravel() for side, where in cones_by_side(rows) if side > 1]
     return np.concatenate(every) if every else np.zeros(0, np.int64)
+
+
+def _are_told_apart(rows: ConicRows, entries: Indices, costs: FieldElements) -> bool:
+    """Whether costs alone leave too many classes of entries: where all differ, so do rows that begin elsewhere."""
+    A = rows.A
+    if not A.has_sorted_indices or not A.data.all() or np.unique(costs).size < costs.size:
+        return False
+    starts = A.indptr[entries]
+    first = A.indices[starts[A.indptr[entries + 1] > starts]]
+    return bool(np.unique(first).size > WORTH * entries.size)
 
 
 def _positions(stacked: StackedCones, entries: Indices, is_off: Flags, is_halved: Flags) -> FieldElements:
@@ -182,9 +193,10 @@ def _divided_by_root(rows: ConicRows) -> tuple[ConicRows, Flags]:
     is_off, A = _is_off_diagonal(rows), rows.A
     owner = np.repeat(np.arange(rows.n_rows), np.diff(A.indptr))
     inside = is_off[owner]
-    data, b = A.data.copy(), rows.b.copy()
-    data[inside], fits = _decimals(A.data[inside])
-    b[is_off], b_fits = _decimals(rows.b[is_off])
+    data, b, n_inside = A.data.copy(), rows.b.copy(), int(np.count_nonzero(inside))
+    decimals, fit = _decimals(np.concatenate([A.data[inside], rows.b[is_off]]))
+    data[inside], fits = decimals[:n_inside], fit[:n_inside]
+    b[is_off], b_fits = decimals[n_inside:], fit[n_inside:]
     is_halved = is_off.copy()
     is_halved[is_off] = b_fits
     is_halved[owner[inside][~fits]] = False

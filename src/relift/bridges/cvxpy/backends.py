@@ -34,8 +34,10 @@ def backend_for(name: str) -> str:
     Traceback (most recent call last):
     relift.errors.OptionError: there is no backend 'clarable'. Did you mean 'clarabel'? Installed: highs, clarabel, ...
     """
+    if name == "auto":
+        return name
     own = backend_names(installed=True)
-    if name == "auto" or name in own or ":" in name:
+    if name in own or ":" in name:
         return name
     theirs = [solver for solver in cvxpy.installed_solvers() if solver != "RELIFT"]
     if name.upper() in theirs:

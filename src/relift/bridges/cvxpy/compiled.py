@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict, final
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import Integers, SparseMatrix, Vector
+from relift.arrays import Indices, Integers, SparseMatrix, Vector
 from relift.program.cones import Cone, Exponential, Power, PowerND, SecondOrder, Semidefinite
 from relift.program.conic_rows import ConicRows
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
+from relift.program.sparse_structure import unchecked
 
 if TYPE_CHECKING:
     from cvxpy.reductions.dcp2cone.cone_matrix_stuffing import ConeDims
@@ -113,7 +114,9 @@ class Layout:
     A, P
         Offsets and indices of CVXPY's matrices.
     template
-        A program of the same structure, whose matrices hold the positions of the numbers.
+        A program of the same structure.
+    places
+        Where the numbers of its A, of its P and of its conic rows stand.
     last
         The numbers of A and P that were read last, and the program that was made of them: matrices and bounds that have
         not changed are handed on as they are, and whoever compares them need not look at their entries.
@@ -123,6 +126,7 @@ class Layout:
     A: tuple[Integers, Integers]
     P: tuple[Integers, Integers] | None
     template: Program
+    places: tuple[Indices, Indices | None, Indices]
     last: tuple[Vector, Vector | None, Program] | None = None
 
     @classmethod
@@ -134,7 +138,9 @@ class Layout:
         marked: ConicData = {**data, "A": _positions(A), "b": np.zeros(A.shape[0]), "c": np.zeros(A.shape[1])}
         marked["P"] = None if P is None else _positions(P)
         structure = None if P is None else (P.indptr.copy(), P.indices.copy())
-        return cls(_key(data), (A.indptr.copy(), A.indices.copy()), structure, _program(marked))
+        template = _program(marked)
+        places = _places(template.A), None if template.P is None else _places(template.P), _places(template.conic.A)
+        return cls(_key(data), (A.indptr.copy(), A.indices.copy()), structure, template, places)
 
     def fits(self, data: ConicData) -> bool:
         """Whether the arrays have the same structure, so that only numbers differ."""
@@ -163,7 +169,7 @@ class Layout:
         lower = np.concatenate([b[:zero], np.full(linear - zero, -np.inf)])
         conic = template.conic
         if len(conic):
-            rows = _gathered(conic.A, values) if last is None else last.conic.A
+            rows = _gathered(conic.A, self.places[2], values) if last is None else last.conic.A
             conic = conic.with_values(rows, b[linear:].copy())
         upper = b[:linear].copy()
         if last is not None:
@@ -171,10 +177,11 @@ class Layout:
             upper = last.u if np.array_equal(upper, last.u) else upper
             program = Program.trusted(last.P, q, last.A, lower, upper, template.lb, template.ub, conic=conic)
             return program, self
-        P = None if curvature is None or template.P is None else _gathered(template.P, curvature)
-        program = Program.trusted(
-            P, q, _gathered(template.A, values), lower, upper, template.lb, template.ub, conic=conic
-        )
+        P = None
+        if curvature is not None and template.P is not None and self.places[1] is not None:
+            P = _gathered(template.P, self.places[1], curvature)
+        A = _gathered(template.A, self.places[0], values)
+        program = Program.trusted(P, q, A, lower, upper, template.lb, template.ub, conic=conic)
         # CVXPY may write into its arrays again.
         seen = (values.copy(), None if curvature is None else curvature.copy(), program)
         return program, replace(self, last=seen)
@@ -212,13 +219,15 @@ def _positions(matrix: SparseMatrix) -> SparseMatrix:
     return found
 
 
-def _gathered(template: SparseMatrix, values: Vector) -> SparseMatrix:
-    """The matrix whose entries the template says where to find."""
+def _places(marked: SparseMatrix) -> Indices:
+    """Where numbers stand that are marked by 1, 2, 3, ..."""
+    return np.asarray(marked.data, np.int64) - 1
+
+
+def _gathered(template: SparseMatrix, places: Indices, values: Vector) -> SparseMatrix:
+    """The matrix of this structure whose entries stand at these places."""
     make = sparse.csr_array if template.format == "csr" else sparse.csc_array
-    numbers = values[template.data.astype(np.int64) - 1]
-    made: SparseMatrix = make((numbers, template.indices, template.indptr), shape=template.shape)
-    made.has_canonical_format = True
-    return made
+    return unchecked(make, values[places], template.indices, template.indptr, template.shape, is_canonical=True)
 
 
 def duals_of(compiled: Compiled, answer: Solution) -> Vector | None:

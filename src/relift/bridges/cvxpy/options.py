@@ -102,8 +102,10 @@ class LiftedOptions:
         given
             The keywords of ``problem.solve``.
         """
+        if given.keys() <= _NOT_OURS:
+            return self
         own = {name: value for name, value in given.items() if name in OWN_WORDS}
-        for_backend = {name: value for name, value in given.items() if name not in OWN_WORDS and name != "use_quad_obj"}
+        for_backend = {name: value for name, value in given.items() if name not in OWN_WORDS | _NOT_OURS}
         for_backend = {**self.backend_options, **own.pop("backend_options", {}), **for_backend}
         return replace(self, **own, backend_options=for_backend)
 
@@ -114,3 +116,6 @@ def _hashable(value: Any) -> Any:
 
 OWN_WORDS = frozenset(item.name for item in fields(LiftedOptions))
 """The keywords that are relift's; all others are passed to the backend."""
+
+_NOT_OURS = frozenset({"use_quad_obj"})
+"""A keyword that CVXPY itself reads."""
