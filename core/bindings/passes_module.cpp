@@ -245,7 +245,7 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
             Residuals found;
             {
                 const WithoutLock unlocked;
-                std::vector<Column> columns;
+                Array<Column> columns;
                 found = residuals(A, P_buffers ? &P : nullptr, of, columns, n_threads);
                 if (found.asks)
                     found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, columns, below_marks, above_marks);
