@@ -189,14 +189,17 @@ PyObject* py_spread(PyObject*, PyObject* arguments) {
         unsigned n_threads;
         if (!PyArg_ParseTuple(arguments, "OOOOI", &given[0], &given[1], &given[2], &given[3], &n_threads))
             return nullptr;
-        const Buffer vector(given[0]), sizes(given[1]), representatives(given[2]), labels(given[3]);
+        const Buffer vector(given[0]), representatives(given[2]), labels(given[3]);
+        const MaybeBuffer sizes(given[1]);
         const size_t n = vector.size(), n_classes = representatives.size();
         const double *values = vector.doubles("vector", n), *of = sizes.doubles("sizes", n);
         const int64_t* first = representatives.integers<int64_t>("representatives", n_classes);
         const int64_t* label = labels.integers<int64_t>("labels", n);
         bool is_inside = true;
         for (size_t k = 0; k < n_classes; ++k) is_inside &= first[k] >= 0 && size_t(first[k]) < n;
-        for (size_t i = 0; i < n; ++i) is_inside &= label[i] >= 0 && size_t(label[i]) < n_classes;
+        u64 signs = 0;  // the sign bit is set where a label, or its distance from the last class, is negative
+        for (size_t i = 0; i < n; ++i) signs |= u64(label[i]) | (u64(n_classes) - 1 - u64(label[i]));
+        is_inside &= !(signs >> 63);
         if (!is_inside) throw std::invalid_argument("a label or representative lies outside");
         double worst;
         {
@@ -1000,7 +1003,8 @@ PyMethodDef methods[] = {
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
      "threads): fills the four arrays."},
     {"spread", py_spread, METH_VARARGS,
-     "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class."},
+     "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class; relative "
+     "to the numbers themselves if sizes is None."},
     {"residuals", py_residuals, METH_VARARGS,
      "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes), "
      "threads): fills Ax and sizes; returns flags and residuals."},
