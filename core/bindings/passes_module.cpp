@@ -23,6 +23,7 @@
 #include "relift/passes/kinds.hpp"
 #include "relift/passes/links.hpp"
 #include "relift/passes/looks.hpp"
+#include "relift/passes/multiples.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
@@ -189,14 +190,17 @@ PyObject* py_spread(PyObject*, PyObject* arguments) {
         unsigned n_threads;
         if (!PyArg_ParseTuple(arguments, "OOOOI", &given[0], &given[1], &given[2], &given[3], &n_threads))
             return nullptr;
-        const Buffer vector(given[0]), sizes(given[1]), representatives(given[2]), labels(given[3]);
+        const Buffer vector(given[0]), representatives(given[2]), labels(given[3]);
+        const MaybeBuffer sizes(given[1]);
         const size_t n = vector.size(), n_classes = representatives.size();
         const double *values = vector.doubles("vector", n), *of = sizes.doubles("sizes", n);
         const int64_t* first = representatives.integers<int64_t>("representatives", n_classes);
         const int64_t* label = labels.integers<int64_t>("labels", n);
         bool is_inside = true;
         for (size_t k = 0; k < n_classes; ++k) is_inside &= first[k] >= 0 && size_t(first[k]) < n;
-        for (size_t i = 0; i < n; ++i) is_inside &= label[i] >= 0 && size_t(label[i]) < n_classes;
+        u64 signs = 0;  // the sign bit is set where a label, or its distance from the last class, is negative
+        for (size_t i = 0; i < n; ++i) signs |= u64(label[i]) | (u64(n_classes) - 1 - u64(label[i]));
+        is_inside &= !(signs >> 63);
         if (!is_inside) throw std::invalid_argument("a label or representative lies outside");
         double worst;
         {
@@ -245,7 +249,7 @@ PyObject* py_residuals(PyObject*, PyObject* arguments) {
             Residuals found;
             {
                 const WithoutLock unlocked;
-                std::vector<Column> columns;
+                Array<Column> columns;
                 found = residuals(A, P_buffers ? &P : nullptr, of, columns, n_threads);
                 if (found.asks)
                     found.fall = possible_fall(A, P_buffers ? &P : nullptr, of, columns, below_marks, above_marks);
@@ -282,6 +286,41 @@ PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
             Room room(found.size(), sizeof(long long));
             std::copy(found.begin(), found.end(), room.as<long long>());
             return room.handed_over();
+        });
+    });
+}
+
+PyObject* py_find_multiples(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *candidates_given;
+        Py_ssize_t n_columns;
+        int is_decimal;
+        double rounding;
+        if (!PyArg_ParseTuple(arguments, "OnOpd", &A_given, &n_columns, &candidates_given, &is_decimal, &rounding))
+            return nullptr;
+        if (n_columns < 0) throw std::invalid_argument("the number of columns is negative");
+        const MatrixBuffers buffers(A_given, size_t(n_columns));
+        const Buffer candidates_buffer(candidates_given);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = buffers.view<decltype(index)>(1);
+            const size_t n = candidates_buffer.size();
+            const long long* candidates = candidates_buffer.integers<long long>("candidates", n);
+            for (size_t k = 0; k < n; ++k)
+                if (candidates[k] < 0 || size_t(candidates[k]) >= A.n_major || (k && candidates[k] <= candidates[k - 1]))
+                    throw std::invalid_argument("the candidates lie outside the matrix, or do not ascend");
+            Multiples found;
+            {
+                const WithoutLock unlocked;
+                found = find_multiples(A, candidates, n, is_decimal ? Reading::decimal : Reading::bits, rounding);
+            }
+            const size_t count = found.member.size();
+            Room member(count, 8), leader(count, 8), ratio(count, sizeof(double)), ratio_image(count, sizeof(u64));
+            std::copy_n(found.member.begin(), count, member.as<long long>());
+            std::copy_n(found.leader.begin(), count, leader.as<long long>());
+            std::copy_n(found.ratio.begin(), count, ratio.as<double>());
+            std::copy_n(found.ratio_image.begin(), count, ratio_image.as<u64>());
+            return Py_BuildValue("NNNN", member.handed_over(), leader.handed_over(), ratio.handed_over(),
+                                 ratio_image.handed_over());
         });
     });
 }
@@ -1013,13 +1052,17 @@ PyMethodDef methods[] = {
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
      "threads): fills the four arrays."},
     {"spread", py_spread, METH_VARARGS,
-     "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class."},
+     "spread(vector, sizes, representatives, labels, threads): the largest relative difference inside a class; relative "
+     "to the numbers themselves if sizes is None."},
     {"residuals", py_residuals, METH_VARARGS,
      "residuals(A, is_by_rows, P, (q, l, u, lb, ub), r, (x, y, w), (natural, terms, rho, below, above), (Ax, sizes), "
      "threads): fills Ax and sizes; returns flags and residuals."},
     {"scan_rows", py_scan_rows, METH_VARARGS,
      "scan_rows(A, is_by_rows, n, least, counts, threads): fills the counts; returns rows that may be multiples of "
      "another."},
+    {"find_multiples", py_find_multiples, METH_VARARGS,
+     "find_multiples(A, n_columns, candidates, is_decimal, rounding): of some rows of a matrix by rows those that are "
+     "multiples of an earlier one, and that one, by their places among the candidates, with the ratios, floats and exact."},
     {"submatrix", py_submatrix, METH_VARARGS,
      "submatrix(matrix, n_minor, majors, place, threads): returns offsets, indices and values."},
     {"terms_of_second_order", py_terms_of_second_order, METH_VARARGS,

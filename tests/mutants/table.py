@@ -170,10 +170,10 @@ LIFTING = _of(
         "tests/lifting/test_reduction.py",
     ),
     (
-        "duplicate_rows.py",
-        "ratio = part.data[first[member]] / part.data[first[leader[member]]]",
-        "ratio = part.data[first[leader[member]]] / part.data[first[member]]",
-        "tests/lifting/test_reduction.py",
+        "duplicate_rows_reference.py",
+        "ratio = rows.data[first[member]] / rows.data[first[leader[member]]]",
+        "ratio = rows.data[first[leader[member]]] / rows.data[first[member]]",
+        "tests/lifting/test_duplicate_rows.py",
     ),
 )
 SOLVERS = _of(

@@ -61,6 +61,8 @@ def test_the_spread_inside_classes_is_that_of_numpy(seed: int) -> None:
     sizes = random.choice([0.0, 1.0, 4.0], n)
     found = passes.spread(vector, sizes, classes.representatives, classes.labels)
     assert found == passes_reference.spread(vector, sizes, classes.representatives, classes.labels)
+    own = passes.spread(vector, None, classes.representatives, classes.labels)
+    assert own == passes_reference.spread(vector, None, classes.representatives, classes.labels)
 
 
 @given(seeds)

@@ -97,8 +97,10 @@ def products_and_sizes(
     return *of_rows, *of_columns
 
 
-def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indices) -> float:
+def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
     """The largest difference between a member of a class and its first member, relative to the sizes.
+
+    Without sizes it is relative to the size of the member itself.
 
     Infinite where one of the two is infinite and the other is not the same, and where something differs and the size
     is 0.
@@ -111,8 +113,8 @@ def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indi
     """
     if core is None:
         return passes_reference.spread(vector, sizes, representatives, labels)
-    parts = (np.ascontiguousarray(vector), np.ascontiguousarray(sizes), representatives, labels)
-    return float(core.spread(*parts, threads_for(vector.size)))
+    of = None if sizes is None else np.ascontiguousarray(sizes)
+    return float(core.spread(np.ascontiguousarray(vector), of, representatives, labels, threads_for(vector.size)))
 
 
 def numbered(labels: Indices) -> tuple[Indices, int]:

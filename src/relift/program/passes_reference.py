@@ -22,8 +22,9 @@ def products_and_sizes(
     return matrix @ g, sizes @ np.abs(g), matrix.T @ h, sizes.T @ np.abs(h)
 
 
-def spread(vector: Vector, sizes: Vector, representatives: Indices, labels: Indices) -> float:
-    """The largest difference inside a class relative to the sizes."""
+def spread(vector: Vector, sizes: Vector | None, representatives: Indices, labels: Indices) -> float:
+    """The largest difference inside a class relative to the sizes, or to the numbers themselves."""
+    sizes = np.abs(vector) if sizes is None else sizes
     first = vector[representatives][labels]
     infinite = ~(np.isfinite(vector) & np.isfinite(first))
     if infinite.any():

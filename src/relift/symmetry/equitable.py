@@ -18,7 +18,7 @@ import numpy as np
 from relift.arrays import Array, Flags, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.index_sets import is_constant
-from relift.program.passes import products_and_sizes, spread
+from relift.program.passes import are_finite, products_and_sizes, spread
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.symmetric_matrices import cones_by_side, is_off_diagonal, upper_triangle, with_entries
@@ -55,13 +55,13 @@ def distance_from_equitable(
     w, by_row = variable_scales, None if row_scales.size == 0 or is_constant(row_scales) else row_scales
     share = w if variable_masses is None else (1.0 if w is None else w) / variable_masses  # 1/p of the mathematics
     costs = _times(program.q, share)
-    distance = _spread_of_sums(costs, np.abs(costs), variables)
+    distance = _spread_of_sums(costs, None, variables)
     for bounds, scales, classes in (((program.lb, program.ub), w, variables), ((program.l, program.u), by_row, rows)):
         divided = _divided(*bounds, scales)
         if scales is not None and _n_infinite(divided) > _n_infinite(bounds):
             return np.inf
         for vector in divided:
-            distance = max(distance, _spread(vector, np.abs(vector), classes))
+            distance = max(distance, _spread(vector, None, classes))
     g, h = _random_weights(variables, rows)
     g, h = _times(g, w), _times(h, row_masses)
     if by_row is not None:
@@ -312,14 +312,17 @@ def is_constant_on_classes(vector: Array, partition: Partition) -> bool:
     return bool((vector == vector.take(partition.representatives).take(partition.labels)).all())
 
 
-def _spread(vector: Vector, sizes: Vector, partition: Partition) -> float:
-    """Largest difference between a member and its class's first member, relative to the terms that were added."""
+def _spread(vector: Vector, sizes: Vector | None, partition: Partition) -> float:
+    """Largest difference between a member and its class's first member, relative to the terms that were added.
+
+    Without such terms it is relative to the member.
+    """
     return spread(vector, sizes, partition.representatives, partition.labels)
 
 
-def _spread_of_sums(sums: Vector, sizes: Vector, partition: Partition) -> float:
+def _spread_of_sums(sums: Vector, sizes: Vector | None, partition: Partition) -> float:
     """The same for sums of finite numbers; infinite where they overflow."""
-    return _spread(sums, sizes, partition) if np.isfinite(sizes).all() else np.inf
+    return _spread(sums, sizes, partition) if are_finite(sums if sizes is None else sizes) else np.inf
 
 
 def _n_infinite(bounds: tuple[Vector, Vector]) -> int:

@@ -57,7 +57,8 @@ void products_and_sizes(const SparseView<Index>& M, const double* of_majors, con
 }
 
 // The largest difference between a member and its class's first member, relative to the sizes; infinite where one of
-// the two is not finite and the other is not the same, or where something differs and the size is 0.
+// the two is not finite and the other is not the same, or where something differs and the size is 0. Without sizes each
+// member is its own.
 inline double spread(const double* vector, const double* sizes, size_t n, const int64_t* representatives,
                      const int64_t* labels, u32 n_threads) {
     const u32 n_parts = threads_for(n, n_threads);
@@ -68,11 +69,12 @@ inline double spread(const double* vector, const double* sizes, size_t n, const 
             const double first = vector[representatives[labels[i]]], own = vector[i];
             if (own == first) continue;
             const double difference = std::fabs(own - first);
-            if (!std::isfinite(own) || !std::isfinite(first) || !(sizes[i] > 0)) {
+            const double size = sizes ? sizes[i] : std::fabs(own);
+            if (!std::isfinite(own) || !std::isfinite(first) || !(size > 0)) {
                 most = std::numeric_limits<double>::infinity();
                 break;
             }
-            most = difference / sizes[i] > most ? difference / sizes[i] : most;
+            most = difference / size > most ? difference / size : most;
         }
         worst[k] = most;
     });

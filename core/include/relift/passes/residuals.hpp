@@ -3,6 +3,7 @@
 // The formulas are those of relift/program/formulas.py; relift/lifting/residuals_reference.py puts them together slowly
 // and obviously, and tests compare the two. What quadratic constraints and cones add is handed in.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -46,8 +47,30 @@ template <class Index> struct Matrix {
 // What the first pass over A finds out about a column: the sum of a_ij y_i and the largest |a_ij y_i|; later the whole
 // gradient, and its largest term.
 struct Column {
-    double rho = 0, term = 0;
+    double rho, term;
 };
+
+// The size of a variable that its own bounds, quadratic constraints and cones give.
+inline double own_natural(const Vectors& of, size_t j) {
+    const double natural = larger(or_nothing(of.lb[j]), or_nothing(of.ub[j]));
+    return of.more_natural ? larger(natural, of.more_natural[j]) : natural;
+}
+
+// The largest side over the size of an entry in a column, or something from 1 on where that is so large: units end at 1,
+// and most columns show it without a division.
+template <class Index>
+double largest_ratio(const SparseView<Index>& view, const double* sides, size_t begin, size_t end) {
+    bool is_large = false;
+    for (size_t e = begin; e < end; ++e) {
+        const double size = std::fabs(view.values[e]);
+        is_large |= (size > 0) & (sides[view.indices[e]] >= size);
+    }
+    if (is_large) return 1;
+    double ratio = 0;
+    for (size_t e = begin; e < end; ++e)
+        if (view.values[e] != 0) ratio = larger(ratio, sides[view.indices[e]] / std::fabs(view.values[e]));
+    return ratio;
+}
 
 // What majors gather from the point and the duals; a thread takes a block of them.
 template <class Index>
@@ -62,28 +85,25 @@ void gather_first(const Matrix<Index>& A, const Vectors& of, const double* y, co
             of.Ax[major] = sum;
             continue;
         }
-        Column column;
-        double ratio = 0;
-        for (size_t e = begin; e < end; ++e) {
-            const double value = view.values[e];
-            const size_t i = size_t(view.indices[e]);
-            if (y) {
-                column.rho += value * y[i];
-                column.term = larger(column.term, std::fabs(value) * std::fabs(y[i]));
+        if (y) {
+            Column column{0, 0};
+            for (size_t e = begin; e < end; ++e) {
+                const double product = view.values[e] * y[view.indices[e]];
+                column.rho += product;
+                column.term = larger(column.term, std::fabs(product));
             }
-            if (value != 0) ratio = larger(ratio, sides[i] / std::fabs(value));
+            columns[major] = column;
         }
-        if (y) columns[major] = column;
-        of.sizes[major] = ratio;
+        const double natural = own_natural(of, major);
+        of.sizes[major] = natural < 1 ? larger(natural, largest_ratio(view, sides, begin, end)) : natural;
     }
 }
 
 // What a block of majors scatters.
 template <class Index>
-void scatter_first(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, Column* columns,
-                   size_t first, size_t last) {
+void scatter_first(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, bool some_are_small,
+                   Column* columns, size_t first, size_t last) {
     const SparseView<Index>& view = A.view;
-    double* ratios = of.sizes;
     for (size_t major = first; major < last; ++major) {
         const size_t begin = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]);
         if (!A.is_by_rows) {
@@ -92,26 +112,38 @@ void scatter_first(const Matrix<Index>& A, const Vectors& of, const double* y, c
             continue;
         }
         const double price = y ? y[major] : 0.0, side = sides[major];
-        for (size_t e = begin; e < end; ++e) {
-            const double value = view.values[e];
-            const size_t j = size_t(view.indices[e]);
-            if (y) {
-                columns[j].rho += value * price;
-                columns[j].term = larger(columns[j].term, std::fabs(value) * std::fabs(price));
+        if (y)
+            for (size_t e = begin; e < end; ++e) {
+                const double product = view.values[e] * price;
+                Column& column = columns[view.indices[e]];
+                column.rho += product;
+                column.term = larger(column.term, std::fabs(product));
             }
-            if (value != 0) ratios[j] = larger(ratios[j], side / std::fabs(value));
-        }
+        if (some_are_small && side > 0)
+            for (size_t e = begin; e < end; ++e) {
+                double& natural = of.sizes[view.indices[e]];
+                if (natural < 1 && view.values[e] != 0) natural = larger(natural, side / std::fabs(view.values[e]));
+            }
     }
 }
 
+// Both products, and in place of the sizes what bounds and rows tell of them, exact as far as it is below 1.
 template <class Index>
 void first_pass(const Matrix<Index>& A, const Vectors& of, const double* y, const double* sides, Column* columns,
                 u32 n_threads) {
-    for (size_t i = 0; i < of.m; ++i) of.Ax[i] = 0;
-    for (size_t j = 0; j < of.n; ++j) of.sizes[j] = 0;
+    bool some_are_small = false;  // for most programs bounds tell enough
+    if (!A.is_by_rows) {
+        for (size_t i = 0; i < of.m; ++i) of.Ax[i] = 0;
+    } else {
+        for (size_t j = 0; j < of.n; ++j) {
+            of.sizes[j] = own_natural(of, j);
+            some_are_small |= of.sizes[j] < 1;
+            if (y) columns[j] = {0, 0};
+        }
+    }
     scatter_beside_gather(
         A.view, n_threads,
-        [&](u32 first, u32 last) { scatter_first(A, of, y, sides, columns, first, last); },
+        [&](u32 first, u32 last) { scatter_first(A, of, y, sides, some_are_small, columns, first, last); },
         [&](u32 first, u32 last) { gather_first(A, of, y, sides, columns, first, last); });
 }
 
@@ -133,7 +165,7 @@ void largest_products(const Matrix<Index>& A, const double* sizes, size_t m, dou
         return;
     }
     n_threads = std::min<u32>(n_threads, 2);  // more numbers would cost more than they save
-    std::vector<double> more(n_threads > 1 ? m : 0);
+    Array<double> more(n_threads > 1 ? m : 0);
     in_parallel(n_threads, [&](u32 k) {
         double* const own = k ? more.data() : products;
         for (size_t i = 0; i < m; ++i) own[i] = 0;
@@ -146,57 +178,56 @@ void largest_products(const Matrix<Index>& A, const double* sizes, size_t m, dou
     for (size_t i = 0; i < more.size(); ++i) products[i] = larger(products[i], more[i]);
 }
 
-inline double violation(double value, double lower, double upper, double products) {
-    if (value >= lower && value <= upper) return 0;
-    const double bound = value < lower ? lower : upper;
-    return with_nan_as_infinity(std::fabs(value - bound) / larger(std::fabs(bound), products));
+// The larger of a number and a quotient, which is divided out only where it may be that: most are clearly less than
+// the largest one so far.
+inline double larger_quotient(double most, double part, double whole) {
+    if (part < most * whole * (1 - 1e-12)) return most;
+    return larger(most, with_nan_as_infinity(part / whole));
 }
 
 inline double admissible(double dual, double lower, double upper) {
-    return (dual > 0 && !std::isfinite(upper)) || (dual < 0 && !std::isfinite(lower)) ? 0.0 : dual;
-}
-
-inline double slackness(double dual, double value, double lower, double upper) {
-    if (dual == 0) return 0;
-    return with_nan_as_infinity(std::fabs(dual * (value - (dual > 0 ? upper : lower))));
+    const bool is_lost = ((dual > 0) & !std::isfinite(upper)) | ((dual < 0) & !std::isfinite(lower));
+    return is_lost ? 0.0 : dual;
 }
 
 // What P adds: the products with the point, and with its fixed part alone, and the largest terms of both kinds.
 struct Curved {
-    std::vector<double> product, fixed, term, curvature;
+    Array<double> product, fixed, term, curvature;
 };
 
 template <class Index>
 Curved pass_over_P(const SparseView<Index>& P, const Vectors& of, u32 n_threads) {
     Curved found;
-    for (auto* part : {&found.product, &found.fixed, &found.term, &found.curvature}) part->assign(of.n, 0.0);
+    for (auto* part : {&found.product, &found.fixed, &found.term, &found.curvature}) part->resize(of.n);
+    bool some_are_fixed = false;
+    for (size_t j = 0; j < of.n; ++j) some_are_fixed |= of.lb[j] == of.ub[j];
     over_majors(P, threads_for(P.n_entries(), n_threads), [&](size_t first, size_t last) {
         for (size_t j = first; j < last; ++j) {  // columns serve as rows: P is symmetric
+            const size_t begin = size_t(P.offsets[j]), end = size_t(P.offsets[j + 1]);
             double product = 0, fixed = 0, term = 0, curvature = 0;
-            for (size_t e = size_t(P.offsets[j]), end = size_t(P.offsets[j + 1]); e < end; ++e) {
+            for (size_t e = begin; e < end; ++e) {
                 const size_t i = size_t(P.indices[e]);
-                const double value = P.values[e], size = std::fabs(value), part = value * of.x[i];
+                const double part = P.values[e] * of.x[i];
                 product += part;
-                if (of.lb[i] == of.ub[i]) fixed += part;
-                term = larger(term, size * std::fabs(of.x[i]));
-                curvature = larger(curvature, size * of.sizes[i]);
+                term = larger(term, std::fabs(part));
+                curvature = larger(curvature, std::fabs(P.values[e]) * of.sizes[i]);
             }
+            if (some_are_fixed)
+                for (size_t e = begin; e < end; ++e) {
+                    const size_t i = size_t(P.indices[e]);
+                    if (of.lb[i] == of.ub[i]) fixed += P.values[e] * of.x[i];
+                }
             found.product[j] = product, found.fixed[j] = fixed, found.term[j] = term, found.curvature[j] = curvature;
         }
     });
     return found;
 }
 
-// The unit of each variable (relift/program/units.py) in place of its ratio, and the common one.
+// The unit of each variable (relift/program/units.py) in place of what bounds and rows tell of it, and the common one.
 inline double find_units(const Vectors& of) {
-    double largest = 0, *units = of.sizes;
-    for (size_t j = 0; j < of.n; ++j) {
-        double natural = larger(larger(or_nothing(of.lb[j]), or_nothing(of.ub[j])), units[j]);
-        if (of.more_natural) natural = larger(natural, of.more_natural[j]);
-        units[j] = natural;
-        largest = larger(largest, natural);
-    }
-    const double common = largest > 0 ? (largest < 1 ? largest : 1.0) : 1.0;
+    double common = 0, *units = of.sizes;
+    for (size_t j = 0; j < of.n && common < 1; ++j) common = larger(common, units[j]);
+    common = common > 0 ? (common < 1 ? common : 1.0) : 1.0;
     for (size_t j = 0; j < of.n; ++j) units[j] = units[j] <= dust * common ? common : (units[j] < 1 ? units[j] : 1.0);
     return common;
 }
@@ -222,43 +253,140 @@ inline double find_scale(const Vectors& of, const Curved& curved) {
     return (with < without ? with : without) + (most > 0 ? (most < 1 ? most : 1.0) : 1.0);
 }
 
-inline void look_at_duals(const Vectors& of, Column* columns, const Curved& curved, const double* y, Residuals& found) {
-    for (size_t j = 0; j < of.n; ++j) {
-        const double product = curved.product.empty() ? 0.0 : curved.product[j];
-        double w = admissible(of.w[j], of.lb[j], of.ub[j]);
-        double terms = larger(larger(std::fabs(of.q[j]), std::fabs(w)), columns[j].term);
-        if (!curved.term.empty()) terms = larger(terms, curved.term[j]);
-        if (of.more_terms) terms = larger(terms, of.more_terms[j]);
-        if (std::fabs(w) <= rounded * terms) w = 0;
-        double rho = product + of.q[j] + columns[j].rho + w;
-        if (of.more_rho) rho += of.more_rho[j];
-        columns[j].rho = rho, columns[j].term = terms;
-        if (!(std::isfinite(rho) && std::isfinite(terms))) {
-            found.duals_are_finite = false;
-            return;
-        }
-        const double size = of.sizes[j], noticed = noise * found.scale / size;
-        found.dual = larger(found.dual, with_nan_as_infinity(std::fabs(rho) / larger(terms, noticed)));
-        found.gap += slackness(w, of.x[j], of.lb[j], of.ub[j]);
-        if (std::fabs(rho) <= rounded * terms) continue;
-        const double end = rho > 0 ? of.lb[j] : of.ub[j];
-        if (std::isfinite(end))
-            found.fall += with_nan_as_infinity(std::fabs(rho) * std::fabs(of.x[j] - end));
-        else
-            found.asks = true;
+// Signs of dual values are as good as random, and each branch on them would cost more than all else. So variables and
+// rows are looked at in blocks: first each of them by numbers that are chosen, not branched on, which compilers turn into
+// vector instructions if nothing is computed in the arms of a choice; then sums and largest numbers are taken in order.
+constexpr size_t size_of_block = 128;
+
+// The sizes of admissible dual values times the distances of finite numbers from the sides that they press on.
+inline void fill_slack(const double* duals, const double* values, const double* lower, const double* upper, size_t count,
+                       double* slack) {
+    double sides[size_of_block];
+    for (size_t k = 0; k < count; ++k) {
+        const double low = lower[k], high = upper[k];
+        sides[k] = duals[k] > 0 ? high : low;
     }
-    for (size_t i = 0; i < of.m; ++i) found.gap += slackness(y[i], of.Ax[i], of.l[i], of.u[i]);
+    for (size_t k = 0; k < count; ++k) {
+        const double side = sides[k], value = values[k], end = duals[k] == 0 ? value : side;
+        slack[k] = std::fabs(duals[k] * (value - end));
+    }
+}
+
+// The larger of a number and how far some finite values, at most a block of them, break their bounds; relative to the
+// larger of the bound and the products, or the common unit where these are 0.
+inline double larger_violation(double most, const double* values, const double* lower, const double* upper,
+                               const double* products, double common, size_t count) {
+    double bounds[size_of_block], excess[size_of_block];
+    for (size_t k = 0; k < count; ++k) {
+        const double low = lower[k], high = upper[k];
+        bounds[k] = values[k] < low ? low : high;
+    }
+    for (size_t k = 0; k < count; ++k) {
+        const double value = values[k], bound = bounds[k];
+        const double end = (value >= lower[k]) & (value <= upper[k]) ? value : bound;
+        excess[k] = std::fabs(value - end);
+    }
+    for (size_t k = 0; k < count; ++k) {
+        const double room = larger(std::fabs(bounds[k]), products[k] > 0 ? products[k] : common);
+        if (excess[k] < most * room * (1 - 1e-12) || excess[k] == 0) continue;
+        most = larger_quotient(most, excess[k], room);
+    }
+    return most;
+}
+
+// What the variables of a block add, one by one: to the gap, to what the objective may fall, and whether they lead to
+// where no own bound is (then infinite, else 0).
+struct BlockOfDuals {
+    double slack[size_of_block], fall[size_of_block], asks[size_of_block];
+};
+
+// Fills a block, and the gradients and their largest terms.
+inline void fill_block(const Vectors& of, Column* columns, const Curved& curved, size_t first, size_t count,
+                       BlockOfDuals& block) {
+    double product[size_of_block], terms[size_of_block];
+    double duals[size_of_block], sides[size_of_block];
+    const double *const q = of.q + first, *const x = of.x + first, *const lb = of.lb + first, *const ub = of.ub + first;
+    columns += first;
+    for (size_t k = 0; k < count; ++k) {
+        product[k] = curved.product.empty() ? 0.0 : curved.product[first + k];
+        duals[k] = admissible(of.w[first + k], lb[k], ub[k]);
+        terms[k] = larger(larger(std::fabs(q[k]), std::fabs(duals[k])), columns[k].term);
+    }
+    if (!curved.term.empty())
+        for (size_t k = 0; k < count; ++k) terms[k] = larger(terms[k], curved.term[first + k]);
+    if (of.more_terms)
+        for (size_t k = 0; k < count; ++k) terms[k] = larger(terms[k], of.more_terms[first + k]);
+    for (size_t k = 0; k < count; ++k) {
+        const double dual = duals[k];
+        duals[k] = std::fabs(dual) <= rounded * terms[k] ? 0.0 : dual;
+    }
+    fill_slack(duals, x, lb, ub, count, block.slack);
+    for (size_t k = 0; k < count; ++k) {
+        columns[k].rho = product[k] + q[k] + columns[k].rho + duals[k];
+        columns[k].term = terms[k];
+    }
+    if (of.more_rho)
+        for (size_t k = 0; k < count; ++k) columns[k].rho += of.more_rho[first + k];
+    for (size_t k = 0; k < count; ++k) {
+        const double low = lb[k], high = ub[k];
+        sides[k] = columns[k].rho > 0 ? low : high;
+    }
+    for (size_t k = 0; k < count; ++k) {
+        const double side = sides[k], at = x[k];
+        sides[k] = std::fabs(columns[k].rho) <= rounded * terms[k] ? at : side;
+    }
+    for (size_t k = 0; k < count; ++k) {
+        const double side = sides[k], at = x[k], end = std::fabs(side) <= largest_double ? side : at;
+        block.fall[k] = std::fabs(columns[k].rho) * std::fabs(at - end);
+        block.asks[k] = side - end;
+    }
+}
+
+// What the variables, all of them finite, add to the dual residual and to the gap; false where a gradient is not finite.
+inline bool look_at_duals(const Vectors& of, Column* columns, const Curved& curved, Residuals& found) {
+    double gap = 0, fall = 0, dual = 0;
+    const double noticed = noise * found.scale;
+    BlockOfDuals block;
+    for (size_t first = 0; first < of.n; first += size_of_block) {
+        const size_t count = std::min(size_of_block, of.n - first);
+        fill_block(of, columns, curved, first, count, block);
+        for (size_t k = 0; k < count; ++k) {
+            const double size = std::fabs(columns[first + k].rho), terms = columns[first + k].term;
+            if (!((size <= largest_double) & (terms <= largest_double))) return false;
+            gap += block.slack[k];
+            fall += block.fall[k];
+            found.asks |= block.asks[k] != 0;
+            // Relative to the largest term, or to what S notices if that is more: mostly the term says enough.
+            if (size < dual * terms * (1 - 1e-12)) continue;
+            dual = larger_quotient(dual, size, larger(terms, noticed / of.sizes[first + k]));
+        }
+    }
+    found.gap = gap, found.fall = fall, found.dual = dual;
+    return true;
+}
+
+// The size of each variable in place of its unit.
+inline void find_sizes(const Vectors& of, double scale) {
+    for (size_t j = 0; j < of.n; ++j) {
+        double own = of.sizes[j];
+        if (of.w) {
+            double cost = std::fabs(of.w[j]);
+            cost = cost != cost ? 0.0 : cost < largest_double ? cost : largest_double;
+            if (cost * own > scale) own = scale / (cost > 0 ? cost : 1.0);
+        }
+        of.sizes[j] = larger(std::fabs(of.x[j]), own);
+    }
 }
 
 // Columns, as many as there are variables if there are dual values, hold the gradient afterwards.
 template <class Index>
-Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
-                    std::vector<Column>& columns, u32 n_threads) {
+Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of, Array<Column>& columns,
+                    u32 n_threads) {
     Residuals found;
-    std::vector<double> y, per_row(of.m);
+    Array<double> y, per_row(of.m);
     if (of.y) {
         columns.resize(of.n);
-        y.resize(of.m);
+        y.resize(of.m + 1);  // not null where there are no rows
         for (size_t i = 0; i < of.m; ++i) {
             found.duals_are_finite &= std::isfinite(of.y[i]);
             y[i] = admissible(of.y[i], of.l[i], of.u[i]);
@@ -271,36 +399,35 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
     Curved curved;
     if (P) curved = pass_over_P(*P, of, n_threads);
     for (size_t j = 0; j < of.n; ++j)
-        found.is_finite &= std::isfinite(of.x[j]) && (!P || std::isfinite(curved.product[j]));
+        found.is_finite &= std::isfinite(of.x[j]) & (!P || std::isfinite(curved.product[j]));
     for (size_t i = 0; i < of.m; ++i) found.is_finite &= std::isfinite(of.Ax[i]);
     found.scale = find_scale(of, curved);
     found.is_in_range = std::isfinite(found.scale);
     if (!found.is_in_range) return found;
-    for (size_t j = 0; j < of.n; ++j) {
-        double own = of.sizes[j];
-        if (of.w) {
-            double cost = std::fabs(of.w[j]);
-            cost = cost != cost ? 0.0 : cost < largest_double ? cost : largest_double;
-            if (cost * own > found.scale) own = found.scale / (cost > 0 ? cost : 1.0);
-        }
-        of.sizes[j] = larger(std::fabs(of.x[j]), own);
-    }
     if (!found.is_finite) {
         found.primal = found.gap = infinity;
         return found;
     }
+    find_sizes(of, found.scale);
+    for (size_t j = 0; j < of.n; j += size_of_block)
+        found.primal = larger_violation(found.primal, of.x + j, of.lb + j, of.ub + j, of.sizes + j, 0.0,
+                                        std::min(size_of_block, of.n - j));
+    found.duals_are_finite = found.duals_are_finite && (!of.y || look_at_duals(of, columns.data(), curved, found));
     largest_products(A, of.sizes, of.m, per_row.data(), n_threads);
-    for (size_t i = 0; i < of.m; ++i) {
-        const double products = per_row[i] > 0 ? per_row[i] : found.common;
-        found.primal = larger(found.primal, violation(of.Ax[i], of.l[i], of.u[i], products));
-    }
-    for (size_t j = 0; j < of.n; ++j)
-        found.primal = larger(found.primal, violation(of.x[j], of.lb[j], of.ub[j], of.sizes[j]));
+    for (size_t i = 0; i < of.m; i += size_of_block)
+        found.primal = larger_violation(found.primal, of.Ax + i, of.l + i, of.u + i, per_row.data() + i, found.common,
+                                        std::min(size_of_block, of.m - i));
     if (of.y && found.duals_are_finite) {
-        found.dual = 0;
-        look_at_duals(of, columns.data(), curved, y.data(), found);
+        double slack[size_of_block];
+        for (size_t first = 0; first < of.m; first += size_of_block) {
+            const size_t count = std::min(size_of_block, of.m - first);
+            fill_slack(y.data() + first, of.Ax + first, of.l + first, of.u + first, count, slack);
+            for (size_t k = 0; k < count; ++k) found.gap += slack[k];
+        }
+    } else if (of.y) {
+        found.asks = false;
+        found.dual = found.gap = infinity;
     }
-    if (of.y && !found.duals_are_finite) found.dual = found.gap = infinity;
     return found;
 }
 
@@ -314,7 +441,7 @@ struct Reach {
 // The marks, if given, are positive for variables that quadratic constraints or cones hold on that side.
 template <class Index>
 double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
-                     const std::vector<Column>& columns, const double* below_marks, const double* above_marks) {
+                     const Array<Column>& columns, const double* below_marks, const double* above_marks) {
     const SparseView<Index>& view = A.view;
     const auto extreme = [&](double entry, size_t j, double& largest, double& smallest) {
         const double at_upper = entry * of.ub[j], at_lower = entry * of.lb[j];

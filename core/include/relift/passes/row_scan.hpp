@@ -11,6 +11,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -52,18 +53,23 @@ inline std::vector<u32> maybe_repeated(const Array<u64>& words) {
     while (room < 8 * words.size()) room *= 2;
     Array<u64> bits(room / 32, 0);
     const auto place_of = [&](u64 word) { return size_t(mixed(word) >> 24) & (room - 1); };
+    // Whether a word is there, and whether it was before, is as good as random: nothing branches on it.
     for (const u64 word : words) {
-        if (word == 0) continue;
-        const size_t place = place_of(word);
+        const size_t place = place_of(word), bit = 2 * (place % 32);
         u64& cell = bits[place / 32];
-        const u64 one = u64(1) << (2 * (place % 32));
-        cell |= cell & one ? one << 1 : one;
+        cell |= u64(word != 0) << (bit + (cell >> bit & 1));
     }
     std::vector<u32> found;
-    for (size_t i = 0; i < words.size(); ++i) {
-        if (words[i] == 0) continue;
-        const size_t place = place_of(words[i]);
-        if (bits[place / 32] >> (2 * (place % 32) + 1) & 1) found.push_back(u32(i));
+    constexpr size_t block = 256;
+    u32 some[block];
+    for (size_t first = 0; first < words.size(); first += block) {
+        size_t count = 0;
+        for (size_t i = first, last = std::min(first + block, words.size()); i < last; ++i) {
+            const size_t place = place_of(words[i]);
+            some[count] = u32(i);
+            count += (bits[place / 32] >> (2 * (place % 32) + 1) & 1) & u64(words[i] != 0);
+        }
+        found.insert(found.end(), some, some + count);
     }
     return found;
 }
@@ -91,9 +97,10 @@ inline std::vector<u32> first_of_repeated(const Array<u64>& words, const std::ve
     return first;
 }
 
-// Words of the columns of each row, and how many entries it has that are not 0.
+// Words of the columns of each row, 0 for rows of fewer entries than the least, and how many entries that are not 0 each
+// has.
 template <class Index, class Count>
-Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, Count* counts, u32 n_threads) {
+Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, u64 least, Count* counts, u32 n_threads) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
     Array<u64> words(m, 0);
     std::fill_n(counts, m, 0);
@@ -107,6 +114,7 @@ Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, Count* cou
                 counts[i] += is_there;
             }
         }
+        for (size_t i = 0; i < m; ++i) words[i] = u64(counts[i]) < least ? 0 : words[i];
         return words;
     }
     over_majors(A, threads_for(A.n_entries(), n_threads), [&](size_t first, size_t last) {
@@ -115,7 +123,7 @@ Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, Count* cou
             Count count = 0;
             for (size_t e = size_t(A.offsets[i]), end = size_t(A.offsets[i + 1]); e < end; ++e)
                 if (A.values[e] != 0) word += word_of(u64(A.indices[e])), ++count;
-            words[i] = word;
+            words[i] = u64(count) < least ? 0 : word;
             counts[i] = count;
         }
     });
@@ -189,16 +197,36 @@ inline bool are_close(const RowPrint& a, const RowPrint& b) {
     return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
 }
 
-// The prints that are close to another one of their group, by group, with sums that are divided by the first entries.
+// The prints that are close to another one of their group, in their order, with sums that are divided by the first
+// entries. Mostly all sums of a group are close to each other, which the smallest and the largest one tell; only the
+// others are sorted.
 inline std::vector<RowPrint> close_to_another(std::vector<RowPrint> prints, u32 n_groups) {
-    for (RowPrint& print : prints) print.sum /= print.first;
-    prints = sorted_by_group(prints, n_groups);
-    std::vector<RowPrint> found;
-    for (size_t k = 0; k < prints.size(); ++k) {
-        const bool is_near_last = k > 0 && are_close(prints[k - 1], prints[k]);
-        if (is_near_last || (k + 1 < prints.size() && are_close(prints[k], prints[k + 1]))) found.push_back(prints[k]);
+    struct Range { double least, most; };
+    Array<Range> ranges(n_groups, Range{std::numeric_limits<double>::infinity(), 0.0});
+    for (RowPrint& print : prints) {
+        print.sum /= print.first;
+        Range& range = ranges[print.group];
+        range = {std::min(range.least, print.sum), std::max(range.most, print.sum)};
     }
-    return found;
+    std::vector<RowPrint> open;
+    for (size_t k = 0; k < prints.size(); ++k) {
+        const Range& range = ranges[prints[k].group];
+        if (!(range.most - range.least > close * range.least)) continue;
+        open.push_back(prints[k]);
+        open.back().row = u32(k);  // its place
+    }
+    if (open.empty()) return prints;
+    open = sorted_by_group(open, n_groups);
+    std::vector<char> is_alone(prints.size(), 0);
+    for (size_t k = 0; k < open.size(); ++k) {
+        const bool is_near_last = k > 0 && are_close(open[k - 1], open[k]);
+        is_alone[open[k].row] = !(is_near_last || (k + 1 < open.size() && are_close(open[k], open[k + 1])));
+    }
+    size_t to = 0;
+    for (size_t k = 0; k < prints.size(); ++k)
+        if (!is_alone[k]) prints[to++] = prints[k];
+    prints.resize(to);
+    return prints;
 }
 
 // Fills counts (of entries that are not 0), and returns the rows of at least so many entries that may be multiples of
@@ -209,9 +237,7 @@ std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, u6
     std::vector<RowPrint> prints;
     u32 n_groups = 0;
     {
-        Array<u64> words = words_of_rows(A, is_by_rows, counts, n_threads);
-        for (size_t i = 0; i < words.size(); ++i)
-            if (u64(counts[i]) < least) words[i] = 0;
+        const Array<u64> words = words_of_rows(A, is_by_rows, least, counts, n_threads);
         prints = prints_of_repeated(words, n_groups);
     }
     if (is_by_rows && !prints.empty()) {
@@ -227,13 +253,9 @@ std::vector<long long> scan_rows(const SparseView<Index>& A, bool is_by_rows, u6
         add_sums(A, is_by_rows, prints, n_threads);
         prints = close_to_another(std::move(prints), n_groups);
     }
-    if (prints.empty()) return {};
-    std::vector<bool> is_found(is_by_rows ? A.n_major : A.n_minor, false);
-    for (const RowPrint& print : prints) is_found[print.row] = true;
     std::vector<long long> found;
     found.reserve(prints.size());
-    for (size_t i = 0; i < is_found.size() && found.size() < prints.size(); ++i)
-        if (is_found[i]) found.push_back((long long)i);
+    for (const RowPrint& print : prints) found.push_back((long long)print.row);
     return found;
 }
 
