@@ -542,6 +542,7 @@ struct LookArguments {
     int A_is_by_rows;
     Py_ssize_t n_variables, n_rows;
     PyObject *variables, *rows;
+    bool is_sampled = false;  // the work checks the indices of A that it reads
 };
 
 // Calls work(problem) with matrices that were checked; the interpreter stays locked, since the work is short.
@@ -556,7 +557,8 @@ PyObject* with_problem(const LookArguments& given, const MatrixBuffers* P, const
     problem.n_variables = u32(n);
     problem.n_rows = u32(m);
     if (P) P->check(problem.P, 1);
-    A.check(problem.A, 1);
+    if (given.is_sampled) check_offsets(problem.A, A.offsets.size(), A.indices.size(), A.values.size());
+    else A.check(problem.A, 1);
     return work(problem);
 }
 
@@ -573,6 +575,7 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         LookArguments given{};
         given.P = Py_None;
+        given.is_sampled = true;
         PyObject *labels_given, *row_labels_given;
         int only_in_proportion;
         if (!PyArg_ParseTuple(arguments, "OpnnOOOOp", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,

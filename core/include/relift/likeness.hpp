@@ -42,7 +42,41 @@ struct SampledRows {
     Array<SampledEntry> entries;  // row by row; rows are numbered as in `rows`
 };
 
-// Rows that are evenly spread, fewer of them if they are long.
+// Entries of rows that are evenly spread, row by row, of a matrix by columns: all its indices are read, so that what is
+// done for each is little, and without a branch.
+template <class Index>
+Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u32>& rows) {
+    const u64 m = A.n_minor, n_chosen = rows.size(), n_entries = A.n_entries();
+    Array<u64> is_chosen(m / 64 + 1, 0), start(n_chosen + 1, 0);  // one bit a row, so that it stays near the processor
+    for (const u32 row : rows) is_chosen[row / 64] |= u64(1) << row % 64;
+    Array<SampledEntry> by_columns, entries;
+    constexpr u64 block = 2048;
+    u32 hits[block];
+    for (u64 first = 0, column = 0; first < n_entries; first += block) {
+        const u64 size = std::min(block, n_entries - first);
+        require_inside(A, first, first + size);
+        u32 n_hits = 0;
+        for (u32 k = 0; k < size; ++k) {
+            const u32 row = u32(A.indices[first + k]);
+            hits[n_hits] = k;
+            n_hits += u32(is_chosen[row / 64] >> row % 64 & 1);
+        }
+        for (u32 hit = 0; hit < n_hits; ++hit) {
+            const u64 e = first + hits[hit];
+            while (u64(A.offsets[column + 1]) <= e) ++column;
+            if (A.values[e] == 0) continue;
+            const u64 place = (u64(A.indices[e]) * n_chosen + m - 1) / m;  // the only k for which k m / n_chosen is the row
+            by_columns.push_back({u32(place), u32(column), A.values[e]});
+            ++start[place + 1];
+        }
+    }
+    for (u64 k = 0; k < n_chosen; ++k) start[k + 1] += start[k];
+    entries.resize(by_columns.size());
+    for (const SampledEntry& entry : by_columns) entries[start[entry.row]++] = entry;
+    return entries;
+}
+
+// Rows that are evenly spread, fewer of them if they are long. Indices are checked as far as they are read.
 template <class Index>
 SampledRows sampled_rows(const Problem<Index>& problem) {
     const auto& A = problem.A;
@@ -52,33 +86,16 @@ SampledRows sampled_rows(const Problem<Index>& problem) {
     const u64 length = std::max<u64>(1, A.n_entries() / m);
     const u32 n_chosen = u32(std::min<u64>({m, most_rows_looked_at, std::max<u64>(2, most_entries_looked_at / length)}));
     for (u32 k = 0; k < n_chosen; ++k) sample.rows.push_back(u32(u64(k) * m / n_chosen));
-    auto& entries = sample.entries;
-    if (problem.A_is_by_rows) {
-        for (u32 k = 0; k < n_chosen; ++k)
-            for (u64 e = u64(A.offsets[sample.rows[k]]), end = u64(A.offsets[sample.rows[k] + 1]); e < end; ++e)
-                if (A.values[e] != 0) entries.push_back({k, u32(A.indices[e]), A.values[e]});
+    if (!problem.A_is_by_rows) {
+        sample.entries = entries_by_columns(A, sample.rows);
         return sample;
     }
-    constexpr u32 none = ~u32(0);
-    Array<u32> place(m, none);
-    Array<u64> is_chosen(m / 64 + 1, 0);  // one bit a row, so that it stays near the processor
     for (u32 k = 0; k < n_chosen; ++k) {
-        place[sample.rows[k]] = k;
-        is_chosen[sample.rows[k] / 64] |= u64(1) << sample.rows[k] % 64;
+        const u64 begin = u64(A.offsets[sample.rows[k]]), end = u64(A.offsets[sample.rows[k] + 1]);
+        require_inside(A, begin, end);
+        for (u64 e = begin; e < end; ++e)
+            if (A.values[e] != 0) sample.entries.push_back({k, u32(A.indices[e]), A.values[e]});
     }
-    Array<SampledEntry> by_columns;
-    Array<u64> start(n_chosen + 1, 0);
-    for (u32 j = 0; j < A.n_major; ++j)
-        for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e) {
-            const u32 row = u32(A.indices[e]);
-            if (!(is_chosen[row / 64] >> row % 64 & 1) || A.values[e] == 0) continue;
-            const u32 k = place[row];
-            by_columns.push_back({k, j, A.values[e]});
-            ++start[k + 1];
-        }
-    for (u32 k = 0; k < n_chosen; ++k) start[k + 1] += start[k];
-    entries.resize(by_columns.size());
-    for (const SampledEntry& entry : by_columns) entries[start[entry.row]++] = entry;
     return sample;
 }
 
