@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "relift/passes/admitted_sizes.hpp"
 #include "relift/passes/cones.hpp"
 #include "relift/passes/conic_form.hpp"
 #include "relift/passes/digits.hpp"
@@ -582,9 +583,9 @@ PyObject* py_look_at_colours(PyObject*, PyObject* arguments) {
         const Buffer low(given[0]), high(given[1]), cost(given[2]), low_image(given[3]), high_image(given[4]);
         const Buffer cost_image(given[5]);
         if (n > most_indices || most < 2 || most > most_indices) throw std::invalid_argument("there are too many variables");
-        const VariableNumbers numbers{low.numbers("low", n), high.numbers("high", n), cost.numbers("cost", n),
-                                      low_image.images("low_image", n), high_image.images("high_image", n),
-                                      cost_image.images("cost_image", n), n};
+        const VariableNumbers numbers{{low.numbers("low", n), high.numbers("high", n), cost.numbers("cost", n),
+                                       low_image.images("low_image", n), high_image.images("high_image", n),
+                                       cost_image.images("cost_image", n), n}};
         const Colours found = look_at_colours(numbers, most, sizes, signs);
         return Py_BuildValue("KKKNN", (unsigned long long)found.kinds.given, (unsigned long long)found.kinds.up_to_units,
                              (unsigned long long)found.kinds.up_to_sizes, PyBool_FromLong(found.rests),
@@ -606,6 +607,32 @@ PyObject* py_look_computed(PyObject*, PyObject* arguments) {
         const Sizes of_variables({lb.numbers("lb", n), ub.numbers("ub", n), n}, smallest);
         const Sizes of_rows({l.numbers("l", m), u.numbers("u", m), m}, smallest);
         return PyBool_FromLong(look_computed(of_variables, of_rows, most, digits, share));
+    });
+}
+
+PyObject* py_admitted_sizes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *l_given, *u_given, *some_given, *sizes_given;
+        int is_by_rows;
+        unsigned long long n, m;
+        if (!PyArg_ParseTuple(arguments, "OpK(OO)KOO", &A_given, &is_by_rows, &n, &l_given, &u_given, &m, &some_given,
+                              &sizes_given))
+            return nullptr;
+        const MatrixBuffers A(A_given, is_by_rows ? n : m);
+        const Buffer l(l_given), u(u_given), some(some_given), sizes(sizes_given, true);
+        const Sides rows{l.numbers("l", m), u.numbers("u", m), m};
+        const size_t n_some = some.size();
+        const int64_t* const variables = some.integers<int64_t>("variables", n_some);
+        double* const out = sizes.doubles("sizes", n_some);
+        for (size_t k = 0; k < n_some; ++k)
+            if (variables[k] < 0 || size_t(variables[k]) >= n) throw std::invalid_argument("a variable lies outside");
+        const auto find = [&](const auto& view) {
+            if (view.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("A has a wrong length");
+            find_admitted_sizes(view, is_by_rows, rows, variables, n_some, out);
+        };
+        if (A.is_wide()) find(A.sampled<int64_t>());
+        else find(A.sampled<int32_t>());
+        Py_RETURN_NONE;
     });
 }
 
@@ -1004,6 +1031,9 @@ PyMethodDef methods[] = {
      "has_longer(values, digits): whether some number has more than so many significant digits."},
     {"count_shapes", py_count_shapes, METH_VARARGS,
      "count_shapes(low, high, cost): how many intervals with costs there are up to a factor of either sign."},
+    {"admitted_sizes", py_admitted_sizes, METH_VARARGS,
+     "admitted_sizes(A, is_by_rows, n, (l, u), m, variables, sizes): writes the least that a right-hand side admits of "
+     "each of some variables, 0 where none does."},
     {"look_at_colours", py_look_at_colours, METH_VARARGS,
      "look_at_colours((low, high, cost, low_image, high_image, cost_image), n, most, sizes, signs): how many kinds of "
      "variables there are as given, up to units and signs, and up to sizes; whether one may rest, and whether "

@@ -48,6 +48,16 @@ def spread(vector: _Vector, sizes: _Vector, representatives: _Places, labels: _P
 def count_kinds(
     q: _Words, lb: _Words, ub: _Words, low: _Words, high: _Words, cost: _Words, /
 ) -> tuple[int, int, int]: ...
+def admitted_sizes(
+    A: _Parts,
+    is_by_rows: bool,
+    n: int,
+    rows: tuple[_Vector, _Vector],
+    m: int,
+    variables: _Places,
+    sizes: _Vector,
+    /,
+) -> None: ...
 def look_at_colours(
     variables: tuple[_Vector, _Vector, _Vector, _Words, _Words, _Words], n: int, most: int, sizes: bool, signs: bool, /
 ) -> tuple[int, int, int, bool, bool]: ...

@@ -122,6 +122,21 @@ def test_simple_costs_are_those_of_the_slow_twin(seed: int, step: int) -> None:
 
 
 @NEEDS_CORE
+@settings(max_examples=100, deadline=None)
+@given(seed=SEEDS)
+def test_sizes_that_rows_admit_are_those_of_the_slow_twin(seed: int) -> None:
+    program, random = random_program(seed), np.random.default_rng(seed)
+    entries = program.A.copy()
+    entries.data = random.choice([1.0, 0.0, 37.13, -41.29, 1e-300], entries.nnz)
+    program = program.replace(A=entries, u=np.where(random.random(program.n_rows) < 0.1, 1e300, program.u))
+    some = np.flatnonzero(random.random(program.n_variables) < 0.7)
+    fast, slow = (
+        find(program, some) for find in (proportional_costs.sizes_by_rows, proportional_costs.sizes_by_rows_slowly)
+    )
+    np.testing.assert_array_equal(fast, slow)
+
+
+@NEEDS_CORE
 @settings(max_examples=300, deadline=None)
 @given(seed=SEEDS, factor=st.sampled_from([1.0, 2.0, 0.6, 0.1]))
 def test_links_that_are_said_to_change_nothing_change_nothing(seed: int, factor: float) -> None:

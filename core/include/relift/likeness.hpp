@@ -9,6 +9,7 @@
 
 #include "distinct_words.hpp"
 #include "masses.hpp"
+#include "passes/numbers.hpp"
 
 namespace relift {
 
@@ -99,29 +100,32 @@ SampledRows sampled_rows(const Problem<Index>& problem) {
     return sample;
 }
 
-// Kinds, and pairs of a kind and a class, as words; counted by a table.
+// Kinds, and pairs of a kind and a class, as words; counted by a table. Where each is in a class of its own, as where
+// nothing is alike, there are as many pairs as were added.
 class PairCounter {
 public:
+    explicit PairCounter(bool are_apart) : are_apart_(are_apart) {}
     void clear() {
         kinds_.clear();
         pairs_.clear();
     }
     void add(u64 kind, i64 class_) {
         kinds_.push_back(mix(kind));
-        pairs_.push_back(mix(kinds_.back() ^ mix(u64(class_))));
+        if (!are_apart_) pairs_.push_back(mix(kinds_.back() ^ mix(u64(class_))));
     }
     // Adds the number of distinct pairs, and by how many they exceed the distinct kinds.
     void count(u64& pairs, u64& alike) {
-        const u64 n_pairs = count_mixed(pairs_, table_), n_kinds = count_mixed(kinds_, table_);
+        const u64 n_pairs = are_apart_ ? kinds_.size() : count_mixed(pairs_, table_);
         pairs += n_pairs;
-        alike += n_pairs - n_kinds;
+        alike += n_pairs - count_mixed(kinds_, table_);
     }
 
 private:
+    bool are_apart_;
     Array<u64> kinds_, pairs_, table_;
 };
 
-inline bool have_sizes(const OwnNumbers& numbers) {
+inline bool have_sizes(const passes::GivenNumbers& numbers) {
     for (u64 k = 0; k < numbers.size; ++k)
         if (is_size(numbers.low[k], numbers.low_image[k]) || is_size(numbers.high[k], numbers.high_image[k])) return true;
     return false;
@@ -129,8 +133,8 @@ inline bool have_sizes(const OwnNumbers& numbers) {
 
 // With only_in_proportion just what speaks_in_proportion() tells is found.
 template <class Index>
-Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables, const OwnNumbers& rows,
-                      const i64* variable_class, const i64* row_class, bool only_in_proportion = false) {
+Likeness look_at_rows(const Problem<Index>& problem, const passes::GivenNumbers& variables,
+                      const passes::GivenNumbers& rows, const i64* variable_class, const i64* row_class, bool only_in_proportion = false) {
     const auto has_side = [](double side) { return std::isfinite(side) && side != 0; };
     if (only_in_proportion && !have_sizes(variables)) return Likeness();
     constexpr u64 without_cost = ~u64(0);
@@ -149,7 +153,12 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
         std::memcpy(&word, &value, sizeof word);
         return word;
     };
-    PairCounter of_entries, of_rows, of_sided_rows, of_given_rows;
+    // Those that are in the class of their own number are in classes of their own.
+    const bool rows_are_apart =
+        std::all_of(sample.rows.begin(), sample.rows.end(), [&](u32 i) { return row_class[i] == i64(i); });
+    const bool variables_are_apart = std::all_of(
+        entries.begin(), entries.end(), [&](const auto& entry) { return variable_class[entry.column] == i64(entry.column); });
+    PairCounter of_entries(variables_are_apart), of_rows(rows_are_apart), of_sided_rows(rows_are_apart), of_given_rows(false);
     Array<double> dears, larges;  // of the entries of one row
     struct SidedRow { u64 first, last, kind; };
     Array<SidedRow> sided_rows;

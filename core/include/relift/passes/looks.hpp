@@ -26,12 +26,8 @@ inline bool admits_zero(double low, double high, u64 low_image, u64 high_image) 
     return (low_image == 0 || low < 0) && (high_image == 0 || high > 0);
 }
 
-// Bounds and costs of variables, and what they stand for exactly.
-struct VariableNumbers {
-    Numbers<double> low, high, cost;
-    Numbers<u64> low_image, high_image, cost_image;
-    u64 size = 0;
-
+// Bounds and costs of variables, and what they tell.
+struct VariableNumbers : GivenNumbers {
     bool may_be_zero(u64 k) const { return admits_zero(low[k], high[k], low_image[k], high_image[k]); }
     bool has_size(u64 k) const { return is_size(low[k], low_image[k]) || is_size(high[k], high_image[k]); }
     bool are_one() const { return low_image.is_one() && high_image.is_one() && cost_image.is_one(); }

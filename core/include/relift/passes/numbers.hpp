@@ -20,5 +20,12 @@ struct Sides {
     bool are_one() const { return low.is_one() && high.is_one(); }
 };
 
+// The same exactly too, with costs of variables; rows have none.
+struct GivenNumbers {
+    Numbers<double> low, high, cost;
+    Numbers<u64> low_image, high_image, cost_image;
+    u64 size = 0;
+};
+
 }  // namespace passes
 }  // namespace relift
