@@ -21,7 +21,15 @@ from relift.symmetry.colour_refinement import KeptValues, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images
 from relift.symmetry.likeness import Colours, Likeness
-from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS
+from relift.symmetry.own_scales import (
+    OPEN_SIGN,
+    OPEN_SIZE,
+    RESTS,
+    Masses,
+    OwnScales,
+    scales_of_rows,
+    scales_of_variables,
+)
 from relift.symmetry.scaled_candidate import Found
 from relift.symmetry.scaled_cones import intervals_of, scales_of_conic_rows, scales_of_conic_rows_slowly
 from relift.symmetry.scaled_search import find_up_to_scale
@@ -119,6 +127,32 @@ def test_simple_costs_are_those_of_the_slow_twin(seed: int, step: int) -> None:
     costs = random.choice(values, program.n_variables)
     program = program.replace(q=costs, A=entries)
     assert proportional_costs.simple_costs(program, step) == proportional_costs.simple_costs_slowly(program, step)
+
+
+@NEEDS_CORE
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans(), has_masses=st.booleans())
+def test_own_scales_are_those_of_the_slow_twin(seed: int, sizes: bool, signs: bool, has_masses: bool) -> None:
+    program, images = with_vectors_of_one_number(seed)
+    bounds, rows = intervals_of(program, images)
+    mass = np.random.default_rng(seed).choice([1.0, 3.0, 0.5], program.n_variables)
+    unit = np.ones(program.n_rows)
+    masses = Masses(mass, field.images(mass), unit, field.images(unit)) if has_masses else None
+
+    def find() -> tuple[OwnScales, OwnScales]:
+        of_variables = scales_of_variables(bounds, program.q, images.q, sizes=sizes, signs=signs, masses=masses)
+        return of_variables, scales_of_rows(rows, sizes=sizes, signs=signs)
+
+    fast = find()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(field, "CORE_IS_COMPILED", False)
+        slow = find()
+    for found, expected in zip(fast, slow, strict=True):
+        np.testing.assert_allclose(found.floats, expected.floats, rtol=1e-15)
+        np.testing.assert_array_equal(found.images, expected.images)
+        np.testing.assert_array_equal(found.states, expected.states)
+        for word, other in zip(found.words, expected.words, strict=True):
+            np.testing.assert_array_equal(word, other)
 
 
 @NEEDS_CORE
