@@ -605,6 +605,7 @@ PyObject* py_look_computed(PyObject*, PyObject* arguments) {
         const Buffer lb(given[0]), ub(given[1]), l(given[2]), u(given[3]);
         if (most < 1 || digits < 1 || digits > 15) throw std::invalid_argument("an option lies outside");
         const Sizes of_variables({lb.numbers("lb", n), ub.numbers("ub", n), n}, smallest);
+        if (of_variables.number(most) == 0) Py_RETURN_FALSE;  // rows need not be counted
         const Sizes of_rows({l.numbers("l", m), u.numbers("u", m), m}, smallest);
         return PyBool_FromLong(look_computed(of_variables, of_rows, most, digits, share));
     });

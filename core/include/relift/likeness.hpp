@@ -48,8 +48,9 @@ struct SampledRows {
 template <class Index>
 Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u32>& rows) {
     const u64 m = A.n_minor, n_chosen = rows.size(), n_entries = A.n_entries();
-    Array<u64> is_chosen(m / 64 + 1, 0), start(n_chosen + 1, 0);  // one bit a row, so that it stays near the processor
-    for (const u32 row : rows) is_chosen[row / 64] |= u64(1) << row % 64;
+    Array<u8> is_chosen(m, 0);
+    Array<u64> start(n_chosen + 1, 0);
+    for (const u32 row : rows) is_chosen[row] = 1;
     Array<SampledEntry> by_columns, entries;
     constexpr u64 block = 2048;
     u32 hits[block];
@@ -58,9 +59,8 @@ Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u
         require_inside(A, first, first + size);
         u32 n_hits = 0;
         for (u32 k = 0; k < size; ++k) {
-            const u32 row = u32(A.indices[first + k]);
             hits[n_hits] = k;
-            n_hits += u32(is_chosen[row / 64] >> row % 64 & 1);
+            n_hits += is_chosen[A.indices[first + k]];
         }
         for (u32 hit = 0; hit < n_hits; ++hit) {
             const u64 e = first + hits[hit];

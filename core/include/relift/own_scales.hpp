@@ -44,6 +44,7 @@ inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, con
     Array<u32> places;                 // where the numbers are not those of the one before
     Array<u64> known;                  // the images there, of sizes or of their inverses
     Array<u8> is_inverse_size;         // whether a cost told the size there, so that the image is that of its inverse
+    places.reserve(given.size), known.reserve(given.size), is_inverse_size.reserve(given.size);
     for (u64 k = 0; k < given.size; ++k) {
         if (is_as_before(given, k)) continue;
         const u64 low_image = given.low_image[k], high_image = given.high_image[k];
