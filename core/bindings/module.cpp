@@ -75,6 +75,13 @@ public:
         return Words(static_cast<const u64*>(view_.buf), 0);
     }
 
+    template <class T> passes::Numbers<T> numbers(char kind, const char* name, u64 size) const {
+        if (!is_constant_) return {elements<T>(kind, name, size), 1};
+        if (!holds(kind, sizeof(T)) || this->size() != size)
+            throw std::invalid_argument(std::string(name) + " has a wrong type or length");
+        return {static_cast<const T*>(view_.buf), 0};
+    }
+
 private:
     Py_buffer view_{};
     bool is_constant_ = false;
@@ -537,11 +544,36 @@ private:
     std::vector<Buffer> kept_;
 };
 
+// The same for looks, which do not need a copy of one number for each.
+class SampledNumbers {
+public:
+    SampledNumbers(PyObject* tuple, u64 size) : kept_(buffers_of_some(tuple)) {
+        const auto floats = [&](int k) { return kept_[k] ? kept_[k]->numbers<double>('f', "numbers", size) : passes::Numbers<double>(); };
+        const auto words = [&](int k) { return kept_[k] ? kept_[k]->numbers<u64>('u', "images", size) : passes::Numbers<u64>(); };
+        numbers = {floats(0), floats(1), floats(2), words(3), words(4), words(5), size};
+        if (!kept_[0] || !kept_[1] || !kept_[3] || !kept_[4] || !kept_[2] != !kept_[5])
+            throw std::invalid_argument("an array is missing");
+    }
+    passes::GivenNumbers numbers;
+
+private:
+    static std::vector<std::unique_ptr<Buffer>> buffers_of_some(PyObject* tuple) {
+        if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 6)
+            throw std::invalid_argument("numbers must be given as a tuple of six arrays");
+        std::vector<std::unique_ptr<Buffer>> buffers(6);
+        for (int k = 0; k < 6; ++k)
+            if (PyObject* const given = PyTuple_GetItem(tuple, k); given != Py_None) buffers[k] = std::make_unique<Buffer>(given);
+        return buffers;
+    }
+    std::vector<std::unique_ptr<Buffer>> kept_;
+};
+
 struct LookArguments {
     PyObject *P, *A;
     int A_is_by_rows;
     Py_ssize_t n_variables, n_rows;
     PyObject *variables, *rows;
+    bool is_sampled = false;  // the work checks the indices of A that it reads
 };
 
 // Calls work(problem) with matrices that were checked; the interpreter stays locked, since the work is short.
@@ -556,7 +588,8 @@ PyObject* with_problem(const LookArguments& given, const MatrixBuffers* P, const
     problem.n_variables = u32(n);
     problem.n_rows = u32(m);
     if (P) P->check(problem.P, 1);
-    A.check(problem.A, 1);
+    if (given.is_sampled) check_offsets(problem.A, A.offsets.size(), A.indices.size(), A.values.size());
+    else A.check(problem.A, 1);
     return work(problem);
 }
 
@@ -573,14 +606,15 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         LookArguments given{};
         given.P = Py_None;
+        given.is_sampled = true;
         PyObject *labels_given, *row_labels_given;
         int only_in_proportion;
         if (!PyArg_ParseTuple(arguments, "OpnnOOOOp", &given.A, &given.A_is_by_rows, &given.n_variables, &given.n_rows,
                               &given.variables, &given.rows, &labels_given, &row_labels_given, &only_in_proportion))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
-            const NumberBuffers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
-            if (!variables.numbers.cost) throw std::invalid_argument("costs are missing");
+            const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
+            if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
             const Buffer labels(labels_given), row_labels(row_labels_given);
             const Likeness found =
                 look_at_rows(problem, variables.numbers, rows.numbers,

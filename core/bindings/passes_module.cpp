@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "relift/passes/admitted_sizes.hpp"
 #include "relift/passes/cone_pushes.hpp"
 #include "relift/passes/cones.hpp"
 #include "relift/passes/conic_form.hpp"
@@ -24,6 +25,7 @@
 #include "relift/passes/links.hpp"
 #include "relift/passes/looks.hpp"
 #include "relift/passes/multiples.hpp"
+#include "relift/passes/numbers.hpp"
 #include "relift/passes/products.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
@@ -67,6 +69,13 @@ public:
     u64* words(const char* name, size_t size) const {
         if (view_.itemsize != 8 || (kind() != 'L' && kind() != 'Q') || this->size() != size) fail(name);
         return static_cast<u64*>(view_.buf);
+    }
+    // One for each of `size`, or one for all of them.
+    Numbers<double> numbers(const char* name, size_t size) const {
+        return this->size() == 1 && size > 1 ? Numbers<double>{doubles(name, 1), 0} : Numbers<double>{doubles(name, size), 1};
+    }
+    Numbers<u64> images(const char* name, size_t size) const {
+        return this->size() == 1 && size > 1 ? Numbers<u64>{words(name, 1), 0} : Numbers<u64>{words(name, size), 1};
     }
 
 private:
@@ -606,18 +615,17 @@ PyObject* py_count_shapes(PyObject*, PyObject* arguments) {
 PyObject* py_look_at_colours(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[6];
-        unsigned long long most;
+        unsigned long long n, most;
         int sizes, signs;
-        if (!PyArg_ParseTuple(arguments, "(OOOOOO)Kpp", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
-                              &most, &sizes, &signs))
+        if (!PyArg_ParseTuple(arguments, "(OOOOOO)KKpp", &given[0], &given[1], &given[2], &given[3], &given[4], &given[5],
+                              &n, &most, &sizes, &signs))
             return nullptr;
         const Buffer low(given[0]), high(given[1]), cost(given[2]), low_image(given[3]), high_image(given[4]);
         const Buffer cost_image(given[5]);
-        const size_t n = low.size();
         if (n > most_indices || most < 2 || most > most_indices) throw std::invalid_argument("there are too many variables");
-        const OwnNumbers numbers{low.doubles("low", n), high.doubles("high", n), cost.doubles("cost", n), nullptr,
-                                 low_image.words("low_image", n), high_image.words("high_image", n),
-                                 cost_image.words("cost_image", n), nullptr, n};
+        const VariableNumbers numbers{{low.numbers("low", n), high.numbers("high", n), cost.numbers("cost", n),
+                                       low_image.images("low_image", n), high_image.images("high_image", n),
+                                       cost_image.images("cost_image", n), n}};
         const Colours found = look_at_colours(numbers, most, sizes, signs);
         return Py_BuildValue("KKKNN", (unsigned long long)found.kinds.given, (unsigned long long)found.kinds.up_to_units,
                              (unsigned long long)found.kinds.up_to_sizes, PyBool_FromLong(found.rests),
@@ -628,18 +636,44 @@ PyObject* py_look_at_colours(PyObject*, PyObject* arguments) {
 PyObject* py_look_computed(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[4];
-        unsigned long long most;
+        unsigned long long n, m, most;
         int digits;
         double smallest, share;
-        if (!PyArg_ParseTuple(arguments, "OOOOKidd", &given[0], &given[1], &given[2], &given[3], &most, &digits, &smallest,
-                              &share))
+        if (!PyArg_ParseTuple(arguments, "(OO)K(OO)KKidd", &given[0], &given[1], &n, &given[2], &given[3], &m, &most, &digits,
+                              &smallest, &share))
             return nullptr;
         const Buffer lb(given[0]), ub(given[1]), l(given[2]), u(given[3]);
-        const size_t n = lb.size(), m = l.size();
         if (most < 1 || digits < 1 || digits > 15) throw std::invalid_argument("an option lies outside");
-        const Sizes of_variables(lb.doubles("lb", n), ub.doubles("ub", n), n, smallest);
-        const Sizes of_rows(l.doubles("l", m), u.doubles("u", m), m, smallest);
+        const Sizes of_variables({lb.numbers("lb", n), ub.numbers("ub", n), n}, smallest);
+        if (of_variables.number(most) == 0) Py_RETURN_FALSE;  // rows need not be counted
+        const Sizes of_rows({l.numbers("l", m), u.numbers("u", m), m}, smallest);
         return PyBool_FromLong(look_computed(of_variables, of_rows, most, digits, share));
+    });
+}
+
+PyObject* py_admitted_sizes(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *l_given, *u_given, *some_given, *sizes_given;
+        int is_by_rows;
+        unsigned long long n, m;
+        if (!PyArg_ParseTuple(arguments, "OpK(OO)KOO", &A_given, &is_by_rows, &n, &l_given, &u_given, &m, &some_given,
+                              &sizes_given))
+            return nullptr;
+        const MatrixBuffers A(A_given, is_by_rows ? n : m);
+        const Buffer l(l_given), u(u_given), some(some_given), sizes(sizes_given, true);
+        const Sides rows{l.numbers("l", m), u.numbers("u", m), m};
+        const size_t n_some = some.size();
+        const int64_t* const variables = some.integers<int64_t>("variables", n_some);
+        double* const out = sizes.doubles("sizes", n_some);
+        for (size_t k = 0; k < n_some; ++k)
+            if (variables[k] < 0 || size_t(variables[k]) >= n) throw std::invalid_argument("a variable lies outside");
+        const auto find = [&](const auto& view) {
+            if (view.n_major != (is_by_rows ? m : n)) throw std::invalid_argument("A has a wrong length");
+            find_admitted_sizes(view, is_by_rows, rows, variables, n_some, out);
+        };
+        if (A.is_wide()) find(A.sampled<int64_t>());
+        else find(A.sampled<int32_t>());
+        Py_RETURN_NONE;
     });
 }
 
@@ -659,17 +693,17 @@ PyObject* py_may_be_reflected(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *P_given, *given[5], *rigid_given;
         int is_by_rows;
-        unsigned long long most;
-        if (!PyArg_ParseTuple(arguments, "OpO(OOOOO)OK", &A_given, &is_by_rows, &P_given, &given[0], &given[1], &given[2],
-                              &given[3], &given[4], &rigid_given, &most))
+        unsigned long long n, m, most;
+        if (!PyArg_ParseTuple(arguments, "OpO(OOO)K(OO)KOK", &A_given, &is_by_rows, &P_given, &given[0], &given[1],
+                              &given[2], &n, &given[3], &given[4], &m, &rigid_given, &most))
             return nullptr;
         const Buffer q(given[0]), lb(given[1]), ub(given[2]), l(given[3]), u(given[4]);
-        const size_t n = q.size(), m = l.size();
         if (n > most_vertices || m > most_vertices || most < 2) throw std::invalid_argument("there are too many variables");
         std::unique_ptr<Buffer> rigid;
         if (rigid_given != Py_None) rigid = std::make_unique<Buffer>(rigid_given);
-        const ReflectionVectors vectors{q.doubles("q", n), lb.doubles("lb", n), ub.doubles("ub", n), l.doubles("l", m),
-                                        u.doubles("u", m), rigid ? rigid->bytes("is_rigid", n) : nullptr, n, m};
+        const ReflectionVectors vectors{q.numbers("q", n), {lb.numbers("lb", n), ub.numbers("ub", n), n},
+                                        {l.numbers("l", m), u.numbers("u", m), m},
+                                        rigid ? rigid->bytes("is_rigid", n) : nullptr, n, m};
         if (vectors.first_with_middle() == n) Py_RETURN_FALSE;
         const MatrixBuffers A(A_given, is_by_rows ? n : m);
         std::unique_ptr<MatrixBuffers> P;
@@ -1090,12 +1124,16 @@ PyMethodDef methods[] = {
      "has_longer(values, digits): whether some number has more than so many significant digits."},
     {"count_shapes", py_count_shapes, METH_VARARGS,
      "count_shapes(low, high, cost): how many intervals with costs there are up to a factor of either sign."},
+    {"admitted_sizes", py_admitted_sizes, METH_VARARGS,
+     "admitted_sizes(A, is_by_rows, n, (l, u), m, variables, sizes): writes the least that a right-hand side admits of "
+     "each of some variables, 0 where none does."},
     {"look_at_colours", py_look_at_colours, METH_VARARGS,
-     "look_at_colours((low, high, cost, low_image, high_image, cost_image), most, sizes, signs): how many kinds of "
+     "look_at_colours((low, high, cost, low_image, high_image, cost_image), n, most, sizes, signs): how many kinds of "
      "variables there are as given, up to units and signs, and up to sizes; whether one may rest, and whether "
-     "one has no size."},
+     "one has no size. A vector has one number for each of n, or one for all."},
     {"look_computed", py_look_computed, METH_VARARGS,
-     "look_computed(lb, ub, l, u, most, digits, smallest, share): whether a share of the bounds has more digits."},
+     "look_computed((lb, ub), n, (l, u), m, most, digits, smallest, share): whether a share of the bounds has more digits; "
+     "a vector has one number for each, or one for all."},
     {"count_links", py_count_links, METH_VARARGS,
      "count_links(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), step, largest, rounding): how "
      "many of some entries have a row and a variable with sizes in a simple ratio, or a row without one."},
@@ -1103,8 +1141,8 @@ PyMethodDef methods[] = {
      "count_shared_ratios(A, is_by_rows, (lb, ub, lb_image, ub_image), (l, u, l_image, u_image), step, different, "
      "largest, rounding): how many entries were looked at, and how many ratios of sizes are those of other pairs."},
     {"may_be_reflected", py_may_be_reflected, METH_VARARGS,
-     "may_be_reflected(A, is_by_rows, P, (q, lb, ub, l, u), is_rigid, most): whether fewer shapes would be left if "
-     "variables were measured from the middle of their bounds."},
+     "may_be_reflected(A, is_by_rows, P, (q, lb, ub), n, (l, u), m, is_rigid, most): whether fewer shapes would be left if "
+     "variables were measured from the middle of their bounds; a vector has one number for each, or one for all."},
     {"count_kinds", py_count_kinds, METH_VARARGS,
      "count_kinds(q, lb, ub, low, high, cost): how many kinds of variables there are as given, up to units and signs, "
      "and up to sizes."},

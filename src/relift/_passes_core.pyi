@@ -48,11 +48,29 @@ def spread(vector: _Vector, sizes: _Vector, representatives: _Places, labels: _P
 def count_kinds(
     q: _Words, lb: _Words, ub: _Words, low: _Words, high: _Words, cost: _Words, /
 ) -> tuple[int, int, int]: ...
+def admitted_sizes(
+    A: _Parts,
+    is_by_rows: bool,
+    n: int,
+    rows: tuple[_Vector, _Vector],
+    m: int,
+    variables: _Places,
+    sizes: _Vector,
+    /,
+) -> None: ...
 def look_at_colours(
-    variables: tuple[_Vector, _Vector, _Vector, _Words, _Words, _Words], most: int, sizes: bool, signs: bool, /
+    variables: tuple[_Vector, _Vector, _Vector, _Words, _Words, _Words], n: int, most: int, sizes: bool, signs: bool, /
 ) -> tuple[int, int, int, bool, bool]: ...
 def look_computed(
-    lb: _Vector, ub: _Vector, l: _Vector, u: _Vector, most: int, digits: int, smallest: float, share: float, /
+    bounds: tuple[_Vector, _Vector],
+    n: int,
+    rows: tuple[_Vector, _Vector],
+    m: int,
+    most: int,
+    digits: int,
+    smallest: float,
+    share: float,
+    /,
 ) -> bool: ...
 def count_links(
     A: _Parts,
@@ -79,7 +97,10 @@ def may_be_reflected(
     A: _Parts,
     is_by_rows: bool,
     P: _Parts | None,
-    vectors: tuple[_Vector, _Vector, _Vector, _Vector, _Vector],
+    variables: tuple[_Vector, _Vector, _Vector],
+    n: int,
+    rows: tuple[_Vector, _Vector],
+    m: int,
     is_rigid: NDArray[np.uint8] | None,
     most: int,
     /,

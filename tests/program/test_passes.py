@@ -233,8 +233,10 @@ def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
         ("submatrix", lambda o, i, v: ((o, i, v), 2, np.arange(2), None, 1)),
         ("entries_of_minors", lambda o, i, v: ((o, i, v), 2, np.arange(2), 1)),
         ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64), 1)),
-        ("may_be_reflected", lambda o, i, v: ((o, i, v), False, None, ODD, None, 9)),
-        ("may_be_reflected", lambda o, i, v: ((o, i, v), True, (o, i, v), ODD, None, 9)),
+        ("may_be_reflected", lambda o, i, v: ((o, i, v), False, None, ODD[:3], 2, ODD[3:], 2, None, 9)),
+        ("may_be_reflected", lambda o, i, v: ((o, i, v), True, (o, i, v), ODD[:3], 2, ODD[3:], 2, None, 9)),
+        ("admitted_sizes", lambda o, i, v: ((o, i, v), False, 2, ODD[3:], 2, np.arange(2), np.empty(2))),
+        ("admitted_sizes", lambda o, i, v: ((o, i, v), True, 2, ODD[3:], 2, np.arange(2), np.empty(2))),
         ("count_links", lambda o, i, v: ((o, i, v), False, *(((*ODD[1:3], *IMAGES),) * 2), 1, 9.0, 1e-15)),
     ],
 )

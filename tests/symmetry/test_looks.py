@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from relift.program import passes
+from relift.program.index_sets import constant_words
 from relift.program.program import Program
 from relift.settings import LiftSettings
 from relift.symmetry import centres, likeness, proportional_bounds, proportional_costs, scaled_search
@@ -18,8 +20,16 @@ from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import KeptValues, refine
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.find import Images
-from relift.symmetry.likeness import Colours
-from relift.symmetry.own_scales import OPEN_SIGN, OPEN_SIZE, RESTS
+from relift.symmetry.likeness import Colours, Likeness
+from relift.symmetry.own_scales import (
+    OPEN_SIGN,
+    OPEN_SIZE,
+    RESTS,
+    Masses,
+    OwnScales,
+    scales_of_rows,
+    scales_of_variables,
+)
 from relift.symmetry.scaled_candidate import Found
 from relift.symmetry.scaled_cones import intervals_of, scales_of_conic_rows, scales_of_conic_rows_slowly
 from relift.symmetry.scaled_search import find_up_to_scale
@@ -53,6 +63,25 @@ def random_program(seed: int) -> Program:
     return Program(P, q, A, np.minimum(l, u), np.maximum(l, u), np.minimum(lb, ub), np.maximum(lb, ub))
 
 
+def with_vectors_of_one_number(seed: int) -> tuple[Program, VectorImages]:
+    """The same, in which some vectors are one number for all, and some of those are held as one word."""
+    program, random = random_program(seed), np.random.default_rng(seed)
+    vectors = {name: getattr(program, name) for name in ("q", "l", "u", "lb", "ub")}
+    for name in vectors:
+        if random.random() < 0.5:
+            vectors[name] = np.full(vectors[name].size, vectors[name][0])
+    for low, high in (("l", "u"), ("lb", "ub")):
+        if np.any(vectors[low] > vectors[high]):
+            vectors[low] = np.full(vectors[low].size, -np.inf)
+    program = program.replace(**vectors)
+    images = VectorImages.of(program, "decimal")
+    words = {name: getattr(images, name) for name in vectors}
+    for name, vector in vectors.items():
+        if random.random() < 0.7 and np.all(vector == vector[0]):
+            words[name] = constant_words(int(words[name][0]), vector.size)
+    return program, replace(images, **words)
+
+
 def search(program: Program, settings: LiftSettings) -> Found:
     return find_up_to_scale(program, Images(VectorImages.of(program, settings.values)), settings)
 
@@ -61,24 +90,24 @@ def search(program: Program, settings: LiftSettings) -> Found:
 @settings(max_examples=200, deadline=None)
 @given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans(), most=st.sampled_from([2, 7, 4096]))
 def test_kinds_of_variables_are_those_of_the_slow_twin(seed: int, sizes: bool, signs: bool, most: int) -> None:
-    program = random_program(seed)
-    bounds, _ = intervals_of(program, VectorImages.of(program, "decimal"))
+    program, images = with_vectors_of_one_number(seed)
+    bounds, _ = intervals_of(program, images)
     options: dict[str, Any] = {"sizes": sizes, "signs": signs}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(likeness, "SAMPLE", most)
-        fast = Colours.of(bounds, program.q, field.images(program.q), **options)
-        assert fast == Colours.slowly(bounds, program.q, field.images(program.q), **options)
+        fast = Colours.of(bounds, program.q, images.q, **options)
+        assert fast == Colours.slowly(bounds, program.q, images.q, **options)
 
 
 @NEEDS_CORE
 @settings(max_examples=200, deadline=None)
 @given(seed=SEEDS, sample=st.sampled_from([1, 3, 5000]))
 def test_digits_and_links_of_bounds_are_those_of_the_slow_twins(seed: int, sample: int) -> None:
-    program = random_program(seed)
-    intervals = intervals_of(program, VectorImages.of(program, "decimal"))
+    program, images = with_vectors_of_one_number(seed)
+    intervals = intervals_of(program, images)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(proportional_bounds, "SAMPLE", sample)
-        computed = proportional_bounds.looks_computed(program)
+        computed = proportional_bounds.looks_computed(program, images)
         assert computed == proportional_bounds.looks_computed_slowly(program)
     step = sample % 7
     links = proportional_bounds.n_links(program, *intervals, step)
@@ -98,6 +127,47 @@ def test_simple_costs_are_those_of_the_slow_twin(seed: int, step: int) -> None:
     costs = random.choice(values, program.n_variables)
     program = program.replace(q=costs, A=entries)
     assert proportional_costs.simple_costs(program, step) == proportional_costs.simple_costs_slowly(program, step)
+
+
+@NEEDS_CORE
+@settings(max_examples=200, deadline=None)
+@given(seed=SEEDS, sizes=st.booleans(), signs=st.booleans(), has_masses=st.booleans())
+def test_own_scales_are_those_of_the_slow_twin(seed: int, sizes: bool, signs: bool, has_masses: bool) -> None:
+    program, images = with_vectors_of_one_number(seed)
+    bounds, rows = intervals_of(program, images)
+    mass = np.random.default_rng(seed).choice([1.0, 3.0, 0.5], program.n_variables)
+    unit = np.ones(program.n_rows)
+    masses = Masses(mass, field.images(mass), unit, field.images(unit)) if has_masses else None
+
+    def find() -> tuple[OwnScales, OwnScales]:
+        of_variables = scales_of_variables(bounds, program.q, images.q, sizes=sizes, signs=signs, masses=masses)
+        return of_variables, scales_of_rows(rows, sizes=sizes, signs=signs)
+
+    fast = find()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(field, "CORE_IS_COMPILED", False)
+        slow = find()
+    for found, expected in zip(fast, slow, strict=True):
+        np.testing.assert_allclose(found.floats, expected.floats, rtol=1e-15)
+        np.testing.assert_array_equal(found.images, expected.images)
+        np.testing.assert_array_equal(found.states, expected.states)
+        for word, other in zip(found.words, expected.words, strict=True):
+            np.testing.assert_array_equal(word, other)
+
+
+@NEEDS_CORE
+@settings(max_examples=100, deadline=None)
+@given(seed=SEEDS)
+def test_sizes_that_rows_admit_are_those_of_the_slow_twin(seed: int) -> None:
+    program, random = random_program(seed), np.random.default_rng(seed)
+    entries = program.A.copy()
+    entries.data = random.choice([1.0, 0.0, 37.13, -41.29, 1e-300], entries.nnz)
+    program = program.replace(A=entries, u=np.where(random.random(program.n_rows) < 0.1, 1e300, program.u))
+    some = np.flatnonzero(random.random(program.n_variables) < 0.7)
+    fast, slow = (
+        find(program, some) for find in (proportional_costs.sizes_by_rows, proportional_costs.sizes_by_rows_slowly)
+    )
+    np.testing.assert_array_equal(fast, slow)
 
 
 @NEEDS_CORE
@@ -162,11 +232,38 @@ def test_scales_of_conic_rows_are_right_hand_sides_divided_by_what_is_left(seed:
 @settings(max_examples=200, deadline=None)
 @given(seed=SEEDS, sample=st.sampled_from([2, 5, 512]))
 def test_a_look_for_reflections_says_what_its_slow_twin_says(seed: int, sample: int) -> None:
-    program = random_program(seed)
+    program, images = with_vectors_of_one_number(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(centres, "SAMPLE", sample)
-        may = centres.may_be_equal_up_to_reflection(program)
+        may = centres.may_be_equal_up_to_reflection(program, images)
         assert may == centres.may_be_equal_up_to_reflection_slowly(program)
+
+
+@NEEDS_CORE
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, m=st.sampled_from([1, 7, 511, 513, 2000]))
+def test_a_look_at_rows_says_the_same_of_a_matrix_by_rows_and_by_columns(seed: int, m: int) -> None:
+    random = np.random.default_rng(seed)
+    n, kind = int(random.integers(1, 60)), random.integers(0, 3, m)
+    A = sparse.random_array((m, n), density=0.2, rng=random, format="csr")
+    A.data = random.choice([1.0, -1.0, 2.0, 0.0], A.nnz) * np.repeat(random.choice([1.0, 3.0], m), np.diff(A.indptr))
+    size = random.choice([37.13, 41.29], n)
+    program = Program(q=random.choice([1.0, 2.0], n), A=A, l=kind, lb=0, ub=size)
+    images, labels = VectorImages.of(program, "decimal"), (random.integers(0, 4, n), random.integers(0, 4, m))
+    looks = [Likeness.of(program.replace(A=form), images, *labels) for form in (A, A.tocsc())]
+    assert looks[0] == looks[1]
+
+
+@NEEDS_CORE
+@pytest.mark.parametrize("is_by_rows", [True, False])
+def test_a_look_at_rows_refuses_indices_that_lie_outside(is_by_rows: bool) -> None:
+    from relift import _core
+
+    images, ones = np.ones(2, np.uint64), np.ones(2)
+    parts = (np.array([0, 1, 2], np.int32), np.array([0, 9], np.int32), ones)
+    numbers = (ones, ones, ones, images, images, images), (ones, ones, None, images, images, None)
+    with pytest.raises(ValueError, match="an index lies outside the matrix"):
+        _core.likeness(parts, is_by_rows, 2, 2, *numbers, np.arange(2), np.arange(2), False)
 
 
 def thorough(program: Program, settings: LiftSettings) -> Found:
@@ -175,9 +272,12 @@ def thorough(program: Program, settings: LiftSettings) -> Found:
         patch.setattr(scaled_search, "only_moves", lambda *_: False)
         patch.setattr("relift.symmetry.colour_refinement.capsule_of", lambda *_: None)
         patch.setattr("relift.symmetry.scaled_refinement.capsule_of", lambda *_: None)
-        patch.setattr(scaled_search, "may_be_equal_up_to_reflection", centres.may_be_equal_up_to_reflection_slowly)
+        slowly = centres.may_be_equal_up_to_reflection_slowly
+        patch.setattr(scaled_search, "may_be_equal_up_to_reflection", lambda program, _: slowly(program))
         patch.setattr(Colours, "of", Colours.slowly)
-        patch.setattr(proportional_bounds, "looks_computed", proportional_bounds.looks_computed_slowly)
+        patch.setattr(
+            proportional_bounds, "looks_computed", lambda program, _: proportional_bounds.looks_computed_slowly(program)
+        )
         patch.setattr(proportional_bounds, "n_links", proportional_bounds.n_links_slowly)
         patch.setattr(proportional_bounds, "links_change_nothing", lambda *_: False)
         patch.setattr(proportional_costs, "simple_costs", proportional_costs.simple_costs_slowly)

@@ -9,6 +9,7 @@
 
 #include "distinct_words.hpp"
 #include "masses.hpp"
+#include "passes/numbers.hpp"
 
 namespace relift {
 
@@ -42,7 +43,41 @@ struct SampledRows {
     Array<SampledEntry> entries;  // row by row; rows are numbered as in `rows`
 };
 
-// Rows that are evenly spread, fewer of them if they are long.
+// Entries of rows that are evenly spread, row by row, of a matrix by columns: all its indices are read, so that what is
+// done for each is little, and without a branch.
+template <class Index>
+Array<SampledEntry> entries_by_columns(const SparseView<Index>& A, const Array<u32>& rows) {
+    const u64 m = A.n_minor, n_chosen = rows.size(), n_entries = A.n_entries();
+    Array<u8> is_chosen(m, 0);
+    Array<u64> start(n_chosen + 1, 0);
+    for (const u32 row : rows) is_chosen[row] = 1;
+    Array<SampledEntry> by_columns, entries;
+    constexpr u64 block = 2048;
+    u32 hits[block];
+    for (u64 first = 0, column = 0; first < n_entries; first += block) {
+        const u64 size = std::min(block, n_entries - first);
+        require_inside(A, first, first + size);
+        u32 n_hits = 0;
+        for (u32 k = 0; k < size; ++k) {
+            hits[n_hits] = k;
+            n_hits += is_chosen[A.indices[first + k]];
+        }
+        for (u32 hit = 0; hit < n_hits; ++hit) {
+            const u64 e = first + hits[hit];
+            while (u64(A.offsets[column + 1]) <= e) ++column;
+            if (A.values[e] == 0) continue;
+            const u64 place = (u64(A.indices[e]) * n_chosen + m - 1) / m;  // the only k for which k m / n_chosen is the row
+            by_columns.push_back({u32(place), u32(column), A.values[e]});
+            ++start[place + 1];
+        }
+    }
+    for (u64 k = 0; k < n_chosen; ++k) start[k + 1] += start[k];
+    entries.resize(by_columns.size());
+    for (const SampledEntry& entry : by_columns) entries[start[entry.row]++] = entry;
+    return entries;
+}
+
+// Rows that are evenly spread, fewer of them if they are long. Indices are checked as far as they are read.
 template <class Index>
 SampledRows sampled_rows(const Problem<Index>& problem) {
     const auto& A = problem.A;
@@ -52,59 +87,45 @@ SampledRows sampled_rows(const Problem<Index>& problem) {
     const u64 length = std::max<u64>(1, A.n_entries() / m);
     const u32 n_chosen = u32(std::min<u64>({m, most_rows_looked_at, std::max<u64>(2, most_entries_looked_at / length)}));
     for (u32 k = 0; k < n_chosen; ++k) sample.rows.push_back(u32(u64(k) * m / n_chosen));
-    auto& entries = sample.entries;
-    if (problem.A_is_by_rows) {
-        for (u32 k = 0; k < n_chosen; ++k)
-            for (u64 e = u64(A.offsets[sample.rows[k]]), end = u64(A.offsets[sample.rows[k] + 1]); e < end; ++e)
-                if (A.values[e] != 0) entries.push_back({k, u32(A.indices[e]), A.values[e]});
+    if (!problem.A_is_by_rows) {
+        sample.entries = entries_by_columns(A, sample.rows);
         return sample;
     }
-    constexpr u32 none = ~u32(0);
-    Array<u32> place(m, none);
-    Array<u64> is_chosen(m / 64 + 1, 0);  // one bit a row, so that it stays near the processor
     for (u32 k = 0; k < n_chosen; ++k) {
-        place[sample.rows[k]] = k;
-        is_chosen[sample.rows[k] / 64] |= u64(1) << sample.rows[k] % 64;
+        const u64 begin = u64(A.offsets[sample.rows[k]]), end = u64(A.offsets[sample.rows[k] + 1]);
+        require_inside(A, begin, end);
+        for (u64 e = begin; e < end; ++e)
+            if (A.values[e] != 0) sample.entries.push_back({k, u32(A.indices[e]), A.values[e]});
     }
-    Array<SampledEntry> by_columns;
-    Array<u64> start(n_chosen + 1, 0);
-    for (u32 j = 0; j < A.n_major; ++j)
-        for (u64 e = u64(A.offsets[j]), end = u64(A.offsets[j + 1]); e < end; ++e) {
-            const u32 row = u32(A.indices[e]);
-            if (!(is_chosen[row / 64] >> row % 64 & 1) || A.values[e] == 0) continue;
-            const u32 k = place[row];
-            by_columns.push_back({k, j, A.values[e]});
-            ++start[k + 1];
-        }
-    for (u32 k = 0; k < n_chosen; ++k) start[k + 1] += start[k];
-    entries.resize(by_columns.size());
-    for (const SampledEntry& entry : by_columns) entries[start[entry.row]++] = entry;
     return sample;
 }
 
-// Kinds, and pairs of a kind and a class, as words; counted by a table.
+// Kinds, and pairs of a kind and a class, as words; counted by a table. Where each is in a class of its own, as where
+// nothing is alike, there are as many pairs as were added.
 class PairCounter {
 public:
+    explicit PairCounter(bool are_apart) : are_apart_(are_apart) {}
     void clear() {
         kinds_.clear();
         pairs_.clear();
     }
     void add(u64 kind, i64 class_) {
         kinds_.push_back(mix(kind));
-        pairs_.push_back(mix(kinds_.back() ^ mix(u64(class_))));
+        if (!are_apart_) pairs_.push_back(mix(kinds_.back() ^ mix(u64(class_))));
     }
     // Adds the number of distinct pairs, and by how many they exceed the distinct kinds.
     void count(u64& pairs, u64& alike) {
-        const u64 n_pairs = count_mixed(pairs_, table_), n_kinds = count_mixed(kinds_, table_);
+        const u64 n_pairs = are_apart_ ? kinds_.size() : count_mixed(pairs_, table_);
         pairs += n_pairs;
-        alike += n_pairs - n_kinds;
+        alike += n_pairs - count_mixed(kinds_, table_);
     }
 
 private:
+    bool are_apart_;
     Array<u64> kinds_, pairs_, table_;
 };
 
-inline bool have_sizes(const OwnNumbers& numbers) {
+inline bool have_sizes(const passes::GivenNumbers& numbers) {
     for (u64 k = 0; k < numbers.size; ++k)
         if (is_size(numbers.low[k], numbers.low_image[k]) || is_size(numbers.high[k], numbers.high_image[k])) return true;
     return false;
@@ -112,8 +133,8 @@ inline bool have_sizes(const OwnNumbers& numbers) {
 
 // With only_in_proportion just what speaks_in_proportion() tells is found.
 template <class Index>
-Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables, const OwnNumbers& rows,
-                      const i64* variable_class, const i64* row_class, bool only_in_proportion = false) {
+Likeness look_at_rows(const Problem<Index>& problem, const passes::GivenNumbers& variables,
+                      const passes::GivenNumbers& rows, const i64* variable_class, const i64* row_class, bool only_in_proportion = false) {
     const auto has_side = [](double side) { return std::isfinite(side) && side != 0; };
     if (only_in_proportion && !have_sizes(variables)) return Likeness();
     constexpr u64 without_cost = ~u64(0);
@@ -132,7 +153,12 @@ Likeness look_at_rows(const Problem<Index>& problem, const OwnNumbers& variables
         std::memcpy(&word, &value, sizeof word);
         return word;
     };
-    PairCounter of_entries, of_rows, of_sided_rows, of_given_rows;
+    // Those that are in the class of their own number are in classes of their own.
+    const bool rows_are_apart =
+        std::all_of(sample.rows.begin(), sample.rows.end(), [&](u32 i) { return row_class[i] == i64(i); });
+    const bool variables_are_apart = std::all_of(
+        entries.begin(), entries.end(), [&](const auto& entry) { return variable_class[entry.column] == i64(entry.column); });
+    PairCounter of_entries(variables_are_apart), of_rows(rows_are_apart), of_sided_rows(rows_are_apart), of_given_rows(false);
     Array<double> dears, larges;  // of the entries of one row
     struct SidedRow { u64 first, last, kind; };
     Array<SidedRow> sided_rows;

@@ -1,6 +1,7 @@
 // What the bounds and costs of variables, or the bounds of rows, tell about their sizes and signs; the twin of
 // relift/symmetry/own_scales.py, which says what is meant.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "counted_memory.hpp"
@@ -31,9 +32,21 @@ inline bool is_size(double value, u64 image) {
     return image < modulus && image != 0 && std::fabs(value) > 1e-300;
 }
 
+// Whether the numbers of k are those of the one before it, as they are in vectors of one number: then so is what they tell.
+inline bool is_as_before(const OwnNumbers& given, u64 k) {
+    if (k == 0 || given.mass) return false;
+    const auto repeats = [k](const auto* numbers) { return !numbers || numbers[k] == numbers[k - 1]; };
+    return repeats(given.low_image) && repeats(given.high_image) && repeats(given.cost_image) && repeats(given.low) &&
+           repeats(given.high) && repeats(given.cost);
+}
+
 inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, const OwnScaleArrays& out) {
-    Array<u8> is_inverse_size(given.size);  // whether a cost told the size, so that the image is that of its inverse
+    Array<u32> places;                 // where the numbers are not those of the one before
+    Array<u64> known;                  // the images there, of sizes or of their inverses
+    Array<u8> is_inverse_size;         // whether a cost told the size there, so that the image is that of its inverse
+    places.reserve(given.size), known.reserve(given.size), is_inverse_size.reserve(given.size);
     for (u64 k = 0; k < given.size; ++k) {
+        if (is_as_before(given, k)) continue;
         const u64 low_image = given.low_image[k], high_image = given.high_image[k];
         const double low = given.low[k], high = given.high[k];
         const bool low_counts = is_size(low, low_image), high_counts = is_size(high, high_image);
@@ -59,33 +72,41 @@ inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, con
         }
         const bool is_negative = signs && (is_even ? cost < 0 : high < -low);
         out.floats[k] = is_negative ? -size : size;
-        out.images[k] = is_negative ? field_negate(image) : image;
         const bool admits_zero = (low_image == 0 || low < 0) && (high_image == 0 || high > 0);
         u8 state = !has_cost && admits_zero ? rests : 0;
         if (state && !is_known) state |= has_open_size;
         if (state && signs && is_even) state |= has_open_sign;
         out.states[k] = state;
-        is_inverse_size[k] = is_inverse;
+        places.push_back(u32(k));
+        known.push_back(is_negative ? field_negate(image) : image);
+        is_inverse_size.push_back(is_inverse);
     }
-    const Array<u64> reciprocal = inverses(out.images, u32(given.size));
+    const Array<u64> reciprocal = inverses(known.data(), u32(known.size()));
     const Array<u64> inverse_mass = given.mass ? inverses(given.mass_image, u32(given.size)) : Array<u64>();
-    for (u64 k = 0; k < given.size; ++k) {
-        u64 &image = out.images[k], divisor = reciprocal[k];
-        if (is_inverse_size[k]) {
+    for (u64 place = 0; place < places.size(); ++place) {
+        const u64 k = places[place], next = place + 1 < places.size() ? places[place + 1] : given.size;
+        u64 image = known[place], divisor = reciprocal[place];
+        if (is_inverse_size[place]) {
             std::swap(image, divisor);
             if (given.mass) {
                 image = field_multiply(image, given.mass_image[k]);
                 divisor = field_multiply(divisor, inverse_mass[k]);
             }
         }
+        out.images[k] = image;
         const bool is_negative = out.floats[k] < 0;
         const ScaledBounds bounds = scaled_bounds(given.low_image[k], given.high_image[k], divisor, is_negative);
         out.low_word[k] = bounds.lower;
         out.high_word[k] = bounds.upper;
-        if (!given.cost) continue;
-        u64 cost = field_multiply(given.cost_image[k], image);
-        if (given.mass) cost = field_multiply(cost, inverse_mass[k]);
-        out.cost_word[k] = cost;
+        if (given.cost) {
+            u64 cost = field_multiply(given.cost_image[k], image);
+            if (given.mass) cost = field_multiply(cost, inverse_mass[k]);
+            out.cost_word[k] = cost;
+        }
+        if (next == k + 1) continue;
+        const auto repeat = [&](auto* numbers) { std::fill(numbers + k + 1, numbers + next, numbers[k]); };
+        repeat(out.floats), repeat(out.images), repeat(out.states), repeat(out.low_word), repeat(out.high_word);
+        if (given.cost) repeat(out.cost_word);
     }
 }
 

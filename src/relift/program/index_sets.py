@@ -11,13 +11,17 @@ from typing import overload
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
-from relift.arrays import FieldElements, Flags, Indices, Integers, Vector
+from relift.arrays import FieldElements, Flags, Indices, Integers, ScalarT, Vector
 
 _held: WeakValueDictionary[int, Indices] = WeakValueDictionary()
 
 KEPT_SIZE = 256
 """Vectors of up to so many numbers are made once and stay."""
+
+KEPT_VECTORS = 64
+"""So many vectors of one number are kept: they take no memory, and longer to make than to find again."""
 
 
 def all_of(size: int) -> Indices:
@@ -84,11 +88,22 @@ def constant(value: float, size: int) -> Indices | Vector:
     >>> constant(2.0, 3).tolist(), constant(-1, 2).dtype.name
     ([2.0, 2.0, 2.0], 'int64')
     """
+    return _ones(size, isinstance(value, int)) if value == 1 else _made_of(value, size)
+
+
+@lru_cache(maxsize=KEPT_VECTORS)
+def _ones(size: int, is_whole: bool) -> Indices | Vector:
+    """Those of ones, for which every lifting asks several times."""
+    return _made_of(1 if is_whole else 1.0, size)
+
+
+def _made_of(value: float, size: int) -> Indices | Vector:
     one = np.array([value], np.int64 if isinstance(value, int) else np.float64)
     one.flags.writeable = False
     return np.ndarray((size,), one.dtype, one, 0, (0,))
 
 
+@lru_cache(maxsize=KEPT_VECTORS)
 def constant_words(word: int, size: int) -> FieldElements:
     """The same of one word; the compiled core reads it without a copy for each element.
 
@@ -111,6 +126,24 @@ def taken(words: FieldElements, places: Indices) -> FieldElements:
     if words.strides == (0,) and words.size:
         return constant_words(int(words[0]), places.size)
     return words.take(places)
+
+
+def shortened(vector: NDArray[ScalarT], words: FieldElements) -> NDArray[ScalarT]:
+    """A vector, of which one number is enough where its words are one word that stands for all; contiguous.
+
+    Parameters
+    ----------
+    vector
+        Numbers that are equal if their words are held as one.
+    words
+        What the numbers stand for, or the same as the vector.
+
+    Examples
+    --------
+    >>> [shortened(np.ones(3), words).tolist() for words in (constant_words(1, 3), np.ones(3, np.uint64))]
+    [[1.0], [1.0, 1.0, 1.0]]
+    """
+    return vector[:1] if words.strides == (0,) else np.ascontiguousarray(vector)
 
 
 def is_constant(vector: Vector) -> bool:

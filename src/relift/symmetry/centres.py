@@ -15,6 +15,7 @@ import numpy as np
 from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
 from relift.program import passes
 from relift.program.conic_rows import ConicRows
+from relift.program.index_sets import shortened
 from relift.program.passes import count_shapes
 from relift.program.program import Program
 from relift.settings import Reading
@@ -61,17 +62,20 @@ def centres_of(program: Program, bounds: Intervals) -> Centres | None:
     return Centres(floats, images)
 
 
-def may_be_equal_up_to_reflection(program: Program) -> bool:
+def may_be_equal_up_to_reflection(program: Program, images: VectorImages) -> bool:
     """Whether right-hand sides, or costs, that differ now would be equal up to sign; a sample of rows is compared.
 
     Parameters
     ----------
     program
         A linear or quadratic program; its variables would be measured from their centres.
+    images
+        Its vectors exactly: they show which of them are one number.
 
     Examples
     --------
-    >>> may_be_equal_up_to_reflection(Program(q=[0, 0, -1], A=[[1, 1, -1], [-1, -1, -1]], l=[0, -2], lb=0, ub=1))
+    >>> program = Program(q=[0, 0, -1], A=[[1, 1, -1], [-1, -1, -1]], l=[0, -2], lb=0, ub=1)
+    >>> may_be_equal_up_to_reflection(program, VectorImages.of(program, "decimal"))
     True
     """
     P, A = program.P, program.A
@@ -82,9 +86,15 @@ def may_be_equal_up_to_reflection(program: Program) -> bool:
     if len(program.quadratic):
         is_rigid = np.zeros(program.n_variables, np.uint8)
         is_rigid[program.quadratic.variables] = 1
-    vectors = tuple(map(np.ascontiguousarray, (program.q, program.lb, program.ub, program.l, program.u)))
+    variables = shortened(program.q, images.q), shortened(program.lb, images.lb), shortened(program.ub, images.ub)
+    rows = shortened(program.l, images.l), shortened(program.u, images.u)
     parts = None if P is None else passes.parts_of(P, A)
-    return bool(core.may_be_reflected(passes.parts_of(A, P), A.format == "csr", parts, vectors, is_rigid, SAMPLE))
+    m, n = A.shape
+    return bool(
+        core.may_be_reflected(
+            passes.parts_of(A, P), A.format == "csr", parts, variables, n, rows, m, is_rigid, SAMPLE
+        )
+    )  # fmt: skip
 
 
 def may_be_equal_up_to_reflection_slowly(program: Program) -> bool:

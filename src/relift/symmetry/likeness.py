@@ -17,6 +17,7 @@ import numpy as np
 
 from relift.arrays import FieldElements, Indices, Vector
 from relift.program import passes
+from relift.program.index_sets import shortened
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_arrays, index_type_of
@@ -77,8 +78,10 @@ class Colours:
         """
         if passes.core is None or q.size > passes.MOST_VERTICES:
             return cls.slowly(bounds, q, q_image, sizes=sizes, signs=signs)
-        arrays = (bounds.low, bounds.high, q, bounds.low_image, bounds.high_image, q_image)
-        return cls(*passes.core.look_at_colours(tuple(map(np.ascontiguousarray, arrays)), SAMPLE, sizes, signs))
+        low, high = bounds.low_image, bounds.high_image
+        floats = shortened(bounds.low, low), shortened(bounds.high, high), shortened(q, q_image)
+        images = shortened(low, low), shortened(high, high), shortened(q_image, q_image)
+        return cls(*passes.core.look_at_colours((*floats, *images), q.size, SAMPLE, sizes, signs))
 
     @classmethod
     def slowly(cls, bounds: Intervals, q: Vector, q_image: FieldElements, *, sizes: bool, signs: bool) -> Colours:

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from relift.arrays import Array, FieldElements, Flags, Indices, Vector
 from relift.program import passes
+from relift.program.index_sets import shortened
 from relift.program.program import Program
 from relift.symmetry import finite_field as field
 from relift.symmetry.exact_ratios import (
@@ -71,7 +72,7 @@ def proportional_images(program: Program, images: VectorImages) -> VectorImages 
     >>> [bool(one[0] == one[1]) for one in ratios]
     [False, True]
     """
-    if not looks_computed(program):
+    if not looks_computed(program, images):
         return None
     bounds, rows = intervals_of(program, images)
     may_change = _may_be_linked(program, bounds, rows) or _have_simple_sides(bounds) or _have_simple_sides(rows)
@@ -120,24 +121,32 @@ def are_computed(values: Vector) -> Flags:
         return np.asarray((np.round(values * power) / power != values) & (values != 0))
 
 
-def looks_computed(program: Program) -> bool:
+def looks_computed(program: Program, images: VectorImages) -> bool:
     """Whether many intervals, of some that are looked at, have a bound of more digits than anyone types.
 
     Parameters
     ----------
     program
         A minimisation.
+    images
+        Its vectors exactly: they show which of them are one number.
 
     Examples
     --------
     >>> size = np.array([37.13, 41.29])
-    >>> [looks_computed(Program(q=[1, 1], ub=size, lb=factor * size)) for factor in (0, 1, 0.6)]
-    [False, False, True]
+    >>> for factor in (0, 1, 0.6):
+    ...     program = Program(q=[1, 1], ub=size, lb=factor * size)
+    ...     print(looks_computed(program, VectorImages.of(program, "decimal")))
+    False
+    False
+    True
     """
     if passes.core is None:
         return looks_computed_slowly(program)
-    bounds = map(np.ascontiguousarray, (program.lb, program.ub, program.l, program.u))
-    return bool(passes.core.look_computed(*bounds, SAMPLE, DIGITS_TYPED, SMALLEST, FEWEST))
+    bounds = shortened(program.lb, images.lb), shortened(program.ub, images.ub)
+    rows = shortened(program.l, images.l), shortened(program.u, images.u)
+    m, n = program.A.shape
+    return bool(passes.core.look_computed(bounds, n, rows, m, SAMPLE, DIGITS_TYPED, SMALLEST, FEWEST))
 
 
 def looks_computed_slowly(program: Program) -> bool:

@@ -197,18 +197,17 @@ class Curvatures:
         variables, values = self.variables[::step], np.abs(self.values[::step])
         if not passes.has_longer(values, DIGITS_TYPED):
             return False
-        size, image = np.zeros(values.size), np.ones(values.size, np.uint64)
-        own, own_image, known = bounds.of(variables).largest()
-        size[known], image[known] = own[known], own_image[known]
-        if not known.all():
-            size[~known] = _sizes_by_rows(program, variables[~known])
+        size = bounds.sizes(variables)
+        is_open = size == 0
+        if is_open.any():
+            size[is_open] = sizes_by_rows(program, variables[is_open])
         price = np.abs(program.q[variables])
         with np.errstate(over="ignore", under="ignore"):
             relative = values * size / np.where(price > 0, price, 1.0)  # as with masses of size and price
         tells = (size > 0) & np.isfinite(relative) & (relative > 0)
         if not np.any(are_nearly_equal(np.sort(relative[tells]))):
             return False
-        exact = field.multiply(field.images(values), image)
+        exact = field.multiply(field.images(values), bounds.of(variables).largest()[1])  # 1 where it is open
         cost = np.where(q_image[variables] == 0, np.uint64(1), q_image[variables])
         exact = field.multiply(exact, field.inverse(np.where(program.q[variables] < 0, field.negate(cost), cost)))
         return bool(np.unique(exact[tells]).size > nearly_equal(relative[tells])[1].size)
@@ -265,8 +264,35 @@ class Curvatures:
         return q, q_image
 
 
-def _sizes_by_rows(program: Program, variables: Indices) -> Vector:
-    """The least that a right-hand side admits, |b| / |a|; 0 where none does."""
+def sizes_by_rows(program: Program, variables: Indices) -> Vector:
+    """The least that a right-hand side admits of some variables, |b| / |a|; 0 where none does.
+
+    Parameters
+    ----------
+    program
+        A minimisation.
+    variables
+        Which ones, ascending.
+
+    Examples
+    --------
+    >>> program = Program(q=[1, 1, 1], A=[[2, 1, 0], [4, 0, 0]], u=[6, 8])
+    >>> sizes_by_rows(program, np.arange(3)).tolist()
+    [2.0, 6.0, 0.0]
+    """
+    A = program.A
+    core = passes.core_for(A)
+    if core is None:
+        return sizes_by_rows_slowly(program, variables)
+    sizes, (m, n) = np.empty(variables.size), A.shape
+    rows = np.ascontiguousarray(program.l), np.ascontiguousarray(program.u)
+    some = np.ascontiguousarray(variables, np.int64)
+    core.admitted_sizes(passes.parts_of(A), A.format == "csr", n, rows, m, some, sizes)
+    return sizes
+
+
+def sizes_by_rows_slowly(program: Program, variables: Indices) -> Vector:
+    """The same as :func:`sizes_by_rows` in NumPy: the twin of the compiled pass."""
     sides = np.maximum(_finite(program.l), _finite(program.u))
     part = passes.entries_of(program.A, None, variables)
     row, column = part.row, part.column

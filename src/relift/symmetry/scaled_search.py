@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar, final
 
 import numpy as np
 
-from relift.arrays import FieldElements
+from relift.arrays import FieldElements, Flags
 from relift.program.program import Program
 from relift.settings import LiftSettings, ProgressCallback
 from relift.symmetry.centres import (
@@ -119,7 +119,8 @@ def find_up_to_scale(
         here = Partition.from_labels(classes.classes.labels[:n])
         centres = uncentred(centres, here, classes.images[:n])
     found = best.without_rest(settings.lift, centres)
-    return replace(found, look=search.look) if merged is None and found.symmetry.is_discrete else found
+    is_of_use = search.look is not None and merged is None and found.symmetry.is_discrete
+    return replace(found, look=search.look) if is_of_use else found
 
 
 @_quietly
@@ -176,9 +177,6 @@ class _Search:
         self.small = small  # what equitable classes were merged into: for a search in it, the program itself
         self.bounds, self.rows = intervals_of(program, images.vectors)
         self.cones = ScaledCones.of(program, images.vectors, settings) if len(program.conic) else None
-        self.is_rigid = np.zeros(program.n_variables, bool)  # variables of quadratic constraints
-        if len(program.quadratic):
-            self.is_rigid[program.quadratic.variables] = True
         self.is_linear = self.cones is None and len(program.quadratic) == 0
         self.plain: Refinement | None = None
         self.most_rounded = np.inf
@@ -188,6 +186,13 @@ class _Search:
         rows_are_apart = images.rows_are_apart and images.rows_have_entries and self.cones is None
         self.kept = kept if is_same else KeptValues(searched.P, searched.A, rows_are_apart=rows_are_apart)
         self.reads_curvatures = False  # as proportional
+
+    @cached_property
+    def is_rigid(self) -> Flags:
+        """Which variables stand in quadratic constraints."""
+        is_rigid = np.zeros(self.program.n_variables, bool)
+        is_rigid[self.program.quadratic.variables] = True
+        return is_rigid
 
     @cached_property
     def colours(self) -> Colours:
@@ -265,7 +270,7 @@ class _Search:
                 search, best = other_search, other
         if not settings.signs or best.n_classes <= 2:
             return best, None
-        if not may_be_equal_up_to_reflection(self.program if self.small is None else self.small.member):
+        if not self.may_be_reflected():
             return best, None
         if search.only_moves(best):
             return best, None
@@ -275,6 +280,12 @@ class _Search:
             if other.n_classes < best.n_classes:
                 return other, centres
         return best, None
+
+    def may_be_reflected(self) -> bool:
+        """Whether more may be equal where variables are measured from their centres."""
+        if self.small is None:
+            return may_be_equal_up_to_reflection(self.program, self.images.vectors)
+        return may_be_equal_up_to_reflection(self.small.member, self.vectors_of_all)
 
     def only_moves(self, best: Candidate) -> bool:
         """Whether nothing can be found with variables measured from their centres that was not found without."""

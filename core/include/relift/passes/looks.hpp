@@ -1,5 +1,6 @@
 // Looks at the vectors of a program before a search up to size, unit and sign: what kinds of variables there are, whether
-// bounds were computed, and whether a reflection would make more equal. Each stops as soon as its answer is known.
+// bounds were computed, and whether a reflection would make more equal. Each stops as soon as its answer is known, and
+// vectors of one number are looked at once.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include "digits.hpp"
 #include "fractions.hpp"
 #include "kinds.hpp"
+#include "numbers.hpp"
 #include "shared_ratios.hpp"
 
 namespace relift {
@@ -24,29 +26,95 @@ inline bool admits_zero(double low, double high, u64 low_image, u64 high_image) 
     return (low_image == 0 || low < 0) && (high_image == 0 || high > 0);
 }
 
+// Bounds and costs of variables, and what they tell.
+struct VariableNumbers : GivenNumbers {
+    bool may_be_zero(u64 k) const { return admits_zero(low[k], high[k], low_image[k], high_image[k]); }
+    bool has_size(u64 k) const { return is_size(low[k], low_image[k]) || is_size(high[k], high_image[k]); }
+    bool are_one() const { return low_image.is_one() && high_image.is_one() && cost_image.is_one(); }
+};
+
+// Whether some variable has no cost and may be 0. Most have a cost: these are passed over in blocks.
+inline bool some_rest(const VariableNumbers& given) {
+    if (given.cost_image.is_one() && given.cost_image[0] != 0) return false;
+    const u64 size = given.are_one() ? std::min<u64>(1, given.size) : given.size;
+    constexpr u64 block = 64;
+    for (u64 first = 0; first < size; first += block) {
+        const u64 last = std::min(first + block, size);
+        bool has_free = given.cost_image.is_one();
+        if (!has_free)
+            for (u64 k = first; k < last; ++k) has_free |= given.cost_image.first[k] == 0;
+        for (u64 k = first; has_free && k < last; ++k)
+            if (given.cost_image[k] == 0 && given.may_be_zero(k)) return true;
+    }
+    return false;
+}
+
+// Remembers some triples of words, so that the few kinds that most programs have are not hashed over and over.
+class RecentTriples {
+public:
+    bool has(u64 a, u64 b, u64 c) const {
+        const auto is_in = [&](const Slot& slot) { return slot.is_used && slot.a == a && slot.b == b && slot.c == c; };
+        const u64 at = place(a, b, c);
+        return is_in(slots_[at]) || is_in(slots_[at ^ 1]);
+    }
+    void take(u64 a, u64 b, u64 c) {
+        Slot& slot = slots_[place(a, b, c)];
+        if (slot.is_used) slots_[place(a, b, c) ^ 1] = slot;  // two that fall on one place are both remembered
+        slot = {a, b, c, true};
+    }
+    // Whether the triple is one of those that are remembered; if not, it is from now on.
+    bool has_or_takes(u64 a, u64 b, u64 c) {
+        const bool is_known = has(a, b, c);
+        if (!is_known) take(a, b, c);
+        return is_known;
+    }
+
+private:
+    struct Slot {
+        u64 a, b, c;
+        bool is_used;
+    };
+    static u64 place(u64 a, u64 b, u64 c) {
+        return (a * 0x9E3779B97F4A7C15u + b * 0xD6E8FEB86659FD93u + c * 0xC2B2AE3D27D4EB4Fu) >> 59;
+    }
+    Slot slots_[32] = {};
+};
+
+// Calls visit(k, place) for `n_some` of `size` places, evenly spread: the k-th is k (size - 1) / (n_some - 1).
+template <class Visit> void for_spread_places(u64 n_some, u64 size, Visit&& visit) {
+    const u64 parts = n_some > 1 ? n_some - 1 : 1, whole = (size - 1) / parts, rest = (size - 1) % parts;
+    for (u64 k = 0, at = 0, over = 0; k < n_some; ++k) {
+        visit(k, at);
+        at += whole;
+        over += rest;
+        if (over >= parts) over -= parts, ++at;
+    }
+}
+
 // The twin of relift/symmetry/likeness.py: scales are divided out of one variable of each kind as given. Of more than
 // `most` variables so many are looked at, evenly spread.
-inline Colours look_at_colours(const OwnNumbers& given, u64 most, bool sizes, bool signs) {
+inline Colours look_at_colours(const VariableNumbers& given, u64 most, bool sizes, bool signs) {
     Colours found;
-    for (u64 k = 0; k < given.size && !found.rests; ++k)
-        found.rests = given.cost_image[k] == 0 &&
-                      admits_zero(given.low[k], given.high[k], given.low_image[k], given.high_image[k]);
-    const u64 n = std::min(given.size, most);
-    const auto place = [&](u64 k) { return n == given.size ? k : k * (given.size - 1) / (most - 1); };
-    const auto absorb = [](u64 word, u64 next) { return mix(word * 0xD6E8FEB86659FD93u ^ mix(next)); };
-    Array<u64> mixed(n);
-    Array<i64> labels(n);
-    for (u64 k = 0, before = 0; k < n; ++k) {
-        const u64 j = place(k);
-        const u64 cost = given.cost_image[j], low = given.low_image[j], high = given.high_image[j];
-        const bool is_as_before = k && cost == given.cost_image[before] && low == given.low_image[before] &&
-                                  high == given.high_image[before];
-        found.lacks_size = found.lacks_size || !(is_size(given.low[j], given.low_image[j]) ||
-                                                 is_size(given.high[j], given.high_image[j]));
-        mixed[k] = is_as_before ? mixed[k - 1] : absorb(absorb(absorb(0, cost), low), high);
-        before = j;
+    found.rests = some_rest(given);
+    if (given.size && given.are_one()) {
+        found.kinds = {1, 1, 1};
+        found.lacks_size = !given.has_size(0);
+        return found;
     }
-    const Grouping kinds = group(mixed.data(), u32(n), n / 2, labels.data());
+    const u64 n = std::min(given.size, most);
+    const auto absorb = [](u64 word, u64 next) { return mix(word * 0xD6E8FEB86659FD93u ^ mix(next)); };
+    Array<u64> mixed;  // of those that are not remembered, and where they stand
+    Array<u32> places;
+    RecentTriples recent;
+    for_spread_places(n, given.size, [&](u64, u64 j) {
+        const u64 cost = given.cost_image[j], low = given.low_image[j], high = given.high_image[j];
+        found.lacks_size = found.lacks_size || !given.has_size(j);
+        if (recent.has_or_takes(cost, low, high)) return;
+        mixed.push_back(absorb(absorb(absorb(0, cost), low), high));
+        places.push_back(u32(j));
+    });
+    Array<i64> labels(mixed.size());
+    const Grouping kinds = group(mixed.data(), u32(mixed.size()), mixed.size() / 2, labels.data());
     const u64 n_kinds = kinds.n_classes();
     found.kinds = {n_kinds, n_kinds, n_kinds};
     if (n_kinds <= 1 || found.rests) return found;  // whatever rests may merge: nobody asks what else does
@@ -55,7 +123,7 @@ inline Colours look_at_colours(const OwnNumbers& given, u64 most, bool sizes, bo
     Array<u64> low_word(n_kinds), high_word(n_kinds), cost_word(n_kinds);
     Array<u8> states(n_kinds);
     for (u64 k = 0; k < n_kinds; ++k) {
-        const u64 j = place(kinds.representatives[k]);
+        const u64 j = places[kinds.representatives[k]];
         low[k] = given.low[j], high[k] = given.high[j], cost[k] = given.cost[j];
         low_image[k] = given.low_image[j], high_image[k] = given.high_image[j], cost_image[k] = given.cost_image[j];
     }
@@ -76,19 +144,29 @@ inline Colours look_at_colours(const OwnNumbers& given, u64 most, bool sizes, bo
 // Bounds that tell a size: finite, and not 0.
 class Sizes {
 public:
-    Sizes(const double* low, const double* high, u64 size, double smallest)
-        : low_(low), high_(high), size_(size), smallest_(smallest) {
-        for (u64 k = 0; k < size; ++k) count_ += u64(counts(low[k]) | counts(high[k]));
+    Sizes(const Sides& sides, double smallest) : sides_(sides), smallest_(smallest) {
+        const Numbers<double>&low = sides.low, &high = sides.high;
+        const bool low_is_none = low.is_one() && !counts(low[0]), high_is_none = high.is_one() && !counts(high[0]);
+        if ((low.is_one() && !low_is_none) || (high.is_one() && !high_is_none)) {
+            count_ = sides.size;
+        } else if (low_is_none || high_is_none) {
+            const double* const side = (low_is_none ? high : low).first;
+            for (u64 k = 0; k < sides.size && !(low_is_none && high_is_none); ++k) count_ += counts(side[k]);
+        } else {
+            for (u64 k = 0; k < sides.size; ++k) count_ += u64(counts(low.first[k]) | counts(high.first[k]));
+        }
     }
+    bool are_one() const { return sides_.are_one(); }
     u64 number(u64 most) const { return (count_ + stride(most) - 1) / stride(most); }
     // Calls visit(low, high) for about `most` of them, evenly spread, until it returns false; 0 is a side without a size.
     template <class Visit> void for_some(u64 most, Visit&& visit) const {
-        const u64 step = stride(most), gap = count_ == size_ ? step : 1;  // to the next place
-        for (u64 k = 0, to_go = 1; k < size_; k += gap) {
-            const bool low_counts = counts(low_[k]), high_counts = counts(high_[k]);
+        const u64 step = stride(most), gap = count_ == sides_.size ? step : 1;  // to the next place
+        for (u64 k = 0, to_go = 1; k < sides_.size; k += gap) {
+            const double low = sides_.low[k], high = sides_.high[k];
+            const bool low_counts = counts(low), high_counts = counts(high);
             if (gap == 1 && (!(low_counts | high_counts) || --to_go)) continue;
             to_go = step;
-            if (!visit(low_counts ? low_[k] : 0.0, high_counts ? high_[k] : 0.0)) return;
+            if (!visit(low_counts ? low : 0.0, high_counts ? high : 0.0)) return;
         }
     }
 
@@ -98,8 +176,8 @@ private:
         return (size > smallest_) & (size <= 1.7976931348623157e308);
     }
     u64 stride(u64 most) const { return std::max<u64>(1, count_ / most); }
-    const double *low_, *high_;
-    u64 size_, count_ = 0;
+    Sides sides_;
+    u64 count_ = 0;
     double smallest_;
 };
 
@@ -109,17 +187,23 @@ inline bool look_computed(const Sizes& of_variables, const Sizes& of_rows, u64 m
     if (of_variables.number(most) == 0 || number < 2) return false;
     const double enough = share * double(number);
     u64 n_long = 0;
-    double low_before = 0, high_before = 0;
-    bool is_long = false;
-    for (const Sizes* sizes : {&of_variables, &of_rows})
+    RecentTriples short_ones;
+    u64 low_before = 0, high_before = 0;  // of the last one that was short: most are like their neighbours
+    for (const Sizes* sizes : {&of_variables, &of_rows}) {
+        if (sizes->number(most) == 0) continue;
         sizes->for_some(most, [&](double low, double high) {
-            if (low != low_before || high != high_before) {
-                is_long = is_longer(low, digits) || (high != low && is_longer(high, digits));
-                low_before = low, high_before = high;
+            const u64 low_word = bits_of(low), high_word = bits_of(high);
+            if ((low_word != low_before || high_word != high_before) && !short_ones.has(low_word, high_word, 0)) {
+                if (is_longer(low, digits) || (high != low && is_longer(high, digits))) {
+                    n_long += sizes->are_one() ? sizes->number(most) : 1;
+                    return !sizes->are_one() && double(n_long) < enough;
+                }
+                short_ones.take(low_word, high_word, 0);
             }
-            n_long += is_long;
-            return double(n_long) < enough;
+            low_before = low_word, high_before = high_word;
+            return !sizes->are_one();
         });
+    }
     return double(n_long) >= enough;
 }
 
@@ -179,8 +263,7 @@ public:
     explicit ShapeCounter(u64 most) : table_(power_of_two_above(2 * most + 2), 0) {}
     u64 count() const { return count_; }
     void add(double low, double high, double cost) {
-        if (has_last_ && low == low_ && high == high_ && cost == cost_) return;
-        has_last_ = true, low_ = low, high_ = high, cost_ = cost;
+        if (recent_.has_or_takes(bits_of(low), bits_of(high), bits_of(cost))) return;
         const Shape shape = shape_of(low, high, cost);
         const u64 word = shape.word | 1;
         u64 at = shape.word >> 1 & (table_.size() - 1);
@@ -191,21 +274,24 @@ public:
 
 private:
     Array<u64> table_;
+    RecentTriples recent_;
     u64 count_ = 0;
-    bool has_last_ = false;
-    double low_ = 0, high_ = 0, cost_ = 0;
 };
 
 struct ReflectionVectors {
-    const double *q, *lb, *ub, *l, *u;
+    Numbers<double> q;
+    Sides bounds, rows;
     const u8* is_rigid;  // variables that are not moved; null if none
     u64 n, m;
 
     double middle(u64 j) const {
-        const double value = is_rigid && is_rigid[j] ? 0.0 : 0.5 * (lb[j] + ub[j]);
+        const double value = is_rigid && is_rigid[j] ? 0.0 : 0.5 * (bounds.low[j] + bounds.high[j]);
         return std::isfinite(value) ? value : 0.0;
     }
     u64 first_with_middle() const {
+        for (const Numbers<double>& side : {bounds.low, bounds.high})
+            if (side.is_one() && std::isinf(side[0])) return n;
+        if (bounds.are_one() && !is_rigid) return n && middle(0) != 0 ? 0 : n;
         u64 j = 0;
         while (j < n && middle(j) == 0) ++j;
         return j;
@@ -221,11 +307,12 @@ inline u64 spread_place(u64 k, u64 n_some, u64 size) {
 // Whether all rows that are looked at have the same bounds, of which one is infinite: wherever they are moved they have
 // at least two shapes, their own and its mirror image.
 inline bool rows_are_half_lines(const ReflectionVectors& of, u64 most) {
-    if (of.m == 0 || std::isinf(of.l[0]) == std::isinf(of.u[0])) return false;
-    const u64 n_some = std::min(of.m, most);
+    const Numbers<double>&l = of.rows.low, &u = of.rows.high;
+    if (of.m == 0 || std::isinf(l[0]) == std::isinf(u[0])) return false;
+    const u64 n_some = of.rows.are_one() ? 1 : std::min(of.m, most);
     for (u64 k = 0; k < n_some; ++k) {
         const u64 i = spread_place(k, n_some, of.m);
-        if (of.l[i] != of.l[0] || of.u[i] != of.u[0]) return false;
+        if (l[i] != l[0] || u[i] != u[0]) return false;
     }
     return true;
 }
@@ -258,10 +345,10 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
         return moved.count() < given.count();
     };
     const bool of_variables = would_be_fewer(
-        of.n, [&](ShapeCounter& to, u64 j) { to.add(of.lb[j], of.ub[j], of.q[j]); },
+        of.n, [&](ShapeCounter& to, u64 j) { to.add(of.bounds.low[j], of.bounds.high[j], of.q[j]); },
         [&](ShapeCounter& to, u64 j) {
             const double slope = P ? product(*P, j) : 0.0, centre = of.middle(j);
-            to.add(of.lb[j] - centre, of.ub[j] - centre, of.q[j] + slope);
+            to.add(of.bounds.low[j] - centre, of.bounds.high[j] - centre, of.q[j] + slope);
         });
     if (of_variables) return true;
     if (rows_are_half_lines(of, most)) return false;
@@ -269,7 +356,7 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
     if (!is_by_rows) shift.assign(of.m, 0.0);
     bool has_shift = is_by_rows;
     return would_be_fewer(
-        of.m, [&](ShapeCounter& to, u64 i) { to.add(of.l[i], of.u[i], 0.0); },
+        of.m, [&](ShapeCounter& to, u64 i) { to.add(of.rows.low[i], of.rows.high[i], 0.0); },
         [&](ShapeCounter& to, u64 i) {
             if (!has_shift)
                 for (u64 j = first; j < of.n; ++j) {
@@ -280,7 +367,7 @@ bool may_be_reflected(const SparseView<Index>& A, bool is_by_rows, const SparseV
                 }
             has_shift = true;
             const double by = is_by_rows ? product(A, i) : shift[i];
-            to.add(of.l[i] - by, of.u[i] - by, 0.0);
+            to.add(of.rows.low[i] - by, of.rows.high[i] - by, 0.0);
         });
 }
 
