@@ -33,6 +33,9 @@ from relift.symmetry.own_scales import Intervals
 
 WITHOUT: dict[str, Any] = {"sizes": False, "signs": False}
 
+LEAST_SECONDS = 1.0
+"""For so long at least lifting with scales and lifting without take turns."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sizes", description=__doc__.splitlines()[0])
@@ -157,9 +160,11 @@ def costs_of_nothing(repeats: int) -> Table:
             if kinds.may_merge or kinds.may_merge_with_masses:
                 raise SystemExit(f"kinds of {family.name} {size} merge: {kinds}.")
             plain_seconds = seconds = np.inf
-            for _ in range(repeats):
+            start, turns = process_time(), 0
+            while turns < repeats or process_time() - start < LEAST_SECONDS:  # a single short run shows little
                 plain_seconds = min(plain_seconds, best(lambda p=program: relift.lift(p, **WITHOUT), 1)[0])
                 seconds = min(seconds, best(lambda p=program: relift.lift(p), 1)[0])
+                turns += 1
             ratios.append(seconds / plain_seconds)
             table.add_row(
                 f"{family.name} {size}", f"{program.n_nonzeros:,}", f"{kinds.given}", f"{1e3 * plain_seconds:.2f}",
