@@ -62,9 +62,9 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
 
 def _has_anything(program: Program, scan: Scan) -> bool:
     """Whether there is anything to substitute: short rows, rows that may be multiples, or fixed variables."""
-    if scan.alike.size or (scan.counts.size and scan.counts.min() < 2):
+    if (scan.counts.size and scan.counts.min() < 2) or (program.lb == program.ub).any():
         return True
-    return bool((program.lb == program.ub).any())
+    return scan.alike.size > 0
 
 
 def _has_same_constraints(scan: Scan, program: Program, earlier: Reduction) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from relift.arrays import Indices, SparseMatrix
-from relift.program.passes import scan_rows
+from relift.program.passes import count_entries_of_rows, scan_rows
 from relift.program.program import Program
 from relift.records import quick
 from relift.settings import Reading
@@ -19,24 +20,51 @@ from relift.symmetry.exact_vectors import VectorImages
 @quick
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What presolve reads of a program first: exact vectors, entries of each row, rows that may be multiples."""
+    """What presolve reads of a program first: exact vectors, and the entries of each row that are not 0.
+
+    Parameters
+    ----------
+    reading
+        How floats are read.
+    images
+        The vectors exactly.
+    A
+        The matrix of the rows.
+    counts
+        How many entries of each row are not 0.
+    alike_by_count
+        Rows that may be multiples, where they were looked for as entries were counted; else None.
+    """
 
     reading: Reading
     images: VectorImages
+    A: SparseMatrix
     counts: Indices
-    alike: Indices
+    alike_by_count: Indices | None
 
     @classmethod
     def of(cls, program: Program, reading: Reading, earlier: tuple[Program, Scan] | None = None) -> Scan:
         """Read a program, but not what the earlier one has in common with it."""
         if earlier is None or earlier[1].reading != reading:
-            # Singletons become bounds.
-            return cls(reading, VectorImages.of(program, reading), *scan_rows(program.A, least=2))
+            return cls(reading, VectorImages.of(program, reading), program.A, *_looked_at(program))
         before, old = earlier
         images = VectorImages.of(program, reading, (before, old.images))
         if is_same_matrix(program.A, before.A):
-            return cls(reading, images, old.counts, old.alike)
-        return cls(reading, images, *scan_rows(program.A, least=2))
+            return cls(reading, images, old.A, old.counts, old.__dict__.get("alike", old.alike_by_count))
+        return cls(reading, images, program.A, *_looked_at(program))
+
+    @cached_property
+    def alike(self) -> Indices:
+        """Rows of two entries or more that may be multiples of another; those of one become bounds."""
+        found = self.alike_by_count
+        return scan_rows(self.A, least=2)[1] if found is None else found
+
+
+def _looked_at(program: Program) -> tuple[Indices, Indices | None]:
+    """Entries of each row, and rows that may be multiples; these are looked for later where variables are fixed."""
+    if (program.lb == program.ub).any():
+        return count_entries_of_rows(program.A), None
+    return scan_rows(program.A, least=2)
 
 
 def is_same_matrix(A: SparseMatrix, B: SparseMatrix) -> bool:

@@ -125,7 +125,7 @@ def _duplicates(
     def look() -> tuple[Duplicates | None, bool]:
         nonlocal cut
         if is_scanned:
-            counts, alike = work.counts[rows], work.alike[work.row_alive[work.alike]]
+            counts, alike = work.counts[rows], work.scan.alike[work.row_alive[work.scan.alike]]
             found = find_duplicates(A, work.reading, alike)
             found = found if found is None or rows.size == A.shape[0] else found.among(work.row_alive)
         else:

@@ -50,7 +50,7 @@ class Substitution:
         self.values_of_passes: list[Vector] = []
         self.fixed: list[FixedVariables] = []
         self.shifts: list[Shift] = []
-        self.counts, self.alike = scan.counts, scan.alike
+        self.counts = scan.counts
         self.left_alone = np.zeros(m, bool)
 
     def change(self) -> None:

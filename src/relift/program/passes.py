@@ -269,6 +269,26 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     return counts, np.frombuffer(found, np.int64)
 
 
+def count_entries_of_rows(A: SparseMatrix) -> Indices:
+    """How many entries that are not 0 each row of a CSC or CSR array has.
+
+    Parameters
+    ----------
+    A
+        The array.
+
+    Examples
+    --------
+    >>> count_entries_of_rows(sparse.csr_array([[1.0, 2.0], [0.0, 0.0], [-2.0, 0.0]])).tolist()
+    [2, 0, 1]
+    """
+    m, has_zeros = A.shape[0], not A.data.all()
+    if A.format == "csc":
+        return np.bincount(A.indices[A.data != 0] if has_zeros else A.indices, minlength=m)
+    lengths = np.diff(A.indptr).astype(np.int64)
+    return np.bincount(np.repeat(np.arange(m), lengths)[A.data != 0], minlength=m) if has_zeros else lengths
+
+
 def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> SparseMatrix:
     """Some rows and columns of a CSC or CSR array, in ascending order, in the same format; the array itself if all.
 

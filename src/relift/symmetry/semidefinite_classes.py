@@ -164,8 +164,8 @@ def _entries(rows: ConicRows) -> Indices:
 
 def _are_told_apart(rows: ConicRows, entries: Indices, costs: FieldElements) -> bool:
     """Whether costs alone leave too many classes of entries: where all differ, so do rows that begin elsewhere."""
-    A = rows.A
-    if not A.has_sorted_indices or not A.data.all() or np.unique(costs).size < costs.size:
+    A, up_to_sign = rows.A, np.minimum(costs, field.negate(costs))
+    if not A.has_sorted_indices or not A.data.all() or np.unique(up_to_sign).size < costs.size:
         return False
     starts = A.indptr[entries]
     first = A.indices[starts[A.indptr[entries + 1] > starts]]
