@@ -293,6 +293,7 @@ CORE = _of(
     ("worklist.hpp", "if (cells_[number].is_waiting) largest = none;\n        else if", "if", "test_core"),
     ("worklist.hpp", "} else if (vertex.sum != cell.sum_or_offset) {", "} else if (false) {", "test_core"),
     ("refine.hpp", "return diagonal_.empty() ? colour : absorb(colour, diagonal_[j]);", "return colour;", "test_core"),
+    ("spare_memory.hpp", "in_use_ + kept_ + size > most_in_use_) free_first();", "false) free_first();", "test_core"),
     ("rows_apart.hpp", "ascend &= matrix.indices[e - 1] < matrix.indices[e];", "", "test_core"),
     ("rows_apart.hpp", "counts.end(), 0u) < 2;", "counts.end(), 0u) < 3;", "test_core"),
     ("proportions.hpp", "if (matrix.offsets[major] == matrix.offsets[major + 1]) return false;", "", "test_core"),
