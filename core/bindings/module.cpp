@@ -12,6 +12,7 @@
 #include "relift/factor/fill.hpp"
 #include "relift/likeness.hpp"
 #include "relift/refine.hpp"
+#include "relift/told_apart.hpp"
 
 namespace {
 
@@ -626,6 +627,24 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* told_apart(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        LookArguments given{};
+        int sizes, signs, scales_rows, has_masses;
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOpppp", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
+                              &given.n_rows, &given.variables, &given.rows, &sizes, &signs, &scales_rows, &has_masses))
+            return nullptr;
+        return with_any_problem(given, [&](const auto& problem) -> PyObject* {
+            const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
+            if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
+            const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0};
+            const bool are_apart =
+                without_lock([&] { return ToldApart(problem, variables.numbers, rows.numbers, question).run(); });
+            return PyBool_FromLong(are_apart);
+        });
+    });
+}
+
 PyObject* masses(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         LookArguments given{};
@@ -749,6 +768,9 @@ PyMethodDef methods[] = {
      "None."},
     {"relative_scales", relative_scales, METH_VARARGS,
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
+    {"told_apart", told_apart, METH_VARARGS,
+     "told_apart(P, A, A_is_csr, n_variables, n_rows, variables, rows, sizes, signs, scales_rows, has_masses): "
+     "whether rounds in floats tell all variables apart, up to size, unit and sign; the numbers are as in masses()."},
     {"likeness", likeness, METH_VARARGS,
      "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "
      "rows; returns whether they speak for masses, unless only the second is asked, and whether right-hand sides in "

@@ -6,6 +6,7 @@
 
 #include "check.hpp"
 #include "relift/refine.hpp"
+#include "relift/told_apart.hpp"
 
 using namespace relift;
 
@@ -751,6 +752,39 @@ void test_rows_apart() {
     CHECK(passes::are_close({0, HUGE_VAL, 0, 0}, {0, HUGE_VAL, 1, 0}));
 }
 
+// Rounds in floats say that all are alone only where exact classes do, and often where they do.
+template <class Index>
+void test_told_apart_in_floats() {
+    std::mt19937_64 random(13);
+    u32 n_told = 0, n_alone = 0;
+    for (int k = 0; k < 600; ++k) {
+        const u32 n = 2 + u32(random() % 12), m = 1 + u32(random() % 12);
+        RandomProgram<Index> program(random, n, m, 6, k % 2 ? 100000 : 5, k % 3 == 0, k % 4 < 2);
+        std::vector<double> costs(n), low(n, 0.0), high(n, 1.0);
+        for (double& cost : costs) cost = k % 5 ? 1.0 : double(random() % 3);
+        std::vector<u64> images(3 * n);
+        for (u32 j = 0; j < n; ++j) {
+            images[j] = program.q[j] = image_of(costs[j], Reading::decimal);
+            images[n + j] = image_of(low[j], Reading::decimal);
+            images[2 * n + j] = image_of(high[j], Reading::decimal);
+        }
+        const passes::GivenNumbers variables{{low.data(), 1}, {high.data(), 1}, {costs.data(), 1}, {&images[n], 1},
+                                             {&images[2 * n], 1}, {&images[0], 1}, n};
+        const passes::GivenNumbers rows{{program.l.data(), 1}, {program.u.data(), 1}, {}, {program.lower.data(), 1},
+                                        {program.upper.data(), 1}, {}, m};
+        const Classes classes = classes_of(program, Options{true, Reading::decimal, false, 1});
+        const bool are_alone = std::set<i64>(classes.variables.begin(), classes.variables.end()).size() == n;
+        for (const bool has_masses : {false, true}) {
+            const ApartQuestion question{true, true, true, has_masses};
+            const bool told = ToldApart<Index>(program.problem(), variables, rows, question).run();
+            CHECK(are_alone || !told);
+            n_told += told;
+            n_alone += are_alone;
+        }
+    }
+    CHECK(n_alone > 200 && n_told > 100);
+}
+
 void test_values_that_are_not_finite() {
     std::vector<double> values{0.0, -0.0, 1e308, -1e308, 5e-324, 1.0};
     const std::int32_t offsets[] = {0, 6};
@@ -840,6 +874,8 @@ int main() {
     test_cancelled_sums_split_nothing();
     test_rows_apart<std::int32_t>();
     test_rows_apart<std::int64_t>();
+    test_told_apart_in_floats<std::int32_t>();
+    test_told_apart_in_floats<std::int64_t>();
     test_values_that_are_not_finite();
     test_signs_of_entries();
     test_words_are_grouped_and_counted_alike_by_threads();

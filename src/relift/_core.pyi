@@ -65,6 +65,20 @@ def kept_weights() -> object: ...
 
 _Numbers = tuple[_Floats, _Floats, _Floats | None, _Words, _Words, _Words | None]
 
+def told_apart(
+    P: _Compressed | None,
+    A: _Compressed,
+    A_is_csr: bool,
+    n_variables: int,
+    n_rows: int,
+    variables: _Numbers,
+    rows: _Numbers,
+    sizes: bool,
+    signs: bool,
+    scales_rows: bool,
+    has_masses: bool,
+    /,
+) -> bool: ...
 def likeness(
     A: _Compressed,
     A_is_csr: bool,

@@ -7,11 +7,16 @@ namespace relift {
 
 constexpr u32 most_steps_of_masses = 32;
 
-// Positive numbers of some of many things, floats and exact; 0 where not known.
+// Positive numbers of some of many things, floats and, where they are wanted, exact; 0 where not known.
 struct Known {
     Array<double> floats;
     Array<u64> images;
-    explicit Known(u64 size) : floats(size, 0.0), images(size, 0) {}
+    explicit Known(u64 size, bool is_exact = true) : floats(size, 0.0), images(is_exact ? size : 0, 0) {}
+    bool is_exact() const { return images.size() == floats.size(); }
+    void take(u64 k, const Known& from) {
+        floats[k] = from.floats[k];
+        if (is_exact()) images[k] = from.images[k];
+    }
 };
 
 // The best offer that reaches a thing: from a neighbour through an entry.
@@ -25,6 +30,14 @@ struct Offer {
         value = other;
         neighbour = from;
         entry = through;
+    }
+};
+
+// The same where nothing exact is asked for.
+struct FloatOffer {
+    double value = NAN;
+    void take(double other, u32, u64, bool least) {
+        if (!(least ? other >= value : other <= value)) value = other;
     }
 };
 
@@ -69,7 +82,19 @@ inline bool learn(Array<Offer>& offers, const Known& of, bool divides, EntrySize
     return true;
 }
 
+inline bool learn(Array<FloatOffer>& offers, const Known&, bool, EntrySizes&, Known& to) {
+    bool has_learnt = false;
+    for (u64 k = 0; k < offers.size(); ++k) {
+        const double value = std::exchange(offers[k].value, NAN);
+        if (!(value > 0 && std::isfinite(value))) continue;
+        to.floats[k] = value;
+        has_learnt = true;
+    }
+    return has_learnt;
+}
+
 // What variables and rows are offered in one step; nothing between steps.
+template <class Offer>
 struct Offers {
     Array<Offer> to_variables, to_rows;
     Offers(u64 n_variables, u64 n_rows) : to_variables(n_variables, Offer()), to_rows(n_rows, Offer()) {}
@@ -78,7 +103,7 @@ struct Offers {
 // Offers of majors that are known to minors that are not, and the other way round. What majors get is divided by entries,
 // and the least of it is best, or it is multiplied, and the largest is; for minors the opposite. What is left out, which
 // may be null, neither offers nor is offered anything.
-template <class Index>
+template <class Index, class Offer>
 void offer(const SparseView<Index>& matrix, const Known& majors, const Known& minors, bool minors_are_open,
            bool to_majors_divides, const Known* left_out_majors, const Known* left_out_minors, Array<Offer>& to_majors,
            Array<Offer>& to_minors) {
@@ -101,9 +126,9 @@ void offer(const SparseView<Index>& matrix, const Known& majors, const Known& mi
 }
 
 // Lets sizes, or prices, spread over the matrix until nothing new is learnt; not over rows that are known in `without`.
-template <class Index>
+template <class Index, class Offer>
 void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, Known& variables, Known& rows,
-             Offers& offers, const Known* without = nullptr) {
+             Offers<Offer>& offers, const Known* without = nullptr) {
     const auto is_open = [](const Known& known) {
         return std::any_of(known.floats.begin(), known.floats.end(), [](double value) { return value == 0; });
     };
@@ -123,14 +148,14 @@ void hand_on(const Problem<Index>& problem, bool is_price, EntrySizes& size_of, 
 
 // Gives variables without bounds the least that a row admits, whether its own numbers tell that or other variables: the
 // latter over rows that have no numbers of their own.
-template <class Index>
+template <class Index, class Offer>
 void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Known& sizes, Known& row_sizes,
-                         Offers& offers) {
+                         Offers<Offer>& offers) {
     const auto are_known = [](const Known& known) {
         return std::all_of(known.floats.begin(), known.floats.end(), [](double value) { return value != 0; });
     };
     if (are_known(sizes) || are_known(row_sizes)) return;
-    Known near(sizes), near_rows(problem.n_rows), far(problem.n_variables);
+    Known near(sizes), near_rows(problem.n_rows, sizes.is_exact()), far(problem.n_variables, sizes.is_exact());
     hand_on(problem, false, size_of, near, near_rows, offers, &row_sizes);
     for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
         const double size = std::fabs(problem.A.values[entry]), there = row_sizes.floats[row];
@@ -138,14 +163,13 @@ void hand_on_from_bounds(const Problem<Index>& problem, EntrySizes& size_of, Kno
             offers.to_variables[column].take(there / size, row, entry, true);
     });
     learn(offers.to_variables, row_sizes, true, size_of, far);
-    const auto take = [](Known& to, u64 k, const Known& from) { to.floats[k] = from.floats[k], to.images[k] = from.images[k]; };
     for (u64 j = 0; j < sizes.floats.size(); ++j) {
         if (sizes.floats[j] != 0) continue;
         const bool takes_far = far.floats[j] > 0 && (near.floats[j] == 0 || far.floats[j] < near.floats[j]);
-        take(sizes, j, takes_far ? far : near);
+        sizes.take(j, takes_far ? far : near);
     }
     for (u64 i = 0; i < row_sizes.floats.size(); ++i)
-        if (row_sizes.floats[i] == 0) take(row_sizes, i, near_rows);
+        if (row_sizes.floats[i] == 0) row_sizes.take(i, near_rows);
 }
 
 struct MassArrays {
@@ -193,26 +217,34 @@ inline void size_of_interval(double low, double high, u64 low_image, u64 high_im
     size = std::fabs(bound);
 }
 
-// Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.
-// A_read is null, or the values of A as they were read before.
-template <class Index>
-void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
-                 const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes, const MassArrays& out,
-                 const MassArrays& row_out, const Weights* A_read = nullptr) {
+// What the numbers of variables and rows, and the matrices, tell about sizes and prices.
+struct SizesAndPrices {
+    Known sizes, prices, row_sizes, row_prices;
+    SizesAndPrices(u64 n_variables, u64 n_rows, bool is_exact)
+        : sizes(n_variables, is_exact), prices(n_variables, is_exact), row_sizes(n_rows, is_exact),
+          row_prices(n_rows, is_exact) {}
+};
+
+// Numbers are those of OwnNumbers or of passes::GivenNumbers.
+template <class Offer, class Index, class Numbers>
+void find_sizes_and_prices(const Problem<Index>& problem, Reading reading, const Numbers& variables,
+                           const Numbers& rows, const Weights* A_read, SizesAndPrices& found) {
     EntrySizes size_in_A(problem.A.values, reading, A_read);
-    Known sizes(problem.n_variables), row_sizes(problem.n_rows);
-    Known prices(problem.n_variables), row_prices(problem.n_rows);
+    Known &sizes = found.sizes, &prices = found.prices, &row_sizes = found.row_sizes;
+    const auto take_size = [](const Numbers& given, u64 k, Known& known) {
+        u64 image = 0;
+        size_of_interval(given.low[k], given.high[k], given.low_image[k], given.high_image[k], known.floats[k], image);
+        if (known.is_exact()) known.images[k] = image;
+    };
     for (u32 j = 0; j < problem.n_variables; ++j) {
-        size_of_interval(variables.low[j], variables.high[j], variables.low_image[j], variables.high_image[j],
-                         sizes.floats[j], sizes.images[j]);
+        take_size(variables, j, sizes);
         if (variables.cost_image[j] == 0) continue;
-        prices.floats[j] = std::fabs(variables.cost[j]);
-        prices.images[j] = variables.cost[j] < 0 ? field_negate(variables.cost_image[j]) : variables.cost_image[j];
+        const double cost = variables.cost[j];
+        prices.floats[j] = std::fabs(cost);
+        if (prices.is_exact()) prices.images[j] = cost < 0 ? field_negate(variables.cost_image[j]) : variables.cost_image[j];
     }
-    for (u32 i = 0; i < problem.n_rows; ++i)
-        size_of_interval(rows.low[i], rows.high[i], rows.low_image[i], rows.high_image[i], row_sizes.floats[i],
-                         row_sizes.images[i]);
-    Offers offers(problem.n_variables, problem.n_rows);
+    for (u32 i = 0; i < problem.n_rows; ++i) take_size(rows, i, row_sizes);
+    Offers<Offer> offers(problem.n_variables, problem.n_rows);
     hand_on_from_bounds(problem, size_in_A, sizes, row_sizes, offers);
     hand_on(problem, false, size_in_A, sizes, row_sizes, offers);
     if (problem.has_P()) {
@@ -225,9 +257,35 @@ void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumber
         EntrySizes size_in_P(problem.P.values, reading, nullptr);
         learn(offers.to_variables, sizes, false, size_in_P, prices);
     }
-    hand_on(problem, true, size_in_A, prices, row_prices, offers);
-    multiply_within_classes(sizes, prices, labels, n_classes, out);
-    multiply_within_classes(row_sizes, row_prices, row_labels, n_row_classes, row_out);
+    hand_on(problem, true, size_in_A, prices, found.row_prices, offers);
+}
+
+// Bounds and costs of the variables, then bounds of the rows; labels of both, and the masses of both, which are written.
+// A_read is null, or the values of A as they were read before.
+template <class Index>
+void find_masses(const Problem<Index>& problem, Reading reading, const OwnNumbers& variables, const OwnNumbers& rows,
+                 const i64* labels, const i64* row_labels, u64 n_classes, u64 n_row_classes, const MassArrays& out,
+                 const MassArrays& row_out, const Weights* A_read = nullptr) {
+    SizesAndPrices found(problem.n_variables, problem.n_rows, true);
+    find_sizes_and_prices<Offer>(problem, reading, variables, rows, A_read, found);
+    multiply_within_classes(found.sizes, found.prices, labels, n_classes, out);
+    multiply_within_classes(found.row_sizes, found.row_prices, row_labels, n_row_classes, row_out);
+}
+
+// The same in floats alone, where each is in a class of its own.
+template <class Index, class Numbers>
+void find_masses(const Problem<Index>& problem, const Numbers& variables, const Numbers& rows, double* masses,
+                 double* row_masses) {
+    SizesAndPrices found(problem.n_variables, problem.n_rows, false);
+    find_sizes_and_prices<FloatOffer>(problem, Reading::decimal, variables, rows, nullptr, found);
+    const auto multiply = [](const Known& sizes, const Known& prices, double* out) {
+        for (u64 k = 0; k < sizes.floats.size(); ++k) {
+            const double mass = sizes.floats[k] * prices.floats[k];
+            out[k] = mass > 0 && std::isfinite(mass) ? mass : 1.0;
+        }
+    };
+    multiply(found.sizes, found.prices, masses);
+    multiply(found.row_sizes, found.row_prices, row_masses);
 }
 
 // One mass for each cone and all its rows: the least among the rows of its class, the first of equal ones. Arrays begin at

@@ -40,6 +40,49 @@ inline bool is_as_before(const OwnNumbers& given, u64 k) {
            repeats(given.high) && repeats(given.cost);
 }
 
+// The numbers of one variable, or of one row, whose cost is 0; its mass is 1 unless masses are given.
+struct OwnNumbersOfOne {
+    double low, high, cost, mass;
+    u64 low_image, high_image, cost_image;
+};
+
+// What they tell. The image is that of the size, or of its inverse where a cost tells it, without the mass.
+struct OwnScale {
+    double size = 1;
+    u64 image = 1;
+    bool is_inverse = false, is_negative = false;
+    u8 state = 0;
+};
+
+inline OwnScale own_scale(const OwnNumbersOfOne& given, bool sizes, bool signs) {
+    const double low = given.low, high = given.high;
+    const bool low_counts = is_size(low, given.low_image), high_counts = is_size(high, given.high_image);
+    const bool has_cost = given.cost_image != 0;
+    const double cost = has_cost ? given.cost : 0.0;
+    const bool is_even = given.high_image == negated_bound(given.low_image);
+    OwnScale own;
+    bool is_known = true;
+    if (sizes && (low_counts || high_counts)) {
+        const bool takes_low = low_counts && (!high_counts || std::fabs(low) > std::fabs(high));
+        const double bound = takes_low ? low : high;
+        own.size = std::fabs(bound);
+        own.image = takes_low ? given.low_image : given.high_image;
+        if (bound < 0) own.image = field_negate(own.image);
+    } else if (sizes && has_cost && is_size(cost, given.cost_image)) {
+        own.size = given.mass / std::fabs(cost);
+        own.image = cost < 0 ? field_negate(given.cost_image) : given.cost_image;
+        own.is_inverse = true;
+    } else if (sizes) {
+        is_known = false;
+    }
+    own.is_negative = signs && (is_even ? cost < 0 : high < -low);
+    const bool admits_zero = (given.low_image == 0 || low < 0) && (given.high_image == 0 || high > 0);
+    own.state = !has_cost && admits_zero ? rests : 0;
+    if (own.state && !is_known) own.state |= has_open_size;
+    if (own.state && signs && is_even) own.state |= has_open_sign;
+    return own;
+}
+
 inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, const OwnScaleArrays& out) {
     Array<u32> places;                 // where the numbers are not those of the one before
     Array<u64> known;                  // the images there, of sizes or of their inverses
@@ -47,39 +90,15 @@ inline void find_own_scales(const OwnNumbers& given, bool sizes, bool signs, con
     places.reserve(given.size), known.reserve(given.size), is_inverse_size.reserve(given.size);
     for (u64 k = 0; k < given.size; ++k) {
         if (is_as_before(given, k)) continue;
-        const u64 low_image = given.low_image[k], high_image = given.high_image[k];
-        const double low = given.low[k], high = given.high[k];
-        const bool low_counts = is_size(low, low_image), high_counts = is_size(high, high_image);
-        const bool has_cost = given.cost && given.cost_image[k] != 0;
-        const double cost = has_cost ? given.cost[k] : 0.0;
-        const bool is_even = high_image == negated_bound(low_image);
-        // The image is that of the size, or of its inverse where a cost tells it.
-        double size = 1;
-        u64 image = 1;
-        bool is_inverse = false, is_known = true;
-        if (sizes && (low_counts || high_counts)) {
-            const bool takes_low = low_counts && (!high_counts || std::fabs(low) > std::fabs(high));
-            const double bound = takes_low ? low : high;
-            size = std::fabs(bound);
-            image = takes_low ? low_image : high_image;
-            if (bound < 0) image = field_negate(image);
-        } else if (sizes && has_cost && is_size(cost, given.cost_image[k])) {
-            size = (given.mass ? given.mass[k] : 1.0) / std::fabs(cost);
-            image = cost < 0 ? field_negate(given.cost_image[k]) : given.cost_image[k];
-            is_inverse = true;
-        } else if (sizes) {
-            is_known = false;
-        }
-        const bool is_negative = signs && (is_even ? cost < 0 : high < -low);
-        out.floats[k] = is_negative ? -size : size;
-        const bool admits_zero = (low_image == 0 || low < 0) && (high_image == 0 || high > 0);
-        u8 state = !has_cost && admits_zero ? rests : 0;
-        if (state && !is_known) state |= has_open_size;
-        if (state && signs && is_even) state |= has_open_sign;
-        out.states[k] = state;
+        const OwnScale own = own_scale({given.low[k], given.high[k], given.cost ? given.cost[k] : 0.0,
+                                        given.mass ? given.mass[k] : 1.0, given.low_image[k], given.high_image[k],
+                                        given.cost ? given.cost_image[k] : 0},
+                                       sizes, signs);
+        out.floats[k] = own.is_negative ? -own.size : own.size;
+        out.states[k] = own.state;
         places.push_back(u32(k));
-        known.push_back(is_negative ? field_negate(image) : image);
-        is_inverse_size.push_back(is_inverse);
+        known.push_back(own.is_negative ? field_negate(own.image) : own.image);
+        is_inverse_size.push_back(own.is_inverse);
     }
     const Array<u64> reciprocal = inverses(known.data(), u32(known.size()));
     const Array<u64> inverse_mass = given.mass ? inverses(given.mass_image, u32(given.size)) : Array<u64>();

@@ -343,7 +343,10 @@ def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Imag
     """What tells things apart from the start: the vectors, and the classes of an earlier lifting."""
     apart = reduction.rows_are_apart
     if kept is None:
-        return Images(reduction.images, rows_are_apart=apart, rows_have_entries=_rows_have_entries(reduction))
+        return Images(
+            reduction.images, rows_are_apart=apart, rows_have_entries=_rows_have_entries(reduction),
+            are_given=reduction.is_trivial,
+        )  # fmt: skip
     settled, old = kept
     variables = _labels_with_rest(old.variables, settled.variables, reduction.program.n_variables)
     rows = _labels_with_rest(old.rows, settled.rows, reduction.program.n_rows)

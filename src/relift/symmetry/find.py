@@ -190,6 +190,8 @@ class Images:
         Whether it is known that no row is a multiple of another, and at most one is 0.
     rows_have_entries
         Whether it is known that none is 0.
+    are_given
+        Whether the vectors are those that were given, and not computed from them.
     """
 
     vectors: VectorImages
@@ -199,6 +201,7 @@ class Images:
     cones: Sequence[FieldElements] = ()
     rows_are_apart: bool = False
     rows_have_entries: bool = False
+    are_given: bool = False
 
 
 def find_symmetry(

@@ -43,12 +43,16 @@ from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, r
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
 from relift.symmetry.spare_memory import memory_kept
+from relift.symmetry.told_apart import variables_are_told_apart
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
 SMALL = 10_000
 """Up to so many entries masses are tried without a look at some rows first, and nothing is merged for the search."""
+
+TELLING = 2_000
+"""From so many entries on floats are asked first whether anything can be found."""
 
 WORTH_MERGING = 0.5
 """Equitable classes are merged for the search where they are at most this share of variables and rows."""
@@ -182,10 +186,12 @@ class _Search:
         self.most_rounded = np.inf
         self.look: Likeness | None = None  # at the program without any classes
         searched = program if self.cones is None else self.cones.stacked.program
-        is_same = kept is not None and kept.P is searched.P and kept.A is searched.A
-        rows_are_apart = images.rows_are_apart and images.rows_have_entries and self.cones is None
-        self.kept = kept if is_same else KeptValues(searched.P, searched.A, rows_are_apart=rows_are_apart)
+        if kept is None or kept.P is not searched.P or kept.A is not searched.A:
+            rows_are_apart = images.rows_are_apart and images.rows_have_entries and self.cones is None
+            kept = KeptValues(searched.P, searched.A, rows_are_apart=rows_are_apart)
+        self.kept = kept
         self.reads_curvatures = False  # as proportional
+        self.is_alone = False  # everything, with equal masses
 
     @cached_property
     def is_rigid(self) -> Flags:
@@ -262,8 +268,12 @@ class _Search:
 
     def best_of_all(self) -> tuple[Candidate, Centres | None]:
         """The fewest classes, also with numbers read as proportional, and with variables measured from centres."""
-        search, best, settings = self, self.best(), self.settings
-        other_search = self.read_as_proportional() if settings.sizes and best.n_classes > 2 else None
+        settings = self.settings
+        with memory_kept():
+            is_told_apart = self.is_told_apart()  # also where numbers are in proportion but for rounding
+        search, best = self, self.alone() if is_told_apart else self.best()
+        is_read_otherwise = settings.sizes and best.n_classes > 2 and not is_told_apart
+        other_search = self.read_as_proportional() if is_read_otherwise else None
         if other_search is not None:
             other = other_search.exact()
             if other.n_classes < best.n_classes:
@@ -280,6 +290,29 @@ class _Search:
             if other.n_classes < best.n_classes:
                 return other, centres
         return best, None
+
+    def is_told_apart(self) -> bool:
+        """Whether floats show that neither equal masses nor those of sizes and prices put anything into one class."""
+        images, settings = self.images, self.settings
+        is_asked = self.is_linear and self.small is None and settings.digits is None and self.n_entries > TELLING
+        if not is_asked or not self.kept.rows_are_apart or not images.are_given or images.variables or images.rows:
+            return False
+        plain = self.plain
+        is_known = plain is not None and plain.variables.is_discrete and not self.colours.may_merge
+        self.is_alone = is_known or self._tells(masses=False)
+        if not self.is_alone:
+            return False
+        return not self.tries_masses(self.alone().found) or self._tells(masses=True)
+
+    def _tells(self, *, masses: bool) -> bool:
+        return variables_are_told_apart(self.program, self.images.vectors, self.settings, masses=masses)
+
+    def alone(self) -> Candidate:
+        """Every variable and every row by itself."""
+        n, m = self.program.n_variables, self.program.n_rows
+        classes = as_given(Partition.discrete(n)), as_given(Partition.discrete(m))
+        nothing = RefinementStatistics("compiled", 0, 0, 0, 0.0)
+        return Candidate(self.program, ScaledRefinement(*classes, nothing), None, NONE)
 
     def may_be_reflected(self) -> bool:
         """Whether more may be equal where variables are measured from their centres."""
@@ -335,20 +368,15 @@ class _Search:
 
     def exact(self) -> Candidate:
         """Classes with equal masses, or with those of sizes and prices if they are fewer."""
-        candidate = None
-        if self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
+        candidate = self.alone() if self.is_alone else None
+        if candidate is None and self.is_linear and self.settings.scale_rows and not self.colours.may_merge:
             candidate = self.equitable()
         with memory_kept():
             return self.with_masses(self.refine(None) if candidate is None else candidate)
 
     def with_masses(self, candidate: Candidate) -> Candidate:
         """The given classes, or those with masses of sizes and prices if they are fewer."""
-        # Quadratic constraints are compared with equal masses only.
-        may_merge = self.cones is not None or (self.is_linear and self.colours.may_merge_with_masses)
-        by_rows = self.is_linear and self.colours.lacks_size  # sizes that rows tell show in rows alone
-        if not self.settings.sizes or not (may_merge or by_rows):
-            return candidate
-        if (self.n_entries > SMALL or not may_merge) and not self.speaks_for_masses(candidate.found):
+        if not self.tries_masses(candidate.found):
             return candidate
         masses = self.masses(candidate.found)
         if masses is not None:
@@ -356,6 +384,15 @@ class _Search:
             if with_masses.n_classes < candidate.n_classes:
                 return with_masses
         return candidate
+
+    def tries_masses(self, found: ScaledRefinement) -> bool:
+        """Whether masses of sizes and prices are worth a search, by kinds of variables and a look at some rows."""
+        # Quadratic constraints are compared with equal masses only.
+        may_merge = self.cones is not None or (self.is_linear and self.colours.may_merge_with_masses)
+        by_rows = self.is_linear and self.colours.lacks_size  # sizes that rows tell show in rows alone
+        if not self.settings.sizes or not (may_merge or by_rows):
+            return False
+        return (self.n_entries <= SMALL and may_merge) or self.speaks_for_masses(found)
 
     @property
     def n_entries(self) -> int:

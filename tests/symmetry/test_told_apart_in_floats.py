@@ -1,0 +1,164 @@
+"""Rounds in floats tell all variables apart only where exact searches do, and nothing else changes by them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import relift
+from relift.arrays import SparseMatrix, Vector
+from relift.lifting.presolve import reduce
+from relift.program.program import Program
+from relift.settings import LiftSettings
+from relift.symmetry import finite_field, scaled_search, told_apart
+from relift.symmetry.colour_refinement import core_is_compiled
+from relift.symmetry.exact_vectors import VectorImages
+
+needs_core = pytest.mark.skipif(not core_is_compiled(), reason="the compiled core is not installed")
+FORMATS = ("csr", "csc")
+
+
+def is_told(program: Program, *, masses: bool = False) -> bool:
+    vectors = VectorImages.of(program, "decimal")
+    return told_apart.variables_are_told_apart(program, vectors, LiftSettings(), masses=masses)
+
+
+def of_few_numbers(seed: int) -> Program:
+    """A small program in which much may be equal: few values, bounds and costs, some columns again in other units."""
+    random = np.random.default_rng(seed)
+    n, m = int(random.integers(2, 9)), int(random.integers(1, 7))
+    A = random.choice([0.0, 0, 1, -1, 2, 0.5, 0.3], (m, n))
+    q = random.choice([0.0, 0, 1, -1, 2], n)
+    lb, ub = random.choice([0.0, -np.inf, -1, -2], n), random.choice([np.inf, 1.0, 2, 3], n)
+    l = random.choice([-np.inf, -1.0, 0, 1], m)
+    u = np.where(np.isfinite(l), l, 0) + random.choice([0.0, 1, np.inf], m)
+    for _ in range(int(random.integers(0, 3))):  # the same variable once more: as it is, in other units, turned
+        j, factor = int(random.integers(n)), float(random.choice([1.0, 2.0, 0.1, -1.0]))
+        A, q = np.c_[A, A[:, j] * factor], np.r_[q, q[j] * factor]
+        ends = np.sort([lb[j] / factor, ub[j] / factor])
+        lb, ub = np.r_[lb, ends[0]], np.r_[ub, ends[1]]
+    P = np.diag(random.choice([0.0, 0, 1, 2], q.size)) if random.random() < 0.4 else None
+    kind = sparse.csr_array if random.random() < 0.5 else sparse.csc_array
+    return Program(P, q, kind(A), l, u, lb, ub)
+
+
+def of_measured_numbers(seed: int, n: int = 300, kind: str = "csr") -> Program:
+    """A program without symmetry, of which costs and bounds tell little."""
+    random = np.random.default_rng(seed)
+    A = sparse.random_array((n // 2, n), density=6 / n, rng=random, format="lil")
+    A[:, 0], A[0, :] = 0.37, random.uniform(1, 2, n)
+    P = sparse.diags_array(random.uniform(1, 2, n)) if seed % 2 else None
+    return Program(P, np.ones(n), A.asformat(kind), l=1.0, lb=0, ub=4.0)
+
+
+def with_a_twin(program: Program, factor: float) -> Program:
+    """The program with its third variable once more, in other units."""
+    A = sparse.csc_array(program.A)
+    column = A[:, [2]] * factor
+    wide = sparse.hstack([A, column]).asformat(program.A.format)
+
+    def once_more(vector: Vector, last: float) -> Vector:
+        return np.r_[vector, last]
+
+    P: SparseMatrix | None = None
+    if program.P is not None:
+        P = sparse.block_diag([program.P, [[float(program.P[2, 2]) * factor**2]]], format="csc")
+    ends = sorted((float(program.lb[2]) / factor, float(program.ub[2]) / factor))
+    return Program(
+        P, once_more(program.q, float(program.q[2]) * factor), wide, program.l, program.u,
+        once_more(program.lb, ends[0]), once_more(program.ub, ends[1]),
+    )  # fmt: skip
+
+
+def sizes_of(program: Program) -> tuple[int, ...]:
+    lifting = relift.lift(program)
+    return lifting.small.n_variables, lifting.small.n_rows
+
+
+@needs_core
+def test_nothing_is_told_apart_that_an_exact_search_merges(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_told = 0
+    for seed in range(400):
+        program = of_few_numbers(seed)
+        reduction = reduce(program)
+        if not reduction.is_trivial or not reduction.rows_are_apart or program.n_rows == 0:
+            continue
+        monkeypatch.setattr(scaled_search, "TELLING", np.inf)
+        exact = sizes_of(program)
+        monkeypatch.setattr(scaled_search, "TELLING", 0)
+        assert sizes_of(program) == exact, seed
+        n_told += is_told(program)
+    assert n_told > 40
+
+
+@needs_core
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("masses", [False, True])
+def test_measured_entries_tell_all_apart(kind: str, masses: bool) -> None:
+    for seed in range(10):
+        assert is_told(of_measured_numbers(seed, kind=kind), masses=masses), seed
+
+
+@needs_core
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("factor", [1.0, -1.0, 0.3, 1e-3, 7e5])
+def test_one_twin_among_hundreds_is_not_told_apart(kind: str, factor: float) -> None:
+    for seed in range(10):
+        program = with_a_twin(of_measured_numbers(seed, kind=kind), factor)
+        assert not is_told(program), seed
+        assert not is_told(program, masses=True), seed
+
+
+@needs_core
+def test_fleets_of_unequal_sizes_are_told_apart_only_with_equal_masses() -> None:
+    random = np.random.default_rng(3)
+    size = random.uniform(1, 9, 40).round(3)
+    A = np.vstack([np.ones((1, 40)), np.eye(40)])
+    program = Program(q=np.full(40, 2.0), A=A, l=np.r_[60.0, 0.1 * size], lb=0, ub=size)
+    assert is_told(program)
+    assert not is_told(program, masses=True)
+    assert relift.lift(program).small.n_variables == 1
+
+
+@needs_core
+def test_numbers_in_proportion_but_for_rounding_are_not_told_apart() -> None:
+    size = np.random.default_rng(4).uniform(1, 9, 40)
+    need = 0.7234982347 * size  # not the decimals that were meant
+    A = np.vstack([np.ones((1, 40)), np.eye(40)])
+    program = Program(q=np.full(40, 2.0), A=A, l=np.r_[70.0, need], lb=0, ub=3.1 * size)
+    assert not is_told(program, masses=True)
+
+
+@needs_core
+def test_sums_in_another_order_are_not_told_apart() -> None:
+    """Two variables whose columns hold the same entries, for rows in the opposite order."""
+    random = np.random.default_rng(5)
+    values, n = random.uniform(0.1, 1, (150, 10)), 10
+    half = sparse.csr_array(np.hstack([values, np.zeros((150, 10))]))
+    other = sparse.csr_array(np.hstack([np.zeros((150, 10)), values[::-1]]))
+    A = sparse.vstack([half, other, sparse.csr_array(np.ones((1, 2 * n)))]).tocsr()
+    program = Program(q=np.ones(2 * n), A=A, l=1.0, lb=0)
+    assert not is_told(program)
+    assert relift.lift(program).small.n_variables == n
+
+
+@needs_core
+def test_what_rests_is_not_told_apart() -> None:
+    """Free variables without costs of which the only row has 0 on both sides stay at 0."""
+    random = np.random.default_rng(6)
+    A = sparse.csr_array(random.uniform(1, 2, (1, 3)))
+    assert not is_told(Program(q=np.zeros(3), A=A, l=0, u=0))
+
+
+@needs_core
+def test_extreme_numbers_are_refused_or_told_apart_without_an_error() -> None:
+    random = np.random.default_rng(7)
+    for scale in (1e308, 1e-308, 5e-324):
+        A = sparse.csr_array(random.uniform(0.1, 1, (4, 5)) * scale)
+        assert is_told(Program(q=random.uniform(-1, 1, 5) * scale, A=A, l=scale, lb=-scale, ub=scale)) in (True, False)
+
+
+def test_nothing_is_told_without_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finite_field, "CORE_IS_COMPILED", False)
+    assert not is_told(of_measured_numbers(0))
