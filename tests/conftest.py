@@ -5,8 +5,12 @@ runs say the same; ``random`` tries others each time. No example has a deadline:
 
 Tests send signals to processes that they start. In the background of a script, or under ``nohup``, signals are ignored,
 and processes inherit that; a handler that does nothing is not inherited.
+
+Spark keeps one Java machine per worker, whichever test comes first: what it is told is told here. Its tests are short,
+and the second compiler of Java would take longer than it saves.
 """
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -20,6 +24,9 @@ from tests.postgres_server import mortal_server, postgres_server  # noqa: F401 -
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("random", derandomize=False, deadline=None, database=None, print_blob=True)
 settings.load_profile("same")
+
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
     if signal.getsignal(number) == signal.SIG_IGN:

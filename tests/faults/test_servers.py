@@ -76,7 +76,7 @@ def test_an_executor_of_spark_that_is_killed_costs_at_most_one_more_run(tmp_path
         pytest.skip("there is no Java for Spark")
     done = subprocess.run(
         [sys.executable, "-m", "tests.faults.spark_cluster", str(tmp_path)], cwd=ROOT, capture_output=True,
-        text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable},
+        text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert [each["nth"] for each in said] == [0, 2], done.stderr[-2000:]

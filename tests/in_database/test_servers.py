@@ -94,13 +94,9 @@ def test_a_killed_lifting_is_resumed_in_a_schema_of_postgresql(postgres_server: 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed")
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
-def test_spark_finds_the_classes_of_the_core_and_goes_on_from_its_checkpoints(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_spark_finds_the_classes_of_the_core_and_goes_on_from_its_checkpoints(tmp_path: Path) -> None:
     from relift.tables.spark.engine import SparkEngine
 
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # half the time of short runs
     program = ring_with_a_mark(7)
     tables = tables_from_program(program)
 

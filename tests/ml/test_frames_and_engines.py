@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,15 +144,13 @@ def test_a_table_of_postgresql_is_grouped_there(postgres_server: Server) -> None
 
 
 @pytest.fixture
-def spark_session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def spark_session() -> Iterator[Any]:
     """A session as a user would have it."""
     pytest.importorskip("pyspark", reason="PySpark is not installed")
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         pytest.skip("there is no Java for Spark")
     from relift.tables.spark.engine import SparkEngine
 
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     with SparkEngine(driver_memory="1g") as engine:
         yield engine._open.parent
 

@@ -6,7 +6,6 @@ import datetime as dt
 import decimal
 import os
 import shutil
-import sys
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -233,11 +232,7 @@ def spark() -> Iterator[Any]:
         pytest.skip("there is no Java for Spark")
     from relift.tables.spark.engine import SparkEngine
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        engine = SparkEngine(driver_memory="1g")
-    with engine:
+    with SparkEngine(driver_memory="1g") as engine:
         session = engine._open.parent
         session.conf.set("spark.sql.session.timeZone", "America/New_York")
         yield session

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +123,7 @@ def test_files_by_pattern_are_one_table(engine: str, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.xdist_group("spark")
-def test_a_folder_that_spark_keeps_tables_in_is_no_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_spark_keeps_tables_in_is_no_pattern(tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         pytest.skip("there is no Java for Spark")
@@ -132,7 +131,6 @@ def test_a_folder_that_spark_keeps_tables_in_is_no_pattern(tmp_path: Path, monke
     from relift.tables.sources.table import source_from_data
     from relift.tables.spark.engine import SparkEngine
 
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     found: dict[str, Any] = {}
     for place, keys in (("run1", [1, 2, 3]), ("run[1]", [7])):
         with SparkEngine(checkpoint_folder=str(tmp_path / place), keep_tables=True, driver_memory="1g") as engine:

@@ -60,11 +60,7 @@ REACH = "relation edge/2; reach(X,Y) if edge(X,Y); reach(X,Z) if reach(X,Y) & ed
 @pytest.fixture(scope="module")
 def session() -> Iterator[Any]:
     """A session as a user would have it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # half the time of short runs
-        engine = SparkEngine(driver_memory="1g")
-    with engine:
+    with SparkEngine(driver_memory="1g") as engine:
         yield engine._open.parent
 
 
