@@ -16,16 +16,23 @@ COMPILER = shutil.which("g++")
 SOURCES = sorted((CORE / "tests").glob("test_*.cpp"))
 
 
+OWN = "-DRELIFT_OWN_128_BITS"
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
 @pytest.mark.skipif(COMPILER is None, reason="no g++ on this machine")
 @pytest.mark.parametrize(
-    ("source", "own"),
-    [*((source, "") for source in SOURCES), (CORE / "tests" / "test_core.cpp", "-DRELIFT_OWN_128_BITS")],
-    ids=[*(source.stem for source in SOURCES), "test_core_without_int128"],
+    ("name", "extra"),
+    [
+        *((source.stem, SANITIZERS) for source in SOURCES),
+        ("test_numbers", (OWN, *SANITIZERS)),
+        ("test_core", (OWN,)),  # beside its numbers it is the program that the sanitizers have seen
+    ],
+    ids=[*(source.stem for source in SOURCES), "test_numbers_without_int128", "test_core_without_int128"],
 )
-def test_core_passes_its_tests_under_sanitizers(source: Path, own: str, tmp_path: Path) -> None:
-    program = tmp_path / source.stem
-    flags = ["-std=c++17", "-O0", "-g1", "-pthread", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    flags += [own] if own else []
+def test_core_passes_its_tests_under_sanitizers(name: str, extra: tuple[str, ...], tmp_path: Path) -> None:
+    program, source = tmp_path / name, CORE / "tests" / f"{name}.cpp"
+    flags = ["-std=c++17", "-O0", "-g1", "-pthread", *extra]
     built = subprocess.run(
         [str(COMPILER), *flags, "-Wall", "-Wextra", f"-I{CORE / 'include'}", str(source), "-o", str(program)],
         capture_output=True,

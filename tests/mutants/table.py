@@ -304,7 +304,7 @@ CORE = _of(
         "exact_values.hpp",
         "for (u64 i = first; i < last; ++i) images[i] = image_of(values[i], reading_);",
         "for (u64 i = first; i < last; ++i) images[i] = images[first - 1];",
-        "test_core",
+        "test_numbers",
     ),
     (
         "refine.hpp",
@@ -323,16 +323,16 @@ CORE = _of(
         "algebra.hpp",
         "static constexpr u32 products_between_folds = 32;",
         "static constexpr u32 products_between_folds = 512;",
-        "test_core",
+        "test_numbers",
     ),
-    ("exact_values.hpp", "tens + 10 * is_next", "tens", "test_core"),
-    ("exact_values.hpp", "floor + (rest >> 63)", "floor", "test_core"),
+    ("exact_values.hpp", "tens + 10 * is_next", "tens", "test_numbers"),
+    ("exact_values.hpp", "floor + (rest >> 63)", "floor", "test_numbers"),
     ("weights.hpp", "if (word > largest_small_integer) word -= modulus;", ";", "test_core"),
     (
         "field.hpp",
         "inline u64 field_negate(u64 a) { return a ? modulus - a : 0; }",
         "inline u64 field_negate(u64 a) { return modulus - a; }",
-        "test_core",
+        "test_numbers",
     ),
 )
 TABLES = _of(
