@@ -65,7 +65,7 @@ def kept_weights() -> object: ...
 
 _Numbers = tuple[_Floats, _Floats, _Floats | None, _Words, _Words, _Words | None]
 
-def told_apart(
+def kinds_in_floats(
     P: _Compressed | None,
     A: _Compressed,
     A_is_csr: bool,
@@ -77,8 +77,9 @@ def told_apart(
     signs: bool,
     scales_rows: bool,
     has_masses: bool,
+    asks_for_all: bool,
     /,
-) -> bool: ...
+) -> tuple[bool, int, int]: ...
 def likeness(
     A: _Compressed,
     A_is_csr: bool,

@@ -27,7 +27,7 @@ def found_in(program: Program, settings: LiftSettings, *, merged: bool) -> Found
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(scaled_search, "SMALL", 0)
         patched.setattr(scaled_search, "WORTH_MERGING", 1.0 if merged else -1.0)
-        patched.setattr(scaled_search, "looks_repeated", lambda program, colours: True)
+        patched.setattr(scaled_search, "looks_repeated", lambda *_: True)
         patched.setattr(scaled_search._Search, "speaks_for_masses", lambda *_: True)
         images = Images(VectorImages.of(program, settings.values))
         return find_up_to_scale(program, images, settings)

@@ -21,7 +21,8 @@ FORMATS = ("csr", "csc")
 
 def is_told(program: Program, *, masses: bool = False) -> bool:
     vectors = VectorImages.of(program, "decimal")
-    return told_apart.variables_are_told_apart(program, vectors, LiftSettings(), masses=masses)
+    kinds = told_apart.kinds_in_floats(program, vectors, LiftSettings(), masses=masses)
+    return kinds is not None and kinds.are_all_apart
 
 
 def of_few_numbers(seed: int) -> Program:

@@ -8,60 +8,26 @@
 //
 // A sum that is next to nothing beside its terms counts as 0. That is so for all members of a class whose terms are equal,
 // and for the others but by chance; if it went wrong, two members of a class would be told apart.
+//
+// After a round or two few variables are left that agree with another one, mostly by chance or for want of one more round.
+// They go on by themselves: in rounds over their columns alone, in which all other colours stay as they are.
 #pragma once
-#include <cmath>
-#include <cstring>
-
 #include "distinct_words.hpp"
+#include "float_colours.hpp"
 #include "masses.hpp"
-#include "passes/numbers.hpp"
 
 namespace relift {
 
 // What is asked: the settings of the search, and whether members count by size and price.
 struct ApartQuestion {
     bool sizes = true, signs = true, scales_rows = true, has_masses = false;
+    bool asks_for_all = true;  // otherwise it is enough that next to all are apart
 };
 
-// A key of a number that depends on it continuously, for each sign: the logarithm to the base 2, straight between powers.
-inline double log_key(double number) {
-    constexpr u64 bits_of_one = u64(1023) << 52;
-    u64 bits;
-    std::memcpy(&bits, &number, sizeof bits);
-    const u64 size = bits & ~(u64(1) << 63);
-    const double log = double(i64(size - bits_of_one)) * 0x1p-52;
-    return bits >> 63 ? 5.5451774444795623 - 0.8814735870195429 * log : log;
-}
-// The same with 0 and the infinities.
-constexpr double key_of_zero = 3.1447298858494;
-inline double key_of(double number) {
-    if (number == 0) return key_of_zero;
-    if (std::isinf(number)) return number > 0 ? 17.3205080756887 : -11.1803398874989;
-    return log_key(number);
-}
-
-// Colours of the variables, or of the rows.
-struct FloatColours {
-    Array<double> keys, keys_before;  // after the last round, and, of variables, after the one before it
-    Array<double> scales;             // w of variables, 1/v of rows
-    Array<double> words;              // what each adds to sums, 0 while it rests
-    Array<u8> states;
-    const double* masses = nullptr;   // null where all are 1
-    const bool are_variables;
-    u64 n_resting = 0, n_without_terms = 0;
-
-    FloatColours(u64 size, bool are_variables_)
-        : keys(size), keys_before(are_variables_ ? size : 0), scales(size), words(size), states(size),
-          are_variables(are_variables_) {}
-    u64 size() const { return keys.size(); }
-};
-
-struct SumOfTerms {
-    double total = 0, size = 0;
-    void add(double term) {
-        total += term;
-        size += std::fabs(term);
-    }
+// About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone.
+struct FloatKinds {
+    bool are_all_apart = false;
+    u64 variables = 1, rows = 1;
 };
 
 template <class Index>
@@ -73,85 +39,49 @@ public:
           variables_(problem.n_variables, true), rows_(problem.n_rows, false),
           sums_(problem.has_P() ? std::max(problem.A.n_minor, problem.n_variables) : problem.A.n_minor) {}
 
-    // Whether every variable and every row is alone, where no row is a multiple of another.
-    bool run() {
-        if (problem_.n_variables < 2 || problem_.n_rows == 0) return false;
+    // That all are apart presumes that no row is a multiple of another.
+    FloatKinds run() {
+        const u64 n = problem_.n_variables;
+        FloatKinds kinds;
+        if (n < 2 || problem_.n_rows == 0) return kinds;
         if (question_.has_masses) find_masses_in_floats();
-        colour_initially(variables_, given_, question_.sizes);
-        colour_initially(rows_, given_rows_, question_.scales_rows);
-        u64 n_kinds = 0;
+        variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr);
+        rows_.begin(given_rows_, question_.scales_rows, question_.signs, row_masses_.size() ? row_masses_.data() : nullptr);
         for (u32 round = 0; round < most_rounds; ++round) {
-            const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = n_kinds;
+            const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = kinds.variables;
             recolour_rows();
             recolour_variables();
-            n_kinds = count_kinds();
-            const u64 n = variables_.size();
-            const bool may_be_apart = variables_.n_resting == 0 && n_kinds == n;
-            if (may_be_apart && rows_.n_without_terms == 0 && are_all_apart()) return true;
+            kinds.variables = count_kinds(variables_);
+            const bool are_awake = variables_.n_resting == 0 && rows_.n_without_terms == 0;
+            const bool are_next_to_all = n - kinds.variables <= u64(double(n) * share_that_goes_on);
+            if (are_awake && are_next_to_all) {
+                const Array<u32> together = question_.asks_for_all ? those_that_agree() : Array<u32>();
+                kinds.are_all_apart = question_.asks_for_all && are_parted_by_themselves(together);
+                if (kinds.are_all_apart || !question_.asks_for_all) break;
+            }
             const bool has_woken = variables_.n_resting + rows_.n_resting < n_resting;
-            const bool are_few = double(n_kinds) < share_that_repeats * double(n);
-            const bool grew_little = double(n_kinds) < least_growth * double(n_before);
-            const bool is_ending = 2 * (n - n_kinds) < n - n_before;  // sums that counted as 0 have tied some
-            if (!has_woken && !is_ending && !may_be_apart && (are_few || grew_little)) return false;
+            const bool are_few = double(kinds.variables) < share_that_repeats * double(n);
+            const bool grew_little = double(kinds.variables) < least_growth * double(n_before);
+            const bool is_ending = 2 * (n - kinds.variables) < n - n_before;  // sums that counted as 0 have tied some
+            if (!has_woken && !is_ending && (are_few || grew_little)) break;
             rounding_ *= 4;
         }
-        return false;
+        return with_rows(kinds);
     }
 
 private:
+    // Where variables are of many kinds, rows are counted by what these are now.
+    FloatKinds with_rows(FloatKinds kinds) {
+        if (kinds.are_all_apart) return {true, variables_.size(), rows_.size()};
+        if (2 * kinds.variables > variables_.size()) recolour_rows();
+        kinds.rows = count_kinds(rows_);
+        return kinds;
+    }
+
     void find_masses_in_floats() {
         masses_.resize(problem_.n_variables);
         row_masses_.resize(problem_.n_rows);
         find_masses(problem_, given_, given_rows_, masses_.data(), row_masses_.data());
-        variables_.masses = masses_.data();
-        rows_.masses = row_masses_.data();
-    }
-
-    // ------------------------------------------------------------------------------------ colours
-    void colour_initially(FloatColours& colours, const passes::GivenNumbers& given, bool sizes) {
-        const bool has_costs = given.cost.first != nullptr;
-        OwnNumbersOfOne before{};
-        for (u64 k = 0; k < colours.size(); ++k) {
-            const OwnNumbersOfOne own{given.low[k], given.high[k], has_costs ? given.cost[k] : 0.0,
-                                      colours.masses ? colours.masses[k] : 1.0, given.low_image[k], given.high_image[k],
-                                      has_costs ? given.cost_image[k] : 0};
-            if (k && std::memcmp(&own, &before, sizeof own) == 0) {  // as in vectors of one number
-                colours.scales[k] = colours.scales[k - 1];
-                colours.states[k] = colours.states[k - 1];
-                colours.keys[k] = colours.keys[k - 1];
-            } else {
-                const OwnScale scale = own_scale(own, sizes, question_.signs);
-                const double signed_size = scale.is_negative ? -scale.size : scale.size;
-                colours.scales[k] = colours.are_variables ? signed_size : 1.0 / signed_size;
-                colours.states[k] = scale.state;
-                colours.keys[k] = initial_key(own, signed_size, has_costs) + 0.4142135623730951 * scale.state;
-                before = own;
-            }
-            colours.n_resting += colours.states[k] & rests;
-            set_word(colours, k);
-        }
-    }
-
-    static double initial_key(const OwnNumbersOfOne& own, double scale, bool has_cost) {
-        double low = own.low / scale, high = own.high / scale;
-        if (scale < 0) std::swap(low, high);
-        const double key = 0.7548776662466927 * key_of(low) + 0.5698402909980532 * key_of(high);
-        return has_cost ? key + 0.3247179572447461 * key_of(own.cost * scale / own.mass) : key;
-    }
-
-    // Of numbers that are not large, without a call.
-    static i64 floor_of(double number) {
-        const i64 whole = i64(number);
-        return whole - (number < double(whole));
-    }
-
-    // A number from 1 to 2 for each colour: a wave with straight flanks, so that it depends continuously on the key.
-    static double number_of(double key) { return 1.0 + std::fabs(2.0 * (key - double(floor_of(key))) - 1.0); }
-
-    static void set_word(FloatColours& colours, u64 k) {
-        double word = number_of(colours.keys[k]) * colours.scales[k];
-        if (!colours.are_variables && colours.masses) word *= colours.masses[k];
-        colours.words[k] = colours.states[k] & rests ? 0.0 : word;
     }
 
     // ------------------------------------------------------------------------------------ rounds
@@ -159,11 +89,10 @@ private:
         rows_.n_without_terms = 0;
         if (problem_.A_is_by_rows) return gather_and_recolour(rows_, variables_.words.data());
         scatter(variables_.words.data());
-        for (u64 i = 0; i < rows_.size(); ++i) recolour(rows_, i, sums_[i]);
+        rows_.recolour(0, rows_.size(), sums_.data());
     }
 
     void recolour_variables() {
-        variables_.keys_before.swap(variables_.keys);
         if (problem_.A_is_by_rows) scatter(rows_.words.data());
         else if (!problem_.has_P()) return gather_and_recolour(variables_, rows_.words.data());
         for (u64 j = 0; problem_.has_P() && j < variables_.size(); ++j) {  // by colours of all as they were
@@ -171,19 +100,33 @@ private:
             add_major(problem_.P, u32(j), variables_.words.data(), sums_[j]);
             if (!problem_.A_is_by_rows) add_major(problem_.A, u32(j), rows_.words.data(), sums_[j]);
         }
-        for (u64 j = 0; j < variables_.size(); ++j) recolour(variables_, j, sums_[j]);
+        variables_.recolour(0, variables_.size(), sums_.data());
     }
 
+    // Two sums at a time: an addition need not wait for the one before.
     static void add_major(const SparseView<Index>& matrix, u32 major, const double* words, SumOfTerms& sum) {
-        for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e)
+        SumOfTerms other;
+        u64 e = u64(matrix.offsets[major]);
+        const u64 end = u64(matrix.offsets[major + 1]);
+        for (; e + 1 < end; e += 2) {
             sum.add(matrix.values[e] * words[matrix.indices[e]]);
+            other.add(matrix.values[e + 1] * words[matrix.indices[e + 1]]);
+        }
+        if (e < end) sum.add(matrix.values[e] * words[matrix.indices[e]]);
+        sum.total += other.total;
+        sum.size += other.size;
     }
 
     void gather_and_recolour(FloatColours& colours, const double* words) {
-        for (u32 major = 0; major < problem_.A.n_major; ++major) {
-            SumOfTerms sum;
-            add_major(problem_.A, major, words, sum);
-            recolour(colours, major, sum);
+        constexpr u32 block = 256;
+        SumOfTerms sums[block];
+        for (u32 first = 0; first < problem_.A.n_major; first += block) {
+            const u32 last = std::min(first + block, problem_.A.n_major);
+            for (u32 major = first; major < last; ++major) {
+                sums[major - first] = SumOfTerms();
+                add_major(problem_.A, major, words, sums[major - first]);
+            }
+            colours.recolour(first, last, sums);
         }
     }
 
@@ -197,36 +140,11 @@ private:
         }
     }
 
-    // The new colour of one, by its sum.
-    static void recolour(FloatColours& colours, u64 k, const SumOfTerms& sum) {
-        colours.n_without_terms += !(sum.size > 0);
-        const double before = (colours.are_variables ? colours.keys_before : colours.keys)[k];
-        double key = key_of_zero;
-        if (std::fabs(sum.total) > least_share * sum.size) {
-            if (colours.states[k]) wake(colours, k, sum.total);
-            const double relative = sum.total * colours.scales[k];
-            key = key_of(colours.are_variables && colours.masses ? relative / colours.masses[k] : relative);
-        }
-        colours.keys[k] = 0.6180339887498949 * before + key;
-        set_word(colours, k);
-    }
-
-    // The sum of one that rests tells what is open of its size and sign, as in multipliers.hpp.
-    static void wake(FloatColours& colours, u64 k, double total) {
-        u8& state = colours.states[k];
-        double& scale = colours.scales[k];
-        const double mass = colours.are_variables && colours.masses ? colours.masses[k] : 1.0;
-        if (!(state & has_open_size)) scale = state & has_open_sign && total < 0 ? -scale : scale;
-        else scale = state & has_open_sign ? mass / total : std::copysign(mass / total, scale);
-        state = 0;
-        --colours.n_resting;
-    }
-
     // ------------------------------------------------------------------------------------ how many there are
-    // About how many kinds of variables there are; all of them, if none of some is there twice.
-    u64 count_kinds() const {
+    // About how many kinds there are; all of them, if none of some is there twice.
+    static u64 count_kinds(const FloatColours& colours) {
         constexpr double cells = 0x1p34;  // next to no keys are as near to each other by chance
-        const Array<double>& keys = variables_.keys;
+        const Array<double>& keys = colours.keys;
         int halvings = 0;
         while (keys.size() >> halvings > 4096) ++halvings;
         const u64 outside = halvings ? ~u64(0) << (64 - halvings) : 0;
@@ -242,59 +160,124 @@ private:
 
     static u64 cell_of(double key, double cells) { return u64(floor_of(key * cells)); }
 
-    // Whether no two variables have keys that agree but for rounding, in this round and in the one before. Those that may
-    // are in one cell of the keys, or on both sides of an end of a cell: such keys are put into both.
-    bool are_all_apart() const {
+    // The variables whose keys agree with that of another one but for rounding. Such keys are in one cell, or on both
+    // sides of an end of a cell: these are put into both. A bit for each of many cells shows which are there again.
+    Array<u32> those_that_agree() const {
         const double rounding = rounding_, cells = 0x1p-6 / rounding;
-        struct Place { u64 cell; u32 variable; };
-        const u64 n = variables_.size();
-        int log_parts = 0;
-        while (n >> log_parts > 2048 && log_parts < 10) ++log_parts;
-        const u64 n_parts = u64(1) << log_parts;
-        const auto hash_of = [](u64 cell) { return spread(cell ^ cell >> 32); };
-        const auto part_of_cell = [&](u64 cell) { return log_parts ? hash_of(cell) >> (64 - log_parts) : 0; };
-        const auto for_each_place = [&](auto&& visit) {
-            for (u32 j = 0; j < n; ++j) {
-                const double key = variables_.keys[j];
-                const u64 cell = cell_of(key, cells), next = cell_of(key + rounding, cells);
-                visit(Place{cell, j});
-                if (next != cell) visit(Place{next, j});
-            }
+        const Array<double>& keys = variables_.keys;
+        int log_bits = 10;
+        while (u64(1) << log_bits < 24 * keys.size()) ++log_bits;
+        Array<u64> is_there((u64(1) << log_bits) / 64, 0), is_there_again(is_there);
+        const auto visit_cells = [&](u32 j, auto&& visit) {
+            const u64 cell = cell_of(keys[j], cells), next = cell_of(keys[j] + rounding, cells);
+            visit(spread(cell ^ cell >> 32) >> (64 - log_bits));
+            if (next != cell) visit(spread(next ^ next >> 32) >> (64 - log_bits));
         };
-        Array<u32> start(n_parts + 1, 0);
-        for_each_place([&](const Place& place) { ++start[part_of_cell(place.cell) + 1]; });
-        u32 largest = 0;
-        for (u64 p = 0; p < n_parts; ++p) {
-            largest = std::max(largest, start[p + 1]);
-            start[p + 1] += start[p];
+        const u32 n = u32(keys.size());
+        for (u32 j = 0; j < n; ++j)
+            visit_cells(j, [&](u64 bit) {
+                const u64 mask = u64(1) << (bit & 63);
+                is_there_again[bit >> 6] |= is_there[bit >> 6] & mask;
+                is_there[bit >> 6] |= mask;
+            });
+        Array<u32> some;
+        for (u32 j = 0; j < n; ++j) {
+            bool is_again = false;
+            visit_cells(j, [&](u64 bit) { is_again |= is_there_again[bit >> 6] >> (bit & 63) & 1; });
+            if (is_again) some.push_back(j);
         }
-        Array<Place> places(start[n_parts]);
-        Array<u32> next(start);
-        for_each_place([&](const Place& place) { places[next[part_of_cell(place.cell)]++] = place; });
-        const u64 capacity = power_of_two_above(2 * u64(largest));
-        Array<u32> table;
-        for (u64 p = 0; p < n_parts; ++p) {
-            table.assign(capacity, 0);
-            for (u32 k = start[p]; k < start[p + 1]; ++k) {
-                u64 at = hash_of(places[k].cell) >> 8 & (capacity - 1);
-                for (; table[at]; at = (at + 1) & (capacity - 1)) {
-                    const Place& other = places[table[at] - 1];
-                    if (other.cell == places[k].cell && may_be_one(other.variable, places[k].variable)) return false;
-                }
-                table[at] = k + 1;
-            }
-        }
-        return true;
+        return near_ones(some, keys.data(), rounding);
     }
 
-    bool may_be_one(u32 j, u32 k) const {
-        const auto are_near = [&](const Array<double>& keys) { return std::fabs(keys[j] - keys[k]) <= rounding_; };
-        return j != k && are_near(variables_.keys) && are_near(variables_.keys_before);
+    // Those of some whose keys are as near to another one's.
+    static Array<u32> near_ones(const Array<u32>& some, const double* keys, double rounding) {
+        Array<std::pair<double, u32>> sorted;
+        for (const u32 k : some) sorted.push_back({keys[k], k});
+        std::sort(sorted.begin(), sorted.end());
+        Array<u32> near;
+        for (u64 at = 0; at < sorted.size(); ++at) {
+            const auto is_near = [&](u64 other) { return std::fabs(sorted[other].first - sorted[at].first) <= rounding; };
+            if ((at && is_near(at - 1)) || (at + 1 < sorted.size() && is_near(at + 1))) near.push_back(sorted[at].second);
+        }
+        return near;
+    }
+
+    // ------------------------------------------------------------------------------------ those that are left
+    struct Entry {
+        u32 row, place;  // the place among those that are left
+        double value;
+    };
+
+    // Rounds over the columns of those that agree with another one, until none do. All other colours stay as they are, and
+    // rows take up only what these columns add, so that rows of a class still have one colour.
+    bool are_parted_by_themselves(const Array<u32>& left) {
+        if (left.empty()) return true;
+        if (double(left.size()) > share_that_goes_on * double(variables_.size())) return false;
+        const Array<Entry> entries = entries_of(left);
+        Array<u32> rows;
+        Array<double> row_keys(rows_.keys), row_words(rows_.words), keys, words;
+        Array<SumOfTerms> row_sums(rows_.size()), sums(left.size());
+        for (const Entry& entry : entries) {
+            if (row_sums[entry.row].size == 0) rows.push_back(entry.row);
+            row_sums[entry.row].size = 1;
+        }
+        Array<u32> places(left.size());
+        for (u32 place = 0; place < left.size(); ++place) {
+            places[place] = place;
+            keys.push_back(variables_.keys[left[place]]);
+            words.push_back(variables_.words[left[place]]);
+        }
+        double rounding = rounding_;
+        u64 n_before = left.size() + 1;
+        for (u64 n_left = left.size(); n_left < n_before;) {
+            rounding *= 4;
+            for (const u32 i : rows) row_sums[i] = SumOfTerms();
+            for (const Entry& entry : entries) row_sums[entry.row].add(entry.value * words[entry.place]);
+            for (const u32 i : rows) {
+                if (!row_sums[i].counts() || rows_.is_resting(i)) continue;
+                row_keys[i] = FloatColours::key_after(row_keys[i], log_key(rows_.relative(i, row_sums[i].total)));
+                row_words[i] = rows_.word_of(i, row_keys[i]);
+            }
+            for (SumOfTerms& sum : sums) sum = SumOfTerms();
+            for (const Entry& entry : entries) sums[entry.place].add(entry.value * row_words[entry.row]);
+            for (u32 place = 0; place < left.size(); ++place) {
+                const u32 j = left[place];
+                if (problem_.has_P()) add_major(problem_.P, j, variables_.words.data(), sums[place]);
+                const SumOfTerms& sum = sums[place];
+                const double key = sum.counts() ? log_key(variables_.relative(j, sum.total)) : key_of_zero;
+                keys[place] = FloatColours::key_after(keys[place], key);
+                words[place] = variables_.word_of(j, keys[place]);
+            }
+            const u64 n_near = near_ones(places, keys.data(), rounding).size();
+            if (n_near == 0) return true;
+            n_before = n_left;
+            n_left = n_near;
+        }
+        return false;
+    }
+
+    // Entries of the columns of some variables.
+    Array<Entry> entries_of(const Array<u32>& some) const {
+        const auto& A = problem_.A;
+        Array<Entry> entries;
+        if (!problem_.A_is_by_rows) {
+            for (u32 place = 0; place < some.size(); ++place)
+                for (u64 e = u64(A.offsets[some[place]]), end = u64(A.offsets[some[place] + 1]); e < end; ++e)
+                    entries.push_back({u32(A.indices[e]), place, A.values[e]});
+            return entries;
+        }
+        constexpr u32 nowhere = ~u32(0);
+        Array<u32> place_of(problem_.n_variables, nowhere);
+        for (u32 place = 0; place < some.size(); ++place) place_of[some[place]] = place;
+        for (u32 i = 0; i < A.n_major; ++i)
+            for (u64 e = u64(A.offsets[i]), end = u64(A.offsets[i + 1]); e < end; ++e)
+                if (place_of[A.indices[e]] != nowhere) entries.push_back({i, place_of[A.indices[e]], A.values[e]});
+        return entries;
     }
 
     static constexpr u32 most_rounds = 5;
-    static constexpr double least_share = 0x1p-13;                          // of a sum in its terms
     static constexpr double share_that_repeats = 0.02, least_growth = 1.5;  // of kinds
+    static constexpr double share_that_goes_on = 0.0625;                    // by itself, of all variables
 
     const Problem<Index>& problem_;
     const passes::GivenNumbers &given_, &given_rows_;

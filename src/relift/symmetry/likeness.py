@@ -23,6 +23,7 @@ from relift.symmetry import finite_field as field
 from relift.symmetry.colour_refinement import core_arrays, index_type_of
 from relift.symmetry.exact_vectors import VectorImages
 from relift.symmetry.own_scales import Intervals, scales_of_variables
+from relift.symmetry.told_apart import FloatKinds
 
 if field.CORE_IS_COMPILED:
     from relift import _core
@@ -111,7 +112,7 @@ class Colours:
         return self.rests or self.up_to_sizes < self.up_to_units
 
 
-def looks_repeated(program: Program, colours: Colours) -> bool:
+def looks_repeated(program: Program, colours: Colours, kinds: FloatKinds | None = None) -> bool:
     """Whether a program seems to have few equitable classes, of rows too: by its colours, then by rounds in floats.
 
     It decides what is looked for first, and nothing else.
@@ -122,6 +123,8 @@ def looks_repeated(program: Program, colours: Colours) -> bool:
         A linear or quadratic program.
     colours
         Those of its variables.
+    kinds
+        How much floats tell apart up to size and sign, if they were asked: not more than without.
 
     Examples
     --------
@@ -133,6 +136,8 @@ def looks_repeated(program: Program, colours: Colours) -> bool:
     A, (m, n) = program.A, program.A.shape
     if colours.given > REPEATED * min(n, SAMPLE):
         return False
+    if kinds is not None:
+        return kinds.variables <= REPEATED * n and kinds.rows <= REPEATED * m
     of_variables, of_rows = _one_number(program.q, program.lb, program.ub), _one_number(program.l, program.u)
     n_before = 1
     for _ in range(MOST_ROUNDS):

@@ -43,7 +43,7 @@ from relift.symmetry.scaled_candidate import NONE, Candidate, Found, as_given, r
 from relift.symmetry.scaled_cones import ScaledCones, intervals_of, rigid
 from relift.symmetry.scaled_refinement import ScaledRefinement, refine_up_to_scale
 from relift.symmetry.spare_memory import memory_kept
-from relift.symmetry.told_apart import variables_are_told_apart
+from relift.symmetry.told_apart import FloatKinds, kinds_in_floats
 
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
@@ -53,6 +53,10 @@ SMALL = 10_000
 
 TELLING = 2_000
 """From so many entries on floats are asked first whether anything can be found."""
+
+LITTLE = 0.01
+"""Masses of sizes and prices, and numbers read as proportional, are not tried where nothing is equivalent without them
+and floats show that at most this share of the variables, and of the rows, is with them; in small programs none."""
 
 WORTH_MERGING = 0.5
 """Equitable classes are merged for the search where they are at most this share of variables and rows."""
@@ -105,6 +109,7 @@ def find_up_to_scale(
     """
     search = _Search(program, images, settings, seed, teller(progress))
     search.most_rounded = most_rounded
+    search.ask_floats()
     merged = search.merged()
     best, centres = (search if merged is None else merged).best_of_all()
     if centres is None and best.found.statistics.rows_without_scale:
@@ -191,7 +196,9 @@ class _Search:
             kept = KeptValues(searched.P, searched.A, rows_are_apart=rows_are_apart)
         self.kept = kept
         self.reads_curvatures = False  # as proportional
+        self.kinds: FloatKinds | None = None  # with equal masses, where floats were asked
         self.is_alone = False  # everything, with equal masses
+        self.is_told_apart = False  # with other masses too, but for little
 
     @cached_property
     def is_rigid(self) -> Flags:
@@ -220,7 +227,7 @@ class _Search:
         colours = self.colours
         if not (colours.may_merge or (settings.sizes and colours.may_merge_with_masses)):
             return None  # what else there is to find is looked for by a sample
-        if colours.may_merge and not looks_repeated(self.program, colours):
+        if self.is_alone or (colours.may_merge and not looks_repeated(self.program, colours, self.kinds)):
             return None
         plain = self.refine_plainly()
         if plain.variables.n_classes + plain.rows.n_classes > WORTH_MERGING * self.n_vertices:
@@ -269,10 +276,12 @@ class _Search:
     def best_of_all(self) -> tuple[Candidate, Centres | None]:
         """The fewest classes, also with numbers read as proportional, and with variables measured from centres."""
         settings = self.settings
-        with memory_kept():
-            is_told_apart = self.is_told_apart()  # also where numbers are in proportion but for rounding
-        search, best = self, self.alone() if is_told_apart else self.best()
-        is_read_otherwise = settings.sizes and best.n_classes > 2 and not is_told_apart
+        plain = self.plain
+        if plain is not None and plain.variables.is_discrete and self.may_ask_floats and not self.colours.may_merge:
+            self.is_alone = True
+            self.is_told_apart = self.masses_find_little()
+        search, best = self, self.alone() if self.is_told_apart else self.best()
+        is_read_otherwise = settings.sizes and best.n_classes > 2 and not self.is_told_apart
         other_search = self.read_as_proportional() if is_read_otherwise else None
         if other_search is not None:
             other = other_search.exact()
@@ -291,21 +300,33 @@ class _Search:
                 return other, centres
         return best, None
 
-    def is_told_apart(self) -> bool:
-        """Whether floats show that neither equal masses nor those of sizes and prices put anything into one class."""
+    @property
+    def may_ask_floats(self) -> bool:
+        """Whether rounds in floats can say that nothing is equivalent."""
         images, settings = self.images, self.settings
         is_asked = self.is_linear and self.small is None and settings.digits is None and self.n_entries > TELLING
-        if not is_asked or not self.kept.rows_are_apart or not images.are_given or images.variables or images.rows:
-            return False
-        plain = self.plain
-        is_known = plain is not None and plain.variables.is_discrete and not self.colours.may_merge
-        self.is_alone = is_known or self._tells(masses=False)
-        if not self.is_alone:
-            return False
-        return not self.tries_masses(self.alone().found) or self._tells(masses=True)
+        is_plain = images.are_given and not images.variables and not images.rows
+        return is_asked and is_plain and self.kept.rows_are_apart
 
-    def _tells(self, *, masses: bool) -> bool:
-        return variables_are_told_apart(self.program, self.images.vectors, self.settings, masses=masses)
+    def ask_floats(self) -> None:
+        """Find out by floats whether neither equal masses nor those of sizes and prices put anything into one class."""
+        if not self.may_ask_floats or not self.colours.may_merge:
+            return  # the equitable classes are the ones, and costs and bounds may tell all apart at once
+        with memory_kept():
+            self.kinds = kinds_in_floats(self.program, self.images.vectors, self.settings, masses=False)
+            self.is_alone = self.kinds is not None and self.kinds.are_all_apart
+            self.is_told_apart = self.is_alone and self.masses_find_little()
+
+    def masses_find_little(self) -> bool:
+        """Whether masses of sizes and prices put next to nothing into one class, where everything is alone without."""
+        if not self.tries_masses(self.alone().found):
+            return True
+        program, is_small = self.program, self.n_entries <= SMALL
+        kinds = kinds_in_floats(program, self.images.vectors, self.settings, masses=True, asks_for_all=is_small)
+        if kinds is None or is_small:
+            return kinds is not None and kinds.are_all_apart
+        least = 1.0 - LITTLE
+        return kinds.variables >= least * program.n_variables and kinds.rows >= least * program.n_rows
 
     def alone(self) -> Candidate:
         """Every variable and every row by itself."""

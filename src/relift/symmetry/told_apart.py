@@ -3,12 +3,16 @@
 Most programs have no symmetry, and to say so by an exact refinement costs as much as to find some: every value is read
 as an exact number first. Rounds in floats are cheaper. Their colours depend continuously on the numbers, so that
 members of one class agree but for rounding, and where no two variables agree so, all are alone
-(``docs/mathematics.md``). Then no search is made. Where they tell less, nothing is said, and exact searches follow.
+(``docs/mathematics.md``). Then no search is made. Where they tell less, exact searches follow; how many kinds they tell
+says which of these are worth it.
 
 The compiled core does the work (``core/include/relift/told_apart.hpp``); without it nothing is told.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
 
 from relift.program.program import Program
 from relift.settings import LiftSettings
@@ -20,10 +24,28 @@ if field.CORE_IS_COMPILED:
     from relift import _core
 
 
-def variables_are_told_apart(program: Program, vectors: VectorImages, settings: LiftSettings, *, masses: bool) -> bool:
-    """Whether floats tell all variables apart; False also where they do not decide.
+@final
+@dataclass(frozen=True)
+class FloatKinds:
+    """How much rounds in floats tell apart.
 
-    Every row is then alone too, if none is a multiple of another.
+    Parameters
+    ----------
+    are_all_apart
+        Whether every variable is alone. Every row is then alone too, if none is a multiple of another.
+    variables, rows
+        About how many kinds there are: at most so many classes more than these can be merged.
+    """
+
+    are_all_apart: bool
+    variables: int
+    rows: int
+
+
+def kinds_in_floats(
+    program: Program, vectors: VectorImages, settings: LiftSettings, *, masses: bool, asks_for_all: bool = True
+) -> FloatKinds | None:
+    """How much floats tell apart; None without the compiled core.
 
     Parameters
     ----------
@@ -35,29 +57,31 @@ def variables_are_told_apart(program: Program, vectors: VectorImages, settings: 
         Which sizes and signs may differ.
     masses
         Whether members count by size and price; equally much otherwise.
+    asks_for_all
+        Whether it matters that all are apart; otherwise numbers of kinds are found, which takes less time.
 
     Examples
     --------
     >>> from relift.symmetry.exact_vectors import VectorImages
-    >>> def told_apart(*costs: float) -> bool:
+    >>> def are_apart(*costs: float) -> bool:
     ...     program = Program(q=costs, A=[[1, 1, 1], [1, 2, 4]], l=[1, 2], lb=0, ub=[1, 2, 2])
-    ...     vectors = VectorImages.of(program, "decimal")
-    ...     return variables_are_told_apart(program, vectors, LiftSettings(), masses=False)
-    >>> told_apart(1, 3, 2), told_apart(3, 3, 3)
+    ...     kinds = kinds_in_floats(program, VectorImages.of(program, "decimal"), LiftSettings(), masses=False)
+    ...     return kinds is not None and kinds.are_all_apart
+    >>> are_apart(1, 3, 2), are_apart(3, 3, 3)
     (True, True)
     >>> twice = Program(q=[1, 1], A=[[1, 1]], l=[1], lb=0, ub=1)
-    >>> variables_are_told_apart(twice, VectorImages.of(twice, "decimal"), LiftSettings(), masses=False)
-    False
+    >>> kinds_in_floats(twice, VectorImages.of(twice, "decimal"), LiftSettings(), masses=False)
+    FloatKinds(are_all_apart=False, variables=1, rows=1)
     """
     if not field.CORE_IS_COMPILED:
-        return False
+        return None
     P, A = program.P, program.A
     P = None if P is None or P.nnz == 0 else P
     index_type = index_type_of(A, P)
-    return _core.told_apart(
+    return FloatKinds(*_core.kinds_in_floats(
         None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
         (program.l, program.u, None, vectors.l, vectors.u, None),
-        settings.sizes, settings.signs, settings.scale_rows, masses,
-    )  # fmt: skip
+        settings.sizes, settings.signs, settings.scale_rows, masses, asks_for_all,
+    ))  # fmt: skip
