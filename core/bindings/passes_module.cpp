@@ -328,8 +328,8 @@ PyObject* py_find_multiples(PyObject*, PyObject* arguments) {
             std::copy_n(found.leader.begin(), count, leader.as<long long>());
             std::copy_n(found.ratio.begin(), count, ratio.as<double>());
             std::copy_n(found.ratio_image.begin(), count, ratio_image.as<u64>());
-            return Py_BuildValue("NNNN", member.handed_over(), leader.handed_over(), ratio.handed_over(),
-                                 ratio_image.handed_over());
+            return Py_BuildValue("NNNNO", member.handed_over(), leader.handed_over(), ratio.handed_over(),
+                                 ratio_image.handed_over(), found.is_complete ? Py_True : Py_False);
         });
     });
 }
@@ -1096,7 +1096,8 @@ PyMethodDef methods[] = {
      "another."},
     {"find_multiples", py_find_multiples, METH_VARARGS,
      "find_multiples(A, n_columns, candidates, is_decimal, rounding): of some rows of a matrix by rows those that are "
-     "multiples of an earlier one, and that one, by their places among the candidates, with the ratios, floats and exact."},
+     "multiples of an earlier one, and that one, by their places among the candidates, with the ratios, floats and exact; "
+     "and whether there can be no others."},
     {"submatrix", py_submatrix, METH_VARARGS,
      "submatrix(matrix, n_minor, majors, place, threads): returns offsets, indices and values."},
     {"terms_of_second_order", py_terms_of_second_order, METH_VARARGS,

@@ -36,11 +36,14 @@ def test_the_compiled_search_finds_what_its_twin_finds(seed: int) -> None:
     rows = A.tocsr().sorted_indices()
     candidates = np.flatnonzero(passes.scan_rows(A)[0])
     reading: Reading = "decimal" if random.random() < 0.5 else "bits"
-    member, leader, ratio, ratio_image = duplicate_rows_reference.multiples(rows[candidates], reading, ROUNDING)
+    twin = duplicate_rows_reference.multiples(rows[candidates], reading, ROUNDING)
+    member, leader, ratio, ratio_image, is_complete = twin
     found = find_duplicates(A, reading, candidates)
     if found is None:
         assert member.size == 0
+        assert is_complete
         return
+    assert found.is_complete == is_complete
     np.testing.assert_array_equal(found.member, candidates[member])
     np.testing.assert_array_equal(found.leader, candidates[leader])
     np.testing.assert_array_equal(found.ratio, ratio)
@@ -49,13 +52,16 @@ def test_the_compiled_search_finds_what_its_twin_finds(seed: int) -> None:
 
 def test_ratios_are_of_the_member_to_the_leader() -> None:
     rows = sparse.csr_array([[1.0, 2.0], [-0.5, -1.0]])
-    member, leader, ratio, _ = duplicate_rows_reference.multiples(rows, "decimal", ROUNDING)
+    member, leader, ratio, _, _ = duplicate_rows_reference.multiples(rows, "decimal", ROUNDING)
     assert (member.tolist(), leader.tolist(), ratio.tolist()) == ([1], [0], [-0.5])
 
 
 def test_one_element_of_the_field_is_not_one_number() -> None:
     rows = sparse.csr_array([[1.0, 3.0], [1.0, 3.0 * 2.0**61]])
-    assert find_duplicates(rows, "decimal", np.arange(2)) is None
+    found = find_duplicates(rows, "bits", np.arange(2))
+    assert found is not None
+    assert found.member.size == 0
+    assert not found.is_complete
 
 
 def test_halves_and_quarters_do_not_hide_a_multiple() -> None:

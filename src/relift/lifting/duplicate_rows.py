@@ -5,7 +5,7 @@ Compiled; the same in NumPy stands in :mod:`~relift.lifting.duplicate_rows_refer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -23,21 +23,25 @@ ROUNDING = 1e-12
 @final
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """Rows ``member`` that are ``ratio`` times the row ``leader``, which comes first; ``ratio_image`` is exact."""
+    """Rows ``member`` that are ``ratio`` times the row ``leader``, which comes first; ``ratio_image`` is exact.
+
+    Where they are complete, no two of the rows without the members are multiples of each other.
+    """
 
     member: Indices
     leader: Indices
     ratio: Vector
     ratio_image: FieldElements
+    is_complete: bool
 
     def among(self, flags: Flags) -> Duplicates:
         """The same, by their places among the rows that are flagged, as all of these are."""
         place = np.cumsum(flags) - 1
-        return Duplicates(place[self.member], place[self.leader], self.ratio, self.ratio_image)
+        return replace(self, member=place[self.member], leader=place[self.leader])
 
 
 def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | None = None) -> Duplicates | None:
-    """Rows that are exact multiples of an earlier row.
+    """Rows that are exact multiples of an earlier row; None where there can be none.
 
     Each row is divided, in the field, by its entry in its first column; equal rows then have equal words
     sum_j h_j mix(a_ij) mod 2^64 with random h. Candidates are compared entry by entry before they are believed, in
@@ -63,16 +67,16 @@ def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | Non
         candidates = scan_rows(A)[1]
     if candidates.size < 2:
         return None
-    member, leader, ratio, ratio_image = _multiples(A, reading, candidates)
-    if member.size == 0:
+    member, leader, ratio, ratio_image, is_complete = _multiples(A, reading, candidates)
+    if member.size == 0 and is_complete:
         return None
-    return Duplicates(candidates[member], candidates[leader], ratio, ratio_image)
+    return Duplicates(candidates[member], candidates[leader], ratio, ratio_image, is_complete)
 
 
 def _multiples(
     A: SparseMatrix, reading: Reading, candidates: Indices
-) -> tuple[Indices, Indices, Vector, FieldElements]:
-    """Members and leaders, by their places among the candidates, with the ratios, floats and exact."""
+) -> tuple[Indices, Indices, Vector, FieldElements, bool]:
+    """Members and leaders, by their places among the candidates, the ratios, and whether there can be no others."""
     compiled = core_for(A)
     if compiled is not None and A.format == "csr" and A.has_sorted_indices:
         rows, wanted = A, np.ascontiguousarray(candidates, np.int64)
@@ -82,10 +86,10 @@ def _multiples(
             rows = rows.sorted_indices()
     if compiled is None:
         return duplicate_rows_reference.multiples(rows, reading, ROUNDING)
-    member, leader, ratio, ratio_image = compiled.find_multiples(
+    member, leader, ratio, ratio_image, is_complete = compiled.find_multiples(
         parts_of(rows), rows.shape[1], wanted, reading == "decimal", ROUNDING
     )
     return (
         np.frombuffer(member, np.int64), np.frombuffer(leader, np.int64),
-        np.frombuffer(ratio), np.frombuffer(ratio_image, np.uint64),
+        np.frombuffer(ratio), np.frombuffer(ratio_image, np.uint64), is_complete,
     )  # fmt: skip

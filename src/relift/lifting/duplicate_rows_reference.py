@@ -12,8 +12,10 @@ from relift.symmetry import finite_field as exact
 from relift.symmetry.partition import Partition
 
 
-def multiples(rows: SparseMatrix, reading: Reading, rounding: float) -> tuple[Indices, Indices, Vector, FieldElements]:
-    """Rows that are multiples of an earlier one, that one, and the ratios, floats and exact.
+def multiples(
+    rows: SparseMatrix, reading: Reading, rounding: float
+) -> tuple[Indices, Indices, Vector, FieldElements, bool]:
+    """Rows that are multiples of an earlier one, that one, the ratios, floats and exact, and if there can be no others.
 
     Parameters
     ----------
@@ -39,12 +41,14 @@ def multiples(rows: SparseMatrix, reading: Reading, rounding: float) -> tuple[In
     groups = Partition.from_labels(keys)  # a key is as good as a label
     leader = groups.representatives[groups.labels]
     member = np.flatnonzero(leader != np.arange(rows.shape[0]))
+    n_with_words = member.size
     member = member[_rows_equal(scaled, member, leader[member])]
     with np.errstate(over="ignore"):  # then it is not near
         ratio = rows.data[first[member]] / rows.data[first[leader[member]]]
     near = _rows_near(rows, member, leader[member], ratio, rounding)
     member, ratio = member[near], ratio[near]
-    return member, leader[member], ratio, exact.multiply(leading[member], exact.inverse(leading[leader[member]]))
+    ratio_image = exact.multiply(leading[member], exact.inverse(leading[leader[member]]))
+    return member, leader[member], ratio, ratio_image, member.size == n_with_words
 
 
 def _rows_equal(rows: SparseMatrix, first: Indices, second: Indices) -> NDArray[np.bool_]:

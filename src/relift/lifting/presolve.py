@@ -54,7 +54,9 @@ def reduce(program: Program, reading: Reading = "decimal", earlier: Reduction | 
     if earlier is not None and _has_same_constraints(scan, program, earlier):
         return _with_costs(program, scan, earlier)
     if not _has_anything(program, scan):
-        return trivial_reduction(program, scan.images, scan, Cuts(), earlier, rows_are_apart=True)
+        return trivial_reduction(
+            program, scan.images, scan, Cuts(), earlier, rows_are_apart=True, rows_have_entries=True
+        )
     work = Substitution(program, scan, Cuts(None if earlier is None else earlier.cuts))
     work.substitute()
     return finish(work)
@@ -89,8 +91,10 @@ def _has_same_costs_beside(program: Program, earlier: Reduction) -> bool:
 def _with_costs(program: Program, scan: Scan, earlier: Reduction) -> Reduction:
     """The same steps with other costs, and, where no variable was substituted, other right-hand sides of cones."""
     if earlier.is_trivial:
-        apart = earlier.rows_are_apart
-        return trivial_reduction(program, scan.images, scan, earlier.cuts, earlier, rows_are_apart=apart)
+        return trivial_reduction(
+            program, scan.images, scan, earlier.cuts, earlier,
+            rows_are_apart=earlier.rows_are_apart, rows_have_entries=earlier.rows_have_entries,
+        )  # fmt: skip
     old, kept = earlier.program, _taker(earlier.variables, program.n_variables)
     reduced = Program.trusted(
         old.P if earlier.fixed else program.P, kept(program.q), old.A, old.l, old.u, old.lb, old.ub,

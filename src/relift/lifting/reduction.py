@@ -74,6 +74,11 @@ class Reduction:
         The quadratic part of the objective at the substituted values.
     rows_are_apart
         Whether no row of ``program`` can be a multiple of another, and at most one is 0.
+    rows_have_entries
+        Whether it is known that none is 0.
+    vectors_are_given
+        Whether each float of the vectors stands for its exact number but for the rounding of a quotient: it was given,
+        was divided, or nothing cancelled where values were substituted.
     """
 
     ground: Program
@@ -94,6 +99,8 @@ class Reduction:
     has_own_costs: bool = False
     curvature: float = 0.0
     rows_are_apart: bool = False
+    rows_have_entries: bool = False
+    vectors_are_given: bool = True
 
     @property
     def is_trivial(self) -> bool:
@@ -176,18 +183,20 @@ def trivial_reduction(
     earlier: Reduction | None = None,
     *,
     rows_are_apart: bool = False,
+    rows_have_entries: bool = False,
 ) -> Reduction:
     """A reduction that changes nothing: all variables and rows are kept, and bounds are their own."""
     n, m = program.n_variables, program.n_rows
     if earlier is not None and earlier.is_trivial and (earlier.variables.size, earlier.rows.size) == (n, m):
         return replace(
-            earlier, ground=program, program=program, images=images, scan=scan, cuts=cuts, rows_are_apart=rows_are_apart
-        )
+            earlier, ground=program, program=program, images=images, scan=scan, cuts=cuts,
+            rows_are_apart=rows_are_apart, rows_have_entries=rows_have_entries,
+        )  # fmt: skip
     own = constant(NO_ROW, n)
     nothing = constant(0.0, n), constant(0.0, m)
     return Reduction(
         program, program, images, all_of(n), all_of(m), nothing[0], own, own, nothing[1], scan=scan, cuts=cuts,
-        rows_are_apart=rows_are_apart,
+        rows_are_apart=rows_are_apart, rows_have_entries=rows_have_entries,
     )  # fmt: skip
 
 

@@ -23,16 +23,19 @@ def finish(work: Substitution) -> Reduction:
     # Those of the earlier program if they are equal: then all that is made of them is found without comparing.
     variables = work.cuts.made("variables", A, None, variables, lambda: variables)
     rows = work.cuts.made("rows", A, rows, None, lambda: rows)
-    (duplicates, are_apart), cut = _duplicates(work, rows, variables)
-    if not work.has_changed and duplicates is None:
+    (duplicates, have_entries, are_apart), cut = _duplicates(work, rows, variables)
+    if not work.has_changed and (duplicates is None or duplicates.member.size == 0):
         work.cuts.close()
-        return trivial_reduction(program, work.images, work.scan, work.cuts, rows_are_apart=are_apart)
+        return trivial_reduction(
+            program, work.images, work.scan, work.cuts, rows_are_apart=are_apart, rows_have_entries=have_entries
+        )
     work.change()
     factor = constant(1.0, program.n_rows)
     lower_row = upper_row = rows
-    if duplicates is not None:
-        cut = None
+    if duplicates is not None and duplicates.member.size:
+        n_before, cut = rows.size, None
         rows, lower_row, upper_row, factor = _merge(work, rows, duplicates)
+        are_apart = are_apart and rows.size == n_before - duplicates.member.size
     if rows.size < program.n_rows or variables.size < program.n_variables:
         made = cut
         A = work.cuts.made(
@@ -61,7 +64,7 @@ def finish(work: Substitution) -> Reduction:
     return Reduction(
         program, reduced, images, variables, rows, values, lower, upper, work.source_entry,
         tuple(work.fixed), lower_row, upper_row, factor, work.scan, work.cuts, work.q is not program.q, quadratic,
-        are_apart,
+        are_apart, have_entries, work.are_given,
     )  # fmt: skip
 
 
@@ -113,16 +116,17 @@ def _some(work: Substitution, rows: Indices, variables: Indices) -> tuple[Indice
 
 def _duplicates(
     work: Substitution, rows: Indices, variables: Indices
-) -> tuple[tuple[Duplicates | None, bool], SparseMatrix | None]:
+) -> tuple[tuple[Duplicates | None, bool, bool], SparseMatrix | None]:
     """Multiples among the rows that are left, by their places there, and the matrix that is left if it was made.
 
-    With the multiples comes whether there can be none, by the scan, and at most one row is 0.
+    With the multiples comes whether all rows have entries; and whether at most one has none, and there are no multiples
+    once these are merged.
     """
     A, cut = work.program.A, None
     # Where variables were substituted, or rows of one entry stay, others than those of the scan may be multiples.
     is_scanned = variables.size == work.program.n_variables and not np.any(work.row_alive & (work.counts == 1))
 
-    def look() -> tuple[Duplicates | None, bool]:
+    def look() -> tuple[Duplicates | None, bool, bool]:
         nonlocal cut
         if is_scanned:
             counts, alike = work.counts[rows], work.scan.alike[work.row_alive[work.scan.alike]]
@@ -132,7 +136,8 @@ def _duplicates(
             cut = submatrix(A, rows, variables)
             counts, alike = scan_rows(cut)
             found = find_duplicates(cut, work.reading, alike)
-        return found, bool(alike.size == 0 and np.count_nonzero(counts == 0) < 2)
+        n_empty = counts.size - int(np.count_nonzero(counts))
+        return found, n_empty == 0, n_empty < 2 and (found is None or found.is_complete)
 
     name = f"duplicates, {work.reading}, {'of the scan' if is_scanned else 'of the rest'}"
     return work.cuts.made(name, A, *_some(work, rows, variables), look), cut

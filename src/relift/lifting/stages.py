@@ -341,26 +341,19 @@ def _n_classes(symmetry: Symmetry) -> int:
 
 def _images(reduction: Reduction, kept: tuple[Settled, Symmetry] | None) -> Images:
     """What tells things apart from the start: the vectors, and the classes of an earlier lifting."""
-    apart = reduction.rows_are_apart
+    images = Images(
+        reduction.images, rows_are_apart=reduction.rows_are_apart, rows_have_entries=reduction.rows_have_entries,
+        are_given=reduction.vectors_are_given,
+    )  # fmt: skip
     if kept is None:
-        return Images(
-            reduction.images, rows_are_apart=apart, rows_have_entries=_rows_have_entries(reduction),
-            are_given=reduction.is_trivial,
-        )  # fmt: skip
+        return images
     settled, old = kept
     variables = _labels_with_rest(old.variables, settled.variables, reduction.program.n_variables)
     rows = _labels_with_rest(old.rows, settled.rows, reduction.program.n_rows)
     conic = reduction.program.conic
     conic_rows = _labels_with_rest(old.conic_rows, settled.conic_rows, conic.n_rows)
     cones = _labels_with_rest(old.cones, settled.cones, len(conic))
-    words = (variables,), (rows,), (conic_rows,), (cones,)
-    return Images(reduction.images, *words, rows_are_apart=apart, rows_have_entries=_rows_have_entries(reduction))
-
-
-def _rows_have_entries(reduction: Reduction) -> bool:
-    """Whether presolve has counted the entries of all rows, has left them as they are, and none is empty."""
-    scan = reduction.scan
-    return scan is not None and reduction.is_trivial and (scan.counts.size == 0 or int(scan.counts.min()) > 0)
+    return replace(images, variables=(variables,), rows=(rows,), conic_rows=(conic_rows,), cones=(cones,))
 
 
 def _labels_with_rest(classes: Partition, kept: Indices, size: int) -> FieldElements:

@@ -78,3 +78,19 @@ def settle_floats(values: Vector, images: FieldElements, moved: Integers, terms:
     chosen[words == 0] = 0.0
     is_rounding = np.abs(chosen - floats) <= ROUNDING * (np.abs(floats) + terms[moved])
     values[moved] = np.where(is_rounding, chosen, floats)
+
+
+def cancelled(values: Vector, images: FieldElements, moved: Indices, terms: Vector, reading: Reading) -> Indices:
+    """Which moved floats may differ from their exact numbers by more than few roundings of their own size.
+
+    Rounding errors are small beside the terms that were added: no float does that is as large as these, and none that
+    reads as its exact number.
+
+    Examples
+    --------
+    >>> words = exact.images(np.array([0.1, 2.2]), "decimal")
+    >>> cancelled(np.array([0.3 - 0.2, 2.5 - 0.3]), words, np.arange(2), np.array([0.2, 0.3]), "decimal").tolist()
+    [0]
+    """
+    suspects = moved[np.abs(values[moved]) < terms[moved]]
+    return suspects.compress(exact.images(values[suspects], reading) != images[suspects])

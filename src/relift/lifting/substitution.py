@@ -16,7 +16,7 @@ from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.lifting.cuts import Cuts
 from relift.lifting.presolve_scan import Scan
 from relift.lifting.reduction import NO_ROW, FixedVariables
-from relift.lifting.substituted_values import Shift, settle_floats
+from relift.lifting.substituted_values import Shift, cancelled, settle_floats
 from relift.lifting.tightest_bounds import ScaledBounds, leave_no_value, tightest
 from relift.program.index_sets import constant, distinct
 from relift.program.passes import Entries, entries_of
@@ -52,6 +52,7 @@ class Substitution:
         self.shifts: list[Shift] = []
         self.counts = scan.counts
         self.left_alone = np.zeros(m, bool)
+        self.are_given = True  # all numbers but for the rounding of quotients: nothing has cancelled
 
     def change(self) -> None:
         """Make what is needed as soon as something is about to change."""
@@ -166,9 +167,9 @@ class Substitution:
         shift = self.shift("A", program.A, variables, value, value_image)
         self.shifts.append(shift)
         self.row_terms = self.row_terms + shift.sizes
+        self.counts = self.counts - shift.counts
         for name, bound in (("l", self.l), ("u", self.u)):
             self.move(name, shift, shift.touched[np.isfinite(bound[shift.touched])], self.row_terms, exact.subtract)
-        self.counts = self.counts - shift.counts
         # A row that was left alone because it crossed a bound by rounding may hold now that nothing is left of it.
         self.left_alone[shift.touched[self.counts[shift.touched] == 0]] = False
         if len(program.conic):
@@ -205,18 +206,25 @@ class Substitution:
             return  # zeros, in this pass and before
         before, before_image = getattr(self, name), getattr(self, f"{name}_image")
 
-        def make() -> tuple[Vector, FieldElements]:
+        def make() -> tuple[Vector, FieldElements, Indices]:
             vector, image = before.copy(), before_image.copy()
             vector[moved] += shift.floats[moved] if put is exact.add else -shift.floats[moved]
             image[moved] = put(image[moved], shift.images[moved])
             settle_floats(vector, image, moved, terms, self.reading)
-            return vector, image
+            return vector, image, cancelled(vector, image, moved, terms, self.reading)
 
         after = self.cuts.made(
             f"{name}, {len(self.fixed)}", self.program.A, moved, None, make, objects=(before, before_image, shift)
         )
         setattr(self, name, after[0])
         setattr(self, f"{name}_image", after[1])
+        lost = after[2]
+        if name in (
+            "l",
+            "u",
+        ):  # a row without entries is dropped, or shown to the backend: nothing is made of its bounds
+            lost = lost[self.counts[lost] > 0]
+        self.are_given = self.are_given and lost.size == 0
         self.own.discard(name)
 
     def shift(

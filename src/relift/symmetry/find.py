@@ -191,7 +191,7 @@ class Images:
     rows_have_entries
         Whether it is known that none is 0.
     are_given
-        Whether the vectors are those that were given, and not computed from them.
+        Whether the vectors are as they were given, or divided: nothing has cancelled where they were computed.
     """
 
     vectors: VectorImages

@@ -15,11 +15,13 @@
 
 namespace relift::passes {
 
-// Rows, by their places among the candidates, and of which multiple of the leader each is, in floats and exactly.
+// Rows, by their places among the candidates, and of which multiple of the leader each is, in floats and exactly. The
+// search is complete if every row with the words of an earlier one is a multiple of it: then the others have none.
 struct Multiples {
     std::vector<long long> member, leader;
     std::vector<double> ratio;
     std::vector<u64> ratio_image;
+    bool is_complete = true;
 };
 
 // An entry of a candidate: its column, its float, and its word in the row divided by the first entry.
@@ -94,7 +96,10 @@ Multiples find_multiples(const SparseView<Index>& A, const long long* candidates
         if (lead == nobody || lead == k || rows.offsets[k] == rows.offsets[k + 1]) continue;
         if (rows.offsets[lead] == rows.offsets[lead + 1]) continue;
         const double ratio = rows.entries[rows.offsets[k]].value / rows.entries[rows.offsets[lead]].value;
-        if (!is_multiple(rows, k, lead, ratio, rounding)) continue;
+        if (!is_multiple(rows, k, lead, ratio, rounding)) {
+            found.is_complete = false;
+            continue;
+        }
         found.member.push_back((long long)k);
         found.leader.push_back((long long)lead);
         found.ratio.push_back(ratio);

@@ -194,24 +194,27 @@ inline std::vector<RowPrint> sorted_by_group(const std::vector<RowPrint>& prints
 
 // Of two prints that follow each other by their sums.
 inline bool are_close(const RowPrint& a, const RowPrint& b) {
-    return a.group == b.group && !(b.sum - a.sum > close * b.sum);  // sums that overflowed say nothing
+    return a.group == b.group && !(b.sum - a.sum > close * b.sum);
 }
+
+// Below this a float has too few digits for sums.
+constexpr double tiny = 1e-290;
 
 // The prints that are close to another one of their group, in their order, with sums that are divided by the first
 // entries. Mostly all sums of a group are close to each other, which the smallest and the largest one tell; only the
-// others are sorted.
+// others are sorted. A group with a sum that floats have no room for is kept as it is.
 inline std::vector<RowPrint> close_to_another(std::vector<RowPrint> prints, u32 n_groups) {
     struct Range { double least, most; };
     Array<Range> ranges(n_groups, Range{std::numeric_limits<double>::infinity(), 0.0});
     for (RowPrint& print : prints) {
-        print.sum /= print.first;
+        print.sum = print.first < tiny ? std::numeric_limits<double>::infinity() : print.sum / print.first;
         Range& range = ranges[print.group];
         range = {std::min(range.least, print.sum), std::max(range.most, print.sum)};
     }
     std::vector<RowPrint> open;
     for (size_t k = 0; k < prints.size(); ++k) {
         const Range& range = ranges[prints[k].group];
-        if (!(range.most - range.least > close * range.least)) continue;
+        if (!(range.most - range.least > close * range.least) || std::isinf(range.most)) continue;
         open.push_back(prints[k]);
         open.back().row = u32(k);  // its place
     }
