@@ -160,6 +160,66 @@ def test_extreme_numbers_are_refused_or_told_apart_without_an_error() -> None:
         assert is_told(Program(q=random.uniform(-1, 1, 5) * scale, A=A, l=scale, lb=-scale, ub=scale)) in (True, False)
 
 
+def with_chains(program: Program, n_chains: int, length: int = 12) -> Program:
+    """The program beside chains x_0 <= x_1 <= ..., each of which begins at the first variable with the same entries."""
+    A = sparse.csr_array(program.A)
+    n = A.shape[1]
+    steps = sparse.eye_array(length, length) - sparse.eye_array(length, length, k=-1)
+    first = sparse.csr_array(([-3.0], ([0], [0])), shape=(length, n))
+    blocks: list[list[SparseMatrix | None]] = [[A, *([None] * n_chains)]]
+    for k in range(n_chains):
+        blocks.append([first, *(steps if k == other else None for other in range(n_chains))])
+    wide = sparse.block_array(blocks, format=program.A.format)
+    n_new = n_chains * length
+    l = np.r_[program.l, np.zeros(n_new)]
+    return Program(
+        None, np.r_[program.q, np.ones(n_new)], wide, l, lb=np.r_[program.lb, np.zeros(n_new)],
+        ub=np.r_[program.ub, np.ones(n_new)],
+    )  # fmt: skip
+
+
+@needs_core
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_chain_that_few_rounds_leave_is_told_apart_by_rounds_of_its_own(kind: str) -> None:
+    for seed in (0, 2, 4):
+        program = of_measured_numbers(seed, n=1500, kind=kind)
+        assert is_told(with_chains(program, 1)), seed
+        twice = with_chains(program, 2)
+        assert not is_told(twice), seed
+        assert relift.lift(twice).small.n_variables == 1512
+
+
+@needs_core
+@pytest.mark.parametrize("n_copies", [1, 20_000, 80_000])
+def test_kinds_are_about_as_many_as_there_are(n_copies: int) -> None:
+    random = np.random.default_rng(8)
+    A = sparse.csr_array(random.uniform(1, 2, (3, 5)))
+    copies = sparse.kron(sparse.eye_array(n_copies), A, format="csr")
+    program = Program(q=np.ones(5 * n_copies), A=copies, l=1.0, lb=0)
+    for asks_for_all in (True, False):
+        vectors = VectorImages.of(program, "decimal")
+        kinds = told_apart.kinds_in_floats(program, vectors, LiftSettings(), masses=False, asks_for_all=asks_for_all)
+        assert kinds is not None
+        assert kinds.are_all_apart == (n_copies == 1 and asks_for_all)
+        assert kinds.variables <= max(5, 0.01 * program.n_variables)
+        assert kinds.rows <= max(3, 0.01 * program.n_rows)
+
+
+@needs_core
+def test_masses_for_next_to_nothing_are_tried_in_small_programs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(9)
+    n = 600
+    size, price = np.r_[random.uniform(1, 9, n - 2).round(3), 2.0, 4.0], 1.0 + 0.001 * random.permutation(n)
+    price[-2:] = 3.0  # two of one kind, the second twice as large
+    steps = sparse.diags_array([random.uniform(1, 2, n).round(4), -np.ones(n - 1)], offsets=[0, 1], format="csr")[:-3]
+    A = sparse.vstack([np.ones((1, n)), steps], format="csr")
+    program = Program(q=price, A=A, l=np.r_[900.0, np.full(n - 3, -1.0)], lb=0, ub=size)
+    monkeypatch.setattr(scaled_search, "TELLING", 0)
+    assert relift.lift(program).small.n_variables == n - 1
+    monkeypatch.setattr(scaled_search, "SMALL", 0)
+    assert relift.lift(program).small.n_variables == n
+
+
 def test_nothing_is_told_without_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finite_field, "CORE_IS_COMPILED", False)
     assert not is_told(of_measured_numbers(0))

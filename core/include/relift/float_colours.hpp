@@ -52,6 +52,22 @@ public:
         : keys(size), words(size), scales_(size), states_(size), are_variables_(are_variables) {}
     u64 size() const { return keys.size(); }
 
+    // Some of them, by themselves.
+    FloatColours of(const Array<u32>& some) const {
+        FloatColours chosen(some.size(), are_variables_);
+        for (u32 place = 0; place < some.size(); ++place) {
+            const u32 k = some[place];
+            chosen.keys[place] = keys[k];
+            chosen.words[place] = words[k];
+            chosen.scales_[place] = scales_[k];
+            chosen.states_[place] = states_[k];
+            chosen.n_resting += states_[k] & rests;
+            if (masses_) chosen.own_masses_.push_back(masses_[k]);
+        }
+        if (masses_) chosen.masses_ = chosen.own_masses_.data();
+        return chosen;
+    }
+
     // Masses are null where all are 1. Numbers that were seen a moment ago are not looked at again.
     void begin(const passes::GivenNumbers& given, bool sizes, bool signs, const double* masses) {
         masses_ = masses;
@@ -96,6 +112,13 @@ public:
         }
     }
 
+    // The same for those alone whose sums are more than cancellation leaves; the others stay as they are.
+    void recolour_where_sums_count(const SumOfTerms* sums) {
+        for (u64 k = 0; k < size(); ++k)
+            if (sums[k].counts()) recolour_one(k, sums[k]);
+    }
+
+private:
     double relative(u64 k, double total) const {
         const double scaled = total * scales_[k];
         return are_variables_ && masses_ ? scaled / masses_[k] : scaled;
@@ -106,9 +129,7 @@ public:
         if (!are_variables_ && masses_) word *= masses_[k];
         return states_[k] & rests ? 0.0 : word;
     }
-    bool is_resting(u64 k) const { return states_[k] & rests; }
 
-private:
     void recolour_one(u64 k, const SumOfTerms& sum) {
         n_without_terms += !(sum.size > 0);
         const bool counts = sum.counts();
@@ -163,6 +184,7 @@ private:
 
     Array<double> scales_;
     Array<u8> states_;
+    Array<double> own_masses_;
     const double* masses_ = nullptr;
     const bool are_variables_;
 };

@@ -141,12 +141,12 @@ private:
     }
 
     // ------------------------------------------------------------------------------------ how many there are
-    // About how many kinds there are; all of them, if none of some is there twice.
+    // About how many kinds there are, by those in a slice of hash space; all of them, if none of these is there twice.
     static u64 count_kinds(const FloatColours& colours) {
         constexpr double cells = 0x1p34;  // next to no keys are as near to each other by chance
         const Array<double>& keys = colours.keys;
         int halvings = 0;
-        while (keys.size() >> halvings > 4096) ++halvings;
+        while (keys.size() >> halvings > most_counted) ++halvings;
         const u64 outside = halvings ? ~u64(0) << (64 - halvings) : 0;
         Array<u64> words, table;
         for (const double key : keys) {
@@ -154,8 +154,11 @@ private:
             if (!(hash & outside)) words.push_back(hash);
         }
         const u64 n_seen = words.size(), n_different = count_mixed(words, table);
-        if (n_seen == n_different) return keys.size();
-        return std::max<u64>(1, u64(double(keys.size()) * double(n_different) / double(n_seen)) - 1);
+        const double by_slices = std::ldexp(double(n_different), halvings);
+        const double expected = std::ldexp(double(keys.size()), -halvings);
+        if (halvings && double(n_seen) < expected - 4.0 * std::sqrt(expected))  // kinds of many members lie outside
+            return std::max<u64>(1, u64(std::min(by_slices, double(keys.size()))));
+        return n_seen == n_different ? keys.size() : u64(double(keys.size()) * double(n_different) / double(n_seen));
     }
 
     static u64 cell_of(double key, double cells) { return u64(floor_of(key * cells)); }
@@ -186,20 +189,24 @@ private:
             visit_cells(j, [&](u64 bit) { is_again |= is_there_again[bit >> 6] >> (bit & 63) & 1; });
             if (is_again) some.push_back(j);
         }
-        return near_ones(some, keys.data(), rounding);
+        return near_ones(some, keys, rounding);
     }
 
     // Those of some whose keys are as near to another one's.
-    static Array<u32> near_ones(const Array<u32>& some, const double* keys, double rounding) {
-        Array<std::pair<double, u32>> sorted;
-        for (const u32 k : some) sorted.push_back({keys[k], k});
-        std::sort(sorted.begin(), sorted.end());
-        Array<u32> near;
+    static Array<u32> near_ones(const Array<u32>& some, const Array<double>& keys, double rounding) {
+        Array<u32> sorted(some), near;
+        std::sort(sorted.begin(), sorted.end(), [&](u32 j, u32 k) { return keys[j] < keys[k]; });
         for (u64 at = 0; at < sorted.size(); ++at) {
-            const auto is_near = [&](u64 other) { return std::fabs(sorted[other].first - sorted[at].first) <= rounding; };
-            if ((at && is_near(at - 1)) || (at + 1 < sorted.size() && is_near(at + 1))) near.push_back(sorted[at].second);
+            const auto is_near = [&](u64 other) { return std::fabs(keys[sorted[other]] - keys[sorted[at]]) <= rounding; };
+            if ((at && is_near(at - 1)) || (at + 1 < sorted.size() && is_near(at + 1))) near.push_back(sorted[at]);
         }
         return near;
+    }
+
+    static u64 n_that_agree(const Array<double>& keys, double rounding) {
+        Array<u32> all(keys.size());
+        for (u32 k = 0; k < all.size(); ++k) all[k] = k;
+        return near_ones(all, keys, rounding).size();
     }
 
     // ------------------------------------------------------------------------------------ those that are left
@@ -210,72 +217,60 @@ private:
 
     // Rounds over the columns of those that agree with another one, until none do. All other colours stay as they are, and
     // rows take up only what these columns add, so that rows of a class still have one colour.
-    bool are_parted_by_themselves(const Array<u32>& left) {
+    bool are_parted_by_themselves(const Array<u32>& left) const {
         if (left.empty()) return true;
         if (double(left.size()) > share_that_goes_on * double(variables_.size())) return false;
-        const Array<Entry> entries = entries_of(left);
-        Array<u32> rows;
-        Array<double> row_keys(rows_.keys), row_words(rows_.words), keys, words;
-        Array<SumOfTerms> row_sums(rows_.size()), sums(left.size());
-        for (const Entry& entry : entries) {
-            if (row_sums[entry.row].size == 0) rows.push_back(entry.row);
-            row_sums[entry.row].size = 1;
-        }
-        Array<u32> places(left.size());
-        for (u32 place = 0; place < left.size(); ++place) {
-            places[place] = place;
-            keys.push_back(variables_.keys[left[place]]);
-            words.push_back(variables_.words[left[place]]);
-        }
+        Array<u32> touched;
+        const Array<Entry> entries = entries_of(left, touched);
+        FloatColours variables = variables_.of(left), rows = rows_.of(touched);
+        Array<SumOfTerms> sums(left.size()), row_sums(touched.size());
         double rounding = rounding_;
-        u64 n_before = left.size() + 1;
-        for (u64 n_left = left.size(); n_left < n_before;) {
+        for (u64 n_left = left.size(), n_before = n_left + 1; n_left < n_before;) {
             rounding *= 4;
-            for (const u32 i : rows) row_sums[i] = SumOfTerms();
-            for (const Entry& entry : entries) row_sums[entry.row].add(entry.value * words[entry.place]);
-            for (const u32 i : rows) {
-                if (!row_sums[i].counts() || rows_.is_resting(i)) continue;
-                row_keys[i] = FloatColours::key_after(row_keys[i], log_key(rows_.relative(i, row_sums[i].total)));
-                row_words[i] = rows_.word_of(i, row_keys[i]);
-            }
-            for (SumOfTerms& sum : sums) sum = SumOfTerms();
-            for (const Entry& entry : entries) sums[entry.place].add(entry.value * row_words[entry.row]);
-            for (u32 place = 0; place < left.size(); ++place) {
-                const u32 j = left[place];
-                if (problem_.has_P()) add_major(problem_.P, j, variables_.words.data(), sums[place]);
-                const SumOfTerms& sum = sums[place];
-                const double key = sum.counts() ? log_key(variables_.relative(j, sum.total)) : key_of_zero;
-                keys[place] = FloatColours::key_after(keys[place], key);
-                words[place] = variables_.word_of(j, keys[place]);
-            }
-            const u64 n_near = near_ones(places, keys.data(), rounding).size();
-            if (n_near == 0) return true;
+            std::fill(row_sums.begin(), row_sums.end(), SumOfTerms());
+            for (const Entry& entry : entries) row_sums[entry.row].add(entry.value * variables.words[entry.place]);
+            rows.recolour_where_sums_count(row_sums.data());
+            std::fill(sums.begin(), sums.end(), SumOfTerms());
+            for (const Entry& entry : entries) sums[entry.place].add(entry.value * rows.words[entry.row]);
+            for (u32 place = 0; problem_.has_P() && place < left.size(); ++place)
+                add_major(problem_.P, left[place], variables_.words.data(), sums[place]);
+            variables.recolour(0, left.size(), sums.data());
             n_before = n_left;
-            n_left = n_near;
+            n_left = n_that_agree(variables.keys, rounding);
+            if (n_left == 0) return true;
         }
         return false;
     }
 
-    // Entries of the columns of some variables.
-    Array<Entry> entries_of(const Array<u32>& some) const {
+    // Entries of the columns of some variables, with rows numbered as they are met.
+    Array<Entry> entries_of(const Array<u32>& some, Array<u32>& rows) const {
+        constexpr u32 nowhere = ~u32(0);
         const auto& A = problem_.A;
         Array<Entry> entries;
+        Array<u32> place_of_row(problem_.n_rows, nowhere);
+        const auto take = [&](u32 row, u32 place, double value) {
+            if (place_of_row[row] == nowhere) {
+                place_of_row[row] = u32(rows.size());
+                rows.push_back(row);
+            }
+            entries.push_back({place_of_row[row], place, value});
+        };
         if (!problem_.A_is_by_rows) {
             for (u32 place = 0; place < some.size(); ++place)
                 for (u64 e = u64(A.offsets[some[place]]), end = u64(A.offsets[some[place] + 1]); e < end; ++e)
-                    entries.push_back({u32(A.indices[e]), place, A.values[e]});
+                    take(u32(A.indices[e]), place, A.values[e]);
             return entries;
         }
-        constexpr u32 nowhere = ~u32(0);
         Array<u32> place_of(problem_.n_variables, nowhere);
         for (u32 place = 0; place < some.size(); ++place) place_of[some[place]] = place;
         for (u32 i = 0; i < A.n_major; ++i)
             for (u64 e = u64(A.offsets[i]), end = u64(A.offsets[i + 1]); e < end; ++e)
-                if (place_of[A.indices[e]] != nowhere) entries.push_back({i, place_of[A.indices[e]], A.values[e]});
+                if (place_of[A.indices[e]] != nowhere) take(i, place_of[A.indices[e]], A.values[e]);
         return entries;
     }
 
     static constexpr u32 most_rounds = 5;
+    static constexpr u64 most_counted = 16384;  // of variables or rows, to tell kinds
     static constexpr double share_that_repeats = 0.02, least_growth = 1.5;  // of kinds
     static constexpr double share_that_goes_on = 0.0625;                    // by itself, of all variables
 
