@@ -630,15 +630,16 @@ PyObject* likeness(PyObject*, PyObject* arguments) {
 PyObject* kinds_in_floats(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         LookArguments given{};
-        int sizes, signs, scales_rows, has_masses, asks_for_all;
-        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppp", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
+        int sizes, signs, scales_rows, has_masses;
+        double may_stay;
+        if (!PyArg_ParseTuple(arguments, "OOpnnOOppppd", &given.P, &given.A, &given.A_is_by_rows, &given.n_variables,
                               &given.n_rows, &given.variables, &given.rows, &sizes, &signs, &scales_rows, &has_masses,
-                              &asks_for_all))
+                              &may_stay))
             return nullptr;
         return with_any_problem(given, [&](const auto& problem) -> PyObject* {
             const SampledNumbers variables(given.variables, problem.n_variables), rows(given.rows, problem.n_rows);
             if (!variables.numbers.cost.first) throw std::invalid_argument("costs are missing");
-            const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0, asks_for_all != 0};
+            const ApartQuestion question{sizes != 0, signs != 0, scales_rows != 0, has_masses != 0, may_stay};
             const FloatKinds kinds =
                 without_lock([&] { return ToldApart(problem, variables.numbers, rows.numbers, question).run(); });
             return Py_BuildValue("NKK", PyBool_FromLong(kinds.are_all_apart), (unsigned long long)kinds.variables,
@@ -772,7 +773,7 @@ PyMethodDef methods[] = {
      "relative_scales(labels, states, n_classes, floats, images): scales relative to the first of each class."},
     {"kinds_in_floats", kinds_in_floats, METH_VARARGS,
      "kinds_in_floats(P, A, A_is_csr, n_variables, n_rows, variables, rows, sizes, signs, scales_rows, has_masses, "
-     "asks_for_all): whether rounds in floats tell all variables apart, and about how many kinds of variables and of "
+     "may_stay): whether rounds in floats tell all variables apart, and about how many kinds of variables and of "
      "rows they tell."},
     {"likeness", likeness, METH_VARARGS,
      "likeness(A, A_is_csr, n_variables, n_rows, variables, rows, labels, row_labels, only_in_proportion): looks at some "

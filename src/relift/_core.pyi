@@ -77,7 +77,7 @@ def kinds_in_floats(
     signs: bool,
     scales_rows: bool,
     has_masses: bool,
-    asks_for_all: bool,
+    may_stay: float,
     /,
 ) -> tuple[bool, int, int]: ...
 def likeness(

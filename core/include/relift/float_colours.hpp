@@ -64,7 +64,7 @@ public:
             chosen.n_resting += states_[k] & rests;
             if (masses_) chosen.own_masses_.push_back(masses_[k]);
         }
-        if (masses_) chosen.masses_ = chosen.own_masses_.data();
+        if (masses_) chosen.masses_ = chosen.own_masses_.data();  // which moves along with it
         return chosen;
     }
 
@@ -186,7 +186,7 @@ private:
     Array<u8> states_;
     Array<double> own_masses_;
     const double* masses_ = nullptr;
-    const bool are_variables_;
+    bool are_variables_;
 };
 
 }  // namespace relift

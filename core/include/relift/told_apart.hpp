@@ -21,7 +21,7 @@ namespace relift {
 // What is asked: the settings of the search, and whether members count by size and price.
 struct ApartQuestion {
     bool sizes = true, signs = true, scales_rows = true, has_masses = false;
-    bool asks_for_all = true;  // otherwise it is enough that next to all are apart
+    double may_stay = 0;  // the share of variables and of rows that need not be apart; 0 asks for a proof of all
 };
 
 // About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone.
@@ -47,36 +47,42 @@ public:
         if (question_.has_masses) find_masses_in_floats();
         variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr);
         rows_.begin(given_rows_, question_.scales_rows, question_.signs, row_masses_.size() ? row_masses_.data() : nullptr);
+        recolour_rows();
+        u64 n_left_before = n;  // when some went on by themselves
         for (u32 round = 0; round < most_rounds; ++round) {
             const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = kinds.variables;
-            recolour_rows();
             recolour_variables();
             kinds.variables = count_kinds(variables_);
             const bool are_awake = variables_.n_resting == 0 && rows_.n_without_terms == 0;
             const bool are_next_to_all = n - kinds.variables <= u64(double(n) * share_that_goes_on);
-            if (are_awake && are_next_to_all) {
-                const Array<u32> together = question_.asks_for_all ? those_that_agree() : Array<u32>();
-                kinds.are_all_apart = question_.asks_for_all && are_parted_by_themselves(together);
-                if (kinds.are_all_apart || !question_.asks_for_all) break;
+            if (question_.may_stay > 0 && are_awake && is_enough(kinds.variables, n)) break;
+            Array<u32> left;
+            if (question_.may_stay == 0 && are_awake && are_next_to_all) {
+                left = those_that_agree();
+                if (left.empty()) return {true, n, rows_.size()};
+            }
+            recolour_rows();
+            if (!left.empty() && 2 * left.size() <= n_left_before) {
+                n_left_before = left.size();
+                if (are_parted_by_themselves(std::move(left))) return {true, n, rows_.size()};
             }
             const bool has_woken = variables_.n_resting + rows_.n_resting < n_resting;
             const bool are_few = double(kinds.variables) < share_that_repeats * double(n);
             const bool grew_little = double(kinds.variables) < least_growth * double(n_before);
-            const bool is_ending = 2 * (n - kinds.variables) < n - n_before;  // sums that counted as 0 have tied some
+            const bool is_ending = double(n - kinds.variables) < share_that_stays * double(n - n_before);
             if (!has_woken && !is_ending && (are_few || grew_little)) break;
             rounding_ *= 4;
         }
-        return with_rows(kinds);
+        kinds.rows = count_kinds(rows_);
+        if (is_enough(kinds.variables, n) && !is_enough(kinds.rows, rows_.size())) {  // they are a step behind
+            recolour_rows();
+            kinds.rows = count_kinds(rows_);
+        }
+        return kinds;
     }
 
 private:
-    // Where variables are of many kinds, rows are counted by what these are now.
-    FloatKinds with_rows(FloatKinds kinds) {
-        if (kinds.are_all_apart) return {true, variables_.size(), rows_.size()};
-        if (2 * kinds.variables > variables_.size()) recolour_rows();
-        kinds.rows = count_kinds(rows_);
-        return kinds;
-    }
+    bool is_enough(u64 n_kinds, u64 n) const { return double(n_kinds) >= (1.0 - question_.may_stay) * double(n); }
 
     void find_masses_in_floats() {
         masses_.resize(problem_.n_variables);
@@ -203,10 +209,10 @@ private:
         return near;
     }
 
-    static u64 n_that_agree(const Array<double>& keys, double rounding) {
+    static Array<u32> those_that_agree_among_all(const Array<double>& keys, double rounding) {
         Array<u32> all(keys.size());
         for (u32 k = 0; k < all.size(); ++k) all[k] = k;
-        return near_ones(all, keys, rounding).size();
+        return near_ones(all, keys, rounding);
     }
 
     // ------------------------------------------------------------------------------------ those that are left
@@ -217,29 +223,46 @@ private:
 
     // Rounds over the columns of those that agree with another one, until none do. All other colours stay as they are, and
     // rows take up only what these columns add, so that rows of a class still have one colour.
-    bool are_parted_by_themselves(const Array<u32>& left) const {
+    bool are_parted_by_themselves(Array<u32> left) const {
         if (left.empty()) return true;
         if (double(left.size()) > share_that_goes_on * double(variables_.size())) return false;
         Array<u32> touched;
-        const Array<Entry> entries = entries_of(left, touched);
+        Array<Entry> entries = entries_of(left, touched);
         FloatColours variables = variables_.of(left), rows = rows_.of(touched);
         Array<SumOfTerms> sums(left.size()), row_sums(touched.size());
         double rounding = rounding_;
-        for (u64 n_left = left.size(), n_before = n_left + 1; n_left < n_before;) {
+        while (true) {
             rounding *= 4;
-            std::fill(row_sums.begin(), row_sums.end(), SumOfTerms());
-            for (const Entry& entry : entries) row_sums[entry.row].add(entry.value * variables.words[entry.place]);
-            rows.recolour_where_sums_count(row_sums.data());
             std::fill(sums.begin(), sums.end(), SumOfTerms());
             for (const Entry& entry : entries) sums[entry.place].add(entry.value * rows.words[entry.row]);
             for (u32 place = 0; problem_.has_P() && place < left.size(); ++place)
                 add_major(problem_.P, left[place], variables_.words.data(), sums[place]);
             variables.recolour(0, left.size(), sums.data());
-            n_before = n_left;
-            n_left = n_that_agree(variables.keys, rounding);
-            if (n_left == 0) return true;
+            const Array<u32> together = those_that_agree_among_all(variables.keys, rounding);
+            if (together.empty()) return true;
+            if (together.size() == left.size()) return false;
+            keep(together, left, entries);
+            variables = variables.of(together);
+            sums.resize(left.size());
+            std::fill(row_sums.begin(), row_sums.end(), SumOfTerms());
+            for (const Entry& entry : entries) row_sums[entry.row].add(entry.value * variables.words[entry.place]);
+            rows.recolour_where_sums_count(row_sums.data());
         }
-        return false;
+    }
+
+    // Goes on with some of those that were left.
+    static void keep(const Array<u32>& some, Array<u32>& left, Array<Entry>& entries) {
+        constexpr u32 nowhere = ~u32(0);
+        Array<u32> new_place(left.size(), nowhere), kept;
+        for (const u32 place : some) {
+            new_place[place] = u32(kept.size());
+            kept.push_back(left[place]);
+        }
+        u64 n_entries = 0;
+        for (const Entry& entry : entries)
+            if (new_place[entry.place] != nowhere) entries[n_entries++] = {entry.row, new_place[entry.place], entry.value};
+        entries.resize(n_entries);
+        left.swap(kept);
     }
 
     // Entries of the columns of some variables, with rows numbered as they are met.
@@ -269,10 +292,11 @@ private:
         return entries;
     }
 
-    static constexpr u32 most_rounds = 5;
+    static constexpr u32 most_rounds = 8;
     static constexpr u64 most_counted = 16384;  // of variables or rows, to tell kinds
     static constexpr double share_that_repeats = 0.02, least_growth = 1.5;  // of kinds
-    static constexpr double share_that_goes_on = 0.0625;                    // by itself, of all variables
+    static constexpr double share_that_stays = 0.7;      // of those that are not apart, in a round that is worth another
+    static constexpr double share_that_goes_on = 0.125;  // by itself, of all variables
 
     const Problem<Index>& problem_;
     const passes::GivenNumbers &given_, &given_rows_;

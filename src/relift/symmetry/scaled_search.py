@@ -54,7 +54,7 @@ SMALL = 10_000
 TELLING = 2_000
 """From so many entries on floats are asked first whether anything can be found."""
 
-LITTLE = 0.01
+LITTLE = 0.02
 """Masses of sizes and prices, and numbers read as proportional, are not tried where nothing is equivalent without them
 and floats show that at most this share of the variables, and of the rows, is with them; in small programs none."""
 
@@ -322,7 +322,8 @@ class _Search:
         if not self.tries_masses(self.alone().found):
             return True
         program, is_small = self.program, self.n_entries <= SMALL
-        kinds = kinds_in_floats(program, self.images.vectors, self.settings, masses=True, asks_for_all=is_small)
+        may_stay = 0.0 if is_small else LITTLE
+        kinds = kinds_in_floats(program, self.images.vectors, self.settings, masses=True, may_stay=may_stay)
         if kinds is None or is_small:
             return kinds is not None and kinds.are_all_apart
         least = 1.0 - LITTLE

@@ -43,7 +43,7 @@ class FloatKinds:
 
 
 def kinds_in_floats(
-    program: Program, vectors: VectorImages, settings: LiftSettings, *, masses: bool, asks_for_all: bool = True
+    program: Program, vectors: VectorImages, settings: LiftSettings, *, masses: bool, may_stay: float = 0.0
 ) -> FloatKinds | None:
     """How much floats tell apart; None without the compiled core.
 
@@ -57,8 +57,8 @@ def kinds_in_floats(
         Which sizes and signs may differ.
     masses
         Whether members count by size and price; equally much otherwise.
-    asks_for_all
-        Whether it matters that all are apart; otherwise numbers of kinds are found, which takes less time.
+    may_stay
+        The share of the variables and rows that need not be apart; if it is 0, it is proved that all are, or not.
 
     Examples
     --------
@@ -83,5 +83,5 @@ def kinds_in_floats(
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
         (program.l, program.u, None, vectors.l, vectors.u, None),
-        settings.sizes, settings.signs, settings.scale_rows, masses, asks_for_all,
+        settings.sizes, settings.signs, settings.scale_rows, masses, may_stay,
     ))  # fmt: skip
