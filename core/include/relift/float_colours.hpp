@@ -1,4 +1,8 @@
 // Colours of variables or rows that are floats, and depend continuously on the numbers: what told_apart.hpp refines.
+//
+// Each has an error: about how much the colours of two members of a class, which are equal in exact numbers, differ by
+// rounding. Errors of terms are independent of each other, so that their squares add up; squares are what is kept.
+// Cancellation makes them large.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -32,25 +36,41 @@ inline i64 floor_of(double number) {
     return whole - (number < double(whole));
 }
 
+// What a colour adds to sums, and the square of its error.
+struct FloatWord {
+    double word = 0, square = 0;
+};
+
 struct SumOfTerms {
-    double total = 0, size = 0;
-    void add(double term) {
-        total += term;
-        size += std::fabs(term);
+    double total = 0, square = 0;
+    void add(double value, const FloatWord& word) {
+        total += value * word.word;
+        square += value * value * word.square;
     }
-    // Whether it is more than cancellation may have left of its terms.
-    bool counts() const { return std::fabs(total) > 0x1p-13 * size; }
+    void add(const SumOfTerms& other) {
+        total += other.total;
+        square += other.square;
+    }
+    // Whether it is more than cancellation may have left of its terms, so that it wakes one that rests.
+    bool counts() const { return square < 0x1p-48 * (total * total); }
+    bool is_empty() const { return !(square > 0); }
 };
 
 class FloatColours {
 public:
-    Array<double> keys;   // after the last round
-    Array<double> words;  // what each adds to sums, 0 while it rests
-    u64 n_resting = 0, n_without_terms = 0;
+    Array<double> keys;      // after the last round
+    Array<FloatWord> words;  // nothing while one rests
+    u64 n_resting = 0, n_without_terms = 0, n_vague = 0;
+    double largest_square = 0;  // of errors of keys
 
+    // Keys are vague where more than few of so many others agree with them by chance.
     FloatColours(u64 size, bool are_variables)
-        : keys(size), words(size), scales_(size), states_(size), are_variables_(are_variables) {}
+        : keys(size), words(size), squares_(size), scales_(size), states_(size),
+          largest_clear_(std::pow(reach_of_clear(size) / many_errors, 2)), are_variables_(are_variables) {}
+    static constexpr double many_errors = 32;  // no two members of a class differ by so many
+    static double reach_of_clear(u64 size) { return 0x1p-5 / double(size + 1); }
     u64 size() const { return keys.size(); }
+    double error(u64 k) const { return std::sqrt(squares_[k]); }
 
     // Some of them, by themselves.
     FloatColours of(const Array<u32>& some) const {
@@ -59,12 +79,15 @@ public:
             const u32 k = some[place];
             chosen.keys[place] = keys[k];
             chosen.words[place] = words[k];
+            chosen.squares_[place] = squares_[k];
             chosen.scales_[place] = scales_[k];
             chosen.states_[place] = states_[k];
             chosen.n_resting += states_[k] & rests;
             if (masses_) chosen.own_masses_.push_back(masses_[k]);
         }
         if (masses_) chosen.masses_ = chosen.own_masses_.data();  // which moves along with it
+        chosen.have_rested_ = have_rested_;
+        chosen.unit_ = unit_;
         return chosen;
     }
 
@@ -94,14 +117,36 @@ public:
             scales_[k] = here.scale;  // w of variables, 1/v of rows
             states_[k] = here.state;
             keys[k] = here.key;
+            squares_[k] = of_rounding;
             n_resting += here.state & rests;
-            words[k] = word_of(k, here.key);
+            words[k] = word_of(k, here.key, of_rounding);
         }
+        have_rested_ = n_resting > 0;
+        largest_square = of_rounding;
     }
 
-    // The new colours of those from `first` on, by their sums.
+    // Sums are taken in a unit in which those of some are about 1.
+    template <class SumOf>
+    void choose_unit(SumOf&& sum_of) {
+        constexpr u64 most_looked_at = 512;
+        const u64 n_looked_at = std::min<u64>(size(), most_looked_at);
+        double logs = 0;
+        u64 n_sums = 0;
+        for (u64 place = 0; place < n_looked_at; ++place) {
+            const u64 k = place * size() / n_looked_at;
+            const SumOfTerms sum = sum_of(k);
+            const double relative = std::fabs(sum.total * scale_of_sum(k));
+            if (!sum.counts() || states_[k] || !(relative > 0) || !std::isfinite(relative)) continue;
+            logs += log_key(relative);
+            ++n_sums;
+        }
+        unit_ = n_sums ? std::ldexp(1.0, -int(floor_of(logs / double(n_sums)))) : 1.0;
+    }
+
+    // The new colours of those from `first` on, by their sums. Before the first of them errors are forgotten.
     void recolour(u64 first, u64 last, const SumOfTerms* sums) {
-        if (n_resting) {
+        if (first == 0) largest_square = 0, n_vague = 0;
+        if (have_rested_) {
             for (u64 k = first; k < last; ++k) recolour_one(k, sums[k - first]);
         } else if (!masses_) {
             recolour_awake<false, false>(first, last, sums);
@@ -119,42 +164,66 @@ public:
     }
 
 private:
-    double relative(u64 k, double total) const {
-        const double scaled = total * scales_[k];
-        return are_variables_ && masses_ ? scaled / masses_[k] : scaled;
-    }
-    static double key_after(double before, double key) { return 0.6180339887498949 * before + key; }
-    double word_of(u64 k, double key) const {
-        double word = number_of(key) * scales_[k];
-        if (!are_variables_ && masses_) word *= masses_[k];
-        return states_[k] & rests ? 0.0 : word;
-    }
+    double scale_of_sum(u64 k) const { return are_variables_ && masses_ ? scales_[k] / masses_[k] : scales_[k]; }
 
+    // Errors of scales that sums have told stay, and so do those of the keys from then on.
     void recolour_one(u64 k, const SumOfTerms& sum) {
-        n_without_terms += !(sum.size > 0);
-        const bool counts = sum.counts();
-        if (counts && states_[k]) wake(k, sum.total);
-        keys[k] = key_after(keys[k], counts ? log_key(relative(k, sum.total)) : key_of_zero);
-        words[k] = word_of(k, keys[k]);
+        n_without_terms += sum.is_empty();
+        double square = squares_[k];
+        if (states_[k] && sum.counts()) {
+            wake(k, sum.total);
+            square += sum.square / (sum.total * sum.total);
+        }
+        const double factor = scale_of_sum(k) * unit_, relative = sum.total * factor;
+        square += square_of_key(sum, factor, relative);
+        squares_[k] = square;
+        largest_square = std::max(largest_square, square);
+        n_vague += !(square <= largest_clear_);
+        keys[k] = key_after(keys[k], key_of_sum(relative));
+        words[k] = word_of(k, keys[k], square);
     }
 
-    // The same where none rests: with few loads, since these are what it costs.
+    // The same where none has rested, with few loads, since these are what it costs.
     template <bool divides_by_masses, bool multiplies_by_masses>
     void recolour_awake(u64 first, u64 last, const SumOfTerms* sums) {
-        double *key = keys.data(), *word = words.data();
-        const double *scale = scales_.data(), *mass = masses_;
-        u64 n_empty = 0;
+        double *key = keys.data(), *squares = squares_.data();
+        FloatWord* word = words.data();
+        const double *scale = scales_.data(), *mass = masses_, unit = unit_;
+        u64 n_empty = 0, n_unclear = 0;
+        double largest = largest_square;
+        const double largest_clear = largest_clear_;
         for (u64 k = first; k < last; ++k) {
             const SumOfTerms sum = sums[k - first];
-            n_empty += !(sum.size > 0);
-            double relative = sum.total * scale[k];
-            if (divides_by_masses) relative /= mass[k];
-            const double now = key_after(key[k], sum.counts() ? log_key(relative) : key_of_zero);
-            key[k] = now;
+            n_empty += sum.is_empty();
+            const double factor = unit * (divides_by_masses ? scale[k] / mass[k] : scale[k]);
+            const double relative = sum.total * factor, now = key_after(key[k], key_of_sum(relative));
+            const double square = 0.5 * squares[k] + square_of_key(sum, factor, relative);
             const double own = number_of(now) * scale[k];
-            word[k] = multiplies_by_masses ? own * mass[k] : own;
+            key[k] = now;
+            squares[k] = square;
+            largest = std::max(largest, square);
+            n_unclear += !(square <= largest_clear);
+            word[k] = with_error(multiplies_by_masses ? own * mass[k] : own, square);
         }
         n_without_terms += n_empty;
+        n_vague += n_unclear;
+        largest_square = largest;
+    }
+
+    // As steep as 1 at 0, where cancellation leaves sums without a digit, and flatter where they are large.
+    static double key_of_sum(double relative) { return std::copysign(log_key(1.0 + std::fabs(relative)), relative); }
+    static double square_of_key(const SumOfTerms& sum, double factor, double relative) {
+        const double size = 1.0 + std::fabs(relative);
+        return 2.0 * (sum.square * (factor * factor) / (size * size) + of_rounding);
+    }
+    static double key_after(double before, double key) { return 0.6180339887498949 * before + key; }
+    static constexpr double of_rounding = 0x1p-94;
+    // Words are about as steep functions of keys.
+    static FloatWord with_error(double word, double square) { return {word, word * word * (2.25 * square + of_rounding)}; }
+    FloatWord word_of(u64 k, double key, double square) const {
+        if (states_[k] & rests) return FloatWord();
+        const double word = number_of(key) * scales_[k];
+        return with_error(!are_variables_ && masses_ ? word * masses_[k] : word, square);
     }
 
     static double initial_key(const OwnNumbersOfOne& own, double scale, double inverse, bool has_cost) {
@@ -182,8 +251,10 @@ private:
         --n_resting;
     }
 
-    Array<double> scales_;
+    Array<double> squares_, scales_;
     Array<u8> states_;
+    bool have_rested_ = false;
+    double unit_ = 1, largest_clear_;
     Array<double> own_masses_;
     const double* masses_ = nullptr;
     bool are_variables_;

@@ -6,8 +6,8 @@
 // than that, and none rests, every variable is alone; and so is every row, if none is empty or a multiple of another. To
 // read all values exactly costs more than these rounds; where they tell nothing, or not all, the exact refinement follows.
 //
-// A sum that is next to nothing beside its terms counts as 0. That is so for all members of a class whose terms are equal,
-// and for the others but by chance; if it went wrong, two members of a class would be told apart.
+// A sum of which next to nothing is left beside the errors of its terms counts as 0. That is so for all members of a class
+// whose terms are equal, and for the others but by chance; if it went wrong, two members of a class would be told apart.
 //
 // After a round or two few variables are left that agree with another one, mostly by chance or for want of one more round.
 // They go on by themselves: in rounds over their columns alone, in which all other colours stay as they are.
@@ -24,10 +24,11 @@ struct ApartQuestion {
     double may_stay = 0;  // the share of variables and of rows that need not be apart; 0 asks for a proof of all
 };
 
-// About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone.
+// About how many kinds of variables and of rows there are, when rounds ended; all, where each is alone, and none where
+// errors were too large to tell.
 struct FloatKinds {
     bool are_all_apart = false;
-    u64 variables = 1, rows = 1;
+    u64 variables = 0, rows = 0;
 };
 
 template <class Index>
@@ -42,7 +43,7 @@ public:
     // That all are apart presumes that no row is a multiple of another.
     FloatKinds run() {
         const u64 n = problem_.n_variables;
-        FloatKinds kinds;
+        FloatKinds kinds{false, 1, 1};
         if (n < 2 || problem_.n_rows == 0) return kinds;
         if (question_.has_masses) find_masses_in_floats();
         variables_.begin(given_, question_.sizes, question_.signs, masses_.size() ? masses_.data() : nullptr);
@@ -66,12 +67,12 @@ public:
                 n_left_before = left.size();
                 if (are_parted_by_themselves(std::move(left))) return {true, n, rows_.size()};
             }
+            if (8 * variables_.n_vague > n || 4 * rows_.n_vague > rows_.size()) return FloatKinds();
             const bool has_woken = variables_.n_resting + rows_.n_resting < n_resting;
             const bool are_few = double(kinds.variables) < share_that_repeats * double(n);
             const bool grew_little = double(kinds.variables) < least_growth * double(n_before);
             const bool is_ending = double(n - kinds.variables) < share_that_stays * double(n - n_before);
             if (!has_woken && !is_ending && (are_few || grew_little)) break;
-            rounding_ *= 4;
         }
         kinds.rows = count_kinds(rows_);
         if (is_enough(kinds.variables, n) && !is_enough(kinds.rows, rows_.size())) {  // they are a step behind
@@ -95,7 +96,12 @@ private:
         rows_.n_without_terms = 0;
         if (problem_.A_is_by_rows) return gather_and_recolour(rows_, variables_.words.data());
         scatter(variables_.words.data());
-        rows_.recolour(0, rows_.size(), sums_.data());
+        recolour_by_sums(rows_);
+    }
+
+    void recolour_by_sums(FloatColours& colours) {
+        colours.choose_unit([&](u64 k) { return sums_[k]; });
+        colours.recolour(0, colours.size(), sums_.data());
     }
 
     void recolour_variables() {
@@ -106,26 +112,30 @@ private:
             add_major(problem_.P, u32(j), variables_.words.data(), sums_[j]);
             if (!problem_.A_is_by_rows) add_major(problem_.A, u32(j), rows_.words.data(), sums_[j]);
         }
-        variables_.recolour(0, variables_.size(), sums_.data());
+        recolour_by_sums(variables_);
     }
 
     // Two sums at a time: an addition need not wait for the one before.
-    static void add_major(const SparseView<Index>& matrix, u32 major, const double* words, SumOfTerms& sum) {
+    static void add_major(const SparseView<Index>& matrix, u32 major, const FloatWord* words, SumOfTerms& sum) {
         SumOfTerms other;
         u64 e = u64(matrix.offsets[major]);
         const u64 end = u64(matrix.offsets[major + 1]);
         for (; e + 1 < end; e += 2) {
-            sum.add(matrix.values[e] * words[matrix.indices[e]]);
-            other.add(matrix.values[e + 1] * words[matrix.indices[e + 1]]);
+            sum.add(matrix.values[e], words[matrix.indices[e]]);
+            other.add(matrix.values[e + 1], words[matrix.indices[e + 1]]);
         }
-        if (e < end) sum.add(matrix.values[e] * words[matrix.indices[e]]);
-        sum.total += other.total;
-        sum.size += other.size;
+        if (e < end) sum.add(matrix.values[e], words[matrix.indices[e]]);
+        sum.add(other);
     }
 
-    void gather_and_recolour(FloatColours& colours, const double* words) {
+    void gather_and_recolour(FloatColours& colours, const FloatWord* words) {
         constexpr u32 block = 256;
         SumOfTerms sums[block];
+        colours.choose_unit([&](u64 major) {
+            SumOfTerms sum;
+            add_major(problem_.A, u32(major), words, sum);
+            return sum;
+        });
         for (u32 first = 0; first < problem_.A.n_major; first += block) {
             const u32 last = std::min(first + block, problem_.A.n_major);
             for (u32 major = first; major < last; ++major) {
@@ -136,18 +146,19 @@ private:
         }
     }
 
-    void scatter(const double* words) {
+    void scatter(const FloatWord* words) {
         const auto& A = problem_.A;
         std::fill_n(sums_.begin(), A.n_minor, SumOfTerms());
         for (u32 major = 0; major < A.n_major; ++major) {
-            const double word = words[major];
+            const FloatWord word = words[major];
             for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
-                sums_[A.indices[e]].add(A.values[e] * word);
+                sums_[A.indices[e]].add(A.values[e], word);
         }
     }
 
     // ------------------------------------------------------------------------------------ how many there are
     // About how many kinds there are, by those in a slice of hash space; all of them, if none of these is there twice.
+    // Vague ones do not count.
     static u64 count_kinds(const FloatColours& colours) {
         constexpr double cells = 0x1p34;  // next to no keys are as near to each other by chance
         const Array<double>& keys = colours.keys;
@@ -159,60 +170,85 @@ private:
             const u64 hash = spread(cell_of(key, cells));
             if (!(hash & outside)) words.push_back(hash);
         }
+        const auto clear_ones = [&](u64 n_kinds) { return std::max<u64>(n_kinds, colours.n_vague + 1) - colours.n_vague; };
         const u64 n_seen = words.size(), n_different = count_mixed(words, table);
         const double by_slices = std::ldexp(double(n_different), halvings);
         const double expected = std::ldexp(double(keys.size()), -halvings);
         if (halvings && double(n_seen) < expected - 4.0 * std::sqrt(expected))  // kinds of many members lie outside
-            return std::max<u64>(1, u64(std::min(by_slices, double(keys.size()))));
-        return n_seen == n_different ? keys.size() : u64(double(keys.size()) * double(n_different) / double(n_seen));
+            return clear_ones(u64(std::min(by_slices, double(keys.size()))));
+        if (n_seen == n_different) return clear_ones(keys.size());
+        return clear_ones(u64(double(keys.size()) * double(n_different) / double(n_seen)));
     }
 
     static u64 cell_of(double key, double cells) { return u64(floor_of(key * cells)); }
 
-    // The variables whose keys agree with that of another one but for rounding. Such keys are in one cell, or on both
-    // sides of an end of a cell: these are put into both. A bit for each of many cells shows which are there again.
+    // The variables whose keys agree with that of another one but for rounding. Two keys that are clear are then in one
+    // cell, or on both sides of an end of a cell: these are put into both. A bit for each of many cells shows which are
+    // there again. What agrees with a vague key is in one of the wider cells that this one reaches.
     Array<u32> those_that_agree() const {
-        const double rounding = rounding_, cells = 0x1p-6 / rounding;
         const Array<double>& keys = variables_.keys;
-        int log_bits = 10;
-        while (u64(1) << log_bits < 24 * keys.size()) ++log_bits;
-        Array<u64> is_there((u64(1) << log_bits) / 64, 0), is_there_again(is_there);
-        const auto visit_cells = [&](u32 j, auto&& visit) {
-            const u64 cell = cell_of(keys[j], cells), next = cell_of(keys[j] + rounding, cells);
-            visit(spread(cell ^ cell >> 32) >> (64 - log_bits));
-            if (next != cell) visit(spread(next ^ next >> 32) >> (64 - log_bits));
-        };
         const u32 n = u32(keys.size());
+        const double largest = FloatColours::many_errors * std::sqrt(variables_.largest_square);
+        const double reach = std::min(largest, FloatColours::reach_of_clear(n)), cells = 0x1p-7 / reach;
+        const double wide_cells = std::min(cells, 1.0 / largest);
+        int log_bits = 10;
+        while (u64(1) << log_bits < u64(24) * n) ++log_bits;
+        const auto bit_of = [log_bits](u64 cell) { return spread(cell ^ cell >> 32) >> (64 - log_bits); };
+        Array<u64> is_there((u64(1) << log_bits) / 64, 0), is_there_again(is_there), is_reached;
+        const auto is_in = [](const Array<u64>& bits, u64 bit) { return bits[bit >> 6] >> (bit & 63) & 1; };
+        const auto put_into = [](Array<u64>& bits, u64 bit) { bits[bit >> 6] |= u64(1) << (bit & 63); };
+        const auto visit_cells = [&](u32 j, auto&& visit) {
+            const u64 cell = cell_of(keys[j], cells), next = cell_of(keys[j] + 2.0 * reach, cells);
+            visit(bit_of(cell));
+            if (next != cell) visit(bit_of(next));
+        };
         for (u32 j = 0; j < n; ++j)
             visit_cells(j, [&](u64 bit) {
-                const u64 mask = u64(1) << (bit & 63);
-                is_there_again[bit >> 6] |= is_there[bit >> 6] & mask;
-                is_there[bit >> 6] |= mask;
+                is_there_again[bit >> 6] |= is_there[bit >> 6] & u64(1) << (bit & 63);
+                put_into(is_there, bit);
             });
+        if (reach < largest) {
+            is_reached.assign(is_there.size(), 0);
+            for (u32 j = 0; j < n; ++j) {
+                const double error = FloatColours::many_errors * variables_.error(j);
+                if (error <= reach) continue;
+                const u64 first = cell_of(keys[j] - error - reach, wide_cells), last = cell_of(keys[j] + error + reach, wide_cells);
+                for (u64 cell = first; i64(cell - last) <= 0; ++cell) put_into(is_reached, bit_of(cell));
+            }
+        }
         Array<u32> some;
         for (u32 j = 0; j < n; ++j) {
-            bool is_again = false;
-            visit_cells(j, [&](u64 bit) { is_again |= is_there_again[bit >> 6] >> (bit & 63) & 1; });
-            if (is_again) some.push_back(j);
+            bool may_agree = reach < largest && is_in(is_reached, bit_of(cell_of(keys[j], wide_cells)));
+            visit_cells(j, [&](u64 bit) { may_agree |= is_in(is_there_again, bit); });
+            if (may_agree) some.push_back(j);
         }
-        return near_ones(some, keys, rounding);
+        return near_ones(some, variables_);
     }
 
-    // Those of some whose keys are as near to another one's.
-    static Array<u32> near_ones(const Array<u32>& some, const Array<double>& keys, double rounding) {
-        Array<u32> sorted(some), near;
-        std::sort(sorted.begin(), sorted.end(), [&](u32 j, u32 k) { return keys[j] < keys[k]; });
-        for (u64 at = 0; at < sorted.size(); ++at) {
-            const auto is_near = [&](u64 other) { return std::fabs(keys[sorted[other]] - keys[sorted[at]]) <= rounding; };
-            if ((at && is_near(at - 1)) || (at + 1 < sorted.size() && is_near(at + 1))) near.push_back(sorted[at]);
+    // Those of some whose keys agree with another one's: intervals around them meet.
+    static Array<u32> near_ones(const Array<u32>& some, const FloatColours& colours) {
+        struct Interval { double low, high; u32 owner; };
+        Array<Interval> intervals;
+        for (const u32 k : some) {
+            const double error = FloatColours::many_errors * colours.error(k);
+            intervals.push_back({colours.keys[k] - error, colours.keys[k] + error, k});
         }
+        std::sort(intervals.begin(), intervals.end(), [](const auto& one, const auto& other) { return one.low < other.low; });
+        Array<u8> meets(intervals.size(), 0);
+        for (u64 at = 1, farthest = 0; at < intervals.size(); ++at) {
+            if (intervals[at].low <= intervals[farthest].high) meets[at] = meets[farthest] = 1;
+            if (intervals[at].high > intervals[farthest].high) farthest = at;
+        }
+        Array<u32> near;
+        for (u64 at = 0; at < intervals.size(); ++at)
+            if (meets[at]) near.push_back(intervals[at].owner);
         return near;
     }
 
-    static Array<u32> those_that_agree_among_all(const Array<double>& keys, double rounding) {
-        Array<u32> all(keys.size());
+    static Array<u32> those_that_agree_among_all(const FloatColours& colours) {
+        Array<u32> all(colours.size());
         for (u32 k = 0; k < all.size(); ++k) all[k] = k;
-        return near_ones(all, keys, rounding);
+        return near_ones(all, colours);
     }
 
     // ------------------------------------------------------------------------------------ those that are left
@@ -230,22 +266,20 @@ private:
         Array<Entry> entries = entries_of(left, touched);
         FloatColours variables = variables_.of(left), rows = rows_.of(touched);
         Array<SumOfTerms> sums(left.size()), row_sums(touched.size());
-        double rounding = rounding_;
         while (true) {
-            rounding *= 4;
             std::fill(sums.begin(), sums.end(), SumOfTerms());
-            for (const Entry& entry : entries) sums[entry.place].add(entry.value * rows.words[entry.row]);
+            for (const Entry& entry : entries) sums[entry.place].add(entry.value, rows.words[entry.row]);
             for (u32 place = 0; problem_.has_P() && place < left.size(); ++place)
                 add_major(problem_.P, left[place], variables_.words.data(), sums[place]);
             variables.recolour(0, left.size(), sums.data());
-            const Array<u32> together = those_that_agree_among_all(variables.keys, rounding);
+            const Array<u32> together = those_that_agree_among_all(variables);
             if (together.empty()) return true;
             if (together.size() == left.size()) return false;
             keep(together, left, entries);
             variables = variables.of(together);
             sums.resize(left.size());
             std::fill(row_sums.begin(), row_sums.end(), SumOfTerms());
-            for (const Entry& entry : entries) row_sums[entry.row].add(entry.value * variables.words[entry.place]);
+            for (const Entry& entry : entries) row_sums[entry.row].add(entry.value, variables.words[entry.place]);
             rows.recolour_where_sums_count(row_sums.data());
         }
     }
@@ -304,7 +338,6 @@ private:
     FloatColours variables_, rows_;
     Array<SumOfTerms> sums_;
     Array<double> masses_, row_masses_;
-    double rounding_ = 0x1p-36;  // of keys: some units in the last place, several times as much after each round
 };
 
 }  // namespace relift

@@ -45,7 +45,7 @@ class FloatKinds:
 def kinds_in_floats(
     program: Program, vectors: VectorImages, settings: LiftSettings, *, masses: bool, may_stay: float = 0.0
 ) -> FloatKinds | None:
-    """How much floats tell apart; None without the compiled core.
+    """How much floats tell apart; None where rounding leaves too little of them, and without the compiled core.
 
     Parameters
     ----------
@@ -78,10 +78,11 @@ def kinds_in_floats(
     P, A = program.P, program.A
     P = None if P is None or P.nnz == 0 else P
     index_type = index_type_of(A, P)
-    return FloatKinds(*_core.kinds_in_floats(
+    kinds = FloatKinds(*_core.kinds_in_floats(
         None if P is None else core_arrays(P, index_type), core_arrays(A, index_type), A.format == "csr",
         program.n_variables, program.n_rows,
         (program.lb, program.ub, program.q, vectors.lb, vectors.ub, vectors.q),
         (program.l, program.u, None, vectors.l, vectors.u, None),
         settings.sizes, settings.signs, settings.scale_rows, masses, may_stay,
     ))  # fmt: skip
+    return kinds if kinds.variables else None
