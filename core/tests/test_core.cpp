@@ -664,6 +664,53 @@ void test_told_apart_in_floats() {
     CHECK(n_alone > 200 && n_told > 100);
 }
 
+// Copies of a program of measured numbers agree in every round, whatever cancellation leaves; a program alone does not.
+void test_copies_agree_in_floats() {
+    std::mt19937_64 random(17);
+    std::normal_distribution<double> normal;
+    u32 n_told = 0;
+    for (int k = 0; k < 300; ++k) {
+        const u32 n_copies = 1 + u32(k % 3), n_one = 5 + u32(random() % 40), m_one = 5 + u32(random() % 60);
+        const u32 n = n_copies * n_one, m = n_copies * m_one;
+        std::vector<std::int32_t> offsets{0}, indices;
+        std::vector<double> values, costs(n), low(n), high(n, HUGE_VAL), l(m), u(m, HUGE_VAL);
+        for (u32 i = 0; i < m; ++i) {
+            const u32 place = i % m_one, like = i < m_one ? i : i - place - 1 - place;  // in the opposite order
+            for (u32 e = 0; e < 4; ++e) {
+                const u32 other = 4 * like + 3 - e;
+                indices.push_back(std::int32_t(i < m_one ? random() % n_one : u32(indices[other]) + n_one));
+                values.push_back(i < m_one ? std::round(1e4 * normal(random)) * 1e-4 : values[other]);
+            }
+            offsets.push_back(std::int32_t(indices.size()));
+            l[i] = i < m_one ? double(random() % 3) : l[like];
+        }
+        for (u32 j = 0; j < n; ++j) {
+            costs[j] = j < n_one ? double(random() % 3) : costs[j - n_one];
+            low[j] = j < n_one ? (random() % 2 ? 0.0 : -1.0) : low[j - n_one];
+        }
+        const auto images = [](const std::vector<double>& numbers) {
+            std::vector<u64> words;
+            for (const double number : numbers) words.push_back(image_of(number, Reading::decimal));
+            return words;
+        };
+        const auto cost_image = images(costs), low_image = images(low), high_image = images(high);
+        const auto l_image = images(l), u_image = images(u);
+        Problem<std::int32_t> problem;
+        problem.n_variables = n, problem.n_rows = m, problem.A_is_by_rows = true;
+        problem.A = {m, n, offsets.data(), indices.data(), values.data()};
+        const passes::GivenNumbers variables{{low.data(), 1}, {high.data(), 1}, {costs.data(), 1}, {low_image.data(), 1},
+                                             {high_image.data(), 1}, {cost_image.data(), 1}, n};
+        const passes::GivenNumbers rows{{l.data(), 1}, {u.data(), 1}, {}, {l_image.data(), 1}, {u_image.data(), 1}, {}, m};
+        for (const bool has_masses : {false, true}) {
+            const ApartQuestion question{true, true, true, has_masses, 0.0};
+            const bool told = ToldApart<std::int32_t>(problem, variables, rows, question).run().are_all_apart;
+            CHECK(n_copies == 1 || !told);
+            n_told += told;
+        }
+    }
+    CHECK(n_told > 40);
+}
+
 void test_values_that_are_not_finite() {
     std::vector<double> values{0.0, -0.0, 1e308, -1e308, 5e-324, 1.0};
     const std::int32_t offsets[] = {0, 6};
@@ -731,6 +778,7 @@ int main() {
     test_rows_apart<std::int64_t>();
     test_told_apart_in_floats<std::int32_t>();
     test_told_apart_in_floats<std::int64_t>();
+    test_copies_agree_in_floats();
     test_values_that_are_not_finite();
     test_signs_of_entries();
     test_words_are_grouped_and_counted_alike_by_threads();

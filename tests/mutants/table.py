@@ -299,7 +299,7 @@ CORE = _of(
     ("proportions.hpp", "if (matrix.offsets[major] == matrix.offsets[major + 1]) return false;", ";", "test_core"),
     ("proportions.hpp", "if (!some_are_close) return true;", "return true;", "test_core"),
     ("row_scales.hpp", "return !(n_above && n_below);", "return true;", "test_core"),
-    ("told_apart.hpp", "].add(A.values[e] * word);", "].add(word * double(e));", "test_core"),
+    ("told_apart.hpp", "].add(A.values[e], word);", "].add(double(e), word);", "test_core"),
     (
         "exact_values.hpp",
         "for (u64 i = first; i < last; ++i) images[i] = image_of(values[i], reading_);",

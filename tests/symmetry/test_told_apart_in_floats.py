@@ -189,6 +189,30 @@ def test_a_chain_that_few_rounds_leave_is_told_apart_by_rounds_of_its_own(kind: 
         assert relift.lift(twice).small.n_variables == 1512
 
 
+def of_copies(seed: int) -> Program:
+    """A few copies of one program of measured numbers, with variables in any order: sums cancel in every round."""
+    random = np.random.default_rng(seed)
+    n, m, n_copies = (int(random.integers(*ends)) for ends in ((5, 60), (5, 90), (2, 8)))
+    one = sparse.random_array(
+        (m, n), density=min(1.0, random.uniform(2, 8) / n), rng=random,
+        data_sampler=lambda size: random.normal(size=size).round(4),
+    )  # fmt: skip
+    order = random.permutation(n * n_copies)
+    A = sparse.csc_array(sparse.kron(sparse.eye_array(n_copies), one))[:, order].asformat(FORMATS[seed % 2])
+    q, lb = (
+        np.tile(random.choice([0.0, 1, 2, -1], n), n_copies),
+        np.tile(random.choice([0.0, -1, -np.inf], n), n_copies),
+    )
+    return Program(q=q[order], A=A, l=np.tile(random.choice([1.0, 0, -1, 2], m), n_copies), lb=lb[order])
+
+
+@needs_core
+@pytest.mark.parametrize("masses", [False, True])
+def test_copies_are_not_told_apart_by_what_cancellation_leaves(masses: bool) -> None:
+    told = [seed for seed in range(600) if is_told(of_copies(seed), masses=masses)]
+    assert told == []
+
+
 @needs_core
 @pytest.mark.parametrize("n_copies", [1, 20_000, 80_000])
 def test_kinds_are_about_as_many_as_there_are(n_copies: int) -> None:
