@@ -431,79 +431,156 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
     return found;
 }
 
-// The sums of the largest and of the smallest products of a row with variables between their bounds.
+// The sum of the largest, or of the smallest, products of a row with variables between their bounds.
 struct Reach {
-    double largest = 0, smallest = 0;
-    u32 largest_missing = 0, smallest_missing = 0;  // how many are not finite
+    double total = 0;
+    u32 n_missing = 0;  // how many are not finite
+    void add(double product) {
+        if (std::isfinite(product)) total += product;
+        else ++n_missing;
+    }
 };
 
+// Which bound of a variable is asked for.
+constexpr u8 asks_lower = 1, asks_upper = 2;
+
+// The bounds up to which variables may go: their own, or, where these are infinite and a gradient asks for them, what
+// one row and the bounds of the others in it imply.
+template <class Index>
+class ImpliedBounds {
+public:
+    ImpliedBounds(const Matrix<Index>& A, const Vectors& of, const Array<Column>& columns)
+        : A_(A), of_(of), asks_(of.n), ends_(of.n) {
+        for (size_t j = 0; j < of.n; ++j) {
+            const double rho = columns[j].rho;
+            ends_[j] = rho > 0 ? of.lb[j] : of.ub[j];
+            const bool does_ask = std::isinf(ends_[j]) & (std::fabs(rho) > rounded * columns[j].term);
+            asks_[j] = does_ask ? (rho > 0 ? asks_lower : asks_upper) : 0;
+        }
+        if (A.is_by_rows) look_by_rows();
+        else look_by_columns();
+    }
+
+    double end(size_t j) const { return ends_[j]; }
+
+private:
+    static double largest(double entry, double lower, double upper) { return entry * (entry > 0 ? upper : lower); }
+    static double smallest(double entry, double lower, double upper) { return entry * (entry > 0 ? lower : upper); }
+
+    // A row that the largest products of the others keep above its lower bound, or the smallest below its upper one.
+    void look(double entry, size_t j, double l, double u, const Reach& most, const Reach& least) {
+        const bool is_upper = asks_[j] == asks_upper, by_upper = is_upper == (entry > 0);
+        const double side = by_upper ? u : l, own = entry * (is_upper ? of_.lb[j] : of_.ub[j]);
+        const Reach& reach = by_upper ? least : most;
+        const bool is_finite = std::isfinite(own);
+        if (entry == 0 || !std::isfinite(side) || reach.n_missing > u32(!is_finite)) return;
+        const double bound = (side - (reach.total - (is_finite ? own : 0.0))) / entry;
+        if (!std::isfinite(bound)) return;
+        if (is_upper) ends_[j] = bound < ends_[j] ? bound : ends_[j];
+        else ends_[j] = bound > ends_[j] ? bound : ends_[j];
+    }
+
+    // Rows in which nobody asks, and those that tell nothing since too many of the others are unbounded, are left early.
+    void look_by_rows() {
+        const SparseView<Index>& view = A_.view;
+        constexpr size_t block = 256;
+        u32 some[block];
+        for (size_t i = 0; i < of_.m; ++i) {
+            const double l = of_.l[i], u = of_.u[i];
+            const size_t begin = size_t(view.offsets[i]), end = size_t(view.offsets[i + 1]);
+            Reach most, least;
+            most.n_missing = std::isfinite(l) ? 0 : 2;
+            least.n_missing = std::isfinite(u) ? 0 : 2;
+            for (size_t e = begin; e < end && most.n_missing < 2; ++e)
+                most.add(largest(view.values[e], of_.lb[view.indices[e]], of_.ub[view.indices[e]]));
+            for (size_t e = begin; e < end && least.n_missing < 2; ++e)
+                least.add(smallest(view.values[e], of_.lb[view.indices[e]], of_.ub[view.indices[e]]));
+            if (most.n_missing > 1 && least.n_missing > 1) continue;
+            for (size_t first = begin; first < end; first += block) {
+                size_t count = 0;  // who asks is as good as random: nothing branches on it
+                for (size_t k = 0, in_block = std::min(block, end - first); k < in_block; ++k) {
+                    some[count] = u32(k);
+                    count += asks_[view.indices[first + k]] != 0;
+                }
+                for (size_t k = 0; k < count; ++k)
+                    look(view.values[first + some[k]], size_t(view.indices[first + some[k]]), l, u, most, least);
+            }
+        }
+    }
+
+    void look_by_columns() {
+        const SparseView<Index>& view = A_.view;
+        struct Reaches { Reach most, least; };
+        Array<Reaches> rows(of_.m);
+        const auto each_entry = [&](size_t j, auto&& work) {
+            for (size_t e = size_t(view.offsets[j]), end = size_t(view.offsets[j + 1]); e < end; ++e)
+                work(size_t(view.indices[e]), view.values[e]);
+        };
+        for (size_t j = 0; j < of_.n; ++j)
+            each_entry(j, [&](size_t i, double entry) {
+                rows[i].most.add(largest(entry, of_.lb[j], of_.ub[j]));
+                rows[i].least.add(smallest(entry, of_.lb[j], of_.ub[j]));
+            });
+        for (size_t j = 0; j < of_.n; ++j) {
+            if (!asks_[j]) continue;
+            each_entry(j, [&](size_t i, double entry) {
+                look(entry, j, of_.l[i], of_.u[i], rows[i].most, rows[i].least);
+            });
+        }
+    }
+
+    const Matrix<Index>& A_;
+    const Vectors& of_;
+    Array<u8> asks_;
+    Array<double> ends_;
+};
+
+// Whether some variable is held by nothing in the direction in which its cost falls: not by a bound, P, a row, or, where
+// marks are positive, by quadratic constraints or cones.
+template <class Index>
+bool some_falls_without_end(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
+                            const double* below_marks, const double* above_marks) {
+    const auto is_curved = [&](size_t j) {
+        if (P)
+            for (size_t e = size_t(P->offsets[j]), end = size_t(P->offsets[j + 1]); e < end; ++e)
+                if (P->values[e] != 0) return true;
+        return false;
+    };
+    Array<u8> open(of.n);
+    size_t n_open = 0;
+    for (size_t j = 0; j < of.n; ++j) {
+        const double cost = of.q[j], bound = cost > 0 ? of.lb[j] : of.ub[j];
+        const double* marks = cost > 0 ? below_marks : above_marks;
+        open[j] = cost != 0 && !std::isfinite(bound) && !(marks && marks[j] > 0) && !is_curved(j);
+        n_open += open[j];
+    }
+    const SparseView<Index>& view = A.view;
+    for (size_t major = 0; major < view.n_major && n_open > 0; ++major) {
+        if (!A.is_by_rows && !open[major]) continue;
+        for (size_t e = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]); e < end; ++e) {
+            const size_t minor = size_t(view.indices[e]), i = A.is_by_rows ? major : minor;
+            const size_t j = A.is_by_rows ? minor : major;
+            if (!open[j] || view.values[e] == 0) continue;
+            const bool by_lower = (of.q[j] > 0) == (view.values[e] > 0);
+            if (!std::isfinite(by_lower ? of.l[i] : of.u[i])) continue;
+            open[j] = 0;
+            --n_open;
+        }
+    }
+    return n_open > 0;
+}
+
 // What a gradient can still gain, where some of it leads to where no own bound is: rows may imply one there.
-// The marks, if given, are positive for variables that quadratic constraints or cones hold on that side.
 template <class Index>
 double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
                      const Array<Column>& columns, const double* below_marks, const double* above_marks) {
-    const SparseView<Index>& view = A.view;
-    const auto extreme = [&](double entry, size_t j, double& largest, double& smallest) {
-        const double at_upper = entry * of.ub[j], at_lower = entry * of.lb[j];
-        largest = entry > 0 ? at_upper : at_lower, smallest = entry > 0 ? at_lower : at_upper;
-    };
-    const auto each_entry = [&](auto&& work) {
-        for (size_t major = 0; major < view.n_major; ++major)
-            for (size_t e = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]); e < end; ++e) {
-                const size_t minor = size_t(view.indices[e]);
-                work(A.is_by_rows ? major : minor, A.is_by_rows ? minor : major, view.values[e]);
-            }
-    };
-    std::vector<Reach> rows(of.m);
-    each_entry([&](size_t i, size_t j, double entry) {
-        double largest, smallest;
-        extreme(entry, j, largest, smallest);
-        if (std::isfinite(largest)) rows[i].largest += largest;
-        else ++rows[i].largest_missing;
-        if (std::isfinite(smallest)) rows[i].smallest += smallest;
-        else ++rows[i].smallest_missing;
-    });
-    std::vector<double> lower(of.lb, of.lb + of.n), upper(of.ub, of.ub + of.n);
-    std::vector<char> below(of.n), above(of.n);
-    for (size_t j = 0; j < of.n; ++j) {
-        const bool is_curved = [&] {
-            if (!P) return false;
-            for (size_t e = size_t(P->offsets[j]), end = size_t(P->offsets[j + 1]); e < end; ++e)
-                if (P->values[e] != 0) return true;
-            return false;
-        }();
-        below[j] = is_curved || std::isfinite(of.lb[j]) || (below_marks && below_marks[j] > 0);
-        above[j] = is_curved || std::isfinite(of.ub[j]) || (above_marks && above_marks[j] > 0);
-    }
-    const auto asks = [&](size_t j) {
-        const Column& column = columns[j];
-        return std::isinf(column.rho > 0 ? of.lb[j] : of.ub[j]) && std::fabs(column.rho) > rounded * column.term;
-    };
-    const auto implied = [&](double entry, double side, double own, double total, u32 missing, size_t j, bool is_lower) {
-        const bool is_finite = std::isfinite(own);
-        if (!std::isfinite(side) || missing > u32(!is_finite)) return;
-        const double bound = (side - (total - (is_finite ? own : 0.0))) / entry;
-        if (!std::isfinite(bound)) return;
-        if (is_lower) lower[j] = bound > lower[j] ? bound : lower[j];
-        else upper[j] = bound < upper[j] ? bound : upper[j];
-    };
-    each_entry([&](size_t i, size_t j, double entry) {
-        if (entry == 0) return;
-        const bool has_lower = std::isfinite(of.l[i]), has_upper = std::isfinite(of.u[i]);
-        below[j] |= entry > 0 ? has_lower : has_upper;
-        above[j] |= entry > 0 ? has_upper : has_lower;
-        if (!asks(j)) return;
-        double largest, smallest;
-        extreme(entry, j, largest, smallest);
-        implied(entry, of.l[i], largest, rows[i].largest, rows[i].largest_missing, j, entry > 0);
-        implied(entry, of.u[i], smallest, rows[i].smallest, rows[i].smallest_missing, j, entry < 0);
-    });
+    if (some_falls_without_end(A, P, of, below_marks, above_marks)) return infinity;
+    const ImpliedBounds<Index> bounds(A, of, columns);
     double total = 0;
     for (size_t j = 0; j < of.n; ++j) {
-        if ((of.q[j] > 0 && !below[j]) || (of.q[j] < 0 && !above[j])) return infinity;
         const double rho = columns[j].rho;
         if (std::fabs(rho) <= rounded * columns[j].term) continue;
-        const double end = rho > 0 ? lower[j] : upper[j];
+        const double end = bounds.end(j);
         total += with_nan_as_infinity(std::fabs(rho) * (std::isfinite(end) ? std::fabs(of.x[j] - end) : of.sizes[j]));
     }
     return total;
