@@ -24,6 +24,7 @@
 #include "relift/passes/kinds.hpp"
 #include "relift/passes/links.hpp"
 #include "relift/passes/looks.hpp"
+#include "relift/passes/merged_columns.hpp"
 #include "relift/passes/multiples.hpp"
 #include "relift/passes/numbers.hpp"
 #include "relift/passes/products.hpp"
@@ -353,6 +354,45 @@ PyObject* py_find_multiples(PyObject*, PyObject* arguments) {
             std::copy_n(found.ratio_image.begin(), count, ratio_image.as<u64>());
             return Py_BuildValue("NNNNO", member.handed_over(), leader.handed_over(), ratio.handed_over(),
                                  ratio_image.handed_over(), found.is_complete ? Py_True : Py_False);
+        });
+    });
+}
+
+PyObject* py_merge_columns(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *rows_given, *labels_given, *w_given;
+        Py_ssize_t n_classes;
+        double cancelled;
+        if (!PyArg_ParseTuple(arguments, "OOOnOd", &A_given, &rows_given, &labels_given, &n_classes, &w_given, &cancelled))
+            return nullptr;
+        if (n_classes < 0) throw std::invalid_argument("the number of classes is negative");
+        const Buffer rows_buffer(rows_given), labels_buffer(labels_given);
+        const MaybeBuffer w_buffer(w_given);
+        const size_t n = labels_buffer.size(), n_rows = rows_buffer.size(), n_labels = size_t(n_classes);
+        const MatrixBuffers buffers(A_given, n);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const auto A = buffers.view<Index>(1);
+            const long long* rows = rows_buffer.integers<long long>("rows", n_rows);
+            const long long* labels = labels_buffer.integers<long long>("labels", n);
+            bool is_inside = true;
+            for (size_t k = 0; k < n_rows; ++k) is_inside &= rows[k] >= 0 && size_t(rows[k]) < A.n_major;
+            for (size_t j = 0; j < n; ++j) is_inside &= labels[j] >= 0 && size_t(labels[j]) < n_labels;
+            if (!is_inside) throw std::invalid_argument("a row or label lies outside");
+            MergedColumns<Index> merged(A, rows, n_rows, labels, n_labels, w_buffer.doubles("w", n));
+            Room offsets(n_labels + 1, sizeof(Index));
+            size_t count;
+            {
+                const WithoutLock unlocked;
+                count = merged.count(offsets.as<Index>());
+            }
+            Room indices(count, sizeof(Index)), values(count, sizeof(double));
+            {
+                const WithoutLock unlocked;
+                count = merged.fill(offsets.as<Index>(), indices.as<Index>(), values.as<double>(), cancelled);
+            }
+            return Py_BuildValue("NNNn", offsets.handed_over(), indices.handed_over(), values.handed_over(),
+                                 Py_ssize_t(count));
         });
     });
 }
@@ -1127,6 +1167,9 @@ PyMethodDef methods[] = {
      "find_multiples(A, n_columns, candidates, is_decimal, rounding): of some rows of a matrix by rows those that are "
      "multiples of an earlier one, and that one, by their places among the candidates, with the ratios, floats and exact; "
      "and whether there can be no others."},
+    {"merge_columns", py_merge_columns, METH_VARARGS,
+     "merge_columns(A, rows, labels, n_classes, w, cancelled): offsets, indices and values by columns of some rows of a "
+     "matrix by rows, with columns of each class added, and how many are left."},
     {"submatrix", py_submatrix, METH_VARARGS,
      "submatrix(matrix, n_minor, majors, minors, threads): returns offsets, indices and values; None for all minors."},
     {"count_rows", py_count_rows, METH_VARARGS,

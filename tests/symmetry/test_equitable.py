@@ -30,9 +30,7 @@ def distance_from_equitable(
     for most_shared in (-1.0, 1.0):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(equitable, "MOST_SHARED", most_shared)
-            found.append(
-                equitable.distance_from_equitable(program, variables, rows, *scales, **more)  # type: ignore[arg-type]
-            )
+            found.append(equitable.distance_from_equitable(program, variables, rows, *scales, **more))
     assert (found[0] <= TOLERANCE) == (found[1] <= TOLERANCE)
     return found[0]
 

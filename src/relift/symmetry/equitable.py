@@ -7,8 +7,8 @@ vectors that are constant on classes. For random numbers g, one for each class, 
    \text{ on variable classes}
 
 (Freivalds' test, O(nnz)); a partition that is wrong by more than rounding fails it with probability one. Rows are
-compared after division by their scales. Where few share a class, only their entries are read. For cones the conditions of :mod:`relift.symmetry.cone_refinement` are counted
-out besides.
+compared after division by their scales. Where few share a class, only their entries are read. For cones the conditions
+of :mod:`relift.symmetry.cone_refinement` are counted out besides.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
 
 MOST_SHARED = 1 / 64
-"""Where merging leaves out no more than this share of the variables, and of the rows, only entries of those in classes of
-several are read; where it is more, to pick them out costs more than to pass over all."""
+"""Where merging leaves out no more than this share of the variables, and of the rows, only entries of those in classes
+of several are read; where it is more, to pick them out costs more than to pass over all."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is too large for a float is told by the answer
@@ -159,7 +159,8 @@ def _weights_of(labels: Indices) -> Vector:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
     words ^= words >> np.uint64(31)
-    return (1.0 + (words >> np.uint64(11)) * 2.0**-53) * np.where(words & np.uint64(1), 1.0, -1.0)
+    sizes = 1.0 + (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return np.where(words & np.uint64(1), sizes, -sizes)
 
 
 def _times(vector: Vector, factor: Vector | None, is_size: bool = False) -> Vector:
