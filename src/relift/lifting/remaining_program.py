@@ -74,6 +74,8 @@ def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vect
     if kept.size == size:
         return vector, image
     make = lambda: (vector.take(kept), taken(image, kept))  # noqa: E731
+    if name in work.own:  # it was made for this program, so that no other one can have the same
+        return make()
     # Images are taken over from the earlier program where the floats are equal, and only there.
     return work.cuts.made(f"part of {name}", work.program.A, None, kept, make, objects=(image,))
 
