@@ -24,6 +24,7 @@
 #include "relift/passes/kinds.hpp"
 #include "relift/passes/links.hpp"
 #include "relift/passes/looks.hpp"
+#include "relift/passes/merged_columns.hpp"
 #include "relift/passes/multiples.hpp"
 #include "relift/passes/numbers.hpp"
 #include "relift/passes/products.hpp"
@@ -299,6 +300,29 @@ PyObject* py_scan_rows(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_count_rows(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *counts_given;
+        int is_by_rows;
+        Py_ssize_t n;
+        if (!PyArg_ParseTuple(arguments, "OpnO", &A_given, &is_by_rows, &n, &counts_given)) return nullptr;
+        const Buffer counts(counts_given, true);
+        const size_t m = counts.size();
+        if (n < 0) throw std::invalid_argument("the number of columns is negative");
+        const MatrixBuffers A_buffers(A_given, is_by_rows ? size_t(n) : m);
+        return by_width(A_buffers.is_wide(), [&](auto index) -> PyObject* {
+            const auto A = A_buffers.view<decltype(index)>(1);
+            if (A.n_major != (is_by_rows ? m : size_t(n))) throw std::invalid_argument("counts do not fit the matrix");
+            long long* to = counts.integers<long long>("counts", m);
+            {
+                const WithoutLock unlocked;
+                count_rows(A, is_by_rows != 0, to);
+            }
+            Py_RETURN_NONE;
+        });
+    });
+}
+
 PyObject* py_find_multiples(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject *A_given, *candidates_given;
@@ -334,39 +358,84 @@ PyObject* py_find_multiples(PyObject*, PyObject* arguments) {
     });
 }
 
+PyObject* py_merge_columns(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *A_given, *rows_given, *labels_given, *w_given;
+        Py_ssize_t n_classes;
+        double cancelled;
+        if (!PyArg_ParseTuple(arguments, "OOOnOd", &A_given, &rows_given, &labels_given, &n_classes, &w_given, &cancelled))
+            return nullptr;
+        if (n_classes < 0) throw std::invalid_argument("the number of classes is negative");
+        const Buffer rows_buffer(rows_given), labels_buffer(labels_given);
+        const MaybeBuffer w_buffer(w_given);
+        const size_t n = labels_buffer.size(), n_rows = rows_buffer.size(), n_labels = size_t(n_classes);
+        const MatrixBuffers buffers(A_given, n);
+        return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
+            using Index = decltype(index);
+            const auto A = buffers.view<Index>(1);
+            const long long* rows = rows_buffer.integers<long long>("rows", n_rows);
+            const long long* labels = labels_buffer.integers<long long>("labels", n);
+            bool is_inside = true;
+            for (size_t k = 0; k < n_rows; ++k) is_inside &= rows[k] >= 0 && size_t(rows[k]) < A.n_major;
+            for (size_t j = 0; j < n; ++j) is_inside &= labels[j] >= 0 && size_t(labels[j]) < n_labels;
+            if (!is_inside) throw std::invalid_argument("a row or label lies outside");
+            MergedColumns<Index> merged(A, rows, n_rows, labels, n_labels, w_buffer.doubles("w", n));
+            Room offsets(n_labels + 1, sizeof(Index));
+            size_t count;
+            {
+                const WithoutLock unlocked;
+                count = merged.count(offsets.as<Index>());
+            }
+            Room indices(count, sizeof(Index)), values(count, sizeof(double));
+            {
+                const WithoutLock unlocked;
+                count = merged.fill(offsets.as<Index>(), indices.as<Index>(), values.as<double>(), cancelled);
+            }
+            return Py_BuildValue("NNNn", offsets.handed_over(), indices.handed_over(), values.handed_over(),
+                                 Py_ssize_t(count));
+        });
+    });
+}
+
 PyObject* py_submatrix(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
-        PyObject *M_given, *majors_given, *place_given;
+        PyObject *M_given, *majors_given, *minors_given;
         Py_ssize_t n_minor;
         unsigned n_threads;
-        if (!PyArg_ParseTuple(arguments, "OnOOI", &M_given, &n_minor, &majors_given, &place_given, &n_threads))
+        if (!PyArg_ParseTuple(arguments, "OnOOI", &M_given, &n_minor, &majors_given, &minors_given, &n_threads))
             return nullptr;
         if (n_minor < 0) throw std::invalid_argument("the number of minors is negative");
         const MatrixBuffers buffers(M_given, size_t(n_minor));
         const Buffer majors_buffer(majors_given);
-        std::unique_ptr<Buffer> place_buffer;
-        if (place_given != Py_None) place_buffer = std::make_unique<Buffer>(place_given);
+        std::unique_ptr<Buffer> minors_buffer;
+        if (minors_given != Py_None) minors_buffer = std::make_unique<Buffer>(minors_given);
         return by_width(buffers.is_wide(), [&](auto index) -> PyObject* {
             using Index = decltype(index);
             const auto M = buffers.view<Index>(n_threads);
             const size_t n_kept = majors_buffer.size();
             const long long* majors = majors_buffer.integers<long long>("majors", n_kept);
-            const long long* place = place_buffer ? place_buffer->integers<long long>("place", M.n_minor) : nullptr;
+            const size_t n_minors = minors_buffer ? minors_buffer->size() : 0;
+            const long long* minors = minors_buffer ? minors_buffer->integers<long long>("minors", n_minors) : nullptr;
             for (size_t k = 0; k < n_kept; ++k)
                 if (majors[k] < 0 || size_t(majors[k]) >= M.n_major)
                     throw std::invalid_argument("a kept row or column lies outside the matrix");
+            for (size_t k = 0; k < n_minors; ++k)
+                if (minors[k] < 0 || size_t(minors[k]) >= M.n_minor || (k && minors[k] <= minors[k - 1]))
+                    throw std::invalid_argument("the kept rows or columns lie outside the matrix, or do not ascend");
+            std::unique_ptr<SomeMinors> some;
+            if (minors_buffer) some = std::make_unique<SomeMinors>(minors, n_minors, size_t(M.n_minor), true);
             Room offsets(n_kept + 1, sizeof(Index));
             size_t count;
             {
                 const WithoutLock unlocked;
-                count = count_entries(M, majors, n_kept, place, offsets.as<Index>());
+                count = count_entries(M, majors, n_kept, some.get(), offsets.as<Index>());
             }
             if (sizeof(Index) == 4 && count > most_indices)
                 throw std::invalid_argument("the submatrix has 2^31 entries or more");
             Room indices(count, sizeof(Index)), values(count, sizeof(double));
             {
                 const WithoutLock unlocked;
-                copy_entries(M, majors, n_kept, place, offsets.as<Index>(), indices.as<Index>(), values.as<double>(),
+                copy_entries(M, majors, n_kept, some.get(), offsets.as<Index>(), indices.as<Index>(), values.as<double>(),
                              n_threads);
             }
             return Py_BuildValue("NNN", offsets.handed_over(), indices.handed_over(), values.handed_over());
@@ -1098,8 +1167,13 @@ PyMethodDef methods[] = {
      "find_multiples(A, n_columns, candidates, is_decimal, rounding): of some rows of a matrix by rows those that are "
      "multiples of an earlier one, and that one, by their places among the candidates, with the ratios, floats and exact; "
      "and whether there can be no others."},
+    {"merge_columns", py_merge_columns, METH_VARARGS,
+     "merge_columns(A, rows, labels, n_classes, w, cancelled): offsets, indices and values by columns of some rows of a "
+     "matrix by rows, with columns of each class added, and how many are left."},
     {"submatrix", py_submatrix, METH_VARARGS,
-     "submatrix(matrix, n_minor, majors, place, threads): returns offsets, indices and values."},
+     "submatrix(matrix, n_minor, majors, minors, threads): returns offsets, indices and values; None for all minors."},
+    {"count_rows", py_count_rows, METH_VARARGS,
+     "count_rows(A, is_by_rows, n, counts): fills the counts of entries that are not 0, by row."},
     {"terms_of_second_order", py_terms_of_second_order, METH_VARARGS,
      "terms_of_second_order(heads, lengths, slack, rooms, v, scale): pushes of slack and of dual values, and the gap."},
     {"are_finite", py_are_finite, METH_VARARGS, "are_finite(*vectors): whether all entries are finite numbers."},

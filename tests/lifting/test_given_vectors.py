@@ -143,6 +143,13 @@ def test_multiples_are_found_where_floats_have_no_room_for_sums(format: str, fac
     assert A.shape[0] - 1 not in reduction.rows
 
 
+def test_multiples_that_contradict_each_other_stay_and_are_not_apart() -> None:
+    program = Program(q=[1, 2], A=[[1.0, 3.0], [2.0, 6.0], [1.0, 1.0]], l=[4, 0, 0], u=[9, 2, 9], lb=0)
+    reduction = reduce(program)
+    assert reduction.program.n_rows == 3
+    assert not reduction.rows_are_apart
+
+
 def test_nothing_is_known_of_rows_that_were_not_looked_at() -> None:
     reduction = unreduced(Program(q=[1, 2], A=[[1.0, 3.0]], l=[1], lb=0))
     assert not reduction.rows_are_apart

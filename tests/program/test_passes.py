@@ -152,6 +152,8 @@ def test_every_row_that_is_a_multiple_of_another_is_a_candidate(seed: int) -> No
     counts, candidates = passes.scan_rows(A, least)
     expected_counts, same_columns = passes_reference.scan_rows(A, least)
     np.testing.assert_array_equal(counts, expected_counts)
+    np.testing.assert_array_equal(passes.count_entries_of_rows(A), counts)
+    np.testing.assert_array_equal(passes_reference.count_entries_of_rows(A), counts)
     assert set(candidates.tolist()) <= set(same_columns.tolist())
     for i in range(m):
         others = [k for k in range(m) if k != i and counts[k]]
@@ -232,6 +234,7 @@ def test_the_conic_form_is_that_of_stacked_rows(seed: int) -> None:
         ("triangle", lambda o, i, v: ((o, i, v), 2, True)),
         ("submatrix", lambda o, i, v: ((o, i, v), 2, np.arange(2), None, 1)),
         ("entries_of_minors", lambda o, i, v: ((o, i, v), 2, np.arange(2), 1)),
+        ("count_rows", lambda o, i, v: ((o, i, v), False, 2, np.empty(2, np.int64))),
         ("scan_rows", lambda o, i, v: ((o, i, v), False, 2, 1, np.empty(2, np.int64), 1)),
         ("may_be_reflected", lambda o, i, v: ((o, i, v), False, None, ODD[:3], 2, ODD[3:], 2, None, 9)),
         ("may_be_reflected", lambda o, i, v: ((o, i, v), True, (o, i, v), ODD[:3], 2, ODD[3:], 2, None, 9)),

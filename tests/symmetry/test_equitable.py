@@ -10,14 +10,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from relift.arrays import Vector
 from relift.lifting.lifting import lift
 from relift.program.program import Program
 from relift.settings import LiftSettings
-from relift.symmetry.equitable import TOLERANCE, distance_from_equitable, is_constant_on_classes
+from relift.symmetry import equitable
+from relift.symmetry.equitable import TOLERANCE, is_constant_on_classes
 from relift.symmetry.partition import Partition
 from relift.testing.random_programs import random_program, symmetric_program
 
 SEEDS = st.integers(0, 10**6)
+
+
+def distance_from_equitable(
+    program: Program, variables: Partition, rows: Partition, *scales: Vector | None, **more: Vector
+) -> float:
+    """As it is by all entries, after a comparison with what it is by those of classes of several alone."""
+    found = []
+    for most_shared in (-1.0, 1.0):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(equitable, "MOST_SHARED", most_shared)
+            found.append(equitable.distance_from_equitable(program, variables, rows, *scales, **more))
+    assert (found[0] <= TOLERANCE) == (found[1] <= TOLERANCE)
+    return found[0]
 
 
 def is_equitable_by_definition(program: Program, variables: Partition, rows: Partition) -> bool:
@@ -65,6 +80,41 @@ def test_the_discrete_partition_passes_and_one_class_seldom_does(seed: int, quad
     n, m = program.n_variables, program.n_rows
     assert distance_from_equitable(program, Partition.discrete(n), Partition.discrete(m), np.ones(m)) == 0.0
     assert distance_from_equitable(program, Partition.one_class(n), Partition.one_class(m), np.ones(m)) > TOLERANCE
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS, by_rows=st.booleans())
+def test_scales_and_masses_are_read_alike_by_all_entries_and_by_those_of_classes_of_several(
+    seed: int, by_rows: bool
+) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(3, 9))
+    size, price = random.choice([1.0, 2, 5], n), random.choice([1.0, 3], n)
+    A = np.vstack([np.ones((1, n)), np.eye(n)])
+    kind = sparse.csr_array if by_rows else sparse.csc_array
+    program = Program(q=price, A=kind(A), l=np.r_[0.5 * size.sum(), 0.1 * size], lb=0, ub=size)
+    found = lift(program, LiftSettings(reduce=False)).symmetry
+    given_ = found.variables, found.rows, found.row_scales, found.variable_scales
+    masses = found.variable_masses, found.row_masses
+    assert distance_from_equitable(program, *given_, *masses) <= TOLERANCE
+    if not found.variables.is_discrete:
+        j = int(np.flatnonzero(found.variables.class_sizes[found.variables.labels] > 1)[0])
+        for name in ("q", "ub"):
+            changed = getattr(program, name).copy()
+            changed[j] *= 1.001
+            assert distance_from_equitable(program.replace(**{name: changed}), *given_, *masses) > TOLERANCE
+
+
+def test_of_many_variables_only_those_in_company_are_looked_at() -> None:
+    n = 500
+    A = sparse.csr_array(np.vstack([np.ones((1, n)), np.arange(n) // 2]))
+    program = Program(q=np.r_[1.0, 1.0, np.arange(2.0, n)], A=A, l=[1, 2], lb=0, ub=3)
+    labels = np.r_[0, 0, np.arange(1, n - 1)]
+    pair, rows = Partition.from_labels(labels), Partition.discrete(2)
+    assert pair.size - pair.n_classes <= equitable.MOST_SHARED * pair.size
+    assert distance_from_equitable(program, pair, rows, np.ones(2)) == 0.0
+    other = Partition.from_labels(np.r_[0, 1, 0, np.arange(2, n - 1)])
+    assert distance_from_equitable(program, other, rows, np.ones(2)) > 0.1
 
 
 ALIKE = Program(P=[[2, 1], [1, 2]], q=[1, 1], A=[[1, 2], [2, 1]], l=[0, 0], u=[3, 3], lb=-1, ub=5)

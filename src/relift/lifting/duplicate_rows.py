@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from relift.arrays import FieldElements, Flags, Indices, SparseMatrix, Vector
+from relift.arrays import FieldElements, Indices, SparseMatrix, Vector
 from relift.lifting import duplicate_rows_reference
 from relift.program.index_sets import all_of
 from relift.program.passes import core_for, parts_of, scan_rows, submatrix
@@ -34,10 +34,9 @@ class Duplicates:
     ratio_image: FieldElements
     is_complete: bool
 
-    def among(self, flags: Flags) -> Duplicates:
-        """The same, by their places among the rows that are flagged, as all of these are."""
-        place = np.cumsum(flags) - 1
-        return replace(self, member=place[self.member], leader=place[self.leader])
+    def of(self, rows: Indices) -> Duplicates:
+        """The same by the numbers of the rows, of which these are the places."""
+        return replace(self, member=rows[self.member], leader=rows[self.leader])
 
 
 def find_duplicates(A: SparseMatrix, reading: Reading, candidates: Indices | None = None) -> Duplicates | None:

@@ -29,13 +29,13 @@ from scipy import sparse
 from relift.arrays import Integers, SparseMatrix, Vector
 from relift.errors import PartitionError
 from relift.lifting.conic_quotient import ConicQuotient
-from relift.lifting.summed_entries import FEW, summed, without_cancelled
+from relift.lifting.summed_entries import FEW, summed, with_merged_columns
 from relift.program.conic_rows import ConicRows
 from relift.program.passes import submatrix
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.solution import Solution
-from relift.program.sparse_structure import MOST_NARROW, csc_from_dense, unchecked
+from relift.program.sparse_structure import MOST_NARROW, csc_from_dense
 from relift.records import quick
 from relift.symmetry.find import Symmetry
 from relift.symmetry.partition import Partition
@@ -244,20 +244,17 @@ def _class_sums(vector: Vector, partition: Partition) -> Vector:
 
 def _quotient_of_A(A: SparseMatrix, rows: Partition, variables: Partition, w: Vector | None = None) -> SparseMatrix:
     """The representatives' rows, with entries of one variable class added."""
-    part = submatrix(A, rows.representatives, None)  # the rest is never looked at
     shape = (rows.n_classes, variables.n_classes)
+    if A.format == "csr" and A.nnz > FEW:
+        return with_merged_columns(A, rows.representatives, variables.labels, variables.n_classes, w, _cancelled(w))
+    part = submatrix(A, rows.representatives, None)  # the rest is never looked at
     narrow = np.int32 if max(*shape, part.nnz) < MOST_NARROW else np.int64
     labels: Integers = variables.labels.astype(narrow, copy=False)
     lengths = np.diff(part.indptr)
     if A.format == "csr":
         data = part.data if w is None else part.data * w[part.indices]
         of_entries: Integers = labels[part.indices]
-        if data.size <= FEW:
-            return summed(np.repeat(np.arange(lengths.size), lengths), of_entries, data, shape, _cancelled(w))
-        offsets: Integers = part.indptr.astype(narrow, copy=False)
-        return without_cancelled(
-            lambda values: unchecked(sparse.csr_array, values, of_entries, offsets, shape), data, _cancelled(w)
-        )
+        return summed(np.repeat(np.arange(lengths.size), lengths), of_entries, data, shape, _cancelled(w))
     data = part.data if w is None else part.data * np.repeat(w, lengths)
     owner: Integers = part.indices.astype(narrow, copy=False)
     return summed(owner, np.repeat(labels, lengths), data, shape, _cancelled(w))

@@ -34,7 +34,7 @@ def finish(work: Substitution) -> Reduction:
     lower_row = upper_row = rows
     if duplicates is not None and duplicates.member.size:
         n_before, cut = rows.size, None
-        rows, lower_row, upper_row, factor = _merge(work, rows, duplicates)
+        rows, lower_row, upper_row, factor = _merge(work, duplicates)
         are_apart = are_apart and rows.size == n_before - duplicates.member.size
     if rows.size < program.n_rows or variables.size < program.n_variables:
         made = cut
@@ -74,6 +74,8 @@ def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vect
     if kept.size == size:
         return vector, image
     make = lambda: (vector.take(kept), taken(image, kept))  # noqa: E731
+    if name in work.own:  # it was made for this program, so that no other one can have the same
+        return make()
     # Images are taken over from the earlier program where the floats are equal, and only there.
     return work.cuts.made(f"part of {name}", work.program.A, None, kept, make, objects=(image,))
 
@@ -117,7 +119,7 @@ def _some(work: Substitution, rows: Indices, variables: Indices) -> tuple[Indice
 def _duplicates(
     work: Substitution, rows: Indices, variables: Indices
 ) -> tuple[tuple[Duplicates | None, bool, bool], SparseMatrix | None]:
-    """Multiples among the rows that are left, by their places there, and the matrix that is left if it was made.
+    """Multiples among the rows that are left, and the matrix that is left if it was made.
 
     With the multiples comes whether all rows have entries; and whether at most one has none, and there are no multiples
     once these are merged.
@@ -129,48 +131,49 @@ def _duplicates(
     def look() -> tuple[Duplicates | None, bool, bool]:
         nonlocal cut
         if is_scanned:
-            counts, alike = work.counts[rows], work.scan.alike[work.row_alive[work.scan.alike]]
+            alike = work.scan.alike
+            alike = alike if rows.size == A.shape[0] else alike.compress(work.row_alive[alike])
             found = find_duplicates(A, work.reading, alike)
-            found = found if found is None or rows.size == A.shape[0] else found.among(work.row_alive)
+            n_empty = int(np.count_nonzero(work.row_alive & (work.counts == 0)))
         else:
             cut = submatrix(A, rows, variables)
             counts, alike = scan_rows(cut)
             found = find_duplicates(cut, work.reading, alike)
-        n_empty = counts.size - int(np.count_nonzero(counts))
+            found = None if found is None else found.of(rows)
+            n_empty = counts.size - int(np.count_nonzero(counts))
         return found, n_empty == 0, n_empty < 2 and (found is None or found.is_complete)
 
     name = f"duplicates, {work.reading}, {'of the scan' if is_scanned else 'of the rest'}"
     return work.cuts.made(name, A, *_some(work, rows, variables), look), cut
 
 
-def _merge(work: Substitution, rows: Indices, duplicates: Duplicates) -> tuple[Indices, Indices, Indices, Vector]:
+def _merge(work: Substitution, duplicates: Duplicates) -> tuple[Indices, Indices, Indices, Vector]:
     """Give the first of each group of multiples the tightest bounds of the group.
 
     Returns the rows that stay, those that their lower and their upper bounds came from, and of which multiple of the
     row that stands for it each row is.
     """
-    member, leader, ratio = duplicates.member, duplicates.leader, duplicates.ratio
-    i = rows[member]
+    i, leader, ratio, ratio_image = duplicates.member, duplicates.leader, duplicates.ratio, duplicates.ratio_image
     bounds = ScaledBounds.of(
         work.l[i],
         work.u[i],
         work.l_image[i],
         work.u_image[i],
         ratio,
-        exact.inverse(duplicates.ratio_image),
+        ratio_image if (ratio_image == 1).all() else exact.inverse(ratio_image),
     )
-    heads = distinct(leader, rows.size)
-    position = np.empty(rows.size, np.int64)
-    position[heads] = np.arange(heads.size)
-    at, h = position[leader], rows[heads]
+    h = distinct(leader, work.program.n_rows)
+    position = np.empty(work.program.n_rows, np.int64)
+    position[h] = np.arange(h.size)
+    at = position[leader]
     lower = tightest(work.l[h], work.l_image[h], bounds.low, bounds.low_image, at, np.maximum)
     upper = tightest(work.u[h], work.u_image[h], bounds.high, bounds.high_image, at, np.minimum)
     apart = leave_no_value(lower, upper)  # such a group is kept as it is, the solver will prove it
     apart[at[bounds.is_lost]] = True
     merged = ~apart[at]
-    gone = member[merged]
-    stays = np.delete(rows, gone)
-    together = distinct(at[merged], heads.size)
+    work.row_alive[i[merged]] = False
+    stays = where(work.row_alive)
+    together = distinct(at[merged], h.size)
     sources = [stays, stays]
     for side, (name, tight) in enumerate((("l", lower), ("u", upper))):
         new, new_images = tight.values[together], tight.images[together]
@@ -180,9 +183,8 @@ def _merge(work: Substitution, rows: Indices, duplicates: Duplicates) -> tuple[I
             getattr(work, name)[of_head], getattr(work, f"{name}_image")[of_head] = new, new_images
         won = np.flatnonzero(tight.winner[together] >= 0)
         if won.size:
-            led = heads[together[won]]
             sources[side] = stays.copy()
-            sources[side][led - np.searchsorted(gone, led)] = i[tight.winner[together[won]]]
+            sources[side][np.searchsorted(stays, of_head[won])] = i[tight.winner[together[won]]]
     factor = constant(1.0, work.program.n_rows)
     if np.any(ratio[merged] != 1.0):
         factor = np.ones(factor.size)

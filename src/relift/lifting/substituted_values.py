@@ -10,7 +10,7 @@ import numpy as np
 
 from relift.arrays import FieldElements, Indices, Integers, Vector
 from relift.lifting.duplicate_rows import ROUNDING
-from relift.program.index_sets import distinct
+from relift.program.index_sets import constant, constant_words, distinct
 from relift.program.passes import Entries
 from relift.settings import Reading
 from relift.symmetry import finite_field as exact
@@ -45,6 +45,9 @@ class Shift:
     ) -> Shift:
         """Add up some columns times their values."""
         rows, column = columns.row, columns.column
+        if not value.any() and not value_image.any():  # as most are that a program switches off: nothing to add or hold
+            nothing = constant(0.0, n_rows)
+            return cls(nothing, constant_words(0, n_rows), nothing, distinct(rows, n_rows), columns)
         product = columns.value * value[column]
         floats = np.asarray(np.bincount(rows, weights=product, minlength=n_rows), np.float64)
         sizes = np.asarray(np.bincount(rows, weights=np.abs(product), minlength=n_rows), np.float64)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import sparse
 
-from relift.arrays import CoordinateMatrix, Indices, Integers, SparseMatrix, Vector
+from relift.arrays import CoordinateMatrix, Indices, Integers, Labels, SparseMatrix, Vector
+from relift.program.passes import core_for, parts_of
 from relift.program.sparse_structure import unchecked
 
 FEW = 4096
@@ -71,6 +72,56 @@ def _few(i: Integers, j: Integers, data: Vector, shape: tuple[int, int], cancell
     offsets = np.zeros(shape[1] + 1, np.int32)
     np.cumsum(np.bincount(j, minlength=shape[1]), out=offsets[1:])
     return unchecked(sparse.csc_array, total, i.astype(np.int32), offsets, shape, is_canonical=True)
+
+
+def with_merged_columns(
+    A: SparseMatrix, rows: Indices, labels: Labels, n_classes: int, w: Vector | None, cancelled: float
+) -> SparseMatrix:
+    """CSC matrix of some rows of a CSR array, with the columns of each class added.
+
+    Parameters
+    ----------
+    A
+        CSR array.
+    rows
+        Which ones.
+    labels, n_classes
+        The class of each column, and how many there are.
+    w
+        By what columns are multiplied first; None if all are by 1.
+    cancelled
+        As in :func:`summed`.
+
+    Examples
+    --------
+    >>> A = sparse.csr_array([[1.0, 2.0, 4.0], [0.0, 0.0, 9.0], [3.0, -3.0, 5.0]])
+    >>> with_merged_columns(A, np.array([0, 2]), np.array([0, 0, 1]), 2, None, 1e-14).toarray().tolist()
+    [[3.0, 4.0], [0.0, 5.0]]
+    """
+    compiled = core_for(A)
+    if compiled is None:
+        return with_merged_columns_slowly(A, rows, labels, n_classes, w, cancelled)
+    parts = parts_of(A)
+    offsets, indices, values, count = compiled.merge_columns(
+        parts, np.ascontiguousarray(rows), np.ascontiguousarray(labels), n_classes,
+        None if w is None else np.ascontiguousarray(w), cancelled,
+    )  # fmt: skip
+    kind, shape = parts[0].dtype, (rows.size, n_classes)
+    made = np.frombuffer(values)[:count], np.frombuffer(indices, kind)[:count], np.frombuffer(offsets, kind)
+    return unchecked(sparse.csc_array, *made, shape, is_canonical=True)
+
+
+def with_merged_columns_slowly(
+    A: SparseMatrix, rows: Indices, labels: Labels, n_classes: int, w: Vector | None, cancelled: float
+) -> SparseMatrix:
+    """The same by SciPy."""
+    part = A[rows]
+    data = part.data if w is None else part.data * w[part.indices]
+    of_entries = labels[part.indices]
+    shape = (rows.size, n_classes)
+    return without_cancelled(
+        lambda values: sparse.csr_array((values, of_entries, part.indptr), shape=shape), data, cancelled
+    )
 
 
 def without_cancelled(

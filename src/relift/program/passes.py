@@ -282,11 +282,12 @@ def count_entries_of_rows(A: SparseMatrix) -> Indices:
     >>> count_entries_of_rows(sparse.csr_array([[1.0, 2.0], [0.0, 0.0], [-2.0, 0.0]])).tolist()
     [2, 0, 1]
     """
-    m, has_zeros = A.shape[0], not A.data.all()
-    if A.format == "csc":
-        return np.bincount(A.indices[A.data != 0] if has_zeros else A.indices, minlength=m)
-    lengths = np.diff(A.indptr).astype(np.int64)
-    return np.bincount(np.repeat(np.arange(m), lengths)[A.data != 0], minlength=m) if has_zeros else lengths
+    compiled = core_for(A)
+    if compiled is None:
+        return passes_reference.count_entries_of_rows(A)
+    counts = np.empty(A.shape[0], np.int64)
+    compiled.count_rows(parts_of(A), A.format == "csr", A.shape[1], counts)
+    return counts
 
 
 def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> SparseMatrix:
@@ -325,13 +326,10 @@ def _parts_of_some(matrix: SparseMatrix, rows: Indices | None, columns: Indices 
     is_by_rows = matrix.format == "csr"
     majors, minors = (rows, columns) if is_by_rows else (columns, rows)
     n_major, n_minor = matrix.shape if is_by_rows else matrix.shape[::-1]
-    place = None
-    if minors is not None:
-        place = np.full(n_minor, -1, np.int64)
-        place[minors] = np.arange(minors.size)
+    some = None if minors is None else np.ascontiguousarray(minors, np.int64)
     kept = all_of(n_major) if majors is None else np.ascontiguousarray(majors, np.int64)
     parts = parts_of(matrix)
-    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, place, threads_for(matrix.nnz))
+    offsets, indices, values = compiled.submatrix(parts, n_minor, kept, some, threads_for(matrix.nnz))
     kind = parts[0].dtype
     return np.frombuffer(offsets, kind), np.frombuffer(indices, kind), np.frombuffer(values)
 

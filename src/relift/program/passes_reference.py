@@ -138,6 +138,12 @@ def scan_rows(A: SparseMatrix, least: int = 1) -> tuple[Indices, Indices]:
     return counts, np.array(sorted(repeated), np.int64)
 
 
+def count_entries_of_rows(A: SparseMatrix) -> Indices:
+    """Entries that are not 0 by row."""
+    rows, _ = A.nonzero()
+    return np.bincount(rows, minlength=A.shape[0])
+
+
 def submatrix(matrix: SparseMatrix, rows: Indices | None, columns: Indices | None) -> SparseMatrix:
     """Rows and columns one after the other."""
     part = matrix if rows is None else matrix.tocsr()[rows]

@@ -7,18 +7,20 @@ vectors that are constant on classes. For random numbers g, one for each class, 
    \text{ on variable classes}
 
 (Freivalds' test, O(nnz)); a partition that is wrong by more than rounding fails it with probability one. Rows are
-compared after division by their scales. For cones the conditions of :mod:`relift.symmetry.cone_refinement` are counted
-out besides.
+compared after division by their scales. Where few share a class, only their entries are read. For cones the conditions
+of :mod:`relift.symmetry.cone_refinement` are counted out besides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from relift.arrays import Array, Flags, Vector
+from relift.arrays import Array, Flags, Indices, SparseMatrix, Vector
 from relift.program.conic_rows import ConicRows
 from relift.program.index_sets import is_constant
-from relift.program.passes import are_finite, products_and_sizes, spread
+from relift.program.passes import are_finite, entries_of, products_and_sizes, spread
 from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.symmetric_matrices import cones_by_side, is_off_diagonal, upper_triangle, with_entries
@@ -26,6 +28,10 @@ from relift.symmetry.partition import Partition
 
 TOLERANCE = 1e-10
 """The largest relative difference inside a class that passes as rounding."""
+
+MOST_SHARED = 1 / 64
+"""Where merging leaves out no more than this share of the variables, and of the rows, only entries of those in classes
+of several are read; where it is more, to pick them out costs more than to pass over all."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is too large for a float is told by the answer
@@ -53,6 +59,8 @@ def distance_from_equitable(
     """
     # Where all rows have one scale nothing is divided: the vectors are compared as they are, without copies.
     w, by_row = variable_scales, None if row_scales.size == 0 or is_constant(row_scales) else row_scales
+    if all(classes.size - classes.n_classes <= MOST_SHARED * classes.size for classes in (variables, rows)):
+        return _distance_of_few(program, variables, rows, by_row, w, variable_masses, row_masses)
     share = w if variable_masses is None else (1.0 if w is None else w) / variable_masses  # 1/p of the mathematics
     costs = _times(program.q, share)
     distance = _spread_of_sums(costs, None, variables)
@@ -79,6 +87,80 @@ def distance_from_equitable(
         back, back_sizes = _times(back, share), _times(back_sizes, share, is_size=True)
         distance = max(distance, _spread_of_sums(back, back_sizes, variables))
     return distance
+
+
+def _distance_of_few(
+    program: Program,
+    variables: Partition,
+    rows: Partition,
+    by_row: Vector | None,
+    w: Vector | None,
+    masses: Vector | None,
+    row_masses: Vector | None,
+) -> float:
+    """The same by the entries of variables and rows in classes of several alone: the others fulfil all conditions."""
+    j, i = _in_company(variables), _in_company(rows)
+    of_j, of_i = Partition.from_labels(variables.labels[j]), Partition.from_labels(rows.labels[i])
+    share = _taken(w, j) if masses is None else (1.0 if w is None else w[j]) / masses[j]
+    distance = _spread_of_sums(_times(program.q[j], share), None, of_j)
+    of_variables, of_rows = (program.lb[j], program.ub[j]), (program.l[i], program.u[i])
+    for bounds, scales, classes in ((of_variables, _taken(w, j), of_j), (of_rows, _taken(by_row, i), of_i)):
+        divided = _divided(*bounds, scales)
+        if scales is not None and _n_infinite(divided) > _n_infinite(bounds):
+            return np.inf
+        for vector in divided:
+            distance = max(distance, _spread(vector, None, classes))
+
+    def g(columns: Indices) -> Vector:
+        return _times(_weights_of(variables.labels[columns]), _taken(w, columns))
+
+    def h(places: Indices) -> Vector:
+        weights = _times(_weights_of(rows.labels[places]), _taken(row_masses, places))
+        return weights if by_row is None else weights / by_row[places]
+
+    def of_columns(matrix: SparseMatrix, weights: Callable[[Indices], Vector]) -> float:
+        entries = entries_of(matrix, None, j)
+        sums, sizes = _sums_and_sizes(entries.column, entries.value * weights(entries.row), j.size)
+        return _spread_of_sums(_times(sums, share), _times(sizes, share, is_size=True), of_j)
+
+    if i.size:
+        entries = entries_of(program.A, i, None)
+        sums, sizes = _sums_and_sizes(entries.row, entries.value * g(entries.column), i.size)
+        if by_row is not None:
+            sums, sizes = sums / by_row[i], sizes / np.abs(by_row[i])
+        distance = max(distance, _spread_of_sums(sums, sizes, of_i))
+    if j.size:
+        distance = max(distance, of_columns(program.A, h))
+        if program.P is not None:
+            distance = max(distance, of_columns(program.P, g))
+    return distance
+
+
+def _in_company(classes: Partition) -> Indices:
+    """Those that share their class with others."""
+    if classes.is_discrete:
+        return np.empty(0, np.int64)
+    return np.flatnonzero((classes.class_sizes > 1)[classes.labels])
+
+
+def _taken(vector: Vector | None, places: Indices) -> Vector | None:
+    return None if vector is None else vector[places]
+
+
+def _sums_and_sizes(places: Indices, terms: Vector, size: int) -> tuple[Vector, Vector]:
+    """Sums of terms by place, and of their sizes."""
+    sums, sizes = np.bincount(places, terms, size), np.bincount(places, np.abs(terms), size)
+    return np.asarray(sums, np.float64), np.asarray(sizes, np.float64)
+
+
+def _weights_of(labels: Indices) -> Vector:
+    """A number for each class, 1 to 2, of either sign, as good as random; without one being drawn for every class."""
+    words = (labels.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    words ^= words >> np.uint64(31)
+    sizes = 1.0 + (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return np.where(words & np.uint64(1), sizes, -sizes)
 
 
 def _times(vector: Vector, factor: Vector | None, is_size: bool = False) -> Vector:

@@ -5,10 +5,20 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "../threads.hpp"
+
+// Compiled twice, for processors with vectors of 256 bits and for all, where compiler and loader can choose between the
+// two. Results are the same: nothing is added in another order, and no product is fused with a sum.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define RELIFT_WITH_WIDE_VECTORS __attribute__((target_clones("avx2", "default")))
+#else
+#define RELIFT_WITH_WIDE_VECTORS
+#endif
 
 namespace relift::passes {
 
@@ -20,6 +30,13 @@ constexpr double largest_double = std::numeric_limits<double>::max();
 inline double larger(double most, double value) { return value > most ? value : most; }
 inline double with_nan_as_infinity(double value) { return value != value ? infinity : value; }
 inline double or_nothing(double bound) { return std::isfinite(bound) ? std::fabs(bound) : 0.0; }
+
+// Whether all numbers are finite; without a branch, so that compilers make vector instructions of it.
+RELIFT_WITH_WIDE_VECTORS inline bool are_finite_numbers(const double* numbers, size_t size) {
+    u64 others = 0;
+    for (size_t k = 0; k < size; ++k) others |= u64(!(std::fabs(numbers[k]) <= largest_double));
+    return others == 0;
+}
 
 struct Vectors {
     size_t n, m;
@@ -112,7 +129,7 @@ void scatter_first(const Matrix<Index>& A, const Vectors& of, const double* y, c
             continue;
         }
         const double price = y ? y[major] : 0.0, side = sides[major];
-        if (y)
+        if (price != 0)  // most rows of a solution have none, and zeros add nothing
             for (size_t e = begin; e < end; ++e) {
                 const double product = view.values[e] * price;
                 Column& column = columns[view.indices[e]];
@@ -224,7 +241,7 @@ Curved pass_over_P(const SparseView<Index>& P, const Vectors& of, u32 n_threads)
 }
 
 // The unit of each variable (relift/program/units.py) in place of what bounds and rows tell of it, and the common one.
-inline double find_units(const Vectors& of) {
+RELIFT_WITH_WIDE_VECTORS inline double find_units(const Vectors& of) {
     double common = 0, *units = of.sizes;
     for (size_t j = 0; j < of.n && common < 1; ++j) common = larger(common, units[j]);
     common = common > 0 ? (common < 1 ? common : 1.0) : 1.0;
@@ -232,31 +249,60 @@ inline double find_units(const Vectors& of) {
     return common;
 }
 
+// Signs of dual values are as good as random, and each branch on them would cost more than all else. So variables and
+// rows are looked at in blocks: first each of them by numbers that are chosen, not branched on, which compilers turn into
+// vector instructions if nothing is computed in the arms of a choice; then sums and largest numbers are taken in order,
+// but of blocks that have only zeros, as of solutions most have.
+constexpr size_t size_of_block = 128;
+
+inline bool has_only_zeros(const double* numbers, size_t count) {
+    u64 bits = 0;
+    for (size_t k = 0; k < count; ++k) {
+        u64 own;
+        std::memcpy(&own, numbers + k, sizeof own);
+        bits |= own;
+    }
+    return bits << 1 == 0;  // whatever their signs
+}
+
 // S, the scale of the objective.
-inline double find_scale(const Vectors& of, const Curved& curved) {
+RELIFT_WITH_WIDE_VECTORS inline double find_scale(const Vectors& of, const Curved& curved) {
     double constant = 0, value = 0, most = 0;
-    for (size_t j = 0; j < of.n; ++j) {
-        const bool is_curved = !curved.product.empty(), is_fixed = of.lb[j] == of.ub[j];
-        const double product = is_curved ? curved.product[j] : 0.0;
-        value += of.x[j] * (0.5 * product + of.q[j]);
-        if (is_fixed) {
-            constant += of.x[j] * (0.5 * (is_curved ? curved.fixed[j] : 0.0) + of.q[j]);
-            continue;
+    const bool is_curved = !curved.product.empty();
+    double terms[size_of_block], fixed[size_of_block], reach[size_of_block];
+    for (size_t first = 0; first < of.n; first += size_of_block) {
+        const size_t count = std::min(size_of_block, of.n - first);
+        const double *const q = of.q + first, *const x = of.x + first, *const sizes = of.sizes + first;
+        const double *const lb = of.lb + first, *const ub = of.ub + first;
+        if (is_curved) {
+            const double *const product = curved.product.data() + first, *const part = curved.fixed.data() + first;
+            const double* const curvature = curved.curvature.data() + first;
+            for (size_t k = 0; k < count; ++k) {
+                terms[k] = x[k] * (0.5 * product[k] + q[k]);
+                fixed[k] = x[k] * (0.5 * part[k] + q[k]);
+                const double gradient = larger(larger(std::fabs(q[k]), std::fabs(product[k])), curvature[k]);
+                reach[k] = gradient * larger(std::fabs(x[k]), sizes[k]);
+            }
+        } else {
+            for (size_t k = 0; k < count; ++k) {
+                fixed[k] = terms[k] = x[k] * q[k];
+                reach[k] = std::fabs(q[k]) * larger(std::fabs(x[k]), sizes[k]);
+            }
         }
-        double gradient = larger(std::fabs(of.q[j]), std::fabs(product));
-        if (is_curved) gradient = larger(gradient, curved.curvature[j]);
-        most = larger(most, gradient * larger(std::fabs(of.x[j]), of.sizes[j]));
+        for (size_t k = 0; k < count; ++k) {
+            const double own = fixed[k], far = reach[k];
+            fixed[k] = lb[k] == ub[k] ? own : 0.0;
+            reach[k] = lb[k] == ub[k] ? 0.0 : far;
+        }
+        for (size_t k = 0; k < count; ++k) value += terms[k], most = larger(most, reach[k]);
+        if (!has_only_zeros(fixed, count))
+            for (size_t k = 0; k < count; ++k) constant += fixed[k];
     }
     value -= constant;
     constant += of.r;
     const double without = std::fabs(value), with = std::fabs(value + constant);
     return (with < without ? with : without) + (most > 0 ? (most < 1 ? most : 1.0) : 1.0);
 }
-
-// Signs of dual values are as good as random, and each branch on them would cost more than all else. So variables and
-// rows are looked at in blocks: first each of them by numbers that are chosen, not branched on, which compilers turn into
-// vector instructions if nothing is computed in the arms of a choice; then sums and largest numbers are taken in order.
-constexpr size_t size_of_block = 128;
 
 // The sizes of admissible dual values times the distances of finite numbers from the sides that they press on.
 inline void fill_slack(const double* duals, const double* values, const double* lower, const double* upper, size_t count,
@@ -272,11 +318,9 @@ inline void fill_slack(const double* duals, const double* values, const double* 
     }
 }
 
-// The larger of a number and how far some finite values, at most a block of them, break their bounds; relative to the
-// larger of the bound and the products, or the common unit where these are 0.
-inline double larger_violation(double most, const double* values, const double* lower, const double* upper,
-                               const double* products, double common, size_t count) {
-    double bounds[size_of_block], excess[size_of_block];
+// The bounds that finite values are nearest to breaking, and by how much they do.
+RELIFT_WITH_WIDE_VECTORS inline void fill_excess(const double* values, const double* lower, const double* upper, size_t count, double* bounds,
+                        double* excess) {
     for (size_t k = 0; k < count; ++k) {
         const double low = lower[k], high = upper[k];
         bounds[k] = values[k] < low ? low : high;
@@ -286,9 +330,21 @@ inline double larger_violation(double most, const double* values, const double* 
         const double end = (value >= lower[k]) & (value <= upper[k]) ? value : bound;
         excess[k] = std::fabs(value - end);
     }
+}
+
+// The larger of a number and how far some finite values, at most a block of them, break their bounds; relative to the
+// larger of the bound and the product of each, or the common unit where that is 0. Products are asked for only where
+// they decide.
+template <class Product>
+double larger_violation(double most, const double* values, const double* lower, const double* upper, double common,
+                        size_t count, Product&& product_of) {
+    double bounds[size_of_block], excess[size_of_block];
+    fill_excess(values, lower, upper, count, bounds, excess);
+    if (has_only_zeros(excess, count)) return most;
     for (size_t k = 0; k < count; ++k) {
-        const double room = larger(std::fabs(bounds[k]), products[k] > 0 ? products[k] : common);
-        if (excess[k] < most * room * (1 - 1e-12) || excess[k] == 0) continue;
+        if (excess[k] == 0 || excess[k] < most * std::fabs(bounds[k]) * (1 - 1e-12)) continue;
+        const double product = product_of(k), room = larger(std::fabs(bounds[k]), product > 0 ? product : common);
+        if (excess[k] < most * room * (1 - 1e-12)) continue;
         most = larger_quotient(most, excess[k], room);
     }
     return most;
@@ -343,21 +399,27 @@ inline void fill_block(const Vectors& of, Column* columns, const Curved& curved,
 }
 
 // What the variables, all of them finite, add to the dual residual and to the gap; false where a gradient is not finite.
-inline bool look_at_duals(const Vectors& of, Column* columns, const Curved& curved, Residuals& found) {
+RELIFT_WITH_WIDE_VECTORS inline bool look_at_duals(const Vectors& of, Column* columns, const Curved& curved, Residuals& found) {
     double gap = 0, fall = 0, dual = 0;
     const double noticed = noise * found.scale;
     BlockOfDuals block;
     for (size_t first = 0; first < of.n; first += size_of_block) {
         const size_t count = std::min(size_of_block, of.n - first);
         fill_block(of, columns, curved, first, count, block);
+        u64 others = 0, larger_ones = 0;
         for (size_t k = 0; k < count; ++k) {
             const double size = std::fabs(columns[first + k].rho), terms = columns[first + k].term;
-            if (!((size <= largest_double) & (terms <= largest_double))) return false;
-            gap += block.slack[k];
-            fall += block.fall[k];
-            found.asks |= block.asks[k] != 0;
+            others |= u64(!(size <= largest_double)) | u64(!(terms <= largest_double));
+            larger_ones |= u64(!(size < dual * terms * (1 - 1e-12))) & u64(size != 0);
+        }
+        if (others) return false;
+        if (!has_only_zeros(block.slack, count) || !has_only_zeros(block.fall, count))
+            for (size_t k = 0; k < count; ++k) gap += block.slack[k], fall += block.fall[k];
+        found.asks |= !has_only_zeros(block.asks, count);
+        for (size_t k = 0; k < count && larger_ones; ++k) {
+            const double size = std::fabs(columns[first + k].rho), terms = columns[first + k].term;
             // Relative to the largest term, or to what S notices if that is more: mostly the term says enough.
-            if (size < dual * terms * (1 - 1e-12)) continue;
+            if (size < dual * terms * (1 - 1e-12) || size == 0) continue;
             dual = larger_quotient(dual, size, larger(terms, noticed / of.sizes[first + k]));
         }
     }
@@ -366,16 +428,47 @@ inline bool look_at_duals(const Vectors& of, Column* columns, const Curved& curv
 }
 
 // The size of each variable in place of its unit.
-inline void find_sizes(const Vectors& of, double scale) {
-    for (size_t j = 0; j < of.n; ++j) {
-        double own = of.sizes[j];
-        if (of.w) {
-            double cost = std::fabs(of.w[j]);
-            cost = cost != cost ? 0.0 : cost < largest_double ? cost : largest_double;
-            if (cost * own > scale) own = scale / (cost > 0 ? cost : 1.0);
+RELIFT_WITH_WIDE_VECTORS inline void find_sizes(const Vectors& of, double scale) {
+    const auto cost_of = [&](size_t j) {
+        const double cost = std::fabs(of.w[j]);
+        return cost != cost ? 0.0 : cost < largest_double ? cost : largest_double;
+    };
+    for (size_t first = 0; first < of.n; first += size_of_block) {
+        const size_t last = std::min(first + size_of_block, of.n);
+        u64 are_dear = 0;
+        if (of.w)
+            for (size_t j = first; j < last; ++j) are_dear |= u64(cost_of(j) * of.sizes[j] > scale);
+        for (size_t j = first; j < last && are_dear; ++j) {
+            const double cost = cost_of(j);
+            if (cost * of.sizes[j] > scale) of.sizes[j] = scale / (cost > 0 ? cost : 1.0);
         }
-        of.sizes[j] = larger(std::fabs(of.x[j]), own);
+        for (size_t j = first; j < last; ++j) of.sizes[j] = larger(std::fabs(of.x[j]), of.sizes[j]);
     }
+}
+
+// The larger of a number and how far rows are broken. Of a solution few are, and only these are asked for their products;
+// where many are, all products are found at once. The last vector but one is filled then.
+template <class Index>
+double violation_of_rows(const Matrix<Index>& A, const Vectors& of, double most, double common, double* products,
+                         u32 n_threads) {
+    constexpr size_t few = 8;
+    size_t n_broken = 0;
+    for (size_t i = 0; i < of.m; ++i) n_broken += size_t((of.Ax[i] < of.l[i]) | (of.Ax[i] > of.u[i]));
+    if (n_broken == 0) return most;
+    const bool are_found = !A.is_by_rows || n_broken > of.m / few;
+    if (are_found) largest_products(A, of.sizes, of.m, products, n_threads);
+    const SparseView<Index>& view = A.view;
+    const auto product_of = [&](size_t i) {
+        if (are_found) return products[i];
+        double largest = 0;
+        for (size_t e = size_t(view.offsets[i]), end = size_t(view.offsets[i + 1]); e < end; ++e)
+            largest = larger(largest, std::fabs(view.values[e]) * of.sizes[view.indices[e]]);
+        return largest;
+    };
+    for (size_t i = 0; i < of.m; i += size_of_block)
+        most = larger_violation(most, of.Ax + i, of.l + i, of.u + i, common, std::min(size_of_block, of.m - i),
+                                [&](size_t k) { return product_of(i + k); });
+    return most;
 }
 
 // Columns, as many as there are variables if there are dual values, hold the gradient afterwards.
@@ -387,20 +480,16 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
     if (of.y) {
         columns.resize(of.n);
         y.resize(of.m + 1);  // not null where there are no rows
-        for (size_t i = 0; i < of.m; ++i) {
-            found.duals_are_finite &= std::isfinite(of.y[i]);
-            y[i] = admissible(of.y[i], of.l[i], of.u[i]);
-        }
-        for (size_t j = 0; j < of.n; ++j) found.duals_are_finite &= std::isfinite(of.w[j]);
+        for (size_t i = 0; i < of.m; ++i) y[i] = admissible(of.y[i], of.l[i], of.u[i]);
+        found.duals_are_finite = are_finite_numbers(of.y, of.m) && are_finite_numbers(of.w, of.n);
     }
     for (size_t i = 0; i < of.m; ++i) per_row[i] = larger(or_nothing(of.l[i]), or_nothing(of.u[i]));
     first_pass(A, of, of.y ? y.data() : nullptr, per_row.data(), columns.data(), n_threads);
     found.common = find_units(of);
     Curved curved;
     if (P) curved = pass_over_P(*P, of, n_threads);
-    for (size_t j = 0; j < of.n; ++j)
-        found.is_finite &= std::isfinite(of.x[j]) & (!P || std::isfinite(curved.product[j]));
-    for (size_t i = 0; i < of.m; ++i) found.is_finite &= std::isfinite(of.Ax[i]);
+    found.is_finite = are_finite_numbers(of.x, of.n) && are_finite_numbers(curved.product.data(), curved.product.size()) &&
+                      are_finite_numbers(of.Ax, of.m);
     found.scale = find_scale(of, curved);
     found.is_in_range = std::isfinite(found.scale);
     if (!found.is_in_range) return found;
@@ -410,19 +499,17 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
     }
     find_sizes(of, found.scale);
     for (size_t j = 0; j < of.n; j += size_of_block)
-        found.primal = larger_violation(found.primal, of.x + j, of.lb + j, of.ub + j, of.sizes + j, 0.0,
-                                        std::min(size_of_block, of.n - j));
+        found.primal = larger_violation(found.primal, of.x + j, of.lb + j, of.ub + j, 0.0,
+                                        std::min(size_of_block, of.n - j), [&](size_t k) { return of.sizes[j + k]; });
     found.duals_are_finite = found.duals_are_finite && (!of.y || look_at_duals(of, columns.data(), curved, found));
-    largest_products(A, of.sizes, of.m, per_row.data(), n_threads);
-    for (size_t i = 0; i < of.m; i += size_of_block)
-        found.primal = larger_violation(found.primal, of.Ax + i, of.l + i, of.u + i, per_row.data() + i, found.common,
-                                        std::min(size_of_block, of.m - i));
+    found.primal = violation_of_rows(A, of, found.primal, found.common, per_row.data(), n_threads);
     if (of.y && found.duals_are_finite) {
         double slack[size_of_block];
         for (size_t first = 0; first < of.m; first += size_of_block) {
             const size_t count = std::min(size_of_block, of.m - first);
             fill_slack(y.data() + first, of.Ax + first, of.l + first, of.u + first, count, slack);
-            for (size_t k = 0; k < count; ++k) found.gap += slack[k];
+            if (!has_only_zeros(slack, count))
+                for (size_t k = 0; k < count; ++k) found.gap += slack[k];
         }
     } else if (of.y) {
         found.asks = false;
@@ -431,79 +518,156 @@ Residuals residuals(const Matrix<Index>& A, const SparseView<Index>* P, const Ve
     return found;
 }
 
-// The sums of the largest and of the smallest products of a row with variables between their bounds.
+// The sum of the largest, or of the smallest, products of a row with variables between their bounds.
 struct Reach {
-    double largest = 0, smallest = 0;
-    u32 largest_missing = 0, smallest_missing = 0;  // how many are not finite
+    double total = 0;
+    u32 n_missing = 0;  // how many are not finite
+    void add(double product) {
+        if (std::isfinite(product)) total += product;
+        else ++n_missing;
+    }
 };
 
+// Which bound of a variable is asked for.
+constexpr u8 asks_lower = 1, asks_upper = 2;
+
+// The bounds up to which variables may go: their own, or, where these are infinite and a gradient asks for them, what
+// one row and the bounds of the others in it imply.
+template <class Index>
+class ImpliedBounds {
+public:
+    ImpliedBounds(const Matrix<Index>& A, const Vectors& of, const Array<Column>& columns)
+        : A_(A), of_(of), asks_(of.n), ends_(of.n) {
+        for (size_t j = 0; j < of.n; ++j) {
+            const double rho = columns[j].rho;
+            ends_[j] = rho > 0 ? of.lb[j] : of.ub[j];
+            const bool does_ask = std::isinf(ends_[j]) & (std::fabs(rho) > rounded * columns[j].term);
+            asks_[j] = does_ask ? (rho > 0 ? asks_lower : asks_upper) : 0;
+        }
+        if (A.is_by_rows) look_by_rows();
+        else look_by_columns();
+    }
+
+    double end(size_t j) const { return ends_[j]; }
+
+private:
+    static double largest(double entry, double lower, double upper) { return entry * (entry > 0 ? upper : lower); }
+    static double smallest(double entry, double lower, double upper) { return entry * (entry > 0 ? lower : upper); }
+
+    // A row that the largest products of the others keep above its lower bound, or the smallest below its upper one.
+    void look(double entry, size_t j, double l, double u, const Reach& most, const Reach& least) {
+        const bool is_upper = asks_[j] == asks_upper, by_upper = is_upper == (entry > 0);
+        const double side = by_upper ? u : l, own = entry * (is_upper ? of_.lb[j] : of_.ub[j]);
+        const Reach& reach = by_upper ? least : most;
+        const bool is_finite = std::isfinite(own);
+        if (entry == 0 || !std::isfinite(side) || reach.n_missing > u32(!is_finite)) return;
+        const double bound = (side - (reach.total - (is_finite ? own : 0.0))) / entry;
+        if (!std::isfinite(bound)) return;
+        if (is_upper) ends_[j] = bound < ends_[j] ? bound : ends_[j];
+        else ends_[j] = bound > ends_[j] ? bound : ends_[j];
+    }
+
+    // Rows in which nobody asks, and those that tell nothing since too many of the others are unbounded, are left early.
+    void look_by_rows() {
+        const SparseView<Index>& view = A_.view;
+        constexpr size_t block = 256;
+        u32 some[block];
+        for (size_t i = 0; i < of_.m; ++i) {
+            const double l = of_.l[i], u = of_.u[i];
+            const size_t begin = size_t(view.offsets[i]), end = size_t(view.offsets[i + 1]);
+            Reach most, least;
+            most.n_missing = std::isfinite(l) ? 0 : 2;
+            least.n_missing = std::isfinite(u) ? 0 : 2;
+            for (size_t e = begin; e < end && most.n_missing < 2; ++e)
+                most.add(largest(view.values[e], of_.lb[view.indices[e]], of_.ub[view.indices[e]]));
+            for (size_t e = begin; e < end && least.n_missing < 2; ++e)
+                least.add(smallest(view.values[e], of_.lb[view.indices[e]], of_.ub[view.indices[e]]));
+            if (most.n_missing > 1 && least.n_missing > 1) continue;
+            for (size_t first = begin; first < end; first += block) {
+                size_t count = 0;  // who asks is as good as random: nothing branches on it
+                for (size_t k = 0, in_block = std::min(block, end - first); k < in_block; ++k) {
+                    some[count] = u32(k);
+                    count += asks_[view.indices[first + k]] != 0;
+                }
+                for (size_t k = 0; k < count; ++k)
+                    look(view.values[first + some[k]], size_t(view.indices[first + some[k]]), l, u, most, least);
+            }
+        }
+    }
+
+    void look_by_columns() {
+        const SparseView<Index>& view = A_.view;
+        struct Reaches { Reach most, least; };
+        Array<Reaches> rows(of_.m);
+        const auto each_entry = [&](size_t j, auto&& work) {
+            for (size_t e = size_t(view.offsets[j]), end = size_t(view.offsets[j + 1]); e < end; ++e)
+                work(size_t(view.indices[e]), view.values[e]);
+        };
+        for (size_t j = 0; j < of_.n; ++j)
+            each_entry(j, [&](size_t i, double entry) {
+                rows[i].most.add(largest(entry, of_.lb[j], of_.ub[j]));
+                rows[i].least.add(smallest(entry, of_.lb[j], of_.ub[j]));
+            });
+        for (size_t j = 0; j < of_.n; ++j) {
+            if (!asks_[j]) continue;
+            each_entry(j, [&](size_t i, double entry) {
+                look(entry, j, of_.l[i], of_.u[i], rows[i].most, rows[i].least);
+            });
+        }
+    }
+
+    const Matrix<Index>& A_;
+    const Vectors& of_;
+    Array<u8> asks_;
+    Array<double> ends_;
+};
+
+// Whether some variable is held by nothing in the direction in which its cost falls: not by a bound, P, a row, or, where
+// marks are positive, by quadratic constraints or cones.
+template <class Index>
+bool some_falls_without_end(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
+                            const double* below_marks, const double* above_marks) {
+    const auto is_curved = [&](size_t j) {
+        if (P)
+            for (size_t e = size_t(P->offsets[j]), end = size_t(P->offsets[j + 1]); e < end; ++e)
+                if (P->values[e] != 0) return true;
+        return false;
+    };
+    Array<u8> open(of.n);
+    size_t n_open = 0;
+    for (size_t j = 0; j < of.n; ++j) {
+        const double cost = of.q[j], bound = cost > 0 ? of.lb[j] : of.ub[j];
+        const double* marks = cost > 0 ? below_marks : above_marks;
+        open[j] = cost != 0 && !std::isfinite(bound) && !(marks && marks[j] > 0) && !is_curved(j);
+        n_open += open[j];
+    }
+    const SparseView<Index>& view = A.view;
+    for (size_t major = 0; major < view.n_major && n_open > 0; ++major) {
+        if (!A.is_by_rows && !open[major]) continue;
+        for (size_t e = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]); e < end; ++e) {
+            const size_t minor = size_t(view.indices[e]), i = A.is_by_rows ? major : minor;
+            const size_t j = A.is_by_rows ? minor : major;
+            if (!open[j] || view.values[e] == 0) continue;
+            const bool by_lower = (of.q[j] > 0) == (view.values[e] > 0);
+            if (!std::isfinite(by_lower ? of.l[i] : of.u[i])) continue;
+            open[j] = 0;
+            --n_open;
+        }
+    }
+    return n_open > 0;
+}
+
 // What a gradient can still gain, where some of it leads to where no own bound is: rows may imply one there.
-// The marks, if given, are positive for variables that quadratic constraints or cones hold on that side.
 template <class Index>
 double possible_fall(const Matrix<Index>& A, const SparseView<Index>* P, const Vectors& of,
                      const Array<Column>& columns, const double* below_marks, const double* above_marks) {
-    const SparseView<Index>& view = A.view;
-    const auto extreme = [&](double entry, size_t j, double& largest, double& smallest) {
-        const double at_upper = entry * of.ub[j], at_lower = entry * of.lb[j];
-        largest = entry > 0 ? at_upper : at_lower, smallest = entry > 0 ? at_lower : at_upper;
-    };
-    const auto each_entry = [&](auto&& work) {
-        for (size_t major = 0; major < view.n_major; ++major)
-            for (size_t e = size_t(view.offsets[major]), end = size_t(view.offsets[major + 1]); e < end; ++e) {
-                const size_t minor = size_t(view.indices[e]);
-                work(A.is_by_rows ? major : minor, A.is_by_rows ? minor : major, view.values[e]);
-            }
-    };
-    std::vector<Reach> rows(of.m);
-    each_entry([&](size_t i, size_t j, double entry) {
-        double largest, smallest;
-        extreme(entry, j, largest, smallest);
-        if (std::isfinite(largest)) rows[i].largest += largest;
-        else ++rows[i].largest_missing;
-        if (std::isfinite(smallest)) rows[i].smallest += smallest;
-        else ++rows[i].smallest_missing;
-    });
-    std::vector<double> lower(of.lb, of.lb + of.n), upper(of.ub, of.ub + of.n);
-    std::vector<char> below(of.n), above(of.n);
-    for (size_t j = 0; j < of.n; ++j) {
-        const bool is_curved = [&] {
-            if (!P) return false;
-            for (size_t e = size_t(P->offsets[j]), end = size_t(P->offsets[j + 1]); e < end; ++e)
-                if (P->values[e] != 0) return true;
-            return false;
-        }();
-        below[j] = is_curved || std::isfinite(of.lb[j]) || (below_marks && below_marks[j] > 0);
-        above[j] = is_curved || std::isfinite(of.ub[j]) || (above_marks && above_marks[j] > 0);
-    }
-    const auto asks = [&](size_t j) {
-        const Column& column = columns[j];
-        return std::isinf(column.rho > 0 ? of.lb[j] : of.ub[j]) && std::fabs(column.rho) > rounded * column.term;
-    };
-    const auto implied = [&](double entry, double side, double own, double total, u32 missing, size_t j, bool is_lower) {
-        const bool is_finite = std::isfinite(own);
-        if (!std::isfinite(side) || missing > u32(!is_finite)) return;
-        const double bound = (side - (total - (is_finite ? own : 0.0))) / entry;
-        if (!std::isfinite(bound)) return;
-        if (is_lower) lower[j] = bound > lower[j] ? bound : lower[j];
-        else upper[j] = bound < upper[j] ? bound : upper[j];
-    };
-    each_entry([&](size_t i, size_t j, double entry) {
-        if (entry == 0) return;
-        const bool has_lower = std::isfinite(of.l[i]), has_upper = std::isfinite(of.u[i]);
-        below[j] |= entry > 0 ? has_lower : has_upper;
-        above[j] |= entry > 0 ? has_upper : has_lower;
-        if (!asks(j)) return;
-        double largest, smallest;
-        extreme(entry, j, largest, smallest);
-        implied(entry, of.l[i], largest, rows[i].largest, rows[i].largest_missing, j, entry > 0);
-        implied(entry, of.u[i], smallest, rows[i].smallest, rows[i].smallest_missing, j, entry < 0);
-    });
+    if (some_falls_without_end(A, P, of, below_marks, above_marks)) return infinity;
+    const ImpliedBounds<Index> bounds(A, of, columns);
     double total = 0;
     for (size_t j = 0; j < of.n; ++j) {
-        if ((of.q[j] > 0 && !below[j]) || (of.q[j] < 0 && !above[j])) return infinity;
         const double rho = columns[j].rho;
         if (std::fabs(rho) <= rounded * columns[j].term) continue;
-        const double end = rho > 0 ? lower[j] : upper[j];
+        const double end = bounds.end(j);
         total += with_nan_as_infinity(std::fabs(rho) * (std::isfinite(end) ? std::fabs(of.x[j] - end) : of.sizes[j]));
     }
     return total;

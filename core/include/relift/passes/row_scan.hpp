@@ -1,9 +1,10 @@
 // What presolve must know of the rows of a matrix: how many entries each has, and which may be multiples of another.
 //
-// Rows that are multiples of each other have the same columns, so equal sums of random words of their columns; and the
-// sum of g_j |a_ij| over the first |a_ij|, with random g_j > 0, is the same for them up to rounding, which is far below
-// the tolerance here since no term cancels. The filter never loses a multiple; what passes is compared exactly
-// afterwards. Entries that are 0 count as absent.
+// Rows that are multiples of each other have the same columns, and the same signs or the opposite ones everywhere: so
+// sums of random words of their columns, with the signs of the entries, are equal or opposite. And the sum of
+// g_j |a_ij| over the first |a_ij|, with random g_j > 0, is the same for them up to rounding, which is far below the
+// tolerance here since no term cancels. The filter never loses a multiple; what passes is compared exactly afterwards.
+// Entries that are 0 count as absent.
 //
 // The words of all rows are found first, then the sums of those rows alone whose word some other row has: in most
 // programs few. Of a matrix by rows the first and the last entry are compared before that, so that long rows of the same
@@ -11,6 +12,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -24,7 +26,7 @@ constexpr double close = 1e-9;
 
 struct RowPrint {
     double first = 0, sum = 0;
-    u32 row = 0, group = 0;  // rows of one group have the same columns
+    u32 row = 0, group = 0;  // rows of one group have the same columns, and the same signs but for a factor
 };
 
 inline u64 word_of(u64 column) {  // splitmix64
@@ -97,8 +99,19 @@ inline std::vector<u32> first_of_repeated(const Array<u64>& words, const std::ve
     return first;
 }
 
-// Words of the columns of each row, 0 for rows of fewer entries than the least, and how many entries that are not 0 each
-// has.
+// A word with the sign of a value.
+inline u64 with_sign_of(double value, u64 word) {
+    u64 bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    const u64 mask = 0 - (bits >> 63);
+    return (word ^ mask) - mask;
+}
+
+// One of a word and its opposite, the same for both; never 0, which is for rows that are left out.
+inline u64 without_sign(u64 word) { return std::max(std::min(word, 0 - word), u64(1)); }
+
+// Words of the columns and signs of each row, 0 for rows of fewer entries than the least, and how many entries that are
+// not 0 each has.
 template <class Index, class Count>
 Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, u64 least, Count* counts, u32 n_threads) {
     const size_t m = is_by_rows ? A.n_major : A.n_minor;
@@ -110,11 +123,11 @@ Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, u64 least,
             for (size_t e = size_t(A.offsets[major]), end = size_t(A.offsets[major + 1]); e < end; ++e) {
                 const size_t i = size_t(A.indices[e]);
                 const bool is_there = A.values[e] != 0;
-                words[i] += is_there ? own : 0;
+                words[i] += is_there ? with_sign_of(A.values[e], own) : 0;
                 counts[i] += is_there;
             }
         }
-        for (size_t i = 0; i < m; ++i) words[i] = u64(counts[i]) < least ? 0 : words[i];
+        for (size_t i = 0; i < m; ++i) words[i] = u64(counts[i]) < least || !counts[i] ? 0 : without_sign(words[i]);
         return words;
     }
     over_majors(A, threads_for(A.n_entries(), n_threads), [&](size_t first, size_t last) {
@@ -122,8 +135,8 @@ Array<u64> words_of_rows(const SparseView<Index>& A, bool is_by_rows, u64 least,
             u64 word = 0;
             Count count = 0;
             for (size_t e = size_t(A.offsets[i]), end = size_t(A.offsets[i + 1]); e < end; ++e)
-                if (A.values[e] != 0) word += word_of(u64(A.indices[e])), ++count;
-            words[i] = u64(count) < least ? 0 : word;
+                if (A.values[e] != 0) word += with_sign_of(A.values[e], word_of(u64(A.indices[e]))), ++count;
+            words[i] = u64(count) < least || !count ? 0 : without_sign(word);
             counts[i] = count;
         }
     });

@@ -7,25 +7,39 @@
 
 namespace relift::passes {
 
-// Where each minor goes: its new number, or -1.
+// Some minors, which ascend: one bit each, so that these stay near the processor, and the number of each among them.
+struct SomeMinors {
+    Array<u64> bits;
+    Array<u32> number;
+
+    SomeMinors(const long long* minors, size_t n_kept, size_t n_minor, bool has_numbers)
+        : bits(n_minor / 64 + 1, 0), number(has_numbers ? n_minor : 0) {
+        for (size_t k = 0; k < n_kept; ++k) bits[size_t(minors[k]) / 64] |= u64(1) << (minors[k] % 64);
+        if (has_numbers)
+            for (size_t k = 0; k < n_kept; ++k) number[size_t(minors[k])] = u32(k);
+    }
+    bool has(size_t minor) const { return bits[minor / 64] >> (minor % 64) & 1; }
+};
+
+// Offsets of what is left of some majors; of all minors where none are given.
 template <class Index>
-size_t count_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const long long* place,
+size_t count_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const SomeMinors* some,
                      Index* offsets) {
     size_t count = 0;
     offsets[0] = 0;
     for (size_t k = 0; k < n_kept; ++k) {
         const size_t begin = size_t(M.offsets[majors[k]]), end = size_t(M.offsets[majors[k] + 1]);
-        if (!place)
+        if (!some)
             count += end - begin;
         else
-            for (size_t e = begin; e < end; ++e) count += place[M.indices[e]] >= 0;
+            for (size_t e = begin; e < end; ++e) count += some->has(size_t(M.indices[e]));
         offsets[k + 1] = Index(count);
     }
     return count;
 }
 
 template <class Index>
-void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const long long* place,
+void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_kept, const SomeMinors* some,
                   const Index* offsets, Index* indices, double* values, u32 n_threads) {
     over_range(n_kept, threads_for(u64(offsets[n_kept]), n_threads), [&](u64 first, u64 last) {
         for (u64 k = first; k < last; ++k) {
@@ -33,14 +47,14 @@ void copy_entries(const SparseView<Index>& M, const long long* majors, size_t n_
             const size_t last_to = size_t(offsets[k + 1]);
             if (last_to - to == size_t(M.offsets[majors[k] + 1]) - e) {  // all of them
                 std::copy_n(M.values + e, last_to - to, values + to);
-                if (!place) std::copy_n(M.indices + e, last_to - to, indices + to);
-                else for (; to < last_to; ++to, ++e) indices[to] = Index(place[M.indices[e]]);
+                if (!some) std::copy_n(M.indices + e, last_to - to, indices + to);
+                else for (; to < last_to; ++to, ++e) indices[to] = Index(some->number[size_t(M.indices[e])]);
                 continue;
             }
             for (; to < last_to; ++e) {  // up to the last one that is kept: where few are, most majors have none
-                const long long at = place[M.indices[e]];
-                if (at < 0) continue;
-                indices[to] = Index(at);
+                const size_t minor = size_t(M.indices[e]);
+                if (!some->has(minor)) continue;
+                indices[to] = Index(some->number[minor]);
                 values[to++] = M.values[e];
             }
         }
@@ -53,21 +67,47 @@ struct ListedEntry {
     double value;
 };
 
-// The entries of some minors, which ascend, in the order of the majors. Whether a minor is wanted is one bit, so that
-// these stay near the processor.
+// The entries of some minors, which ascend, in the order of the majors. All entries are looked at in one row, whatever
+// major they have: where majors are short, to go from one to the next costs more than the look.
 template <class Index>
 Array<ListedEntry> entries_of_minors(const SparseView<Index>& M, const long long* minors, size_t n_minors) {
-    Array<u64> wanted(size_t(M.n_minor) / 64 + 1, 0);
-    for (size_t k = 0; k < n_minors; ++k) wanted[size_t(minors[k]) / 64] |= u64(1) << (minors[k] % 64);
+    const SomeMinors wanted(minors, n_minors, size_t(M.n_minor), false);
     Array<ListedEntry> listed;
-    for (size_t major = 0; major < M.n_major; ++major)
-        for (size_t e = size_t(M.offsets[major]), end = size_t(M.offsets[major + 1]); e < end; ++e) {
-            const size_t minor = size_t(M.indices[e]);
-            if (!(wanted[minor / 64] >> (minor % 64) & 1)) continue;
-            const auto place = std::lower_bound(minors, minors + n_minors, (long long)minor) - minors;
+    const size_t n_entries = size_t(M.offsets[M.n_major]);
+    size_t major = 0;
+    constexpr size_t block = 256;
+    u32 some[block];
+    for (size_t first = size_t(M.offsets[0]); first < n_entries; first += block) {
+        size_t count = 0;
+        const size_t in_block = std::min(block, n_entries - first);
+        for (size_t k = 0; k < in_block; ++k) {
+            some[count] = u32(k);
+            count += wanted.has(size_t(M.indices[first + k]));
+        }
+        for (size_t k = 0; k < count; ++k) {
+            const size_t e = first + some[k];
+            while (size_t(M.offsets[major + 1]) <= e) ++major;
+            const auto place = std::lower_bound(minors, minors + n_minors, (long long)M.indices[e]) - minors;
             listed.push_back({(long long)major, (long long)place, M.values[e]});
         }
+    }
     return listed;
+}
+
+// How many entries that are not 0 each row has.
+template <class Index>
+void count_rows(const SparseView<Index>& A, bool is_by_rows, long long* counts) {
+    if (is_by_rows) {
+        for (size_t i = 0; i < A.n_major; ++i) {
+            long long count = 0;
+            for (size_t e = size_t(A.offsets[i]), end = size_t(A.offsets[i + 1]); e < end; ++e) count += A.values[e] != 0;
+            counts[i] = count;
+        }
+        return;
+    }
+    std::fill_n(counts, size_t(A.n_minor), 0);
+    for (size_t e = size_t(A.offsets[0]), end = size_t(A.offsets[A.n_major]); e < end; ++e)
+        counts[size_t(A.indices[e])] += A.values[e] != 0;
 }
 
 }  // namespace relift::passes
