@@ -35,9 +35,9 @@ inline bool have_one_sign(const double* values, u64 n_values) {
 class VariableWeights {
 public:
     template <class Index>
-    VariableWeights(const Problem<Index>& problem, bool have_one_sign, u32 n_threads) {
+    VariableWeights(const Problem<Index>& problem, bool have_one_sign, u32 n_threads)
+        : words_(have_one_sign ? 1 : problem.n_variables, 1), mask_(have_one_sign ? 0 : ~u32(0)) {
         if (have_one_sign) return;
-        words_.resize(problem.n_variables);
         over_range(problem.n_variables, threads_for(problem.n_variables, n_threads), [&](u64 first, u64 last) {
             for (u64 j = first; j < last; ++j) {
                 u64 mixed = 0;
@@ -46,11 +46,12 @@ public:
             }
         });
     }
-    bool are_all_one() const { return words_.empty(); }
-    i64 operator[](u64 j) const { return words_.empty() ? 1 : i64(words_[j]); }
+    bool are_all_one() const { return mask_ == 0; }
+    i64 operator[](u32 j) const { return i64(words_[j & mask_]); }
 
 private:
     Array<u32> words_;
+    const u32 mask_;  // 0 where one word stands for all
 };
 
 // T in floats, and the sum of |a_ij| w_j.
