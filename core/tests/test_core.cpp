@@ -340,6 +340,54 @@ void test_scales_by_integers() {
     CHECK(!WholeMultiples::of(&large, 1, 10, Reading::decimal).exist);
 }
 
+// Long columns of ascending rows: rows are shared out among threads, and floats are added in the order of the entries.
+// Columns cancel in pairs, so that every second row is added again in more digits.
+void test_scales_of_rows_that_threads_share() {
+    std::mt19937_64 random(31);
+    const u32 m = 9000, n_long = 40;
+    RandomProgram<std::int32_t> program(random, n_long + m, m, 0, 1, false, false);
+    program.A_offsets = {0};
+    for (u32 j = 0; j < program.n; ++j) {
+        for (u32 i = j < n_long ? 0 : j - n_long, end = j < n_long ? m : i + 1; i < end; ++i) {
+            const double drawn = double(random() >> 11) * 0x1p-53, slack = i % 2 ? 1e-3 : 1.0;
+            program.A_indices.push_back(std::int32_t(i));
+            program.A_values.push_back(j >= n_long ? slack : j % 2 ? -program.A_values[(j - 1) * m + i] : drawn);
+        }
+        program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+        program.q[j] = j < n_long ? 1 : 2 + j % 3;
+    }
+    const Problem<std::int32_t> problem = program.problem();
+    const auto& A = problem.A;
+    CHECK(!can_share_minors(A, 1) && can_share_minors(A, 2));
+    const VariableWeights weights(problem, false, 1);
+    std::vector<RowTotal> totals(m, RowTotal{0, 0});
+    std::vector<long double> sharp(m, 0);
+    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 e) {
+        totals[row].add(A.values[e] * double(weights[column]));
+        sharp[row] += (long double)(A.values[e]) * (long double)(weights[column]);
+    });
+    u64 n_poor = 0;
+    for (u32 threads : {1u, 2u, 3u}) {
+        std::vector<double> scales(m);
+        std::vector<u64> exact(m);
+        const auto image = [&](u64 e) { return image_of(A.values[e], Reading::decimal); };
+        CHECK(find_row_scales(problem, image, scales.data(), exact.data(), threads) == 0);
+        for (u32 i = 0; i < m; ++i) {
+            const bool is_poor = totals[i].is_cancelled_below(0.01);
+            CHECK(scales[i] == (is_poor ? double(sharp[i]) : totals[i].total));
+            const u64 slack = u64(weights[n_long + i]);
+            CHECK(exact[i] == field_multiply(slack, image_of(i % 2 ? 1e-3 : 1.0, Reading::decimal)));
+            n_poor += is_poor;
+        }
+    }
+    CHECK(n_poor >= 3 * m / 2);
+    std::swap(program.A_indices[m - 2], program.A_indices[m - 1]);
+    CHECK(!can_share_minors(A, 2));
+    std::vector<u64> words(3 * least_entries_of_a_thread);
+    for (u64& word : words) word = 1 + random() % (modulus - 1);
+    CHECK(inverses(words.data(), words.size(), 3) == inverses(words.data(), words.size()));
+}
+
 // Large enough for several threads: classes, scales and passes are those of one thread, and no byte is lost count of.
 void test_threads_change_nothing() {
     std::mt19937_64 random(23);
@@ -732,6 +780,7 @@ int main() {
     test_told_apart_in_floats<std::int64_t>();
     test_values_that_are_not_finite();
     test_signs_of_entries();
+    test_scales_of_rows_that_threads_share();
     test_words_are_grouped_and_counted_alike_by_threads();
     test_sparse_graphs();
     test_waiting_cells_fall_apart();

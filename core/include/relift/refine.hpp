@@ -318,7 +318,7 @@ private:
     void colour_variables(Array<u64>& variables) const {
         if (problem_.variable_images.empty() && diagonal_.empty() && !multipliers_)
             over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
-                std::fill(variables.begin() + i64(first), variables.begin() + i64(last), Algebra::colour(first_variable()));
+                std::fill_n(variables.begin() + i64(first), last - first, Algebra::colour(first_variable()));
             });
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
             for (u64 j = first; j < last; ++j) variables[j] = Algebra::colour(variable_colour(j));

@@ -31,7 +31,7 @@ inline bool have_one_sign(const double* values, u64 n_values) {
     return !(n_above && n_below);
 }
 
-// The w_j, in 1 .. 2^20. All are 1 where the terms cannot cancel: more rows then have the same scale, and need no division.
+// The w_j, in 1 .. 2^20. All are 1 where terms cannot cancel: more rows then have the same scale, and need no division.
 class VariableWeights {
 public:
     template <class Index>
@@ -80,10 +80,10 @@ void walk_majors(const SparseView<Index>& matrix, u32 first, u32 last, bool is_f
     else walk([](u64) {});
 }
 
-// A matrix whose entries nearly all stand in long majors of ascending minors: minors can be shared out among threads, each
-// of which finds its part of every major, so that floats of a minor are added in the order of the entries.
 constexpr u32 least_long = 64;
 
+// Whether minors can be shared out among threads, each of which finds its part of every major and adds the floats of a
+// minor in the order of the entries: nearly all of these stand in long majors, whose minors ascend.
 template <class Index>
 bool can_share_minors(const SparseView<Index>& matrix, u32 n_threads) {
     if (threads_for(matrix.n_entries(), n_threads) == 1) return false;
@@ -299,7 +299,8 @@ u64 find_row_scales_by(const Problem<Index>& problem, const VariableWeights& wei
     if (problem.A_is_by_rows)
         over_majors(A, n_walking, [&](u32 first, u32 last) {
             std::fill(sums.begin() + i64(first), sums.begin() + i64(last), Total());
-            walk_majors(A, first, last, false, [](u32) {}, [&](u32 row, u32 column, u64 e) { sums[row].add(term(column, e)); });
+            walk_majors(A, first, last, false, [](u32) {},
+                        [&](u32 row, u32 column, u64 e) { sums[row].add(term(column, e)); });
         });
     else
         in_parallel(n_parts, [&](u32 k) {
@@ -343,8 +344,8 @@ u64 find_row_scales(const Problem<Index>& problem, const WholeMultiples& whole, 
     return find_row_scales_by<WholeTotal>(problem, weights, whole, number_at, scales, exact, n_threads);
 }
 
-// Writes the reciprocals of nonzero field elements: one inversion, three multiplications each. Four chains of products are
-// made side by side, since each product waits for the one before it.
+// Writes the reciprocals of nonzero field elements: one inversion, three multiplications each. Four chains of products
+// are made side by side, since each product waits for the one before it.
 inline void write_inverses(const u64* values, u64 size, u64* result) {
     constexpr u64 n_chains = 4;
     u64 product[n_chains] = {1, 1, 1, 1};

@@ -24,9 +24,9 @@ inline u32 threads_for(u64 n_entries, u32 n_threads) {
     return u32(std::max<u64>(1, std::min<u64>({n_entries / least_entries_of_a_thread, n_threads, most_threads})));
 }
 
-// Calls work(context, k) for k = 0 .. n-1, each in a thread of its own, the caller's among them; where the system gives no
-// more threads the caller does their work too. The first exception, by k, comes through once all have ended.
-inline void run_in_threads(u32 n, void (*work)(void* context, u32 k), void* context) {
+// Calls work(context, k) for k = 0 .. n-1, each in a thread of its own, the caller's among them; where the system gives
+// no more threads the caller does their work too. The first exception, by k, comes through once all have ended.
+inline void run_in_threads(u32 n, void (*work)(const void* context, u32 k), const void* context) {
     std::vector<std::exception_ptr> errors(n);
     std::vector<MemoryCount> counts(n);
     std::vector<std::thread> others;
@@ -58,9 +58,9 @@ inline void run_in_threads(u32 n, void (*work)(void* context, u32 k), void* cont
 // The same with anything that can be called with k. What starts threads is compiled once, not for each loop.
 template <class Work>
 void in_parallel(u32 n, Work&& work) {
-    using Given = std::remove_reference_t<Work>;
+    using Given = const std::remove_reference_t<Work>;
     if (n == 1) work(u32(0));
-    else if (n > 1) run_in_threads(n, [](void* given, u32 k) { (*static_cast<Given*>(given))(k); }, const_cast<void*>(static_cast<const void*>(&work)));
+    else if (n > 1) run_in_threads(n, [](const void* given, u32 k) { (*static_cast<Given*>(given))(k); }, &work);
 }
 
 // Where the k-th of n parts of a range begins.
