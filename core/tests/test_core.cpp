@@ -601,6 +601,28 @@ void test_malformed_matrices() {
     CHECK(is_refused({1, 1, 2}, {0, 2}));
     CHECK(is_refused({0, 1, 3}, {0, 2}));
     CHECK(is_refused({0, 1}, {0, 2}));
+    // Several threads look: at either side of where their parts meet, too.
+    const u32 n_major = 3 * u32(least_entries_of_a_thread);
+    std::vector<std::int32_t> offsets(n_major + 1, 1);
+    offsets[0] = 0;
+    const std::int32_t index = 0;
+    const SparseView<std::int32_t> many{n_major, 1, offsets.data(), &index, values};
+    const auto is_taken = [&] {
+        try {
+            check_structure(many, offsets.size(), 1, 1, 3);
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+        return true;
+    };
+    CHECK(is_taken());
+    for (u32 place : {1u, n_major / 3, n_major / 3 + 1, 2 * n_major / 3, n_major - 1}) {
+        offsets[place] = 2;
+        CHECK(!is_taken());
+        offsets[place] = -1;
+        CHECK(!is_taken());
+        offsets[place] = 1;
+    }
 }
 
 // Rows that are multiples of each other are never said to be apart, whatever the order and the values of their entries.

@@ -122,11 +122,16 @@ private:
         return number <= limit;
     }
     bool add_distinct_of(const DistinctCounter& other, u64 limit) {
-        const u64 zero = 0;
-        if (other.zero_seen_ && !add_distinct(&zero, 1, limit)) return false;
-        for (const u64 word : other.table_)
-            if (word && !add_distinct(&word, 1, limit)) return false;
-        return true;
+        u64 some[512], n_some = other.zero_seen_;  // many at a time, the first of which may be 0
+        some[0] = 0;
+        for (const u64 word : other.table_) {
+            some[n_some] = word;
+            n_some += word != 0;
+            if (n_some < 512) continue;
+            if (!add_distinct(some, n_some, limit)) return false;
+            n_some = 0;
+        }
+        return add_distinct(some, n_some, limit);
     }
     void enlarge_table() {
         Array<u64> larger(4 * table_.size(), 0);

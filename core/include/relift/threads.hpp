@@ -118,7 +118,8 @@ void check_indices(const SparseView<Index>& matrix, u32 n_threads) {
 // Throws unless every access that the kernel makes stays inside the arrays.
 template <class Index>
 void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values, u32 n_threads = 1) {
-    check_offsets(matrix, n_offsets, n_indices, n_values);
+    check_offsets(matrix, n_offsets, n_indices, n_values,
+                  [&](u64 size, auto&& work) { over_range(size, threads_for(size, n_threads), work); });
     check_indices(matrix, n_threads);
 }
 
