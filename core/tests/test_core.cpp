@@ -340,6 +340,54 @@ void test_scales_by_integers() {
     CHECK(!WholeMultiples::of(&large, 1, 10, Reading::decimal).exist);
 }
 
+// Long columns of ascending rows: rows are shared out among threads, and floats are added in the order of the entries.
+// Columns cancel in pairs, so that every second row is added again in more digits.
+void test_scales_of_rows_that_threads_share() {
+    std::mt19937_64 random(31);
+    const u32 m = 9000, n_long = 40;
+    RandomProgram<std::int32_t> program(random, n_long + m, m, 0, 1, false, false);
+    program.A_offsets = {0};
+    for (u32 j = 0; j < program.n; ++j) {
+        for (u32 i = j < n_long ? 0 : j - n_long, end = j < n_long ? m : i + 1; i < end; ++i) {
+            const double drawn = double(random() >> 11) * 0x1p-53, slack = i % 2 ? 1e-3 : 1.0;
+            program.A_indices.push_back(std::int32_t(i));
+            program.A_values.push_back(j >= n_long ? slack : j % 2 ? -program.A_values[(j - 1) * m + i] : drawn);
+        }
+        program.A_offsets.push_back(std::int32_t(program.A_indices.size()));
+        program.q[j] = j < n_long ? 1 : 2 + j % 3;
+    }
+    const Problem<std::int32_t> problem = program.problem();
+    const auto& A = problem.A;
+    CHECK(!can_share_minors(A, 1) && can_share_minors(A, 2));
+    const VariableWeights weights(problem, false, 1);
+    std::vector<RowTotal> totals(m, RowTotal{0, 0});
+    std::vector<long double> sharp(m, 0);
+    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 e) {
+        totals[row].add(A.values[e] * double(weights[column]));
+        sharp[row] += (long double)(A.values[e]) * (long double)(weights[column]);
+    });
+    u64 n_poor = 0;
+    for (u32 threads : {1u, 2u, 3u}) {
+        std::vector<double> scales(m);
+        std::vector<u64> exact(m);
+        const auto image = [&](u64 e) { return image_of(A.values[e], Reading::decimal); };
+        CHECK(find_row_scales(problem, image, scales.data(), exact.data(), threads) == 0);
+        for (u32 i = 0; i < m; ++i) {
+            const bool is_poor = totals[i].is_cancelled_below(0.01);
+            CHECK(scales[i] == (is_poor ? double(sharp[i]) : totals[i].total));
+            const u64 slack = u64(weights[n_long + i]);
+            CHECK(exact[i] == field_multiply(slack, image_of(i % 2 ? 1e-3 : 1.0, Reading::decimal)));
+            n_poor += is_poor;
+        }
+    }
+    CHECK(n_poor >= 3 * m / 2);
+    std::swap(program.A_indices[m - 2], program.A_indices[m - 1]);
+    CHECK(!can_share_minors(A, 2));
+    std::vector<u64> words(3 * least_entries_of_a_thread);
+    for (u64& word : words) word = 1 + random() % (modulus - 1);
+    CHECK(inverses(words.data(), words.size(), 3) == inverses(words.data(), words.size()));
+}
+
 // Large enough for several threads: classes, scales and passes are those of one thread, and no byte is lost count of.
 void test_threads_change_nothing() {
     std::mt19937_64 random(23);
@@ -553,6 +601,28 @@ void test_malformed_matrices() {
     CHECK(is_refused({1, 1, 2}, {0, 2}));
     CHECK(is_refused({0, 1, 3}, {0, 2}));
     CHECK(is_refused({0, 1}, {0, 2}));
+    // Several threads look: at either side of where their parts meet, too.
+    const u32 n_major = 3 * u32(least_entries_of_a_thread);
+    std::vector<std::int32_t> offsets(n_major + 1, 1);
+    offsets[0] = 0;
+    const std::int32_t index = 0;
+    const SparseView<std::int32_t> many{n_major, 1, offsets.data(), &index, values};
+    const auto is_taken = [&] {
+        try {
+            check_structure(many, offsets.size(), 1, 1, 3);
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+        return true;
+    };
+    CHECK(is_taken());
+    for (u32 place : {1u, n_major / 3, n_major / 3 + 1, 2 * n_major / 3, n_major - 1}) {
+        offsets[place] = 2;
+        CHECK(!is_taken());
+        offsets[place] = -1;
+        CHECK(!is_taken());
+        offsets[place] = 1;
+    }
 }
 
 // Rows that are multiples of each other are never said to be apart, whatever the order and the values of their entries.
@@ -716,15 +786,14 @@ void test_values_that_are_not_finite() {
 
 void test_signs_of_entries() {
     std::vector<double> values(10000, 0.0);
-    const std::int32_t offsets[] = {0, 10000};
-    const SparseView<std::int32_t> matrix{1, 1, offsets, nullptr, values.data()};
-    CHECK(have_one_sign(matrix));
+    const auto is_one = [&] { return have_one_sign(values.data(), values.size()); };
+    CHECK(is_one());
     values[9999] = -1;
-    CHECK(have_one_sign(matrix));
+    CHECK(is_one());
     values[3] = -2;
-    CHECK(have_one_sign(matrix));
+    CHECK(is_one());
     values[5000] = 1;
-    CHECK(!have_one_sign(matrix));
+    CHECK(!is_one());
 }
 
 // Classes and counts do not depend on the number of threads: few and many distinct words, runs of equal ones, zeros.
@@ -771,6 +840,7 @@ int main() {
     test_copies_agree_in_floats();
     test_values_that_are_not_finite();
     test_signs_of_entries();
+    test_scales_of_rows_that_threads_share();
     test_words_are_grouped_and_counted_alike_by_threads();
     test_sparse_graphs();
     test_waiting_cells_fall_apart();

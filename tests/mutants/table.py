@@ -311,6 +311,7 @@ CORE = _of(
     ("proportions.hpp", "if (matrix.offsets[major] == matrix.offsets[major + 1]) return false;", ";", "test_core"),
     ("proportions.hpp", "if (!some_are_close) return true;", "return true;", "test_core"),
     ("row_scales.hpp", "return !(n_above && n_below);", "return true;", "test_core"),
+    ("row_scales.hpp", "/ 4 * 3 && are_ascending(matrix, n_threads);", "/ 4 * 3;", "test_core"),
     ("told_apart.hpp", "].add(A.values[e], word);", "].add(double(e), word);", "test_core"),
     (
         "exact_values.hpp",

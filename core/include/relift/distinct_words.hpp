@@ -122,11 +122,16 @@ private:
         return number <= limit;
     }
     bool add_distinct_of(const DistinctCounter& other, u64 limit) {
-        const u64 zero = 0;
-        if (other.zero_seen_ && !add_distinct(&zero, 1, limit)) return false;
-        for (const u64 word : other.table_)
-            if (word && !add_distinct(&word, 1, limit)) return false;
-        return true;
+        u64 some[512], n_some = other.zero_seen_;  // many at a time, the first of which may be 0
+        some[0] = 0;
+        for (const u64 word : other.table_) {
+            some[n_some] = word;
+            n_some += word != 0;
+            if (n_some < 512) continue;
+            if (!add_distinct(some, n_some, limit)) return false;
+            n_some = 0;
+        }
+        return add_distinct(some, n_some, limit);
     }
     void enlarge_table() {
         Array<u64> larger(4 * table_.size(), 0);
@@ -246,15 +251,21 @@ inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
     while (size >> log_buckets > 1024 && log_buckets < 12) ++log_buckets;
     const u32 n_buckets = 1u << log_buckets;
     const auto bucket_of = [&](u64 word) { return log_buckets ? u32(spread(word) >> (64 - log_buckets)) : 0; };
-    Array<u32> start(n_buckets + 1, 0);
-    for (u32 i = 0; i < size; ++i) ++start[bucket_of(words[i]) + 1];
+    const u32 n_parts = threads_for(size, n_threads);
+    Array<u32> counts(u64(n_parts) * n_buckets, 0), start(n_buckets + 1, 0);
+    in_parallel(n_parts, [&](u32 k) {
+        u32* const own = counts.data() + u64(k) * n_buckets;
+        for (u64 i = part_of(size, k, n_parts), last = part_of(size, k + 1, n_parts); i < last; ++i)
+            ++own[bucket_of(words[i])];
+    });
+    for (u64 at = 0; at < counts.size(); ++at) start[(at & (n_buckets - 1)) + 1] += counts[at];
     u32 largest = 0;
     for (u32 b = 0; b < n_buckets; ++b) {
         largest = std::max(largest, start[b + 1]);
         start[b + 1] += start[b];
     }
     u32 n_slices = 2;  // half of the buckets at a time, to save memory; or as many parts as there are threads
-    while (n_slices < threads_for(size, n_threads)) n_slices *= 2;
+    while (n_slices < n_parts) n_slices *= 2;
     const u32 slice = std::max(n_buckets / n_slices, 1u);
     const auto are_distinct_from = [&](u32 first) {
         const u32 origin = start[first];
@@ -271,7 +282,6 @@ inline bool all_distinct(const u64* words, u32 size, u32 n_threads) {
         return true;
     };
     std::atomic<bool> are_all{true};
-    const u32 n_parts = threads_for(size, n_threads);
     in_parallel(n_parts, [&](u32 k) {
         for (u32 first = k * slice; first < n_buckets && are_all; first += n_parts * slice)
             if (!are_distinct_from(first)) are_all = false;

@@ -29,9 +29,6 @@
 
 namespace relift {
 
-constexpr u32 prefetch_distance = 24;
-constexpr u64 bytes_that_stay_in_cache = u64(1) << 19;
-
 // The words that sources add to the sums: their colours, or no words at all if all have the same (its multiple is
 // then taken once for each sum).
 struct Source {
@@ -113,11 +110,12 @@ void add_parts(u64* sums, const Array<u64>& parts, u32 n_parts, u64 n_minor, con
 }
 
 // Calls work(pass, weight) with the loops that fit the matrix and the source.
-template <class Algebra, class Index, class Work>
+template <class Algebra, bool scatters, class Index, class Work>
 void with_pass(const SparseView<Index>& matrix, const Weights& weights, bool is_uniform, Work&& work) {
     const bool prefetch = u64(matrix.n_minor) * sizeof(u64) > bytes_that_stay_in_cache;
     with_weight(weights, [&](auto weight) {
-        if (is_uniform) work(Pass<Algebra, true, false>(), weight);
+        if (is_uniform && prefetch) work(Pass<Algebra, true, scatters>(), weight);  // who gathers reads no source
+        else if (is_uniform) work(Pass<Algebra, true, false>(), weight);
         else if (prefetch) work(Pass<Algebra, false, true>(), weight);
         else work(Pass<Algebra, false, false>(), weight);
     });
@@ -126,7 +124,7 @@ void with_pass(const SparseView<Index>& matrix, const Weights& weights, bool is_
 template <class Algebra, class Index>
 void gather(const SparseView<Index>& matrix, const Weights& weights, Source source, u64* sums, bool add,
             u32 n_threads) {
-    with_pass<Algebra>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
+    with_pass<Algebra, false>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
         over_majors(matrix, threads_for(matrix.n_entries(), n_threads), [&](u32 first, u32 last) {
             gather_entries<decltype(pass)>(matrix, weight, source.words, sums, add, first, last);
         });
@@ -146,7 +144,7 @@ void scatter(const SparseView<Index>& matrix, const Weights& weights, Source sou
              u32 n_threads) {
     n_threads = scattering_threads(matrix, n_threads);
     const u64 n_minor = matrix.n_minor;
-    with_pass<Algebra>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
+    with_pass<Algebra, true>(matrix, weights, source.is_uniform, [&](auto pass, auto weight) {
         using Pass = decltype(pass);
         in_parallel(n_threads, [&](u32 k) {
             u64* const own = k ? &parts[(k - 1) * n_minor] : sums;

@@ -24,6 +24,10 @@
 
 namespace relift {
 
+// How many entries ahead loops ask for what they will need, where there is more of it than stays near the processor.
+constexpr std::uint32_t prefetch_distance = 24;
+constexpr std::uint64_t bytes_that_stay_in_cache = std::uint64_t(1) << 19;
+
 // Zeros below the lowest one of a word that is not 0.
 inline int trailing_zeros(std::uint32_t word) {
 #if defined(__GNUC__) || defined(__clang__)

@@ -6,6 +6,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <numeric>
 
 #include "both_sides.hpp"
 #include "hash_rounds.hpp"
@@ -67,8 +68,8 @@ public:
         }
         encode_matrices();
         if (options_.needs_scales && statistics_.rows_without_total) {
-            for (u32 j = 0; j < problem_.n_variables; ++j) output_.variable_labels[j] = j;
-            for (u32 i = 0; i < problem_.n_rows; ++i) output_.row_labels[i] = i;
+            label_alone(output_.variable_labels, problem_.n_variables);
+            label_alone(output_.row_labels, problem_.n_rows);
             keep_weights();
         } else if (options_.counting || sums_are_small_integers()) {
             refine<WrappingAlgebra>();
@@ -89,22 +90,27 @@ private:
 
     // ------------------------------------------------------------------------------------ values
     void encode_matrices() {
-        std::fill_n(output_.row_scales, problem_.n_rows, 1.0);
-        std::fill_n(output_.row_scale_images, problem_.n_rows, 1);
         if (problem_.has_P() && !variables_are_distinct_) {
             if (kept_ && std::exchange(kept_->has_P, false)) P_weights_ = taken(kept_->P);
             else P_weights_ = encode_values(problem_.P, !diagonal_.empty());
         }
         if (kept_ && std::exchange(kept_->has_A, false)) A_weights_ = taken(kept_->A);
         else A_weights_ = encode_values(problem_.A, false);
-        if (!options_.scale_rows || problem_.n_rows == 0) return;
+        if (!options_.scale_rows || problem_.n_rows == 0) return take_rows_as_they_are();
 
         find_scales();
         scales_are_totals_ = statistics_.rows_without_total == 0;
-        inverse_scales_ = inverses(output_.row_scale_images, problem_.n_rows);
+        inverse_scales_ = inverses(output_.row_scale_images, problem_.n_rows, options_.n_threads);
         const u64* scales = output_.row_scale_images;
         entries_are_scaled_ = std::any_of(scales, scales + problem_.n_rows, [&](u64 s) { return s != scales[0]; });
         if (options_.counting && entries_are_scaled_) encode_scaled_values();
+    }
+
+    void take_rows_as_they_are() const {
+        over_vertices(problem_.n_rows, [&](u64 first, u64 last) {
+            std::fill(output_.row_scales + first, output_.row_scales + last, 1.0);
+            std::fill(output_.row_scale_images + first, output_.row_scale_images + last, 1);
+        });
     }
 
     // Their memory counts as that of this refinement.
@@ -311,7 +317,9 @@ private:
     template <class Algebra>
     void colour_variables(Array<u64>& variables) const {
         if (problem_.variable_images.empty() && diagonal_.empty() && !multipliers_)
-            std::fill(variables.begin(), variables.end(), Algebra::colour(first_variable()));
+            over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
+                std::fill_n(variables.begin() + i64(first), last - first, Algebra::colour(first_variable()));
+            });
         else over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
             for (u64 j = first; j < last; ++j) variables[j] = Algebra::colour(variable_colour(j));
         });
@@ -345,6 +353,11 @@ private:
                 rows[i] = Algebra::colour(colour);
             }
         });
+    }
+
+    // Each vertex is a class of its own.
+    void label_alone(i64* labels, u32 size) const {
+        over_vertices(size, [&](u64 first, u64 last) { std::iota(labels + first, labels + last, i64(first)); });
     }
 
     template <class Work>
@@ -405,11 +418,11 @@ private:
     bool is_settled(Rounds& rounds, typename Rounds::Verdict verdict, Cells& cells) {
         const u32 n = problem_.n_variables, m = problem_.n_rows;
         if (verdict == Rounds::Verdict::discrete || verdict == Rounds::Verdict::apart) {
-            for (u32 j = 0; j < n; ++j) output_.variable_labels[j] = j;
+            label_alone(output_.variable_labels, n);
             const bool is_apart = verdict == Rounds::Verdict::apart || rows_must_be_apart(rounds);
             if (is_apart && multipliers_) multipliers_->wake_all();
             if (is_apart || rows_get_distinct(rounds))
-                for (u32 i = 0; i < m; ++i) output_.row_labels[i] = i;
+                label_alone(output_.row_labels, m);
             else
                 group(rounds.rows().data(), m, m, output_.row_labels, options_.n_threads);
             statistics_.passes += rounds.n_passes();
@@ -464,10 +477,13 @@ private:
     template <class Algebra>
     void colour_by_labels(Array<u64>& variables, Array<u64>& rows) const {
         const u64 variable_salt = mix(options_.seed ^ 0x6C616265), row_salt = mix(variable_salt);
-        for (u32 j = 0; j < problem_.n_variables; ++j)
-            variables[j] = Algebra::colour(mix(variable_salt ^ u64(output_.variable_labels[j])));
-        for (u32 i = 0; i < problem_.n_rows; ++i)
-            rows[i] = Algebra::colour(mix(row_salt ^ u64(output_.row_labels[i])));
+        over_vertices(problem_.n_variables, [&](u64 first, u64 last) {
+            for (u64 j = first; j < last; ++j)
+                variables[j] = Algebra::colour(mix(variable_salt ^ u64(output_.variable_labels[j])));
+        });
+        over_vertices(problem_.n_rows, [&](u64 first, u64 last) {
+            for (u64 i = first; i < last; ++i) rows[i] = Algebra::colour(mix(row_salt ^ u64(output_.row_labels[i])));
+        });
     }
 
     // Rows that were divided by their sums have equal sums of equal colours: the first look at them tells nothing.

@@ -6,10 +6,13 @@
 // vanishes, or is lost in cancellation, the finite bound of largest size takes its place, or 1; it fixes the sign too.
 #pragma once
 #include <array>
+#include <atomic>
 
 #include "algebra.hpp"
 #include "counted_memory.hpp"
+#include "portable.hpp"
 #include "problem.hpp"
+#include "rows_apart.hpp"
 #include "threads.hpp"
 
 namespace relift {
@@ -17,31 +20,39 @@ namespace relift {
 // Of the sum of |a_ij| w_j: a smaller |T_i| counts as cancelled.
 constexpr double smallest_share = 1e-6;
 
-// Whether no two entries have different signs: then no sum of them cancels.
-template <class Index>
-bool have_one_sign(const SparseView<Index>& matrix) {
-    const u64 n_entries = matrix.n_entries();
+// Whether no two of some values have different signs: then no sum of them cancels.
+inline bool have_one_sign(const double* values, u64 n_values) {
     u64 n_above = 0, n_below = 0;
-    for (u64 first = 0; first < n_entries && !(n_above && n_below); first += 4096)
-        for (u64 e = first; e < std::min(first + 4096, n_entries); ++e) {
-            n_above += matrix.values[e] > 0;
-            n_below += matrix.values[e] < 0;
+    for (u64 first = 0; first < n_values && !(n_above && n_below); first += 4096)
+        for (u64 e = first; e < std::min(first + 4096, n_values); ++e) {
+            n_above += values[e] > 0;
+            n_below += values[e] < 0;
         }
     return !(n_above && n_below);
 }
 
-// In 1 .. 2^20. Equal weights where they cannot cancel: more rows then have the same scale, and need no division.
-template <class Index>
-Array<u32> variable_weights(const Problem<Index>& problem) {
-    if (have_one_sign(problem.A)) return Array<u32>(problem.n_variables, 1);
-    Array<u32> weights(problem.n_variables);
-    for (u32 j = 0; j < problem.n_variables; ++j) {
-        u64 mixed = 0;
-        for (const Words& words : problem.variable_images) mixed = mix(mixed ^ words[j]);
-        weights[j] = u32(mixed >> 44) + 1;
+// The w_j, in 1 .. 2^20. All are 1 where terms cannot cancel: more rows then have the same scale, and need no division.
+class VariableWeights {
+public:
+    template <class Index>
+    VariableWeights(const Problem<Index>& problem, bool have_one_sign, u32 n_threads)
+        : words_(have_one_sign ? 1 : problem.n_variables, 1), mask_(have_one_sign ? 0 : ~u32(0)) {
+        if (have_one_sign) return;
+        over_range(problem.n_variables, threads_for(problem.n_variables, n_threads), [&](u64 first, u64 last) {
+            for (u64 j = first; j < last; ++j) {
+                u64 mixed = 0;
+                for (const Words& words : problem.variable_images) mixed = mix(mixed ^ words[j]);
+                words_[j] = u32(mixed >> 44) + 1;
+            }
+        });
     }
-    return weights;
-}
+    bool are_all_one() const { return mask_ == 0; }
+    i64 operator[](u32 j) const { return i64(words_[j & mask_]); }
+
+private:
+    Array<u32> words_;
+    const u32 mask_;  // 0 where one word stands for all
+};
 
 // T in floats, and the sum of |a_ij| w_j.
 struct RowTotal {
@@ -53,47 +64,111 @@ struct RowTotal {
     bool is_cancelled_below(double share) const { return std::fabs(total) < share * size; }
 };
 
+// Calls visit(major, minor, entry) for the entries of some majors, and fetch(minor) some entries ahead where what it
+// fetches does not stay near the processor.
+template <class Index, class Fetch, class Visit>
+void walk_majors(const SparseView<Index>& matrix, u32 first, u32 last, bool is_far, Fetch&& fetch, Visit&& visit) {
+    const u64 last_entry = matrix.n_entries() - 1;
+    const auto walk = [&](auto&& before) {
+        for (u32 major = first; major < last; ++major)
+            for (u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]); e < end; ++e) {
+                before(e);
+                visit(major, u32(matrix.indices[e]), e);
+            }
+    };
+    if (is_far) walk([&](u64 e) { fetch(u32(matrix.indices[std::min(e + prefetch_distance, last_entry)])); });
+    else walk([](u64) {});
+}
+
+constexpr u32 least_long = 64;
+
+// Whether minors can be shared out among threads, each of which finds its part of every major and adds the floats of a
+// minor in the order of the entries: nearly all of these stand in long majors, whose minors ascend.
+template <class Index>
+bool can_share_minors(const SparseView<Index>& matrix, u32 n_threads) {
+    if (threads_for(matrix.n_entries(), n_threads) == 1) return false;
+    u64 n_long = 0;
+    for (u32 major = 0; major < matrix.n_major; ++major) {
+        const u64 length = u64(matrix.offsets[major + 1]) - u64(matrix.offsets[major]);
+        n_long += length < least_long ? 0 : length;
+    }
+    return n_long > matrix.n_entries() / 4 * 3 && are_ascending(matrix, n_threads);
+}
+
+// Calls visit(major, minor, entry) for the entries of some minors, in order.
+template <class Index, class Visit>
+void walk_minors(const SparseView<Index>& matrix, u32 first, u32 last, Visit&& visit) {
+    const Index* const indices = matrix.indices;
+    for (u32 major = 0; major < matrix.n_major; ++major) {
+        u64 e = u64(matrix.offsets[major]), end = u64(matrix.offsets[major + 1]);
+        if (end - e < least_long) {
+            for (; e < end; ++e)
+                if (u32(indices[e]) - first < last - first) visit(major, u32(indices[e]), e);
+            continue;
+        }
+        const auto place_of = [&](u32 minor) {
+            return u64(std::lower_bound(indices + e, indices + end, minor,
+                                        [](Index index, u32 given) { return u32(index) < given; }) - indices);
+        };
+        const u64 from = place_of(first), to = place_of(last);
+        for (u64 at = from; at < to; ++at) visit(major, u32(indices[at]), at);
+    }
+}
+
 // T of all rows, exactly (not yet tight) and in floats; image_at(entry) is the image of an entry of A, which several
 // threads may ask for. Floats are added in the order of the entries, however many threads there are: one of them adds
 // the floats, another the exact numbers, where rows cannot be shared out.
 template <class Index, class ImageAt>
-Array<RowTotal> row_totals(const Problem<Index>& problem, const Array<u32>& weights, ImageAt&& image_at, u64* exact,
-                           u32 n_threads) {
-    Array<RowTotal> totals(problem.n_rows, RowTotal{0, 0});
+Array<RowTotal> row_totals(const Problem<Index>& problem, const VariableWeights& weights, ImageAt&& image_at,
+                           u64* exact, bool rows_are_shared, u32 n_threads) {
+    Array<RowTotal> totals(problem.n_rows);
     const auto& A = problem.A;
-    std::fill_n(exact, problem.n_rows, 0);
-    const auto add_float = [&](u32 row, u32 column, u64 e) {
-        totals[row].add(A.values[e] * double(i64(weights[column])));
-    };
+    over_range(problem.n_rows, threads_for(problem.n_rows, n_threads), [&](u64 first, u64 last) {
+        std::fill(totals.begin() + i64(first), totals.begin() + i64(last), RowTotal{0, 0});
+        std::fill(exact + first, exact + last, 0);
+    });
+    const auto add_float = [&](u32 row, u32 column, u64 e) { totals[row].add(A.values[e] * double(weights[column])); };
     const auto add_exact = [&](u32 row, u32 column, u64 e) {
-        exact[row] = FieldAlgebra::loose_add_product(exact[row], image_at(e), weights[column]);
+        exact[row] = FieldAlgebra::loose_add_product(exact[row], image_at(e), u64(weights[column]));
     };
     const auto add_both = [&](u32 row, u32 column, u64 e) {
         add_float(row, column, e);
         add_exact(row, column, e);
     };
-    const auto walk = [&](u32 first, u32 last, auto&& visit) {
-        for (u32 major = first; major < last; ++major)
-            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
-                visit(major, u32(A.indices[e]), e);
-    };
     n_threads = threads_for(A.n_entries(), n_threads);
-    if (problem.A_is_by_rows)
-        over_majors(A, n_threads, [&](u32 first, u32 last) { walk(first, last, add_both); });
-    else if (n_threads == 1)
-        walk(0, A.n_major, [&](u32 column, u32 row, u64 e) { add_both(row, column, e); });
-    else
-        in_parallel(2, [&](u32 k) {
-            if (k == 0) walk(0, A.n_major, [&](u32 column, u32 row, u64 e) { add_float(row, column, e); });
-            else walk(0, A.n_major, [&](u32 column, u32 row, u64 e) { add_exact(row, column, e); });
+    if (problem.A_is_by_rows) {
+        over_majors(A, n_threads, [&](u32 first, u32 last) {
+            walk_majors(A, first, last, false, [](u32) {}, add_both);
         });
+        return totals;
+    }
+    if (rows_are_shared) {
+        over_range(problem.n_rows, n_threads, [&](u64 first, u64 last) {
+            walk_minors(A, u32(first), u32(last), [&](u32 column, u32 row, u64 e) { add_both(row, column, e); });
+        });
+        return totals;
+    }
+    const bool is_far = problem.n_rows * sizeof(RowTotal) > bytes_that_stay_in_cache;
+    const auto fetch_total = [&](u32 row) { RELIFT_PREFETCH_TO_WRITE(&totals[row]); };
+    const auto fetch_exact = [&](u32 row) { RELIFT_PREFETCH_TO_WRITE(&exact[row]); };
+    const auto fetch_both = [&](u32 row) {
+        fetch_total(row);
+        fetch_exact(row);
+    };
+    const auto walk = [&](auto&& fetch, auto&& add) {
+        walk_majors(A, 0, A.n_major, is_far, fetch, [&](u32 column, u32 row, u64 e) { add(row, column, e); });
+    };
+    if (n_threads == 1) walk(fetch_both, add_both);
+    else in_parallel(2, [&](u32 k) { k == 0 ? walk(fetch_total, add_float) : walk(fetch_exact, add_exact); });
     return totals;
 }
 
-// Adds the floats of rows with cancellation again, in more digits.
+// Adds the floats of rows with cancellation again, in more digits. Their sizes do not cancel.
 template <class Index>
-void sharpen(const Problem<Index>& problem, const Array<u32>& weights, Array<RowTotal>& totals) {
+void sharpen(const Problem<Index>& problem, const VariableWeights& weights, Array<RowTotal>& totals,
+             bool rows_are_shared, u32 n_threads) {
     constexpr u32 none = ~u32(0);
+    const auto& A = problem.A;
     Array<u32> place(problem.n_rows, none), poor_rows;
     for (u32 i = 0; i < problem.n_rows; ++i)
         if (totals[i].is_cancelled_below(0.01)) {
@@ -101,43 +176,54 @@ void sharpen(const Problem<Index>& problem, const Array<u32>& weights, Array<Row
             poor_rows.push_back(i);
         }
     if (poor_rows.empty()) return;
-    struct Sharp { long double total, size; };
-    Array<Sharp> sharp(poor_rows.size(), Sharp{0, 0});
-    for_each_entry_of_A(problem, [&](u32 row, u32 column, u64 entry) {
-        if (place[row] == none) return;
-        const long double term = (long double)(problem.A.values[entry]) * weights[column];
-        sharp[place[row]].total += term;
-        sharp[place[row]].size += std::fabs(term);
-    });
-    for (u32 k = 0; k < poor_rows.size(); ++k) {
-        totals[poor_rows[k]].total = double(sharp[k].total);
-        totals[poor_rows[k]].size = double(sharp[k].size);
-    }
+    Array<long double> sharp(poor_rows.size(), 0);
+    const auto add = [&](u32 row, u32 column, u64 e) {
+        if (place[row] != none) sharp[place[row]] += (long double)(A.values[e]) * (long double)(weights[column]);
+    };
+    const auto add_by_column = [&](u32 column, u32 row, u64 e) { add(row, column, e); };
+    n_threads = threads_for(A.n_entries(), n_threads);
+    if (problem.A_is_by_rows)
+        over_majors(A, n_threads, [&](u32 first, u32 last) { walk_majors(A, first, last, false, [](u32) {}, add); });
+    else if (rows_are_shared)
+        over_range(problem.n_rows, n_threads,
+                   [&](u64 first, u64 last) { walk_minors(A, u32(first), u32(last), add_by_column); });
+    else
+        walk_majors(A, 0, A.n_major, problem.n_rows * sizeof(u32) > bytes_that_stay_in_cache,
+                    [&](u32 row) { RELIFT_PREFETCH(&place[row]); }, add_by_column);
+    for (u32 k = 0; k < poor_rows.size(); ++k) totals[poor_rows[k]].total = double(sharp[k]);
 }
 
-// From T of all rows, in floats and exactly, to the scales; returns how many rows are not divided by their T.
+// The scale of a row, from its T in floats and exactly (exact[i], not yet tight); returns whether it is that.
 template <class Index>
-u64 scales_of_totals(const Problem<Index>& problem, const Array<RowTotal>& totals, double* scales, u64* exact) {
-    u64 n_without_total = 0;
-    for (u32 i = 0; i < problem.n_rows; ++i) {
-        exact[i] = field_reduce(exact[i]);
-        if (exact[i] != 0 && !totals[i].is_cancelled_below(smallest_share)) {
-            scales[i] = totals[i].total;
-            continue;
-        }
-        ++n_without_total;
-        scales[i] = 1;
-        exact[i] = 1;
-        double largest = 0;
-        const auto offer = [&](double bound, u64 image) {
-            if (!std::isfinite(bound) || image == 0 || image >= modulus || std::fabs(bound) <= largest) return;
-            largest = std::fabs(bound);
-            scales[i] = bound;
-            exact[i] = image;
-        };
-        offer(problem.u[i], problem.row_upper[i]);
-        offer(problem.l[i], problem.row_lower[i]);
+bool is_scaled_by_total(const Problem<Index>& problem, u64 i, RowTotal total, double* scales, u64* exact) {
+    exact[i] = field_reduce(exact[i]);
+    if (exact[i] != 0 && !total.is_cancelled_below(smallest_share)) {
+        scales[i] = total.total;
+        return true;
     }
+    scales[i] = 1;
+    exact[i] = 1;
+    double largest = 0;
+    const auto offer = [&](double bound, u64 image) {
+        if (!std::isfinite(bound) || image == 0 || image >= modulus || std::fabs(bound) <= largest) return;
+        largest = std::fabs(bound);
+        scales[i] = bound;
+        exact[i] = image;
+    };
+    offer(problem.u[i], problem.row_upper[i]);
+    offer(problem.l[i], problem.row_lower[i]);
+    return false;
+}
+
+// Writes the scales of all rows, with total_of(i) in floats; returns how many are not divided by their T.
+template <class Index, class TotalOf>
+u64 write_scales(const Problem<Index>& problem, TotalOf&& total_of, double* scales, u64* exact, u32 n_threads) {
+    std::atomic<u64> n_without_total{0};
+    over_range(problem.n_rows, threads_for(problem.n_rows, n_threads), [&](u64 first, u64 last) {
+        u64 n_without = 0;
+        for (u64 i = first; i < last; ++i) n_without += !is_scaled_by_total(problem, i, total_of(i), scales, exact);
+        n_without_total += n_without;
+    });
     return n_without_total;
 }
 
@@ -167,6 +253,10 @@ struct WholeMultiples {
         }
         return found;
     }
+    bool have_one_sign() const {
+        return std::all_of(multiples.begin(), multiples.end(), [](i64 multiple) { return multiple >= 0; }) ||
+               std::all_of(multiples.begin(), multiples.end(), [](i64 multiple) { return multiple <= 0; });
+    }
     double power_of_ten() const {
         double power = 1;
         for (int d = 0; d < n_decimals; ++d) power *= 10;
@@ -174,83 +264,98 @@ struct WholeMultiples {
     }
 };
 
-struct WholeTotal { i64 total, size; };
+// Sums of multiples, and of their sizes; these are the same where no two have different signs.
+struct WholeTotal {
+    i64 total, size;
+    void add(i64 term) {
+        total += term;
+        size += term < 0 ? -term : term;
+    }
+    void add(WholeTotal other) {
+        total += other.total;
+        size += other.size;
+    }
+    i64 sum_of_sizes() const { return size; }
+};
+struct WholeTotalOfOneSign {
+    i64 total;
+    void add(i64 term) { total += term; }
+    void add(WholeTotalOfOneSign other) { total += other.total; }
+    i64 sum_of_sizes() const { return total < 0 ? -total : total; }
+};
 
-// The same totals by integers; number_at(entry) is the number of the value of an entry.
-template <class Index, class NumberAt>
-Array<RowTotal> row_totals(const Problem<Index>& problem, const Array<u32>& weights, const WholeMultiples& whole,
-                           NumberAt&& number_at, u64* exact, u32 n_threads) {
+// The same scales by integers; number_at(entry) is the number of the value of an entry. Threads that scatter have
+// sums of their own.
+template <class Total, class Index, class NumberAt>
+u64 find_row_scales_by(const Problem<Index>& problem, const VariableWeights& weights, const WholeMultiples& whole,
+                       NumberAt&& number_at, double* scales, u64* exact, u32 n_threads) {
     const auto& A = problem.A;
     const u64 n_entries = A.n_entries(), m = problem.n_rows;
     const u64 most_parts = problem.A_is_by_rows || m == 0 ? 1 : 1 + n_entries / (4 * m);  // 4 bytes for each entry
-    const u32 n_parts = u32(std::min<u64>(threads_for(n_entries, n_threads), most_parts));
-    Array<WholeTotal> sums(n_parts * m, WholeTotal{0, 0});
-    const auto walk = [&](u32 first, u32 last, auto&& visit) {
-        for (u32 major = first; major < last; ++major)
-            for (u64 e = u64(A.offsets[major]), end = u64(A.offsets[major + 1]); e < end; ++e)
-                visit(major, u32(A.indices[e]), e);
-    };
-    const auto add = [&](WholeTotal& sum, u32 column, u64 e) {
-        const i64 term = whole.multiples[number_at(e)] * i64(weights[column]);
-        sum.total += term;
-        sum.size += term < 0 ? -term : term;
-    };
+    const u32 n_walking = threads_for(n_entries, n_threads);
+    const u32 n_parts = u32(std::min<u64>(n_walking, most_parts));
+    Array<Total> sums(n_parts * m);
+    const auto term = [&](u32 column, u64 e) { return whole.multiples[number_at(e)] * weights[column]; };
     if (problem.A_is_by_rows)
-        over_majors(A, threads_for(n_entries, n_threads), [&](u32 first, u32 last) {
-            walk(first, last, [&](u32 row, u32 column, u64 e) { add(sums[row], column, e); });
+        over_majors(A, n_walking, [&](u32 first, u32 last) {
+            std::fill(sums.begin() + i64(first), sums.begin() + i64(last), Total());
+            walk_majors(A, first, last, false, [](u32) {},
+                        [&](u32 row, u32 column, u64 e) { sums[row].add(term(column, e)); });
         });
     else
         in_parallel(n_parts, [&](u32 k) {
-            WholeTotal* const own = sums.data() + k * m;
-            walk(first_major_of(A, k, n_parts), first_major_of(A, k + 1, n_parts),
-                 [&](u32 column, u32 row, u64 e) { add(own[row], column, e); });
+            Total* const own = sums.data() + k * m;
+            std::fill_n(own, m, Total());
+            walk_majors(A, first_major_of(A, k, n_parts), first_major_of(A, k + 1, n_parts),
+                        m * sizeof(Total) > bytes_that_stay_in_cache,
+                        [&](u32 row) { RELIFT_PREFETCH_TO_WRITE(&own[row]); },
+                        [&](u32 column, u32 row, u64 e) { own[row].add(term(column, e)); });
         });
-    for (u64 i = 0, part = m; part < sums.size(); ++part, i = i + 1 < m ? i + 1 : 0) {
-        sums[i].total += sums[part].total;
-        sums[i].size += sums[part].size;
-    }
     const u64 unit = PowersOfTen::at(-whole.n_decimals);
     const double power = whole.power_of_ten();
-    Array<RowTotal> totals(problem.n_rows);
-    for (u32 i = 0; i < problem.n_rows; ++i) {
-        const i64 total = sums[i].total;
-        const u64 magnitude = field_reduce(u64(total < 0 ? -total : total));
-        exact[i] = field_multiply(total < 0 ? field_negate(magnitude) : magnitude, unit);
-        totals[i] = {double(total) / power, double(sums[i].size) / power};
-    }
-    return totals;
+    const auto total_of = [&](u64 i) {
+        Total sum = sums[i];
+        for (u32 part = 1; part < n_parts; ++part) sum.add(sums[part * m + i]);
+        const u64 magnitude = field_reduce(u64(sum.total < 0 ? -sum.total : sum.total));
+        exact[i] = field_multiply(sum.total < 0 ? field_negate(magnitude) : magnitude, unit);
+        return RowTotal{double(sum.total) / power, double(sum.sum_of_sizes()) / power};
+    };
+    return write_scales(problem, total_of, scales, exact, n_threads);
 }
 
 // Writes the scales; returns how many rows are not divided by their T.
 template <class Index, class ImageAt>
 u64 find_row_scales(const Problem<Index>& problem, ImageAt&& image_at, double* scales, u64* exact, u32 n_threads) {
-    const Array<u32> weights = variable_weights(problem);
-    Array<RowTotal> totals = row_totals(problem, weights, image_at, exact, n_threads);
-    sharpen(problem, weights, totals);
-    return scales_of_totals(problem, totals, scales, exact);
+    const auto& A = problem.A;
+    const VariableWeights weights(problem, have_one_sign(A.values, A.n_entries()), n_threads);
+    const bool rows_are_shared = !problem.A_is_by_rows && can_share_minors(A, n_threads);
+    Array<RowTotal> totals = row_totals(problem, weights, image_at, exact, rows_are_shared, n_threads);
+    sharpen(problem, weights, totals, rows_are_shared, n_threads);
+    return write_scales(problem, [&](u64 i) { return totals[i]; }, scales, exact, n_threads);
 }
 
 // The same of whole multiples.
 template <class Index, class NumberAt>
 u64 find_row_scales(const Problem<Index>& problem, const WholeMultiples& whole, NumberAt&& number_at, double* scales,
                     u64* exact, u32 n_threads) {
-    const Array<RowTotal> totals = row_totals(problem, variable_weights(problem), whole, number_at, exact, n_threads);
-    return scales_of_totals(problem, totals, scales, exact);
+    const VariableWeights weights(problem, whole.have_one_sign(), n_threads);
+    if (weights.are_all_one())
+        return find_row_scales_by<WholeTotalOfOneSign>(problem, weights, whole, number_at, scales, exact, n_threads);
+    return find_row_scales_by<WholeTotal>(problem, weights, whole, number_at, scales, exact, n_threads);
 }
 
-// The reciprocals of nonzero field elements: one inversion, three multiplications each. Four chains of products are
-// made side by side, since each product waits for the one before it.
-inline Array<u64> inverses(const u64* values, u32 size) {
-    constexpr u32 n_chains = 4;
-    Array<u64> result(size);
+// Writes the reciprocals of nonzero field elements: one inversion, three multiplications each. Four chains of products
+// are made side by side, since each product waits for the one before it.
+inline void write_inverses(const u64* values, u64 size, u64* result) {
+    constexpr u64 n_chains = 4;
     u64 product[n_chains] = {1, 1, 1, 1};
-    const u32 whole = size - size % n_chains;
-    for (u32 i = 0; i < whole; i += n_chains)
-        for (u32 k = 0; k < n_chains; ++k) {
+    const u64 whole = size - size % n_chains;
+    for (u64 i = 0; i < whole; i += n_chains)
+        for (u64 k = 0; k < n_chains; ++k) {
             result[i + k] = product[k];
             product[k] = field_multiply(product[k], values[i + k]);
         }
-    for (u32 i = whole; i < size; ++i) {
+    for (u64 i = whole; i < size; ++i) {
         result[i] = product[i - whole];
         product[i - whole] = field_multiply(product[i - whole], values[i]);
     }
@@ -259,17 +364,23 @@ inline Array<u64> inverses(const u64* values, u32 size) {
     const u64 of_first = field_multiply(of_all, last), of_last = field_multiply(of_all, first);
     u64 inverse[n_chains] = {field_multiply(of_first, product[1]), field_multiply(of_first, product[0]),
                              field_multiply(of_last, product[3]), field_multiply(of_last, product[2])};
-    for (u32 i = size; i-- > whole;) {
+    for (u64 i = size; i-- > whole;) {
         result[i] = field_multiply(result[i], inverse[i - whole]);
         inverse[i - whole] = field_multiply(inverse[i - whole], values[i]);
     }
-    for (u32 i = whole; i > 0;) {
+    for (u64 i = whole; i > 0;) {
         i -= n_chains;
-        for (u32 k = 0; k < n_chains; ++k) {
+        for (u64 k = 0; k < n_chains; ++k) {
             result[i + k] = field_multiply(result[i + k], inverse[k]);
             inverse[k] = field_multiply(inverse[k], values[i + k]);
         }
     }
+}
+
+inline Array<u64> inverses(const u64* values, u64 size, u32 n_threads = 1) {
+    Array<u64> result(size);
+    over_range(size, threads_for(size, n_threads),
+               [&](u64 first, u64 last) { write_inverses(values + first, last - first, result.data() + first); });
     return result;
 }
 

@@ -37,20 +37,32 @@ void require_inside(const SparseView<Index>& matrix, u64 first, u64 last) {
     if (!are_inside(matrix, first, last)) throw std::invalid_argument("an index lies outside the matrix");
 }
 
-// Throws unless the offsets are such that every access to indices and values stays inside these.
+// Throws unless some offsets, from the one before them on, do not decrease.
 template <class Index>
-void check_offsets(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values) {
-    if (n_offsets != u64(matrix.n_major) + 1) throw std::invalid_argument("indptr has a wrong length");
-    if (matrix.offsets[0] != 0) throw std::invalid_argument("indptr does not start at 0");
+void require_rising(const SparseView<Index>& matrix, u64 first, u64 last) {
     using Unsigned = std::make_unsigned_t<Index>;
     Unsigned signs = 0;  // the sign bit is set where an offset, or its distance from the one before, is negative
-    for (u64 j = 0; j < matrix.n_major; ++j)
+    for (u64 j = first; j < last; ++j)
         signs |= Unsigned(matrix.offsets[j + 1]) | (Unsigned(matrix.offsets[j + 1]) - Unsigned(matrix.offsets[j]));
     if (signs >> (8 * sizeof(Index) - 1)) throw std::invalid_argument("indptr decreases");
+}
+
+// Throws unless the offsets are such that every access to indices and values stays inside these. over(n, work) calls
+// work(first, last) for parts of 0 .. n-1 that are all of it.
+template <class Index, class Over>
+void check_offsets(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values, Over&& over) {
+    if (n_offsets != u64(matrix.n_major) + 1) throw std::invalid_argument("indptr has a wrong length");
+    if (matrix.offsets[0] != 0) throw std::invalid_argument("indptr does not start at 0");
+    over(u64(matrix.n_major), [&](u64 first, u64 last) { require_rising(matrix, first, last); });
     const u64 n_entries = u64(matrix.offsets[matrix.n_major]);
     if (n_entries > n_indices || n_entries > n_values)
         throw std::invalid_argument("indptr ends behind the indices or the values");
     if (n_entries >= most_entries) throw std::invalid_argument("the matrix has 2^32 entries or more");
+}
+
+template <class Index>
+void check_offsets(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values) {
+    check_offsets(matrix, n_offsets, n_indices, n_values, [](u64 size, auto&& work) { work(u64(0), size); });
 }
 
 }  // namespace relift

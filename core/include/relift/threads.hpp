@@ -6,6 +6,7 @@
 #pragma once
 #include <exception>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,21 +24,16 @@ inline u32 threads_for(u64 n_entries, u32 n_threads) {
     return u32(std::max<u64>(1, std::min<u64>({n_entries / least_entries_of_a_thread, n_threads, most_threads})));
 }
 
-// Calls work(k) for k = 0 .. n-1, each in a thread of its own, the caller's among them; where the system gives no more
-// threads the caller does their work too. The first exception, by k, comes through once all have ended.
-template <class Work>
-void in_parallel(u32 n, Work&& work) {
-    if (n <= 1) {
-        if (n) work(u32(0));
-        return;
-    }
+// Calls work(context, k) for k = 0 .. n-1, each in a thread of its own, the caller's among them; where the system gives
+// no more threads the caller does their work too. The first exception, by k, comes through once all have ended.
+inline void run_in_threads(u32 n, void (*work)(const void* context, u32 k), const void* context) {
     std::vector<std::exception_ptr> errors(n);
     std::vector<MemoryCount> counts(n);
     std::vector<std::thread> others;
     others.reserve(n - 1);
     const auto do_block = [&](u32 k) noexcept {
         try {
-            work(k);
+            work(context, k);
         } catch (...) {
             errors[k] = std::current_exception();
         }
@@ -57,6 +53,14 @@ void in_parallel(u32 n, Work&& work) {
     memory_count().add_those_of(counts);
     for (const std::exception_ptr& error : errors)
         if (error) std::rethrow_exception(error);
+}
+
+// The same with anything that can be called with k. What starts threads is compiled once, not for each loop.
+template <class Work>
+void in_parallel(u32 n, Work&& work) {
+    using Given = const std::remove_reference_t<Work>;
+    if (n == 1) work(u32(0));
+    else if (n > 1) run_in_threads(n, [](const void* given, u32 k) { (*static_cast<Given*>(given))(k); }, &work);
 }
 
 // Where the k-th of n parts of a range begins.
@@ -114,7 +118,8 @@ void check_indices(const SparseView<Index>& matrix, u32 n_threads) {
 // Throws unless every access that the kernel makes stays inside the arrays.
 template <class Index>
 void check_structure(const SparseView<Index>& matrix, u64 n_offsets, u64 n_indices, u64 n_values, u32 n_threads = 1) {
-    check_offsets(matrix, n_offsets, n_indices, n_values);
+    check_offsets(matrix, n_offsets, n_indices, n_values,
+                  [&](u64 size, auto&& work) { over_range(size, threads_for(size, n_threads), work); });
     check_indices(matrix, n_threads);
 }
 
