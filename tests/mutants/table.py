@@ -192,6 +192,13 @@ SOLVERS = _of(
         GUARDS,
     ),
     (
+        "second_order.py",
+        "np.maximum.at(levels, owner[is_curved], slopes**2 / curvatures)",
+        "pass",
+        "tests/solvers/test_forms.py",
+    ),
+    ("second_order.py", "LEAST_CURVATURE = 1e-13", "LEAST_CURVATURE = 1e-17", "tests/solvers/test_forms.py"),
+    (
         "forms.py",
         "return float(program.q @ d) < -100 * tolerance",
         "return True",
