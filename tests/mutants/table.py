@@ -198,6 +198,7 @@ SOLVERS = _of(
         "tests/solvers/test_forms.py",
     ),
     ("second_order.py", "LEAST_CURVATURE = 1e-13", "LEAST_CURVATURE = 1e-17", "tests/solvers/test_forms.py"),
+    ("newton_polish.py", "ENOUGH = 1e-6", "ENOUGH = 1e-9", "tests/solvers/test_newton_polish.py"),
     (
         "forms.py",
         "return float(program.q @ d) < -100 * tolerance",

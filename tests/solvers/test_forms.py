@@ -90,6 +90,16 @@ def unit_by_hand(P: np.ndarray, q: np.ndarray, r: float) -> float:
     return 2.0 ** round(np.log2(max(levels)) / 2) if max(levels) else 1.0
 
 
+@pytest.mark.parametrize("places", [[0, 1, 2], [37, 38, 39], [2, 20, 39], [1]])
+def test_a_factor_stands_in_the_columns_that_its_matrix_touches(places: list[int]) -> None:
+    P = np.zeros((40, 40))
+    P[np.ix_(places, places)] = np.ones(len(places)) + 2 * np.eye(len(places))
+    cones = SecondOrderCones.from_program(Program(q=np.ones(40), quadratic=[(P, None, 1.0)]))
+    assert cones.sizes == (2 + len(places),)
+    F = cones.K.toarray()[2:]
+    assert pytest.approx(P) == F.T @ F
+
+
 @pytest.mark.parametrize(("smallest", "n_rows"), [(1e-6, 2), (1e-12, 2), (1e-14, 1), (0.0, 1)])
 def test_curvatures_that_are_rounding_errors_are_left_out_of_a_factor(smallest: float, n_rows: int) -> None:
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])

@@ -208,7 +208,7 @@ class _Form:
                 answer = answer.but(z=curved.expand(of_curved), v=v)
                 if not curved.sizes:
                     return answer
-                return polished(program, answer) if answered.has_point else answer
+                return polished(program, answer, tolerance) if answered.has_point else answer
 
 
 def _has_same_rows(new: Program, old: Program) -> bool:

@@ -33,6 +33,9 @@ from relift.solvers.smooth_cones import ActiveCones, duals_of_functions, functio
 STEPS = 5
 """Newton steps at most."""
 
+ENOUGH = 1e-6
+"""No more steps once the largest violation is this much of what the certificate asks for."""
+
 SHIFT = 1e-13
 """On the diagonal of the system, for constraints that are active but not independent."""
 
@@ -54,7 +57,7 @@ class _Point(NamedTuple):
     v: Vector
 
 
-def polished(program: Program, solution: Solution) -> Solution:
+def polished(program: Program, solution: Solution, tolerance: float = 0.0) -> Solution:
     """The solution after a few Newton steps, or as it was if they do not help.
 
     Parameters
@@ -63,6 +66,8 @@ def polished(program: Program, solution: Solution) -> Solution:
         A minimisation.
     solution
         A point with all dual values.
+    tolerance
+        The residual that the certificate will ask for; 0 for as many digits as there are.
     """
     x, y, w, z, v = solution.x, solution.y, solution.w, solution.z, solution.v
     if len(program.conic) == 0:
@@ -83,6 +88,8 @@ def polished(program: Program, solution: Solution) -> Solution:
             if not size < best_size:
                 break
             best, best_size = point, size
+            if size <= ENOUGH * tolerance:
+                break
     is_valid = _keeps_signs(best.y, y) and _keeps_signs(best.w, w)
     if best is given or not is_valid:
         return solution

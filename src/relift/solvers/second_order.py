@@ -140,14 +140,12 @@ class _Factor(NamedTuple):
 
 def _factor(first: Indices, second: Indices, values: Vector) -> _Factor:
     """F with F'F = P, on the variables that P touches."""
-    touched = np.unique(first)
-    i, size = touched.searchsorted(first), touched.size
+    touched, (i, j) = _numbered(first, second)
+    size = touched.size
     if bool((first == second).all()):
         diagonal = np.bincount(i, values, size)
         return _Factor(np.arange(size), touched, np.sqrt(diagonal), size)
-    # P is symmetric, so that both indices run over the same variables.
-    entries: Vector = np.bincount(i * size + touched.searchsorted(second), values, size * size).astype(np.float64)
-    P = entries.reshape(size, size)
+    P: Matrix = np.bincount(i * size + j, values, size * size).astype(np.float64, copy=False).reshape(size, size)
     triangle = _triangular_factor(P)
     if triangle is not None:
         row, column = np.nonzero(triangle)
@@ -157,6 +155,15 @@ def _factor(first: Indices, second: Indices, values: Vector) -> _Factor:
     dense = np.sqrt(curvatures[kept])[:, None] * vectors[:, kept].T
     n_rows = int(dense.shape[0])
     return _Factor(np.repeat(np.arange(n_rows), size), np.tile(touched, n_rows), dense.ravel(), n_rows)
+
+
+def _numbered(first: Indices, second: Indices) -> tuple[Indices, tuple[Indices, Indices]]:
+    """The variables that P touches, and both indices numbered by them: P is symmetric, so that they are the same."""
+    end = int(first.max(initial=-1)) + 1
+    touched = np.flatnonzero(np.bincount(first)) if end <= 4 * first.size else np.unique(first)
+    if touched.size == end:  # each of the first variables, as they are
+        return touched, (first, second)
+    return touched, (touched.searchsorted(first), touched.searchsorted(second))
 
 
 def _triangular_factor(P: Matrix) -> Matrix | None:
