@@ -15,6 +15,7 @@ from relift.pipeline import lift
 from relift.settings import SolverSettings
 from relift.solvers import highs_
 from relift.solvers.feasibility import FARTHEST, point_along
+from relift.solvers.highs_rounds import Highs
 from relift.solvers.registry import get_backend
 
 
@@ -58,7 +59,12 @@ def test_an_unbounded_program_is_proved_so_by_a_point_and_a_ray(kind: str, seed:
 
 def test_an_unbounded_linear_program_takes_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     runs, run = [], highs_.run
-    monkeypatch.setattr(highs_, "run", lambda highs: (runs.append(highs), run(highs))[1])
+
+    def counted(highs: Highs) -> str:
+        runs.append(highs)
+        return run(highs)
+
+    monkeypatch.setattr(highs_, "run", counted)
     result = solve(unbounded_program(1, "rows"))
     assert result.status is Status.UNBOUNDED
     assert len(runs) == 1
