@@ -203,7 +203,8 @@ def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
     A = _quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w).tocsr()
     chosen = symmetry.conic_rows.representatives
     factor = np.where(symmetry.conic_v[chosen] == 0, 0.0, lifted.factor)  # a row at rest is 0, but for rounding
-    A, b = (sparse.diags_array(factor) @ A).tocsr(), rows.b[chosen] * factor
+    A.data = A.data * np.repeat(factor, np.diff(A.indptr))
+    b = rows.b[chosen] * factor
     if lifted.blocks is not None:
         A, b = (lifted.blocks @ A).tocsr(), lifted.blocks @ b
     A.eliminate_zeros()
