@@ -143,6 +143,11 @@ def test_a_point_is_looked_for_along_a_ray_as_far_as_rows_are_met_by_more_than_r
     assert found is None or found.tolist() == [1.0 / slope]
 
 
-def test_no_point_is_looked_for_along_a_ray_where_constraints_are_curved() -> None:
-    program = Program(q=[-1.0, 0.0], quadratic=[(np.diag([0.0, 1.0]), None, 1.0)])
-    assert point_along(program, np.array([1.0, 0.0])) is None
+@pytest.mark.parametrize("centre", [0.0, -2.0])
+def test_a_point_that_misses_a_quadratic_constraint_is_replaced(centre: float) -> None:
+    # (y - centre)² <= 1, of which 0 meets the first alone, and x as large as one likes.
+    ball = (np.diag([0.0, 2.0]), [0.0, -2.0 * centre], 1.0 - centre**2)
+    result = solve(Program(q=[-1.0, 0.0], quadratic=[ball]))
+    assert result.status is Status.UNBOUNDED
+    assert result.x is not None
+    assert abs(result.x[1] - centre) <= 1.0 + 1e-6

@@ -87,7 +87,8 @@ def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
 def point_along(program: Program, direction: Vector) -> Vector | None:
     """A point that meets rows and bounds, from the point of the bounds that is nearest to 0 along a ray; None without.
 
-    Rows that are met stay so along a ray, and the others are met one after the other.
+    Rows that are met stay so along a ray, and the others are met one after the other. Whether quadratic constraints and
+    cones are met as well is not asked here: where 0 meets them, as it often does, the point does.
 
     Examples
     --------
@@ -96,8 +97,6 @@ def point_along(program: Program, direction: Vector) -> Vector | None:
     >>> point_along(Program(q=[-1, 0], A=[[2, 1]], l=[9], lb=1), np.array([1.0, 0.0]))
     array([4., 1.])
     """
-    if len(program.quadratic) or len(program.conic):
-        return None
     start: Vector = np.clip(0.0, program.lb, program.ub)
     at, along = program.A @ start, program.A @ direction
     missing = np.maximum(program.l - at, at - program.u)
