@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from relift.lifting import summed_entries
 from relift.lifting.summed_entries import SORTED_IN_ORDER, summed
@@ -35,3 +36,14 @@ def test_columns_that_scipy_may_order_otherwise_are_left_to_it() -> None:
     assert summed_entries._order(row, column) is None
     assert summed_entries._order(row[1:], column[1:]) is not None
     assert summed_entries._order(np.sort(row), column) is not None
+
+
+@pytest.mark.parametrize("shape", [(0, 1), (3, 0), (0, 0), (2, 5)])
+def test_no_entries_are_an_empty_matrix(shape: tuple[int, int]) -> None:
+    nothing = np.zeros(0, np.int64)
+    found, expected = summed(nothing, nothing, np.zeros(0), shape, 1e-14), sparse.csc_array(shape)
+    assert (found.format, found.shape, found.nnz) == ("csc", shape, 0)
+    for part in ("indptr", "indices", "data"):
+        one, other = getattr(found, part), getattr(expected, part)
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
