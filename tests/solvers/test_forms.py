@@ -55,7 +55,7 @@ def test_the_dual_value_of_a_quadratic_constraint_is_the_sum_of_the_first_two_of
     assert cones.sizes == (4, 4)
     assert cones.units.tolist() == [1.0, 4.0]
     assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -3.0, 0, 0])).tolist() == [1.5, 0.0]
-    assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -1.0, 0, 0])).tolist() == [1.5, 0.25]
+    assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -1.0, 0, 0])).tolist() == [1.5, 0.0625]
 
 
 @pytest.mark.parametrize("in_units", [True, False])
@@ -74,10 +74,10 @@ def test_cones_of_quadratic_constraints_hold_factors_of_their_matrices(in_units:
     K, starts = cones.K.toarray(), np.cumsum([0, *cones.sizes])
     for (P, q, r), unit, start, end in zip(quadratic, cones.units, starts[:-1], starts[1:], strict=True):
         assert unit == (unit_by_hand(P, q, r) if in_units else 1.0)
-        F = K[start + 2 : end]
+        F = unit * K[start + 2 : end]
         assert pytest.approx(P, abs=1e-12 * abs(P).max()) == F.T @ F
-        assert (K[start] * unit).tolist() == (K[start + 1] * unit).tolist() == q.tolist()
-        expected = [r / unit + unit / 2, r / unit - unit / 2]
+        assert (K[start] * unit**2).tolist() == (K[start + 1] * unit**2).tolist() == q.tolist()
+        expected = [r / unit**2 + 0.5, r / unit**2 - 0.5]
         assert cones.b[start:end].tolist() == [*expected, *[0.0] * (end - start - 2)]
     of_band = K[starts[4] + 2 :]
     assert not np.triu(of_band, 2).any()

@@ -4,14 +4,14 @@ With :math:`P_k = F_k^\top F_k` and :math:`\tau = 2 (r_k - q_k^\top x)`, the con
 :math:`\tfrac12 x^\top P_k x + q_k^\top x \le r_k` says :math:`\|F_k x\|^2 \le \tau`, that is, for any unit
 :math:`\sigma > 0`,
 
-.. math:: \left(\tfrac{\tau / \sigma + \sigma}{2},\; \tfrac{\tau / \sigma - \sigma}{2},\; F_k x\right) \in \text{SOC}.
+.. math:: \left(\tfrac{\tau / \sigma^2 + 1}{2},\ \tfrac{\tau / \sigma^2 - 1}{2},\ F_k x / \sigma\right) \in \text{SOC}.
 
 If :math:`(\zeta_0, \zeta_1, \zeta_F)` are the dual values of these rows, that of the constraint is
-:math:`z_k = (\zeta_0 + \zeta_1) / \sigma`: :math:`\zeta_F = -z_k F_k x` at an optimum. The unit is the root of the
-level at which the constraint is active, :math:`\max(2 |r_k|, \max_j q_{kj}^2 / P_{kjj})`, so that the first two entries
-are of one size. With 1 as the unit they are equal but for rounding where the level is large, and every fourth program
-of 30 variables with matrices of several sizes needed a second attempt. It is a power of two, by which numbers are
-divided exactly.
+:math:`z_k = (\zeta_0 + \zeta_1) / \sigma^2`: :math:`\zeta_F = -z_k \sigma F_k x` at an optimum. The unit is the root of
+the level at which the constraint is active, :math:`\max(2 |r_k|, \max_j q_{kj}^2 / P_{kjj})`: all entries are then of
+one size, whatever the constraint was multiplied with. With 1 as the unit the first two are equal but for rounding where
+the level is large, and every fourth program of 30 variables with matrices of several sizes needed a second attempt. It
+is a power of two, by which numbers are divided exactly.
 
 The factor is Cholesky's where P_k has full rank: triangular, so that it has half as many entries, and none outside of
 the bands of P_k. Otherwise it is made of eigenvectors. It destroys symmetry, so it is made from the small program,
@@ -75,12 +75,12 @@ class SecondOrderCones:
             for head in (n_before, n_before + 1):
                 row.append(np.full(linear.size, head))
                 column.append(linear)
-                values.append(rows.q.data[mine] / unit)
+                values.append(rows.q.data[mine] / unit**2)
             row.append(n_before + 2 + factor.row)
             column.append(factor.column)
-            values.append(-factor.values)
-            level, half = rows.r[k] / unit, 0.5 * unit
-            right.append(np.concatenate([[level + half, level - half], np.zeros(factor.n_rows)]))
+            values.append(-factor.values / unit)
+            level = rows.r[k] / unit**2
+            right.append(np.concatenate([[level + 0.5, level - 0.5], np.zeros(factor.n_rows)]))
             sizes.append(2 + factor.n_rows)
             n_before += sizes[-1]
         parts = np.concatenate(row), np.concatenate(column), np.concatenate(values)
@@ -91,7 +91,7 @@ class SecondOrderCones:
         if not self.sizes:
             return np.zeros(0)
         heads = np.cumsum([0, *self.sizes[:-1]], dtype=np.int64)
-        return np.maximum(zeta[heads] + zeta[heads + 1], 0.0) / self.units
+        return np.maximum(zeta[heads] + zeta[heads + 1], 0.0) / self.units**2
 
 
 def _units(rows: QuadraticRows) -> Vector:
