@@ -68,9 +68,7 @@ def test_steps_end_where_the_error_is_small_for_the_tolerance(
 
 
 @pytest.mark.parametrize(("cost", "factor", "size"), [(3.0, 2.0, 1.0), (1.0, 1e-5, 1e-5), (1e-3, 1.0, 1e-3)])
-def test_an_error_is_small_beside_the_smallest_of_costs_and_constraints(
-    cost: float, factor: float, size: float
-) -> None:
+def test_errors_are_measured_by_the_smallest_of_costs_and_constraints(cost: float, factor: float, size: float) -> None:
     balls = [(np.eye(2), None, 1.0), (factor * np.eye(2), None, 0.5 * factor)]
     program = Program(q=[-cost, 0.0], quadratic=balls)
     at = newton_polish._Point(np.array([1.0, 0.0]), np.zeros(0), np.zeros(2), np.zeros(2), np.zeros(0))
