@@ -28,6 +28,7 @@
 #include "relift/passes/multiples.hpp"
 #include "relift/passes/numbers.hpp"
 #include "relift/passes/products.hpp"
+#include "relift/passes/quadratic_rows.hpp"
 #include "relift/passes/residuals.hpp"
 #include "relift/passes/row_scan.hpp"
 #include "relift/passes/shared_ratios.hpp"
@@ -1076,6 +1077,54 @@ PyObject* py_push_power(PyObject*, PyObject* arguments) {
     });
 }
 
+// The entries of the matrices of quadratic constraints, held as long as this lives.
+class QuadraticBuffers {
+public:
+    explicit QuadraticBuffers(PyObject* const* given)
+        : owner_(given[0]), first_(given[1]), second_(given[2]), values_(given[3]) {}
+    QuadraticEntries entries(size_t n_constraints, size_t n_variables) const {
+        const size_t n = values_.size();
+        return {n, rows_inside(owner_, "owner", n, n_constraints), rows_inside(first_, "first", n, n_variables),
+                rows_inside(second_, "second", n, n_variables), values_.doubles("values", n)};
+    }
+
+private:
+    Buffer owner_, first_, second_, values_;
+};
+
+// Fills one number for each constraint, from one for each variable.
+template <class Pass> PyObject* of_constraints(PyObject* arguments, Pass pass) {
+    return guarded([&]() -> PyObject* {
+        PyObject *given[4], *of_variables, *of_constraints;
+        if (!PyArg_ParseTuple(arguments, "(OOOO)OO", &given[0], &given[1], &given[2], &given[3], &of_variables,
+                              &of_constraints))
+            return nullptr;
+        const QuadraticBuffers held(given);
+        const Buffer numbers(of_variables), out(of_constraints, true);
+        const size_t n = numbers.size(), k = out.size();
+        pass(held.entries(k, n), numbers.doubles("numbers of variables", n), out.doubles("numbers of constraints", k));
+        Py_RETURN_NONE;
+    });
+}
+
+PyObject* py_quadratic_values(PyObject*, PyObject* arguments) { return of_constraints(arguments, quadratic_values); }
+
+PyObject* py_quadratic_largest(PyObject*, PyObject* arguments) { return of_constraints(arguments, quadratic_largest); }
+
+PyObject* py_quadratic_gradient(PyObject*, PyObject* arguments) {
+    return guarded([&]() -> PyObject* {
+        PyObject *given[4], *x, *z, *sums, *largest;
+        if (!PyArg_ParseTuple(arguments, "(OOOO)OOOO", &given[0], &given[1], &given[2], &given[3], &x, &z, &sums, &largest))
+            return nullptr;
+        const QuadraticBuffers held(given);
+        const Buffer point(x), duals(z), out(sums, true), most(largest, true);
+        const size_t n = point.size(), k = duals.size();
+        quadratic_gradient(held.entries(k, n), point.doubles("x", n), duals.doubles("z", k), out.doubles("sums", n),
+                           most.doubles("largest", n));
+        Py_RETURN_NONE;
+    });
+}
+
 PyObject* py_terms_of_second_order(PyObject*, PyObject* arguments) {
     return guarded([&]() -> PyObject* {
         PyObject* given[5];
@@ -1151,6 +1200,13 @@ PyMethodDef methods[] = {
     {"push_power", py_push_power, METH_VARARGS,
      "push_power((arguments, lengths, exponents, products), s, room, dual, push, moved): fills push, and moves what begins "
      "as s."},
+    {"quadratic_values", py_quadratic_values, METH_VARARGS,
+     "quadratic_values((owner, first, second, values), x, sums): adds to the sums of constraints."},
+    {"quadratic_largest", py_quadratic_largest, METH_VARARGS,
+     "quadratic_largest((owner, first, second, values), sizes, largest): raises the largest products of constraints."},
+    {"quadratic_gradient", py_quadratic_gradient, METH_VARARGS,
+     "quadratic_gradient((owner, first, second, values), x, z, sums, largest): adds to the sums of variables, and raises "
+     "their largest terms."},
     {"products_and_sizes", py_products_and_sizes, METH_VARARGS,
      "products_and_sizes(matrix, of_majors, of_minors, minor_sums, minor_sizes, major_sums, major_sizes, "
      "threads): fills the four arrays."},

@@ -18,6 +18,13 @@ def products_and_sizes(
     threads: int,
     /,
 ) -> None: ...
+def quadratic_values(entries: tuple[_Places, _Places, _Places, _Vector], x: _Vector, sums: _Vector, /) -> None: ...
+def quadratic_largest(
+    entries: tuple[_Places, _Places, _Places, _Vector], sizes: _Vector, largest: _Vector, /
+) -> None: ...
+def quadratic_gradient(
+    entries: tuple[_Places, _Places, _Places, _Vector], x: _Vector, z: _Vector, sums: _Vector, largest: _Vector, /
+) -> None: ...
 def residuals(
     A: _Parts,
     is_by_rows: bool,

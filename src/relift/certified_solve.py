@@ -36,7 +36,7 @@ from relift.settings import ProgressCallback, SolverSettings
 from relift.solvers.answers import ask, words_of
 from relift.solvers.backend import Backend
 from relift.solvers.crossover import vertex_solution
-from relift.solvers.feasibility import find_recession_direction, points_or_proofs
+from relift.solvers.feasibility import find_recession_direction, point_along, points_or_proofs
 from relift.solvers.first_order_choice import first_order_iterations
 from relift.solvers.kept import KEPT
 from relift.solvers.registry import backends_to_try, get_backend
@@ -48,6 +48,9 @@ RESERVE_SECONDS = 30.0
 
 CEILING = 1e-3
 """A point with a larger residual than this is not called optimal_inaccurate: it is not an answer."""
+
+DUST_OF_DIRECTIONS = 1e-6
+"""Entries this small against the largest of a direction may be nothing but what an interior-point method left there."""
 
 _log = logging.getLogger("relift")
 _CLAIMS = {Status.INFEASIBLE, Status.UNBOUNDED}
@@ -319,6 +322,8 @@ class CertifiedSolve:
         small, tolerance = self.lifting.small, settings.tolerance
         if answer.status == Status.INFEASIBLE and self.certified(small, answer, tolerance).is_proved:
             return answer
+        if answer.status == Status.UNBOUNDED and (proved := self._with_own_ray(answer, tolerance)) is not None:
+            return proved
         left = self._time_left()
         if left is not None and left <= 0:
             return answer
@@ -350,6 +355,25 @@ class CertifiedSolve:
             return answer
         direction = find_recession_direction(units.program, settings)
         return answer if direction is None else answer.but(ray_x=direction * units.columns)
+
+    def _with_own_ray(self, answer: Solution, tolerance: float) -> Solution | None:
+        """A claim of unboundedness with the ray of the backend, if it proves it, with its point or one along the ray.
+
+        Interior-point methods leave dust on rays: the ray is tried without it, too.
+        """
+        small, ray = self.lifting.small, answer.ray_x
+        if ray is None:
+            return None
+        cleared = np.where(np.abs(ray) <= DUST_OF_DIRECTIONS * float(np.abs(ray).max(initial=0.0)), 0.0, ray)
+        for direction in (ray, cleared) if not np.array_equal(ray, cleared) else (ray,):
+            x = answer.x if answer.x is not None else point_along(small, direction)
+            if x is None:
+                continue
+            claim = answer if x is answer.x and direction is ray else answer.but(x=x, ray_x=direction)
+            certificate = self.certified(small, claim, tolerance)
+            if certificate.is_proved and certificate.is_feasible:
+                return claim
+        return None
 
     def certified(self, program: Program, answer: Solution, tolerance: float) -> Certificate:
         """The certificate of an answer; where nothing was merged, a claim is proved on the original program itself."""

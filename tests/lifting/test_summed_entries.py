@@ -65,3 +65,14 @@ def test_rows_and_labels_outside_are_refused() -> None:
     for rows, labels in (([1], [0, 0]), ([0], [0, 1]), ([-1], [0, 0])):
         with pytest.raises(ValueError, match="a row or label lies outside"):
             passes.core.merge_columns(parts, np.array(rows), np.array(labels), 1, None, 0.0)
+
+
+@pytest.mark.parametrize("shape", [(0, 1), (3, 0), (0, 0), (2, 5)])
+def test_no_entries_are_an_empty_matrix(shape: tuple[int, int]) -> None:
+    nothing = np.zeros(0, np.int64)
+    found, expected = summed(nothing, nothing, np.zeros(0), shape, 1e-14), sparse.csc_array(shape)
+    assert (found.format, found.shape, found.nnz) == ("csc", shape, 0)
+    for part in ("indptr", "indices", "data"):
+        one, other = getattr(found, part), getattr(expected, part)
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)

@@ -204,6 +204,27 @@ SOLVERS = _of(
         GUARDS,
     ),
     (
+        "second_order.py",
+        "np.maximum.at(levels, owner[is_curved], slopes**2 / curvatures)",
+        "pass",
+        "tests/solvers/test_forms.py",
+    ),
+    ("second_order.py", "LEAST_CURVATURE = 1e-13", "LEAST_CURVATURE = 1e-17", "tests/solvers/test_forms.py"),
+    (
+        "newton_polish.py",
+        "return min(1.0, costs, float(of_matrices.min(initial=1.0)))",
+        "return 1.0",
+        "tests/solvers/test_newton_polish.py",
+    ),
+    ("newton_polish.py", "ENOUGH = 1e-6", "ENOUGH = 1e-9", "tests/solvers/test_newton_polish.py"),
+    ("feasibility.py", "FARTHEST = 1e4", "FARTHEST = 1e9", "tests/solvers/test_unbounded.py"),
+    (
+        "feasibility.py",
+        "speed = np.where(program.l[places] > at[places], along[places], -along[places])",
+        "speed = along[places]",
+        "tests/solvers/test_unbounded.py",
+    ),
+    (
         "forms.py",
         "return float(program.q @ d) < -100 * tolerance",
         "return True",
@@ -237,6 +258,12 @@ SOLVERS = _of(
 )
 OTHERS = _of(
     "src/relift",
+    (
+        "certified_solve.py",
+        "DUST_OF_DIRECTIONS = 1e-6",
+        "DUST_OF_DIRECTIONS = 1e-5",
+        "tests/solvers/test_unbounded.py",
+    ),
     (
         "bridges/psl/rows.py",
         "return found if len(found) == len(given) else None",

@@ -50,27 +50,65 @@ def test_missing_dual_values_stay_missing() -> None:
 
 
 def test_the_dual_value_of_a_quadratic_constraint_is_the_sum_of_the_first_two_of_its_cone() -> None:
-    program = Program(q=[1.0, 0.0], quadratic=[(np.eye(2), [0.0, 0.0], 1.0), (np.eye(2), [1.0, 0.0], 2.0)])
+    program = Program(q=[1.0, 0.0], quadratic=[(np.eye(2), [0.0, 0.0], 0.5), (np.eye(2), [1.0, 0.0], 8.0)])
     cones = SecondOrderCones.from_program(program)
     assert cones.sizes == (4, 4)
+    assert cones.units.tolist() == [1.0, 4.0]
     assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -3.0, 0, 0])).tolist() == [1.5, 0.0]
+    assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -1.0, 0, 0])).tolist() == [1.5, 0.0625]
 
 
-def test_cones_of_quadratic_constraints_hold_factors_of_their_matrices() -> None:
-    random = np.random.default_rng(5)
-    root = random.normal(size=(2, 4))
-    matrices = [np.diag([4.0, 0.0, 9.0, 0.0]), root.T @ root, np.zeros((4, 4))]
-    linear = random.normal(size=(3, 4))
-    program = Program(q=np.ones(4), quadratic=[(P, q, 1.5) for P, q in zip(matrices, linear, strict=True)])
-    cones = SecondOrderCones.from_program(program)
-    assert cones.sizes == (4, 4, 2)
+@pytest.mark.parametrize("in_units", [True, False])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None)
+def test_cones_of_quadratic_constraints_hold_factors_of_their_matrices(in_units: bool, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    root, banded = random.normal(size=(2, 4)), 2.5 * np.eye(4) - np.eye(4, k=1) - np.eye(4, k=-1)
+    matrices = [np.diag([4.0, 0.0, 9.0, 0.0]), root.T @ root, np.zeros((4, 4)), root.T @ root + np.eye(4), banded]
+    matrices = [10.0 ** random.integers(-3, 4) * P for P in matrices]
+    linear = random.normal(size=(5, 4)) * (random.uniform(size=(5, 4)) < 0.7) * 10.0 ** random.integers(-3, 4, (5, 1))
+    right = random.choice([0.0, 1.5, 300.0, 0.002], 5)
+    quadratic = list(zip(matrices, linear, right, strict=True))
+    cones = SecondOrderCones.from_program(Program(q=np.ones(4), quadratic=quadratic), in_units=in_units)
+    assert cones.sizes == (4, 4, 2, 6, 6)
     K, starts = cones.K.toarray(), np.cumsum([0, *cones.sizes])
-    for P, q, start, end in zip(matrices, linear, starts[:-1], starts[1:], strict=True):
-        F = K[start + 2 : end]
-        assert pytest.approx(P) == F.T @ F
-        assert K[start] == pytest.approx(q)
-        assert K[start + 1] == pytest.approx(q)
-        assert cones.b[start:end].tolist() == [2.0, 1.0, *[0.0] * (end - start - 2)]
+    for (P, q, r), unit, start, end in zip(quadratic, cones.units, starts[:-1], starts[1:], strict=True):
+        assert unit == (unit_by_hand(P, q, r) if in_units else 1.0)
+        F = unit * K[start + 2 : end]
+        assert pytest.approx(P, abs=1e-12 * abs(P).max()) == F.T @ F
+        assert (K[start] * unit**2).tolist() == (K[start + 1] * unit**2).tolist() == q.tolist()
+        expected = [r / unit**2 + 0.5, r / unit**2 - 0.5]
+        assert cones.b[start:end].tolist() == [*expected, *[0.0] * (end - start - 2)]
+    of_band = K[starts[4] + 2 :]
+    assert not np.triu(of_band, 2).any()
+    assert not np.tril(of_band, -1).any()
+
+
+def unit_by_hand(P: np.ndarray, q: np.ndarray, r: float) -> float:
+    """The power of two nearest to the root of the level at which a constraint is active."""
+    levels = [2 * abs(r), *(q[j] ** 2 / P[j, j] for j in range(q.size) if P[j, j] > 0)]
+    return 2.0 ** round(np.log2(max(levels)) / 2) if max(levels) else 1.0
+
+
+@pytest.mark.parametrize("places", [[0, 1, 2], [37, 38, 39], [2, 20, 39], [1]])
+def test_a_factor_stands_in_the_columns_that_its_matrix_touches(places: list[int]) -> None:
+    P = np.zeros((40, 40))
+    P[np.ix_(places, places)] = np.ones(len(places)) + 2 * np.eye(len(places))
+    cones = SecondOrderCones.from_program(Program(q=np.ones(40), quadratic=[(P, None, 1.0)]))
+    assert cones.sizes == (2 + len(places),)
+    F = cones.K.toarray()[2:]
+    assert pytest.approx(P) == F.T @ F
+
+
+@pytest.mark.parametrize(("smallest", "n_rows"), [(1e-6, 2), (1e-12, 2), (1e-14, 1), (0.0, 1)])
+def test_curvatures_that_are_rounding_errors_are_left_out_of_a_factor(smallest: float, n_rows: int) -> None:
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    P = turn @ np.diag([1.0, smallest]) @ turn.T
+    P = (P + P.T) / 2
+    cones = SecondOrderCones.from_program(Program(q=[1.0, 1.0], quadratic=[(P, None, 1.0)]))
+    assert cones.sizes == (2 + n_rows,)
+    F = cones.K.toarray()[2:]
+    assert pytest.approx(P, abs=1e-13) == F.T @ F
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,26 @@ def test_dense_and_sparse_systems_lead_to_the_same_point(
         assert one is None or one == pytest.approx(other, abs=1e-9), name
 
 
+@pytest.mark.parametrize(("tolerance", "n_steps"), [(1.0, 1), (1e-6, 1), (1e-30, 5)])
+def test_steps_end_where_the_error_is_small_for_the_tolerance(
+    tolerance: float, n_steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = curved_program(0, has_cone=False)
+    rough = roughened(program, 0)
+    errors = iter([1e-3, 0.9e-12, 1e-13, 1e-14, 1e-15, 1e-16])
+    monkeypatch.setattr(newton_polish._Conditions, "error", lambda *_: next(errors))
+    newton_polish.polished(program, rough, tolerance)
+    assert next(errors, None) == (None if n_steps == 5 else 1e-13)
+
+
+@pytest.mark.parametrize(("cost", "factor", "size"), [(3.0, 2.0, 1.0), (1.0, 1e-5, 1e-5), (1e-3, 1.0, 1e-3)])
+def test_errors_are_measured_by_the_smallest_of_costs_and_constraints(cost: float, factor: float, size: float) -> None:
+    balls = [(np.eye(2), None, 1.0), (factor * np.eye(2), None, 0.5 * factor)]
+    program = Program(q=[-cost, 0.0], quadratic=balls)
+    at = newton_polish._Point(np.array([1.0, 0.0]), np.zeros(0), np.zeros(2), np.zeros(2), np.zeros(0))
+    assert newton_polish._Conditions(program, at).smallest_size == pytest.approx(size)
+
+
 @pytest.mark.parametrize("is_small", [True, False])
 def test_the_system_is_dense_up_to_its_limit_only(is_small: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     program = curved_program(0, has_cone=False)

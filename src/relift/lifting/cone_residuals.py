@@ -11,9 +11,10 @@ import numpy as np
 from relift.arrays import Vector
 from relift.program.cone_distance import pushed_into
 from relift.program.conic_passes import slack_and_rooms, terms_of_second_order
-from relift.program.magnitudes import largest_by_group, largest_of_columns, largest_of_rows, transposed_product
+from relift.program.magnitudes import largest_of_columns, largest_of_rows, transposed_product
 from relift.program.passes import are_finite
 from relift.program.program import Program
+from relift.program.quadratic_passes import largest_of_constraints, sums_of_variables
 from relift.records import quick
 
 
@@ -64,15 +65,20 @@ class ScaledPoint:
         """The largest product of each row; the common unit for rows without entries."""
         return np.where(largest_products > 0, largest_products, self.common)
 
+    @cached_property
+    def over_quadratic_rows(self) -> Vector:
+        """By how much each quadratic constraint is above its right-hand side."""
+        rows = self.program.quadratic
+        return rows.values_at(self.x) - rows.r
+
     def excess_of_quadratic_rows(self) -> float:
         """How far quadratic constraints are broken."""
         rows = self.program.quadratic
         if not len(rows):
             return 0.0
-        products = 0.5 * np.abs(rows.values) * self.sizes[rows.first] * self.sizes[rows.second]
-        curved = largest_by_group(rows.owner, products, len(rows))
+        curved = largest_of_constraints(rows.entries, self.sizes, len(rows))
         sizes = self.or_common(np.maximum(largest_of_rows(rows.q, self.sizes), curved))
-        excess = np.maximum(rows.values_at(self.x) - rows.r, 0.0)
+        excess = np.maximum(self.over_quadratic_rows, 0.0)
         return worst(excess / np.maximum(sizes, np.abs(rows.r)))
 
     def terms_of_cones(self, v: Vector | None) -> tuple[float, float, float]:
@@ -128,24 +134,19 @@ class ScaledPoint:
     def gap_of_quadratic_rows(self, z: Vector) -> float:
         """What quadratic constraints add to the gap, for dual values that are not negative."""
         rows = self.program.quadratic
-        return total(np.abs(z * (rows.values_at(self.x) - rows.r))) if len(rows) else 0.0
+        return total(np.abs(z * self.over_quadratic_rows)) if len(rows) else 0.0
 
 
-def terms_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> Vector:
-    """The largest product of quadratic constraints and cones in each entry of the gradient."""
-    rows = program.quadratic
-    terms = largest_of_columns(program.conic.A, np.abs(v))
+def terms_and_gradient_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> tuple[Vector, Vector]:
+    """The largest product of quadratic constraints and cones in each entry of the gradient, and what they add to it."""
+    rows, cones = program.quadratic, program.conic
+    terms = largest_of_columns(cones.A, np.abs(v))
+    gradient = transposed_product(cones.A, v) if len(cones) else np.zeros(x.size)
     if len(rows):
-        terms = np.maximum(terms, largest_of_columns(rows.q, z))
-        curved = np.abs(z[rows.owner] * rows.values * x[rows.second])
-        terms = np.maximum(terms, largest_by_group(rows.first, curved, x.size))
-    return terms
-
-
-def gradient_of_constraints(program: Program, x: Vector, z: Vector, v: Vector) -> Vector:
-    """What quadratic constraints and cones add to the gradient."""
-    of_cones = transposed_product(program.conic.A, v) if len(program.conic) else np.zeros(x.size)
-    return program.quadratic.gradient(x, z) + of_cones if len(program.quadratic) else of_cones
+        sums, largest = sums_of_variables(rows.entries, x, z)
+        terms = np.maximum(np.maximum(terms, largest_of_columns(rows.q, z)), largest)
+        gradient = sums + transposed_product(rows.q, z) + gradient
+    return terms, gradient
 
 
 def worst(residuals: Vector) -> float:

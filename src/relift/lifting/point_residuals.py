@@ -12,7 +12,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from relift.arrays import Vector
-from relift.lifting.cone_residuals import Duals, ScaledPoint, gradient_of_constraints, terms_of_constraints
+from relift.lifting.cone_residuals import Duals, ScaledPoint, terms_and_gradient_of_constraints
 from relift.lifting.residuals_reference import SlowPoint
 from relift.program.conic_passes import column_sums
 from relift.program.held import held_by_constraints
@@ -109,8 +109,7 @@ def _of_constraints(program: Program, x: Vector, duals: Duals | None) -> More:
             return natural, None, None, None, None
         z = np.maximum(duals.z, 0.0)
         below, above = (flags.astype(np.float64) for flags in held_by_constraints(program))
-        terms = terms_of_constraints(program, x, z, duals.v)
-        return natural, terms, gradient_of_constraints(program, x, z, duals.v), below, above
+        return natural, *terms_and_gradient_of_constraints(program, x, z, duals.v), below, above
     found = column_sums(program.conic, None if duals is None else duals.v)
     if duals is None:
         return found.natural, None, None, None, None

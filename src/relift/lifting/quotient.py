@@ -179,6 +179,7 @@ def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) 
     if symmetry.is_discrete:
         return Quotient(program, symmetry, program)
     j, i = variables.representatives, rows.representatives
+    lifted = ConicQuotient.of(program.conic, symmetry) if len(program.conic) else None
     small = Program.trusted(
         old.program.P if old is not None else None if program.P is None else _quotient_of_P(program.P, symmetry),
         program.q[j] * symmetry.class_masses,
@@ -191,19 +192,22 @@ def quotient(program: Program, symmetry: Symmetry, old: Quotient | None = None) 
         program.ub[j],
         program.r,
         quadratic=_quotient_of_quadratic_rows(program.quadratic, symmetry.quadratic, variables),
-        conic=_quotient_of_conic_rows(program.conic, symmetry) if len(program.conic) else None,
+        conic=None if lifted is None else _quotient_of_conic_rows(program.conic, symmetry, lifted),
     )
-    return Quotient(program, symmetry, small)
+    merged = Quotient(program, symmetry, small)
+    if lifted is not None:
+        vars(merged)["cones"] = lifted  # it is there already
+    return merged
 
 
-def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry) -> ConicRows:
+def _quotient_of_conic_rows(rows: ConicRows, symmetry: Symmetry, lifted: ConicQuotient) -> ConicRows:
     """The representatives' rows, multiplied by their factors, in the lifted cones."""
-    lifted = ConicQuotient.of(rows, symmetry)
     w = None if symmetry.variable_scales is None else symmetry.w
     A = _quotient_of_A(rows.A, symmetry.conic_rows, symmetry.variables, w).tocsr()
     chosen = symmetry.conic_rows.representatives
     factor = np.where(symmetry.conic_v[chosen] == 0, 0.0, lifted.factor)  # a row at rest is 0, but for rounding
-    A, b = (sparse.diags_array(factor) @ A).tocsr(), rows.b[chosen] * factor
+    A.data = A.data * np.repeat(factor, np.diff(A.indptr))
+    b = rows.b[chosen] * factor
     if lifted.blocks is not None:
         A, b = (lifted.blocks @ A).tocsr(), lifted.blocks @ b
     A.eliminate_zeros()

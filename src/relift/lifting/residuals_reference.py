@@ -8,8 +8,7 @@ from relift.arrays import Vector
 from relift.lifting.cone_residuals import (
     Duals,
     ScaledPoint,
-    gradient_of_constraints,
-    terms_of_constraints,
+    terms_and_gradient_of_constraints,
     total,
     worst,
 )
@@ -82,7 +81,7 @@ class SlowPoint:
         z = np.maximum(given.z, 0.0)
         terms = self._largest_terms(y, w, z, given.v)
         w = formulas.unless_rounding(ARRAYS, w, terms)
-        rho = self.Px + program.q + program.A.T @ y + w + gradient_of_constraints(program, x, z, given.v)
+        rho = self.Px + program.q + program.A.T @ y + w + terms_and_gradient_of_constraints(program, x, z, given.v)[1]
         if not (np.isfinite(rho).all() and np.isfinite(terms).all()):
             return float("inf"), float("inf")
         dual = worst(formulas.stationarity(ARRAYS, rho, terms, at.sizes, at.scale))
@@ -100,7 +99,7 @@ class SlowPoint:
         terms = np.maximum(terms, largest_of_columns(program.A, np.abs(y)))
         if program.P is not None:
             terms = np.maximum(terms, largest_of_rows(program.P, np.abs(self.x)))
-        return np.maximum(terms, terms_of_constraints(program, self.x, z, v))
+        return np.maximum(terms, terms_and_gradient_of_constraints(program, self.x, z, v)[0])
 
 
 def fall(at: ScaledPoint, rho: Vector, terms: Vector) -> float:

@@ -40,7 +40,10 @@ def summed(row: Integers, column: Integers, data: Vector, shape: tuple[int, int]
     >>> summed(*places, np.array([1.0, 2.0, 3.0, -3.0]), (2, 1), 1e-14).toarray().tolist()
     [[3.0], [0.0]]
     """
-    order = _order(row, column) if 0 < data.size <= FEW else None
+    if data.size == 0:
+        nothing, offsets = np.zeros(0, np.int32), np.zeros(shape[1] + 1, np.int32)
+        return unchecked(sparse.csc_array, np.zeros(0), nothing, offsets, shape, is_canonical=True)
+    order = _order(row, column) if data.size <= FEW else None
     if order is None:
         return without_cancelled(lambda values: sparse.coo_array((values, (row, column)), shape=shape), data, cancelled)
     return _few(row[order], column[order], data[order], shape, cancelled)

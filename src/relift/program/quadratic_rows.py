@@ -22,6 +22,8 @@ from relift.errors import AsymmetricError, NonConvexError, NotANumberError, Shap
 from relift.program.arrays import as_floats, as_matrix, as_vector, kept
 from relift.program.convexity import direction_of_negative_curvature
 from relift.program.magnitudes import transposed_product
+from relift.program.quadratic_passes import sums_of_constraints, sums_of_variables
+from relift.program.quadratic_passes_reference import Entries
 from relift.program.sparse_structure import checked_sparse
 
 QuadraticConstraint: TypeAlias = tuple[MatrixLike | None, ArrayLike | SparseLike | None, float]
@@ -189,16 +191,18 @@ class QuadraticRows:
         """The variables that occur in some constraint."""
         return np.unique(np.concatenate([self.first, self.second, self.q.indices])).astype(np.int64)
 
+    @property
+    def entries(self) -> Entries:
+        """Owners, rows, columns and values of all entries."""
+        return self.owner, self.first, self.second, self.values
+
     def values_at(self, x: Vector) -> Vector:
         """The values of all constraint functions at a point."""
-        terms = self.values * x[self.first] * x[self.second]
-        return np.asarray(0.5 * self._sum_by_owner(terms) + self.q @ x)
+        return np.asarray(0.5 * sums_of_constraints(self.entries, x, len(self)) + self.q @ x)
 
     def gradient(self, x: Vector, z: Vector) -> Vector:
         """The sum over k of z_k (P_k x + q_k)."""
-        terms = z[self.owner] * self.values * x[self.second]
-        size = int(self.q.shape[1])
-        return np.asarray(np.bincount(self.first, terms, size) + transposed_product(self.q, z), dtype=np.float64)
+        return sums_of_variables(self.entries, x, z)[0] + transposed_product(self.q, z)
 
     def bend(self, d: Vector) -> float:
         """The largest entry of any P_k d: zero for a direction along which no constraint curves."""
@@ -241,9 +245,6 @@ class QuadraticRows:
         return QuadraticRows(
             self.owner, position[self.first], position[self.second], self.values, self.q[:, kept].tocsr(), self.r
         )
-
-    def _sum_by_owner(self, terms: Vector) -> Vector:
-        return np.asarray(np.bincount(self.owner, terms, len(self)), dtype=np.float64)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, QuadraticRows) or self.q.shape != other.q.shape:

@@ -98,7 +98,8 @@ class ClarabelBackend(Backend):
 
     def solve_form(self, program: Program, settings: SolverSettings, warm_start: Solution | None) -> Solution:
         """Solve a minimisation; a warm start is of no use to an interior-point method."""
-        form = _Form.of(program)
+        # The last of the harder attempts is unscaled, and so are the cones of quadratic constraints there.
+        form = _Form.of(program, in_units=bool(settings.options.get("equilibrate_enable", True)))
         return form.answer(_run(_solver(self.module(), form, settings)), settings.tolerance)
 
     def solve_and_keep(
@@ -145,12 +146,12 @@ class _Form:
     b: Vector
 
     @classmethod
-    def of(cls, program: Program, old: _Form | None = None) -> _Form:
+    def of(cls, program: Program, old: _Form | None = None, *, in_units: bool = True) -> _Form:
         """Write the program; where only costs and right-hand sides of cones are others than in `old`, take its rows."""
         if old is not None and _has_same_rows(program, old.program):
             b = np.concatenate([old.conic.b, program.conic.b]) if len(program.conic) else old.b
             return cls(program, old.curved, old.conic, old.P, b)
-        curved = SecondOrderCones.from_program(program)
+        curved = SecondOrderCones.from_program(program, in_units=in_units)
         conic = Conic.from_program(program, _following(program, curved))
         b = np.concatenate([conic.b, curved.b, program.conic.b])
         return cls(program, curved, conic, triangle_of_P(program, upper=True), b)
@@ -207,7 +208,7 @@ class _Form:
                 answer = answer.but(z=curved.expand(of_curved), v=v)
                 if not curved.sizes:
                     return answer
-                return polished(program, answer) if answered.has_point else answer
+                return polished(program, answer, tolerance) if answered.has_point else answer
 
 
 def _has_same_rows(new: Program, old: Program) -> bool:

@@ -30,6 +30,9 @@ from relift.solvers.answers import ask
 from relift.solvers.forms import infeasible
 from relift.solvers.registry import get_backend
 
+FARTHEST = 1e4
+"""A point is looked for along a ray up to so many times its length, where rows are still met by more than rounding."""
+
 
 def points_or_proofs(program: Program, settings: SolverSettings) -> Iterator[Solution]:
     """Look for a feasible point, or a ray that proves that there is none, in one way after the other.
@@ -79,6 +82,32 @@ def _of_elastic_program(program: Program, settings: SolverSettings) -> Solution:
         return replace(found, x=found.x[:n], w=None if found.w is None else found.w[:n], objective=0.0)
     claim = infeasible(program, found.backend, (found.y, -(program.A.T @ found.y)), message=found.message)
     return replace(claim, x=found.x[:n])
+
+
+def point_along(program: Program, direction: Vector) -> Vector | None:
+    """A point that meets rows and bounds, from the point of the bounds that is nearest to 0 along a ray; None without.
+
+    Rows that are met stay so along a ray, and the others are met one after the other. Whether quadratic constraints and
+    cones are met as well is not asked here: where 0 meets them, as it often does, the point does.
+
+    Examples
+    --------
+    >>> point_along(Program(q=[-1, 0], A=[[2, 1]], l=[3], lb=1), np.array([1.0, 0.0]))
+    array([1., 1.])
+    >>> point_along(Program(q=[-1, 0], A=[[2, 1]], l=[9], lb=1), np.array([1.0, 0.0]))
+    array([4., 1.])
+    """
+    start: Vector = np.clip(0.0, program.lb, program.ub)
+    at, along = program.A @ start, program.A @ direction
+    missing = np.maximum(program.l - at, at - program.u)
+    places = np.flatnonzero(missing > 0)
+    if not places.size:
+        return start
+    speed = np.where(program.l[places] > at[places], along[places], -along[places])
+    if not speed.min() * FARTHEST > missing[places].max():
+        return None
+    found: Vector = start + float((missing[places] / speed).max()) * direction
+    return found
 
 
 def find_recession_direction(program: Program, settings: SolverSettings) -> Vector | None:

@@ -4,8 +4,8 @@ Where simplex is slow, interior point runs beside it, or takes turns with it whe
 (:mod:`~relift.solvers.highs_race`).
 
 HiGHS writes stationarity as ``Px + q - A'row_dual - col_dual = 0``, so both dual values change sign here.
-Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible
-or unbounded.
+Rays come from simplex without presolve only, hence a second run when a linear program turns out infeasible, or
+unbounded without a ray.
 
 Its regularisation of QPs can hold a point that would run off to infinity, and it then says optimal; such an answer
 is recognised and called unbounded.
@@ -35,6 +35,7 @@ from scipy import sparse
 from relift.arrays import Vector
 from relift.errors import BackendError
 from relift.program.magnitudes import transposed_product
+from relift.program.passes import are_finite
 from relift.program.program import Program
 from relift.program.solution import Solution, Status
 from relift.settings import SolverSettings
@@ -414,6 +415,8 @@ def _basis_status(
 
 def _with_ray(highs: Highs, program: Program, status: str, settings: SolverSettings) -> Solution:
     """Infeasible or unbounded, one of the two, with the ray that simplex without presolve leaves."""
+    if status == "kUnbounded" and (answer := _unbounded_at_once(highs, program, status)) is not None:
+        return answer
     for option, value in (("presolve", "off"), ("solver", "simplex")):
         highs.setOptionValue(option, value)
     again = run(highs)
@@ -448,6 +451,20 @@ def _with_ray(highs: Highs, program: Program, status: str, settings: SolverSetti
     if status == "kInfeasible":  # so the first run says: to be proved by other means
         return infeasible(program, "highs", _dual_ray(highs, program), **facts)
     return _infeasible_if_proved(highs, program, answer)
+
+
+def _unbounded_at_once(highs: Highs, program: Program, status: str) -> Solution | None:
+    """The ray and the feasible point that the run has left which found a program to be unbounded, if it has.
+
+    Where presolve cannot decide, HiGHS has run simplex on the program itself.
+    """
+    _, exists, ray = highs.getPrimalRay()
+    point = highs.getSolution()
+    if not exists or not point.value_valid or not len(ray) == len(point.col_value) == program.n_variables:
+        return None
+    answer = unbounded("highs", ray, iterations=_iterations(highs), message=status)
+    x = np.asarray(point.col_value, dtype=np.float64)
+    return answer.but(x=x) if answer.ray_x is not None and are_finite(x) else None
 
 
 def _infeasible_if_proved(highs: Highs, program: Program, answer: Solution) -> Solution:

@@ -27,11 +27,16 @@ from relift.arrays import Indices, Matrix, SparseMatrix, Vector
 from relift.program.cone_distance import pushed_into
 from relift.program.magnitudes import transposed_product
 from relift.program.program import Program
+from relift.program.quadratic_passes import largest_of_constraints
 from relift.program.solution import Solution
 from relift.solvers.smooth_cones import ActiveCones, duals_of_functions, function_values
 
 STEPS = 5
 """Newton steps at most."""
+
+ENOUGH = 1e-6
+"""No more steps once the largest violation is this much of what the certificate asks for, relative to the smallest size
+of a constraint or of the costs: where these are small, so are violations that are large beside them."""
 
 SHIFT = 1e-13
 """On the diagonal of the system, for constraints that are active but not independent."""
@@ -54,7 +59,7 @@ class _Point(NamedTuple):
     v: Vector
 
 
-def polished(program: Program, solution: Solution) -> Solution:
+def polished(program: Program, solution: Solution, tolerance: float = 0.0) -> Solution:
     """The solution after a few Newton steps, or as it was if they do not help.
 
     Parameters
@@ -63,6 +68,8 @@ def polished(program: Program, solution: Solution) -> Solution:
         A minimisation.
     solution
         A point with all dual values.
+    tolerance
+        The residual that the certificate will ask for; 0 for as many digits as there are.
     """
     x, y, w, z, v = solution.x, solution.y, solution.w, solution.z, solution.v
     if len(program.conic) == 0:
@@ -83,6 +90,8 @@ def polished(program: Program, solution: Solution) -> Solution:
             if not size < best_size:
                 break
             best, best_size = point, size
+            if size <= ENOUGH * tolerance * conditions.smallest_size:
+                break
     is_valid = _keeps_signs(best.y, y) and _keeps_signs(best.w, w)
     if best is given or not is_valid:
         return solution
@@ -115,6 +124,13 @@ class _Conditions:
         n_active = sum(each.size for each in (self.rows, self.bounds, self.curved, self.cones.tips, self.cones.curved))
         self.is_small = at.x.size + n_active <= SMALL
         self.dense = _DenseParts.of(self) if self.is_small else None
+
+    @cached_property
+    def smallest_size(self) -> float:
+        """The largest entry of the costs, or of the matrix of a constraint where that is smaller; at most 1."""
+        rows, costs = self.program.quadratic, float(np.abs(self.program.q).max(initial=0.0))
+        of_matrices = 2.0 * largest_of_constraints(rows.entries, np.ones(self.program.n_variables), len(rows))
+        return min(1.0, costs, float(of_matrices.min(initial=1.0)))
 
     @cached_property
     def normals_of_rows(self) -> SparseMatrix:
