@@ -195,7 +195,7 @@ def of_copies(seed: int) -> Program:
     n, m, n_copies = (int(random.integers(*ends)) for ends in ((5, 60), (5, 90), (2, 8)))
     one = sparse.random_array(
         (m, n), density=min(1.0, random.uniform(2, 8) / n), rng=random,
-        data_sampler=lambda size: random.normal(size=size).round(4),
+        data_sampler=lambda size: np.round(random.normal(size=size), 4),
     )  # fmt: skip
     order = random.permutation(n * n_copies)
     A = sparse.csc_array(sparse.kron(sparse.eye_array(n_copies), one))[:, order].asformat(FORMATS[seed % 2])

@@ -73,7 +73,10 @@ def _part(work: Substitution, name: str, kept: Indices, size: int) -> tuple[Vect
     vector, image = getattr(work, name), getattr(work, f"{name}_image")
     if kept.size == size:
         return vector, image
-    make = lambda: (vector.take(kept), taken(image, kept))  # noqa: E731
+
+    def make() -> tuple[Vector, FieldElements]:
+        return vector.take(kept), taken(image, kept)
+
     if name in work.own:  # it was made for this program, so that no other one can have the same
         return make()
     # Images are taken over from the earlier program where the floats are equal, and only there.
