@@ -68,6 +68,8 @@ public:
         : keys(size), words(size), squares_(size), scales_(size), states_(size),
           largest_clear_(std::pow(reach_of_clear(size) / many_errors, 2)), are_variables_(are_variables) {}
     static constexpr double many_errors = 32;  // no two members of a class differ by so many
+    static constexpr double most_square = 1;
+    bool are_lost() const { return largest_square >= most_square; }  // some at least, so that nothing can be said of others
     static double reach_of_clear(u64 size) { return 0x1p-5 / double(size + 1); }
     u64 size() const { return keys.size(); }
     double error(u64 k) const { return std::sqrt(squares_[k]); }
@@ -175,7 +177,7 @@ private:
             square += sum.square / (sum.total * sum.total);
         }
         const double factor = scale_of_sum(k) * unit_, relative = sum.total * factor;
-        square += square_of_key(sum, factor, relative);
+        square = capped(square + square_of_key(sum, factor, relative));
         squares_[k] = square;
         largest_square = std::max(largest_square, square);
         n_vague += !(square <= largest_clear_);
@@ -197,7 +199,7 @@ private:
             n_empty += sum.is_empty();
             const double factor = unit * (divides_by_masses ? scale[k] / mass[k] : scale[k]);
             const double relative = sum.total * factor, now = key_after(key[k], key_of_sum(relative));
-            const double square = 0.5 * squares[k] + square_of_key(sum, factor, relative);
+            const double square = capped(0.5 * squares[k] + square_of_key(sum, factor, relative));
             const double own = number_of(now) * scale[k];
             key[k] = now;
             squares[k] = square;
@@ -216,6 +218,8 @@ private:
         const double size = 1.0 + std::fabs(relative);
         return 2.0 * (sum.square * (factor * factor) / (size * size) + of_rounding);
     }
+    // What has left the range of floats is as far off as can be.
+    static double capped(double square) { return square < most_square ? square : most_square; }
     static double key_after(double before, double key) { return 0.6180339887498949 * before + key; }
     static constexpr double of_rounding = 0x1p-94;
     // Words are about as steep functions of keys.

@@ -53,6 +53,7 @@ public:
         for (u32 round = 0; round < most_rounds; ++round) {
             const u64 n_resting = variables_.n_resting + rows_.n_resting, n_before = kinds.variables;
             recolour_variables();
+            if (variables_.are_lost() || rows_.are_lost()) return FloatKinds();
             kinds.variables = count_kinds(variables_);
             const bool are_awake = variables_.n_resting == 0 && rows_.n_without_terms == 0;
             const bool are_next_to_all = n - kinds.variables <= u64(double(n) * share_that_goes_on);
@@ -272,6 +273,7 @@ private:
             for (u32 place = 0; problem_.has_P() && place < left.size(); ++place)
                 add_major(problem_.P, left[place], variables_.words.data(), sums[place]);
             variables.recolour(0, left.size(), sums.data());
+            if (variables.are_lost()) return false;
             const Array<u32> together = those_that_agree_among_all(variables);
             if (together.empty()) return true;
             if (together.size() == left.size()) return false;
