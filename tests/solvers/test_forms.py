@@ -58,6 +58,14 @@ def test_the_dual_value_of_a_quadratic_constraint_is_the_sum_of_the_first_two_of
     assert cones.expand(np.array([1.0, 0.5, 0, 0, 2.0, -1.0, 0, 0])).tolist() == [1.5, 0.0625]
 
 
+@pytest.mark.parametrize("slope", [1e160, 1e200, 1e-200])
+@pytest.mark.filterwarnings("error")
+def test_cones_of_quadratic_constraints_are_finite_whatever_their_size(slope: float) -> None:
+    cones = SecondOrderCones.from_program(Program(q=[1.0, 0.0], quadratic=[(np.eye(2), [slope, 0.0], 0.0)]))
+    for numbers in (cones.K.data, cones.b, cones.units, cones.units**2):
+        assert np.isfinite(numbers).all()
+
+
 @pytest.mark.parametrize("in_units", [True, False])
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=25, deadline=None)

@@ -32,6 +32,9 @@ from relift.program.program import Program
 from relift.program.quadratic_rows import QuadraticRows
 from relift.program.sparse_structure import unchecked
 
+LEVELS = 1e-200, 1e200
+"""Beyond these levels units stay as they are there, so that no square of one leaves the range of floats."""
+
 LEAST_CURVATURE = 1e-13
 """Curvatures up to this much of the largest one are rounding errors of 0."""
 
@@ -107,8 +110,9 @@ def _units(rows: QuadraticRows) -> Vector:
         found = order[places[order].searchsorted(wanted).clip(max=order.size - 1)]
         is_curved = places[found] == wanted
         slopes, curvatures = rows.q.data[is_curved], rows.values[straight[found[is_curved]]]
-        np.maximum.at(levels, owner[is_curved], slopes**2 / curvatures)
-    return np.exp2(np.round(0.5 * np.log2(np.where(levels > 0, levels, 1.0))))
+        with np.errstate(over="ignore"):
+            np.maximum.at(levels, owner[is_curved], slopes * (slopes / curvatures))
+    return np.exp2(np.round(0.5 * np.log2(np.where(levels > 0, levels, 1.0).clip(*LEVELS))))
 
 
 def _by_columns(row: Indices, column: Indices, values: Vector, shape: tuple[int, int]) -> SparseMatrix:
