@@ -112,7 +112,8 @@ def _units(rows: QuadraticRows) -> Vector:
         slopes, curvatures = rows.q.data[is_curved], rows.values[straight[found[is_curved]]]
         with np.errstate(over="ignore"):
             np.maximum.at(levels, owner[is_curved], slopes * (slopes / curvatures))
-    return np.exp2(np.round(0.5 * np.log2(np.where(levels > 0, levels, 1.0).clip(*LEVELS))))
+    bounded: Vector = np.where(levels > 0, levels, 1.0).clip(*LEVELS)
+    return np.exp2(np.round(0.5 * np.log2(bounded)))
 
 
 def _by_columns(row: Indices, column: Indices, values: Vector, shape: tuple[int, int]) -> SparseMatrix:
